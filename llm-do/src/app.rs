@@ -1,4 +1,4 @@
-//! What stands on the runtime: the command line, test support, hardening, and toolsets that come with the crate.
+//! Applications of the runtime: the command line, test support, hardening, and built-in toolsets.
 
 pub(crate) mod check;
 #[cfg(feature = "cli")]

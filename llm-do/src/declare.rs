@@ -1,4 +1,4 @@
-//! What users declare, and how it is checked: tools, workers, toolsets, their arguments, schemas and files.
+//! What users declare, and how it is checked: tools, workers, toolsets, arguments, schemas and worker files.
 
 pub(crate) mod argument;
 pub(crate) mod nesting;

@@ -1,9 +1,10 @@
 //! Tools, LLM workers and entries from annotated Rust functions, on one tool plane.
 //!
 //! A **tool** is a function with a JSON schema ([`tool`]), a **worker** is a tool that a language model implements
-//! ([`worker`](macro@worker)), an **entry** is a root call ([`entry`]). Every call, from code or from a model, is found by name,
-//! checked, counted in depth, approved, metered and reported in one place; one [`CallContext`] flows down the whole
-//! call tree. So a worker can be hardened into code, or code softened into a worker, and no caller changes.
+//! ([`worker`](macro@worker)), an **entry** is a root call ([`entry`]). Every call, from code or from a model, is
+//! resolved by name, validated, checked against limits, approved, metered and reported in one place, and one
+//! [`CallContext`] is passed down the whole call tree. So a worker can be hardened into code, or code replaced by a
+//! worker, without changes to callers.
 //!
 //! ```standalone_crate
 //! use llm_do::prelude::*;
@@ -33,30 +34,30 @@
 //! # }
 //! ```
 //!
-//! An application usually has `fn main() -> ExitCode { llm_do::cli::main() }` instead, which runs whatever is linked in
-//! (feature `cli`).
+//! Most applications use `fn main() -> ExitCode { llm_do::cli::main() }` instead, which runs everything that is
+//! linked (feature `cli`).
 //!
-//! # What is where
+//! # Where to find what
 //!
 //! | to | see |
 //! |---|---|
-//! | write tools, workers, entries, groups and the types they use | [`tool`], [`worker`](macro@worker), [`entry`], [`toolset`], [`data`] |
-//! | call others in a body, ask a model, a worker made on the spot, the best worker for a task, or the user | [`CallContext`] |
-//! | begin runs, by type or by name, with async code or without | [`Runtime`], [`RuntimeBuilder`](runtime::RuntimeBuilder) |
-//! | set up a model in code, wrap it, or add a provider | `OpenAiModel`, `Server`, `OpenAiResponsesModel`, `AnthropicModel`, `GeminiModel`, `LocalModel`, [`FallbackModel`](model::FallbackModel), [`LimitedModel`](model::LimitedModel), [`model_provider!`](model::model_provider) |
-//! | say what a model takes that the built-in table does not know | [`CapabilityTable`], [`RuntimeBuilder::capabilities`](runtime::RuntimeBuilder::capabilities) |
+//! | write tools, workers, entries, toolsets and their types | [`tool`], [`worker`](macro@worker), [`entry`], [`toolset`], [`data`] |
+//! | make calls from a body, ask a model or the user, define a worker at run time, delegate a task | [`CallContext`] |
+//! | start runs, by type or by name, from async or sync code | [`Runtime`], [`RuntimeBuilder`](runtime::RuntimeBuilder) |
+//! | configure a model in code, wrap it, or add a provider | `OpenAiModel`, `Server`, `OpenAiResponsesModel`, `AnthropicModel`, `GeminiModel`, `LocalModel`, [`FallbackModel`](model::FallbackModel), [`LimitedModel`](model::LimitedModel), [`model_provider!`](model::model_provider) |
+//! | describe a model that the built-in table does not know | [`CapabilityTable`], [`RuntimeBuilder::capabilities`](runtime::RuntimeBuilder::capabilities) |
 //! | serve many users with one runtime | [in a server](server), [`Start`](runtime::Start) |
-//! | see what a run used and said, or cancel it | [`Runtime::start`], [`RunHandle`](runtime::RunHandle), [`UsageTree`](usage::UsageTree) |
-//! | go on from what was said | [`Chat`], [`History`], [`HistoryProcessor`](history::HistoryProcessor) |
-//! | say what needs approval, and decide | [`Policy`](approval::Policy), [`RuntimeBuilder::approve_with`](runtime::RuntimeBuilder::approve_with), [`Approver`](approval::Approver), [`ApprovalInbox`](approval::ApprovalInbox) |
+//! | get the usage and history of a run, or cancel it | [`Runtime::start`], [`RunHandle`](runtime::RunHandle), [`UsageTree`](usage::UsageTree) |
+//! | continue a conversation | [`Chat`], [`History`], [`HistoryProcessor`](history::HistoryProcessor) |
+//! | require approval, and decide | [`Policy`](approval::Policy), [`RuntimeBuilder::approve_with`](runtime::RuntimeBuilder::approve_with), [`Approver`](approval::Approver), [`ApprovalInbox`](approval::ApprovalInbox) |
 //! | limit requests, tokens, money, time, depth | [`Limits`], [`PriceTable`](usage::PriceTable), [`RuntimeBuilder::timeout`](runtime::RuntimeBuilder::timeout), [`RuntimeBuilder::max_depth`](runtime::RuntimeBuilder::max_depth) |
-//! | watch, log, trace | [`EventSink`](event::EventSink), [`EventKind`](event::EventKind), [`JsonLines`](event::JsonLines), [`Terminal`](event::Terminal), [`event_channel`](event::event_channel) |
-//! | resume a run that broke off, or replay one | [`FileJournal`](journal::FileJournal), [`MemoryJournal`](journal::MemoryJournal), [`Journal`](journal::Journal) |
-//! | look at, change or refuse each call and request | [`Guard`](guard::Guard), [`FunctionGuard`](guard::FunctionGuard) |
-//! | have workers that are not compiled: from files, values or models | [worker files](macro@worker#a-worker-file-at-run-time), [`WorkerSpec`](worker::WorkerSpec), `toolsets::workers` |
-//! | give models files | [`Prompt`], [`Attachment`], [`ToolReturn`] |
+//! | observe, log, trace | [`EventSink`](event::EventSink), [`EventKind`](event::EventKind), [`JsonLines`](event::JsonLines), [`Terminal`](event::Terminal), [`event_channel`](event::event_channel) |
+//! | resume an interrupted run, or replay one | [`FileJournal`](journal::FileJournal), [`MemoryJournal`](journal::MemoryJournal), [`Journal`](journal::Journal) |
+//! | inspect, change or refuse calls and requests | [`Guard`](guard::Guard), [`FunctionGuard`](guard::FunctionGuard) |
+//! | load workers from files, or define them at run time | [worker files](macro@worker#a-worker-file-at-run-time), [`WorkerSpec`](worker::WorkerSpec), `toolsets::workers` |
+//! | pass files to models | [`Prompt`], [`Attachment`], [`ToolReturn`] |
 //! | ask users | [`InputHandler`](context::InputHandler) |
-//! | replace a worker by code, and watch how it does | [`harden`], [`Shadow`](harden::Shadow) |
+//! | replace a worker with code, and monitor it | [`harden`], [`Shadow`](harden::Shadow) |
 //! | test | [`check!`], `testing`, [`ToolContext`] |
 //!
 //! The crate `llm_do_providers` holds models and providers. This crate re-exports what applications need of it; models for tests
@@ -64,20 +65,20 @@
 //!
 //! # Features
 //!
-//! All are off by default, and none takes anything away.
+//! All features are off by default, and all are additive.
 //!
 //! | feature | adds |
 //! |---|---|
 //! | `cli` | the module `cli`: the command line |
-//! | `anthropic` | models `anthropic:..`: Claude, and every server that speaks Anthropic's Messages API |
-//! | `gemini` | models `gemini:..`: Google's, behind the Gemini API |
-//! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol; `ollama:..`, `openrouter:..` and others by name, see `Server`; `openai-responses:..` |
-//! | `local` | models `local:..`, inside the process: a small one, or any dense GGUF of the Llama and Qwen families |
-//! | `local-download` | `local:OWNER/REPO/FILE.gguf`: its file from the Hugging Face Hub |
-//! | `testing` | the module `testing`: models and a recorder for tests |
-//! | `workers` | `toolsets::workers`: tools by which models make workers |
-//! | `tracing` | `TracingSink`: spans of `tracing`, by OpenTelemetry's conventions for generative AI |
-//! | `chrono04`, `jiff02`, `url2`, `uuid1` | arguments and results of the types of that crate and major version; its own feature `serde` is needed too |
+//! | `anthropic` | models `anthropic:..`: Claude, and all servers with Anthropic's Messages API |
+//! | `gemini` | models `gemini:..`: Google's models in the Gemini API |
+//! | `openai` | models `openai:..`: OpenAI, and all servers with its chat completions API; `ollama:..`, `openrouter:..` and others, see `Server`; `openai-responses:..` |
+//! | `local` | models `local:..` in the process: a small one, or any dense GGUF of the Llama and Qwen families |
+//! | `local-download` | `local:OWNER/REPO/FILE.gguf`: downloads the file from the Hugging Face Hub |
+//! | `testing` | the module `testing`: test models and an event recorder |
+//! | `workers` | `toolsets::workers`: tools with which models create workers |
+//! | `tracing` | `TracingSink`: `tracing` spans that follow OpenTelemetry's conventions for generative AI |
+//! | `chrono04`, `jiff02`, `url2`, `uuid1` | arguments and results with types of that crate and major version; the crate's feature `serde` must be enabled too |
 
 extern crate self as llm_do;
 

@@ -1,4 +1,4 @@
-//! The tool plane: how every call is found, checked, approved, run and reported; `dispatch` is its center.
+//! The tool plane: finds, checks, approves, runs and reports every call; `dispatch` is its center.
 
 pub(crate) mod approval;
 pub(crate) mod context;

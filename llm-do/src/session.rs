@@ -1,3 +1,3 @@
-//! The session: what runs share, how they are set up, and how they begin.
+//! The session: what runs share, how it is configured, and how runs start.
 
 pub(crate) mod runtime;

@@ -1,4 +1,4 @@
-//! What is said carries over at the root, is saved and loaded, and is always what a provider accepts.
+//! The history of chats: it carries over between root calls, is saved and loaded, and is always valid for providers.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::time::Duration;
@@ -41,12 +41,12 @@ fn call(id: &str, name: &str, arguments: &serde_json::Value) -> ToolCall {
     ToolCall::new(id, name, arguments.to_string())
 }
 
-/// A model that gives these answers in turn, and then "done" for ever.
+/// A model that returns these answers in order, and then always "done".
 fn scripted(answers: Vec<Vec<ResponsePart>>) -> ScriptedModel {
     answers.into_iter().fold(ScriptedModel::new(), ScriptedModel::answer).text("done").repeat_last()
 }
 
-/// Says what keeps a conversation from being one that a provider accepts.
+/// Returns why providers would reject a conversation.
 fn fault(messages: &[Message]) -> Option<String> {
     let mut messages = messages.iter().peekable();
     while let Some(message) = messages.next() {
@@ -73,7 +73,7 @@ fn fault(messages: &[Message]) -> Option<String> {
 }
 
 #[tokio::test]
-async fn what_was_said_carries_over_at_the_root_and_to_no_call_below() {
+async fn the_history_carries_over_to_root_calls_only() {
     let nested = ResponsePart::ToolCall(call("1", "other", &json!({ "input": "below" })));
     let model = scripted(vec![vec![text("Hello!")], vec![nested], vec![text("from below")]]);
     let runtime = Runtime::builder().force_model(model.clone()).build().unwrap();
@@ -86,7 +86,7 @@ async fn what_was_said_carries_over_at_the_root_and_to_no_call_below() {
 }
 
 #[tokio::test]
-async fn a_run_without_a_chat_begins_with_nothing_said() {
+async fn a_run_without_a_chat_starts_with_an_empty_history() {
     let model = scripted(Vec::new());
     let runtime = Runtime::builder().force_model(model.clone()).build().unwrap();
     for _ in 0..2 {
@@ -96,7 +96,7 @@ async fn a_run_without_a_chat_begins_with_nothing_said() {
 }
 
 #[tokio::test]
-async fn thinking_its_signature_and_ids_are_saved_and_sent_back_byte_for_byte() {
+async fn reasoning_its_signature_and_ids_are_saved_and_sent_back_unchanged() {
     let data =
         |id: &str| ProviderData::new("anthropic", json!({ "signature": "Zm9v+/==\n\u{0}", "id": id, "n": 1.50 }));
     let thought = ResponsePart::Thinking(Thinking::new("hm\u{0}\u{fffd} é").with_provider_data(data("rs_1")));
@@ -119,7 +119,7 @@ async fn thinking_its_signature_and_ids_are_saved_and_sent_back_byte_for_byte() 
 }
 
 #[test]
-fn each_call_gets_one_result_and_each_result_has_a_call() {
+fn repair_gives_each_call_one_result_and_drops_other_results() {
     let (first, second) = (call("1", "note", &json!({})), call("2", "note", &json!({})));
     let result = |call: &ToolCall| ToolResult::new(call, "noted");
     let assistant = |calls: &[&ToolCall]| Message::Assistant {
@@ -142,7 +142,7 @@ fn each_call_gets_one_result_and_each_result_has_a_call() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_dropped_leaves_a_conversation_that_a_provider_accepts_and_what_was_spent() {
+async fn a_dropped_run_leaves_a_valid_history_and_its_usage() {
     let hanging = ResponsePart::ToolCall(call("1", "hang", &json!({})));
     let model = scripted(vec![vec![hanging]]);
     let (begun, mut has_begun) = tokio::sync::mpsc::unbounded_channel();
@@ -169,7 +169,7 @@ async fn a_run_that_is_dropped_leaves_a_conversation_that_a_provider_accepts_and
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cancelled_run_says_so_and_its_handle_knows_what_was_said() {
+async fn a_cancelled_run_returns_an_error_and_its_handle_has_the_history() {
     let hanging = ResponsePart::ToolCall(call("1", "hang", &json!({})));
     let model = scripted(vec![vec![hanging]]);
     let runtime = Runtime::builder().force_model(model.clone()).build().unwrap();
@@ -200,7 +200,7 @@ impl HistoryProcessor for Trim {
 }
 
 #[tokio::test]
-async fn a_processor_changes_what_the_model_is_asked_and_calls_keep_their_results() {
+async fn a_processor_changes_the_request_and_calls_keep_their_results() {
     let noting = |id: &str| vec![ResponsePart::ToolCall(call(id, "note", &json!({ "text": id })))];
     let model = scripted(vec![noting("1"), noting("2"), noting("3"), vec![text("Done.")]]);
     let runtime = Runtime::builder().force_model(model.clone()).history_processor(Trim(4)).build().unwrap();
@@ -210,7 +210,7 @@ async fn a_processor_changes_what_the_model_is_asked_and_calls_keep_their_result
     assert_eq!(seen[3][0], Message::user("go"));
 }
 
-/// Fails, or waits for ever, once it has taken everything away.
+/// Removes all messages, then fails or never returns.
 #[derive(Debug)]
 struct Unable {
     waits: bool,
@@ -228,7 +228,7 @@ impl HistoryProcessor for Unable {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_said_outlives_a_processor_that_fails_or_is_cancelled() {
+async fn the_history_survives_a_processor_that_fails_or_is_cancelled() {
     for waits in [false, true] {
         let limits = Limits::new().wall_time(Duration::from_secs(1));
         let builder = Runtime::builder().limits(limits).force_model(scripted(Vec::new()));

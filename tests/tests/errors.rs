@@ -195,7 +195,10 @@ async fn a_model_reads_back_its_answer_and_nobody_else_does() {
     let runtime = builder().force_model(model).build().unwrap();
     let error = runtime.run(ask_for_name {}).await.unwrap_err();
     let text = assert_quiet(&error);
-    assert!(text.contains("no valid result in 2 tries; the last: the result does not follow its schema"), "{text}");
+    assert!(
+        text.contains("no valid result in 2 attempts; the last error: the result does not follow its schema"),
+        "{text}"
+    );
     let heard = heard.lock().unwrap();
     assert!(heard.iter().any(|text| text.contains("`hunter2` is no name")), "{heard:?}");
 }
@@ -210,7 +213,7 @@ async fn a_worker_that_gives_up_quotes_no_arguments_of_the_tool_that_failed() {
     let error = builder().force_model(model).build().unwrap().run(use_tools {}).await.unwrap_err();
     let text = assert_quiet(&error);
     assert!(
-        text.contains("`take_name` failed 2 times in a row; the last: invalid arguments for `take_name`"),
+        text.contains("`take_name` failed 2 times in a row; the last error: invalid arguments for `take_name`"),
         "{text}"
     );
 }

@@ -53,7 +53,7 @@ async fn a_run_is_one_tree_with_the_entry_at_depth_0_and_its_workers_at_1() {
 }
 
 #[tokio::test]
-async fn what_was_answered_before_a_run_failed_is_in_its_events() {
+async fn answers_before_a_failure_are_in_the_events() {
     let recorder = Recorder::new();
     let builder = Runtime::builder().force_model(TestModel::new()).approval_mode(ApprovalMode::RejectAll);
     let error = builder.sink(recorder.clone()).build().unwrap().run(report {}).await.unwrap_err();
@@ -69,7 +69,7 @@ async fn what_was_answered_before_a_run_failed_is_in_its_events() {
 }
 
 #[tokio::test]
-async fn every_started_call_finishes_and_every_call_is_decided_on() {
+async fn every_started_call_finishes_and_has_an_approval_decision() {
     let recorder = Recorder::new();
     run(recorder.clone()).await;
     let mut seen: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
@@ -86,7 +86,7 @@ async fn every_started_call_finishes_and_every_call_is_decided_on() {
 }
 
 #[tokio::test]
-async fn json_lines_are_one_object_an_event_with_its_place_in_the_tree() {
+async fn each_event_is_one_json_line_with_its_position_in_the_tree() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("events.jsonl");
     run(JsonLines::create(&path).unwrap()).await;
@@ -112,7 +112,7 @@ async fn json_lines_are_one_object_an_event_with_its_place_in_the_tree() {
 }
 
 #[tokio::test]
-async fn the_terminal_shows_as_much_as_was_asked_for() {
+async fn the_terminal_shows_events_by_its_verbosity() {
     let show = |verbosity| async move {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("terminal");
@@ -126,7 +126,7 @@ async fn the_terminal_shows_as_much_as_was_asked_for() {
 }
 
 #[tokio::test]
-async fn what_a_tool_says_cannot_steer_the_terminal() {
+async fn a_tool_cannot_send_control_characters_to_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("terminal");
     let sink = Terminal::new(std::fs::File::create(&path).unwrap(), Verbosity::Calls);

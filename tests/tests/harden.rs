@@ -1,4 +1,4 @@
-//! Hardening: what a worker was asked, from journals, and how a candidate does on it.
+//! Hardening: a worker's cases from journals, and the comparison with a candidate.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use llm_do::approval::{Decision, Policy, WorkerRule};
@@ -16,11 +16,11 @@ use llm_do::{Value, json};
 #[worker]
 async fn name_of(note: String) -> String;
 
-/// See that a note is dealt with.
+/// Process a note.
 #[worker(toolsets = [name_of])]
 async fn clerk(task: String) -> String;
 
-/// Names the persons of notes, without those of whom nobody can be named, and has a clerk deal with one.
+/// Names the persons in notes, without those that fail, and lets a clerk process one.
 #[entry(toolsets = [name_of, clerk])]
 async fn desk(ctx: &CallContext<desk>, notes: Vec<String>) -> Result<Vec<String>> {
     let mut names = Vec::new();
@@ -60,7 +60,7 @@ fn age_by_rule(of: String) -> Value {
     json!({ "years": 30.0, "note": of })
 }
 
-/// Answers by the last note in what is said: a clerk gives the note "Cid, 3".
+/// Answers according to the last note in the messages; a clerk answers "Cid, 3".
 fn model() -> FunctionModel {
     FunctionModel::new(|request: Request<'_>| {
         let said = format!("{:?}", request.messages);
@@ -105,7 +105,7 @@ async fn compared(candidate: &str, cases: &Cases) -> Vec<Compared> {
 }
 
 #[tokio::test]
-async fn calls_from_code_and_models_are_cases_and_equal_inputs_one() {
+async fn calls_from_code_and_models_are_cases_and_equal_inputs_are_one_case() {
     let cases = recorded(builder(), &["Ann, 1", "Bob, 2", "Ann, 1"]).await;
     assert_eq!(inputs(&cases), [("Ann, 1", 2), ("Bob, 2", 1), ("Cid, 3", 1)]);
     let results: Vec<_> = cases.iter().map(|case| case.answer().unwrap().outcome.clone()).collect();
@@ -124,7 +124,7 @@ async fn a_root_call_is_a_case_too() {
 }
 
 #[tokio::test]
-async fn what_an_approver_edited_is_the_input() {
+async fn an_input_that_an_approver_edited_is_the_edited_one() {
     let asks = Policy::new().worker("name_of", WorkerRule::new().calls(true));
     let edits = builder().policy(asks).approve_with(|request| async move {
         let is_ann = request.arguments["note"] == "Ann, 1";
@@ -136,7 +136,7 @@ async fn what_an_approver_edited_is_the_input() {
 }
 
 #[tokio::test]
-async fn of_several_answers_the_most_frequent_is_compared_and_the_first_of_equals() {
+async fn the_most_frequent_answer_is_compared_and_the_first_of_equally_frequent_ones() {
     let answers = ["Anna", "Ann", "Ann", "Bert", "Bob"];
     let model = answers.into_iter().fold(ScriptedModel::new(), ScriptedModel::text);
     let journal = MemoryJournal::new();
@@ -152,7 +152,7 @@ async fn of_several_answers_the_most_frequent_is_compared_and_the_first_of_equal
 }
 
 #[tokio::test]
-async fn each_case_has_its_verdict_with_both_values() {
+async fn each_case_has_a_verdict_and_both_values() {
     let cases = recorded(builder(), &["Ann, 1", "Robert Bob", "Bob, 2", "somebody", "  Ann"]).await;
     let compared = compared("first_word", &cases).await;
     let verdicts: Vec<_> = compared.iter().map(|case| case.verdict).collect();
@@ -167,7 +167,7 @@ async fn each_case_has_its_verdict_with_both_values() {
 }
 
 #[tokio::test]
-async fn a_candidate_that_fails_or_refuses_an_input_does_not_agree_and_says_why() {
+async fn a_candidate_that_fails_or_refuses_an_input_does_not_agree() {
     let cases = recorded(builder(), &["Ann, the first of us"]).await;
     let [refused, differs] = compared("first_word_of_few", &cases).await.try_into().unwrap();
     assert_eq!((refused.verdict, differs.verdict), (Verdict::Refused, Verdict::Differs));
@@ -178,7 +178,7 @@ async fn a_candidate_that_fails_or_refuses_an_input_does_not_agree_and_says_why(
 }
 
 #[tokio::test]
-async fn a_call_that_came_to_no_end_is_no_case() {
+async fn a_call_that_did_not_finish_is_not_a_case() {
     let journal = MemoryJournal::new();
     let limits = llm_do::Limits::new().requests(1);
     let runtime = builder().limits(limits).journal(journal.clone()).build().unwrap();
@@ -190,7 +190,7 @@ async fn a_call_that_came_to_no_end_is_no_case() {
 }
 
 #[tokio::test]
-async fn a_journal_of_a_file_is_read_and_a_line_that_is_none_is_told() {
+async fn a_journal_file_is_read_and_an_invalid_line_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.jsonl");
     let journal = FileJournal::open(&path).unwrap();
@@ -205,7 +205,7 @@ async fn a_journal_of_a_file_is_read_and_a_line_that_is_none_is_told() {
 }
 
 #[tokio::test]
-async fn a_summary_is_rounded_down_and_tells_where_the_worker_failed() {
+async fn a_summary_is_rounded_down_and_counts_failures_of_the_worker() {
     let runtime = Runtime::builder().build().unwrap();
     let summary = async |given: &[&str]| {
         compare(&runtime, "first_word", &recorded(builder(), given).await, &Agreement::new()).await.summary()
@@ -214,12 +214,12 @@ async fn a_summary_is_rounded_down_and_tells_where_the_worker_failed() {
     let two_of_three = summary(&["Ann 1", "Ann 2"]).await;
     assert_eq!(two_of_three.to_string(), "2 of 3 agree (66 %)");
     let failed = summary(&["Ann 1", "somebody", "nobody"]).await;
-    assert_eq!(failed.to_string(), "1 of 2 agree (50 %); in 2 more the worker had failed");
+    assert_eq!(failed.to_string(), "1 of 2 agree (50 %); the worker failed in 2 more");
     assert!(!failed.all_agree() && !Summary::default().all_agree());
 }
 
 #[tokio::test]
-async fn results_agree_by_value_without_what_is_ignored() {
+async fn results_agree_by_value_without_ignored_fields() {
     let mut cases = Cases::of("age");
     let journal = MemoryJournal::new();
     let model = llm_do::testing::TestModel::new().output(json!({ "years": 30, "note": "sure" }));

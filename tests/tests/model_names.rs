@@ -24,7 +24,7 @@ fn add(a: i64, b: i64) -> i64 {
     a + b
 }
 
-const MISSPELT: &str = "the worker `misspelt` (tests/tests/model_names.rs:9): unknown provider `opnai` of the model \
+const MISSPELT: &str = "the worker `misspelt` (tests/tests/model_names.rs:10): unknown provider `opnai` of the model \
                         `opnai:gpt-5`; did you mean `openai`?; this program has ";
 
 fn faults(error: BuildError) -> Vec<String> {
@@ -37,11 +37,11 @@ fn faults(error: BuildError) -> Vec<String> {
 #[test]
 fn every_model_of_a_worker_that_no_provider_builds_is_told_when_the_runtime_is_built() {
     let error = Runtime::builder().build().unwrap_err();
-    assert!(error.to_string().starts_with("models that cannot be used:\n  the worker `elsewhere`"), "{error}");
+    assert!(error.to_string().starts_with("unusable models:\n  the worker `elsewhere`"), "{error}");
     let faults = faults(error);
     assert_eq!(faults.len(), 2, "{faults:?}");
     assert!(
-        faults[0].contains("(tests/tests/model_names.rs:13): unknown provider `azure` of the model `azure:gpt-5`;")
+        faults[0].contains("(tests/tests/model_names.rs:14): unknown provider `azure` of the model `azure:gpt-5`;")
     );
     assert!(faults[1].starts_with(MISSPELT), "{faults:?}");
 }
@@ -85,7 +85,7 @@ async fn a_forced_model_needs_no_name() {
 fn check_tells_a_model_that_no_provider_builds() {
     let payload = std::panic::catch_unwind(|| llm_do::check!()).unwrap_err();
     let text = payload.downcast_ref::<String>().unwrap();
-    assert!(text.starts_with("2 fault(s) in what is linked:\n"), "{text}");
+    assert!(text.starts_with("invalid linked items (2):\n"), "{text}");
     assert!(text.contains(MISSPELT), "{text}");
     llm_do::check!(Runtime::builder().force_model(TestModel::new()));
 }

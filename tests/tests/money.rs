@@ -12,7 +12,7 @@ fn dollars(text: &str) -> Money {
     text.parse().unwrap()
 }
 
-/// A million tokens in, a million out.
+/// Returns the usage of a million input tokens and a million output tokens.
 fn millions() -> Usage {
     Usage::of_request(1_000_000, 1_000_000)
 }
@@ -22,7 +22,7 @@ fn input(table: &PriceTable, model: &str) -> Option<Money> {
 }
 
 #[test]
-fn a_dated_snapshot_costs_what_its_model_costs_and_another_model_of_the_family_does_not() {
+fn a_dated_snapshot_has_the_price_of_its_model_but_a_sibling_model_does_not() {
     let table = PriceTable::builtin();
     let of = |model: &str| table.find(model).map(|entry| entry.model.as_str());
     for (asked, found) in [
@@ -39,7 +39,7 @@ fn a_dated_snapshot_costs_what_its_model_costs_and_another_model_of_the_family_d
         ("anthropic:claude-opus-4-1", "anthropic:claude-opus-4-1"),
         ("google:gemini-2.5-flash-lite", "google:gemini-2.5-flash-lite"),
         ("groq:openai/gpt-oss-20b", "groq:openai/gpt-oss-20b"),
-        // By another of its provider's prefixes.
+        // With another prefix of its provider.
         ("openai-responses:gpt-4.1", "openai:gpt-4.1"),
         ("gemini:gemini-2.5-flash-lite", "google:gemini-2.5-flash-lite"),
     ] {
@@ -60,7 +60,7 @@ fn a_dated_snapshot_costs_what_its_model_costs_and_another_model_of_the_family_d
 }
 
 #[test]
-fn what_is_not_known_has_no_cost_and_what_runs_in_this_process_costs_nothing() {
+fn an_unknown_model_has_no_price_and_a_local_model_is_free() {
     let table = PriceTable::builtin();
     assert_eq!(table.cost("openai:ours", &millions()), None);
     for model in ["local:qwen3-0.6b", "test:model", "function:model", "scripted:model", "Test:x"] {
@@ -93,7 +93,7 @@ fn a_long_request_costs_more_for_each_of_its_tokens() {
 }
 
 #[test]
-fn a_table_of_ones_own_goes_over_the_built_in_one() {
+fn a_custom_price_table_overrides_the_built_in_one() {
     let ours = json!({
         "date": "2027-01-31",
         "prices": [{"provider": "openai", "models": ["gpt-4.1", "ours-*"], "input": 1.5, "output": "6"}]
@@ -111,7 +111,7 @@ fn a_table_of_ones_own_goes_over_the_built_in_one() {
 }
 
 #[test]
-fn a_cost_says_what_is_not_known() {
+fn a_cost_shows_requests_of_unknown_price() {
     let known = Cost::of_request(Some(dollars("0.0123")));
     let unknown = Cost::of_request(None);
     assert_eq!(known.to_string(), "$0.0123");
@@ -125,7 +125,7 @@ fn a_cost_says_what_is_not_known() {
 }
 
 #[test]
-fn what_was_used_is_told_with_its_cost_where_there_is_one() {
+fn usage_is_shown_with_its_cost_if_there_is_one() {
     let mut used = RunUsage::default();
     used.model = Usage::of_request(10, 5);
     assert_eq!(used.to_string(), "0 tool calls, 1 requests, 10 tokens in, 5 out");
@@ -137,7 +137,7 @@ fn what_was_used_is_told_with_its_cost_where_there_is_one() {
 }
 
 #[test]
-fn usage_written_before_there_were_costs_is_read() {
+fn usage_without_a_cost_is_deserialized() {
     let old = json!({
         "tool_calls": 1, "requests": 2, "input_tokens": 3, "output_tokens": 4, "cached_tokens": 0, "reasoning_tokens": 0
     });
@@ -148,7 +148,7 @@ fn usage_written_before_there_were_costs_is_read() {
 }
 
 #[test]
-fn limits_are_read_as_a_worker_file_would_say_them() {
+fn limits_are_deserialized_from_the_format_of_worker_files() {
     let limits: Limits = serde_json::from_value(json!({
         "requests": 10, "tool_calls": 20, "total_tokens": 50_000, "cost": 0.25, "wall_time": "2m", "allow_unpriced": true
     }))
@@ -159,13 +159,12 @@ fn limits_are_read_as_a_worker_file_would_say_them() {
 }
 
 #[test]
-fn a_limit_is_not_for_a_model_to_mend_and_says_what_to_raise() {
+fn a_reached_limit_is_not_returned_to_a_model_and_names_the_limit_to_raise() {
     let used: RunUsage = std::iter::repeat_n(RunUsage::default(), 3).sum();
     let exceeded = Limits::new().requests(0).request_exceeds(&used, 0).unwrap();
     assert!(matches!(&exceeded, Exceeded::Reached { what: "requests", .. }));
     let limit = CallError::Limit { tool: "summarise".to_owned(), exceeded };
-    let text =
-        "`summarise` has met a limit: `requests` is limited to 0, and 0 are used; raise `requests` in the limits";
+    let text = "`summarise` has met a limit: `requests` is limited to 0: 0 used; raise `requests` in the limits";
     assert_eq!(limit.to_string(), text);
     assert!(!limit.is_mendable());
     let outer = CallError::Failed { tool: "main".to_owned(), source: Box::new(limit) };

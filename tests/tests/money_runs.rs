@@ -1,4 +1,4 @@
-//! What runs cost, by the models that answered, and that a limit on money holds them.
+//! The cost of runs by the models that answered, and limits on money.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::future::pending;
@@ -22,7 +22,7 @@ fn look() -> String {
     "nothing new".into()
 }
 
-/// Asks the thinker until it has answered, or something stops that.
+/// Calls the thinker until it answers or a limit is reached.
 #[entry(toolsets = [thinker])]
 async fn insist(ctx: &CallContext<insist>) -> Result<String> {
     for _ in 0..100 {
@@ -38,7 +38,7 @@ async fn insist(ctx: &CallContext<insist>) -> Result<String> {
 #[worker(timeout = "30s")]
 async fn hurried(question: String) -> String;
 
-/// Asks whoever has half a minute, until it has answered or something stops that.
+/// Calls the worker with a timeout of half a minute until it answers or a limit is reached.
 #[entry(toolsets = [hurried])]
 async fn hurry(ctx: &CallContext<hurry>) -> Result<String> {
     for _ in 0..100 {
@@ -65,7 +65,7 @@ impl Model for Silent {
     }
 }
 
-/// Ask the thinker once, and make do without an answer.
+/// Calls the thinker once, and ignores a failure.
 #[tool(effect = read_only, toolsets = [thinker])]
 async fn try_once(ctx: &CallContext<try_once>) -> String {
     ctx.call(thinker { question: "what?".into() }).await.unwrap_or_else(|_| "none".into())
@@ -77,18 +77,18 @@ async fn make_do(ctx: &CallContext<make_do>) -> Result<String> {
     Ok(ctx.call(try_once {}).await?)
 }
 
-/// A model with a price that fails, as `error` says.
+/// A model with a price that fails with `error`.
 fn failing(error: fn() -> ProviderError) -> FunctionModel {
     FunctionModel::new(move |_| Err(error())).named("fails")
 }
 
-/// A failure after a thousand tokens were read, and as many written.
+/// Returns a failure after a thousand input tokens and a thousand output tokens.
 fn broken_off() -> ProviderError {
     let error = ProviderError::new("a", ErrorKind::Transport, "it broke off").with_status(200);
     error.with_arrived(Response::new("a", Vec::new(), Usage::of_request(1_000, 1_000)))
 }
 
-/// A model of a priced provider: a thousand tokens in and out at each request, of which it calls a tool at the first `calls`.
+/// A model with a price: each request uses a thousand tokens in and out, and the first `calls` requests call a tool.
 fn priced(name: &str, calls: usize) -> ScriptedModel {
     let script = ScriptedModel::new().named(name).usage(Usage::of_request(1_000, 1_000));
     (0..calls).fold(script, |script, _| script.call("look", json!({}))).text("done").repeat_last()
@@ -98,14 +98,14 @@ fn cents(cents: u32) -> Money {
     Money::from_cents(cents.into())
 }
 
-/// A request to `a:a` or to what fails costs 2 cents, one to `b:b` 20.
+/// Returns prices: a request to `a:a` or to a failing model costs 2 cents, one to `b:b` 20 cents.
 fn prices() -> PriceTable {
     let of = |dollars| Price::per_million(Money::from_dollars(dollars), Money::from_dollars(dollars));
     let table = PriceTable::builtin().with("a:a", of(10)).unwrap().with("b:b", of(100)).unwrap();
     table.with("function:fails", of(10)).unwrap()
 }
 
-/// How a run ended, what it cost, and by which models.
+/// The result of a run, its cost, and its models.
 async fn run(
     model: impl Model + 'static,
     configure: impl FnOnce(RuntimeBuilder) -> RuntimeBuilder,
@@ -130,7 +130,7 @@ async fn a_run_costs_what_its_requests_cost() {
 }
 
 #[tokio::test]
-async fn the_model_that_answered_is_the_one_that_is_paid() {
+async fn the_cost_is_that_of_the_model_that_answered() {
     let down = FunctionModel::new(|_| Err(ProviderError::new("down", ErrorKind::Overloaded, "it is overloaded")));
     for streaming in [false, true] {
         let model = FallbackModel::new(down.clone()).or(priced("b:b", 0));
@@ -141,7 +141,7 @@ async fn the_model_that_answered_is_the_one_that_is_paid() {
 }
 
 #[tokio::test]
-async fn the_model_that_failed_last_is_the_one_that_is_paid_for_what_arrived() {
+async fn the_cost_of_a_partial_answer_is_that_of_the_model_that_failed_last() {
     let down = FunctionModel::new(|_| Err(ProviderError::new("down", ErrorKind::Overloaded, "it is overloaded")));
     for streaming in [false, true] {
         let model = FallbackModel::new(down.clone()).or(failing(broken_off));
@@ -152,7 +152,7 @@ async fn the_model_that_failed_last_is_the_one_that_is_paid_for_what_arrived() {
 }
 
 #[tokio::test]
-async fn a_limit_on_money_ends_the_run_before_the_request_that_would_pass_it() {
+async fn a_limit_on_money_fails_the_run_before_the_next_request() {
     let model = priced("a:a", 9);
     let (result, cost, _) = run(model.clone(), |builder| builder.limits(Limits::new().cost(cents(4)))).await;
     assert!(result.unwrap_err().to_string().contains("`cost` is limited to"));
@@ -160,7 +160,7 @@ async fn a_limit_on_money_ends_the_run_before_the_request_that_would_pass_it() {
 }
 
 #[tokio::test]
-async fn under_a_limit_on_money_a_model_without_a_price_is_not_asked_unless_that_is_allowed() {
+async fn a_limit_on_money_refuses_a_model_without_a_price_unless_allowed() {
     let model = priced("c:c", 0);
     let limits = Limits::new().cost(cents(4));
     let (result, _, _) = run(model.clone(), |builder| builder.limits(limits.clone())).await;
@@ -171,7 +171,7 @@ async fn under_a_limit_on_money_a_model_without_a_price_is_not_asked_unless_that
 }
 
 #[tokio::test]
-async fn a_request_that_fails_counts_with_what_it_used() {
+async fn a_failed_request_counts_with_its_usage() {
     for streaming in [false, true] {
         let builder = Runtime::builder().prices(prices()).force_model(failing(broken_off)).streaming(streaming);
         let recorder = Recorder::new();
@@ -192,7 +192,7 @@ async fn a_request_that_fails_counts_with_what_it_used() {
 }
 
 #[tokio::test]
-async fn whoever_asks_anew_after_each_failure_meets_the_limits() {
+async fn retries_after_failures_reach_the_limits() {
     let refused = || ProviderError::new("a", ErrorKind::Overloaded, "it is overloaded").with_status(529);
     let lost = || ProviderError::new("a", ErrorKind::Transport, "no connection");
     let errors: [fn() -> ProviderError; 3] = [broken_off, refused, lost];
@@ -213,7 +213,7 @@ async fn whoever_asks_anew_after_each_failure_meets_the_limits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_is_given_up_counts() {
+async fn a_dropped_request_counts() {
     for streaming in [false, true] {
         let builder = Runtime::builder().prices(prices()).force_model(Silent).streaming(streaming);
         let runtime = builder.limits(Limits::new().requests(3)).build().unwrap();
@@ -226,7 +226,7 @@ async fn a_request_that_is_given_up_counts() {
 }
 
 #[tokio::test]
-async fn a_request_that_was_never_sent_does_not_count() {
+async fn a_request_that_was_not_sent_does_not_count() {
     let keyless = || ProviderError::new("a", ErrorKind::Configuration, "no key");
     let unfit = || ProviderError::new("a", ErrorKind::InvalidRequest, "the model takes no sound");
     let errors: [fn() -> ProviderError; 2] = [keyless, unfit];
@@ -240,7 +240,7 @@ async fn a_request_that_was_never_sent_does_not_count() {
 }
 
 #[tokio::test]
-async fn a_replay_counts_what_a_request_that_failed_used() {
+async fn a_replay_counts_the_usage_of_a_failed_request() {
     let journal = MemoryJournal::new();
     let mut seen = Vec::new();
     for journal in [journal.clone(), journal] {

@@ -145,9 +145,9 @@ async fn a_complete_journal_is_replayed_without_a_model_and_a_run_that_was_refus
 fn check_tells_each_entry_that_declares_a_worker_without_a_model() {
     let payload = std::panic::catch_unwind(|| llm_do::check!(builder(&Notes::default()))).unwrap_err();
     let text = payload.downcast_ref::<String>().unwrap();
-    assert!(text.starts_with("3 fault(s) in what is linked:\n"), "{text}");
+    assert!(text.starts_with("invalid linked items (3):\n"), "{text}");
     for (entry, at, worker, of) in
-        [("direct", 45, "poet", 28), ("indirect", 52, "poet", 28), ("indirect", 52, "picky", 32)]
+        [("direct", 48, "poet", 31), ("indirect", 55, "poet", 31), ("indirect", 55, "picky", 35)]
     {
         let place = "tests/tests/no_model.rs";
         let fault = format!(

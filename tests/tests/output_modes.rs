@@ -1,4 +1,4 @@
-//! How a worker's model is asked for an output that is no text: as its profile says, or the worker.
+//! How a worker's model returns structured output: according to its profile, or to the worker.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use llm_do::event::EventKind;
@@ -56,11 +56,11 @@ fn runtime(model: &ScriptedModel, streaming: bool) -> Runtime {
 }
 
 fn is_prompted(asked: &AskedRequest) -> bool {
-    asked.instructions.contains("Give the final result as JSON") && asked.output.is_none()
+    asked.instructions.contains("Return the final result as JSON") && asked.output.is_none()
 }
 
 #[tokio::test]
-async fn auto_asks_in_the_way_that_the_profile_has() {
+async fn auto_uses_the_output_method_of_the_profile() {
     let given = |model: ScriptedModel, profile: Profile| model.profile(profile).repeat_last();
     let text = || ScriptedModel::new().text(finding().to_string());
     let native = given(text(), Profile::NATIVE_OUTPUT);
@@ -85,7 +85,7 @@ async fn auto_asks_in_the_way_that_the_profile_has() {
 }
 
 #[tokio::test]
-async fn every_way_gives_its_output_after_calls_of_tools() {
+async fn every_output_method_works_after_tool_calls() {
     let look = || ScriptedModel::new().call("look", json!({}));
     for streaming in [false, true] {
         let native = look().text(finding().to_string()).profile(Profile::NATIVE_OUTPUT);
@@ -110,11 +110,11 @@ async fn every_way_gives_its_output_after_calls_of_tools() {
 }
 
 #[tokio::test]
-async fn an_answer_that_holds_no_result_is_asked_for_again_with_the_fault_told() {
+async fn an_answer_without_a_result_is_retried_with_the_error() {
     for streaming in [false, true] {
         for (wrong, fault) in [
-            ("A seven.", "the result is not JSON: "),
-            ("{\"score\": 7} or {\"score\": 8}", "the answer holds 2 JSON objects; give one"),
+            ("A seven.", "the result is invalid JSON: "),
+            ("{\"score\": 7} or {\"score\": 8}", "the answer contains 2 JSON objects; return one"),
             ("{\"score\": \"high\"}", "the result does not follow its schema"),
         ] {
             let recorder = Recorder::new();
@@ -131,7 +131,7 @@ async fn an_answer_that_holds_no_result_is_asked_for_again_with_the_fault_told()
 }
 
 #[tokio::test]
-async fn a_model_that_calls_no_tools_is_not_asked_by_a_worker_that_needs_one() {
+async fn a_model_without_tools_is_refused_for_a_worker_that_needs_them() {
     let model = ScriptedModel::new().named("plain").text("7").profile(Profile::TEXT);
     let runtime = runtime(&model, false);
     let tools = runtime.run(answer_after_a_look { input: "q".into() }).await.unwrap_err();
@@ -139,12 +139,12 @@ async fn a_model_that_calls_no_tools_is_not_asked_by_a_worker_that_needs_one() {
     let tools = tools.to_string();
     assert!(tools.contains("`scripted:plain`") && tools.contains("it calls no tools, such as `look`"), "{tools}");
     let output = runtime.run(judge_through_tool { input: "q".into() }).await.unwrap_err().to_string();
-    assert!(output.contains("it calls no tools, and `output = tool` needs one"), "{output}");
+    assert!(output.contains("it does not support tools, which `output = tool` needs"), "{output}");
     assert_eq!(model.requests(), []);
     assert_eq!(runtime.run(answer { input: "q".into() }).await.unwrap(), "7", "plain text needs no tool");
 }
 
-/// Runs the workers that are asked for JSON in their instructions.
+/// Runs the workers whose instructions ask for JSON.
 async fn prompted(model: TestModel) -> [Result<Finding, CallError>; 2] {
     let text = Runtime::builder().force_model(model.clone().profile(Profile::TEXT)).build().unwrap();
     let tools = Runtime::builder().force_model(model).build().unwrap();
@@ -152,7 +152,7 @@ async fn prompted(model: TestModel) -> [Result<Finding, CallError>; 2] {
 }
 
 #[tokio::test]
-async fn a_model_for_tests_gives_what_the_instructions_ask_for() {
+async fn a_test_model_returns_json_that_the_instructions_ask_for() {
     for (model, score) in [
         (TestModel::new(), 0),
         (TestModel::new().output(finding()), 7),
@@ -166,7 +166,7 @@ async fn a_model_for_tests_gives_what_the_instructions_ask_for() {
 }
 
 #[tokio::test]
-async fn a_model_for_tests_calls_no_tool_again_where_its_answer_is_refused() {
+async fn a_test_model_does_not_repeat_tool_calls_after_a_rejected_answer() {
     let looks = async |builder: RuntimeBuilder| {
         let recorder = Recorder::new();
         let runtime = builder.sink(recorder.clone()).build().unwrap();
@@ -186,7 +186,7 @@ async fn a_model_for_tests_calls_no_tool_again_where_its_answer_is_refused() {
 }
 
 #[tokio::test]
-async fn a_spec_and_a_worker_file_force_the_way_as_the_attribute_does() {
+async fn a_spec_and_a_worker_file_set_the_output_mode_like_the_attribute() {
     let schema = json!({ "type": "object", "properties": { "score": { "type": "integer" } }, "required": ["score"] });
     let spec = WorkerSpec::new("spec", "Judge.").output_schema(schema).output_mode(OutputMode::Prompted);
     let file = "---\nname: file\noutput: prompted\noutput_schema: { type: object, required: [score] }\n---\nJudge.";

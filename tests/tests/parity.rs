@@ -1,4 +1,4 @@
-//! The same calls, decided by a worker's model and by an entry's code: the same approvals, events, depth and usage.
+//! Calls by a worker's model and by an entry's code have the same approvals, events, depth and usage.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use futures_util::future::join_all;
@@ -68,7 +68,7 @@ async fn helper(task: String) -> String {
     format!("helper {task}")
 }
 
-/// Hand a task over to a helper.
+/// Delegate a task to a helper.
 #[tool(effect = read_only)]
 async fn hand_over(ctx: &CallContext, task: String) -> Result<String> {
     ctx.progress("hands it over");
@@ -89,7 +89,7 @@ async fn by_model(calls: Vec<Call>, at_once: bool) -> String {
     json!({ "calls": calls, "at_once": at_once }).to_string()
 }
 
-/// Makes the calls that are given, and goes on where a model would.
+/// Makes the given calls, and continues after errors like a model.
 #[entry(toolsets = [add, save, fail, panic_at, wait, prefixed("notes_", notes), helper, hand_over])]
 async fn by_code(ctx: &CallContext<by_code>, calls: Vec<Call>, at_once: bool, told_of_denials: bool) -> Result<()> {
     let made = calls.into_iter().map(|call| async move { ctx.call_tool(&call.tool, call.arguments).await });
@@ -110,7 +110,7 @@ async fn by_code(ctx: &CallContext<by_code>, calls: Vec<Call>, at_once: bool, to
     Ok(())
 }
 
-/// A model that makes the calls of its prompt, one an answer or all in one; a helper's has a call for each task.
+/// Returns a model that makes the calls in its prompt, one per answer or all in one; a helper makes one call for each task.
 fn model() -> FunctionModel {
     FunctionModel::new(|request: Request<'_>| {
         let prompt = match &request.messages[0] {
@@ -148,7 +148,7 @@ fn results(message: &Message) -> usize {
     }
 }
 
-/// What a helper does: `sum` adds and saves, `turn` begins again, `deep N` goes N helpers deeper.
+/// The tasks of a helper: `sum` adds and saves, `turn` starts again, `deep N` nests N more helpers.
 fn task_calls(task: &str) -> Vec<Call> {
     match task.split_once(' ') {
         None if task == "sum" => calls([("add", json!({ "a": 1, "b": 2 })), ("save", json!({ "text": "3" }))]),
@@ -165,7 +165,7 @@ fn calls<const N: usize>(calls: [(&str, Value); N]) -> Vec<Call> {
     calls.map(|(tool, arguments)| Call { tool: tool.to_owned(), arguments }).into()
 }
 
-/// What was seen of one way.
+/// The observations of one run.
 struct Seen {
     log: CallLog,
     error: Option<String>,
@@ -182,10 +182,10 @@ async fn seen<T: Tool<Output: FromReturn>>(call: T, builder: RuntimeBuilder) -> 
     Seen { log: recorder.call_log(), error, used: handle.usage(), tree: handle.usage_tree() }
 }
 
-/// A way of configuring both.
+/// Configures both runs.
 type Configure<'a> = &'a dyn Fn(RuntimeBuilder) -> RuntimeBuilder;
 
-/// Makes the calls both ways, where `builder` is asked for a builder for a root of that depth.
+/// Makes the calls by the model and by code; `builder` returns a builder for a root of the given depth.
 async fn both(calls: Vec<Call>, at_once: bool, told: bool, builder: &dyn Fn(u32) -> RuntimeBuilder) -> [Seen; 2] {
     let built = |depth| builder(depth).return_permission_errors(told);
     let model = seen(by_model { calls: calls.clone(), at_once }, built(1)).await;
@@ -193,7 +193,7 @@ async fn both(calls: Vec<Call>, at_once: bool, told: bool, builder: &dyn Fn(u32)
     [model, code]
 }
 
-/// Makes the calls both ways, finds them equal, and returns the log.
+/// Makes the calls by the model and by code, asserts that they are equal, and returns the log.
 async fn alike(calls: Vec<Call>, told: bool, configure: Configure<'_>) -> String {
     let [model, code] = both(calls, false, told, &|_| configure(Runtime::builder())).await;
     compare(&model, &code)
@@ -229,7 +229,7 @@ fn saving(text: &str) -> (&'static str, Value) {
 }
 
 #[tokio::test]
-async fn tools_are_called_alike() {
+async fn tools_are_called_the_same_way() {
     let made = calls([sum(), saving("three"), sum()]);
     let log = alike(made, false, &approving).await;
     assert_eq!(log.matches("call_finished").count(), 3, "{log}");
@@ -237,7 +237,7 @@ async fn tools_are_called_alike() {
 }
 
 #[tokio::test]
-async fn what_is_asked_and_edited_and_remembered_is_alike() {
+async fn approvals_edits_and_remembered_decisions_are_the_same() {
     let made = calls([saving("edit"), saving("keep"), saving("keep"), saving("no"), sum()]);
     let configure = |builder: RuntimeBuilder| {
         builder.approve_with(|request| async move {
@@ -254,21 +254,21 @@ async fn what_is_asked_and_edited_and_remembered_is_alike() {
 }
 
 #[tokio::test]
-async fn what_is_called_wrongly_is_refused_alike() {
+async fn invalid_calls_are_refused_the_same_way() {
     let made = calls([("ad", json!({})), ("add", json!({ "a": 1 })), ("add", json!({ "a": 1, "b": "2" })), sum()]);
     let log = alike(made, false, &as_it_is).await;
     assert_eq!((log.matches("call_refused").count(), log.matches("call_finished").count()), (3, 1), "{log}");
 }
 
 #[tokio::test]
-async fn workers_are_called_alike_with_all_below_them() {
+async fn workers_and_the_calls_below_them_are_the_same() {
     let log = alike(calls([("helper", json!({ "task": "sum" })), sum()]), false, &approving).await;
     assert!(log.contains("1 at 1: helper call_started") && log.contains("3 at 1: save call_finished"), "{log}");
     assert!(log.contains("at 1: helper usage "), "{log}");
 }
 
 #[tokio::test]
-async fn tools_of_a_group_are_called_by_their_shown_names_alike() {
+async fn tools_of_a_group_are_called_by_their_shown_names() {
     let note = |tool| (tool, json!({ "title": "bees" }));
     let made = calls([note("notes_read"), note("notes_burn"), note("read")]);
     let configure = |builder: RuntimeBuilder| {
@@ -276,7 +276,7 @@ async fn tools_of_a_group_are_called_by_their_shown_names_alike() {
         approving(builder).policy(policy)
     };
     let [mut model, mut code] = both(made, false, true, &|_| configure(Runtime::builder())).await;
-    // The one difference: code is told what to declare, a model not what it might have.
+    // The only difference: the error for code names what to declare, the error for a model does not.
     let refused = |log: &CallLog| log.lines().last().unwrap().contains("read call_refused");
     assert!(refused(&model.log) && refused(&code.log), "{:?} {:?}", model.log, code.log);
     for seen in [&mut model, &mut code] {
@@ -288,19 +288,19 @@ async fn tools_of_a_group_are_called_by_their_shown_names_alike() {
 }
 
 #[tokio::test]
-async fn a_denial_ends_the_run_alike() {
+async fn a_denial_fails_the_run_the_same_way() {
     let log = alike(calls([sum(), saving("x"), sum()]), false, &rejecting).await;
     assert_eq!((log.matches("call_finished").count(), log.matches("call_refused").count()), (1, 1), "{log}");
 }
 
 #[tokio::test]
-async fn after_a_denial_that_is_told_the_run_goes_on_alike() {
+async fn a_run_continues_after_a_returned_denial_the_same_way() {
     let log = alike(calls([sum(), saving("x"), sum()]), true, &rejecting).await;
     assert_eq!((log.matches("call_finished").count(), log.matches("call_refused").count()), (2, 1), "{log}");
 }
 
 #[tokio::test]
-async fn a_denial_below_a_worker_goes_through_it_alike() {
+async fn a_denial_below_a_worker_propagates_the_same_way() {
     for told in [false, true] {
         let log = alike(calls([("helper", json!({ "task": "sum" })), sum()]), told, &rejecting).await;
         assert_eq!(log.contains(r#"helper call_finished {"result":"done"}"#), told, "{log}");
@@ -308,7 +308,7 @@ async fn a_denial_below_a_worker_goes_through_it_alike() {
 }
 
 #[tokio::test]
-async fn calls_of_workers_are_asked_about_alike() {
+async fn approvals_of_workers_are_the_same() {
     let configure = |builder: RuntimeBuilder| {
         let policy = Policy::new().workers(WorkerRule::new().calls(true));
         builder.policy(policy).approve_with(|request| async move {
@@ -321,7 +321,7 @@ async fn calls_of_workers_are_asked_about_alike() {
 }
 
 #[tokio::test]
-async fn failures_and_panics_are_alike() {
+async fn failures_and_panics_are_the_same() {
     let made = calls([("fail", json!({ "with": "no luck" })), ("panic_at", json!({ "place": 3 })), sum()]);
     let log = alike(made, false, &as_it_is).await;
     assert!(log.contains("`fail` failed: no luck") && log.contains("`panic_at` panicked: panic at 3"), "{log}");
@@ -329,7 +329,7 @@ async fn failures_and_panics_are_alike() {
 }
 
 #[tokio::test]
-async fn a_limit_on_calls_is_met_alike() {
+async fn a_limit_on_calls_is_reached_the_same_way() {
     let configure = |builder: RuntimeBuilder| builder.limits(Limits::new().tool_calls(2));
     let log = alike(calls([sum(), sum(), sum(), sum()]), false, &configure).await;
     assert_eq!((log.matches("call_finished").count(), log.matches("call_refused").count()), (2, 1), "{log}");
@@ -337,14 +337,14 @@ async fn a_limit_on_calls_is_met_alike() {
 }
 
 #[tokio::test]
-async fn a_limit_of_a_worker_is_met_alike() {
+async fn a_limit_of_a_worker_is_reached_the_same_way() {
     let configure = |builder: RuntimeBuilder| approving(builder).worker_limits("helper", Limits::new().tool_calls(1));
     let log = alike(calls([("helper", json!({ "task": "sum" })), sum()]), false, &configure).await;
     assert!(log.contains("3 at 1: save call_refused") && log.contains("`helper` has met a limit"), "{log}");
 }
 
 #[tokio::test]
-async fn depth_counts_from_the_root_alike() {
+async fn depth_counts_from_the_root_the_same_way() {
     let made = calls([("helper", json!({ "task": "deep 4" }))]);
     // A worker as the root is at depth 1, an entry at 0.
     let [model, code] = both(made, false, false, &|root| Runtime::builder().max_depth(3 + root)).await;
@@ -359,14 +359,14 @@ async fn depth_counts_from_the_root_alike() {
 }
 
 #[tokio::test]
-async fn a_cycle_is_found_alike() {
+async fn a_cycle_is_detected_the_same_way() {
     let log = alike(calls([("helper", json!({ "task": "turn" })), sum()]), false, &as_it_is).await;
     assert!(log.contains("`helper` would call itself with the same arguments"), "{log}");
     assert!(!log.contains("add call_started"), "{log}");
 }
 
 #[tokio::test]
-async fn calls_at_once_that_change_nothing_are_alike() {
+async fn concurrent_read_only_calls_are_the_same() {
     let waits = [3, 1, 2].map(|turns| ("wait", json!({ "turns": turns })));
     let [model, code] = both(calls(waits), true, false, &|_| Runtime::builder()).await;
     let log = compare(&model, &code);

@@ -1,4 +1,4 @@
-//! What a worker's model is asked, and what goes with it.
+//! Prompts of workers, and their files.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::sync::{Arc, Mutex};
@@ -66,7 +66,7 @@ async fn look(input: String) -> String;
 
 type Asked = Arc<Mutex<Vec<Vec<Message>>>>;
 
-/// A model that keeps what it is asked, and answers "ok", after a call of `draw` where that is offered.
+/// A model that records its requests and answers "ok", after a call of `draw` if that is available.
 fn asked() -> (RuntimeBuilder, Asked) {
     let asked = Asked::default();
     let keep = Arc::clone(&asked);
@@ -106,7 +106,7 @@ async fn a_body_renders_the_prompt_from_arguments_and_state() {
 }
 
 #[tokio::test]
-async fn an_error_in_a_body_ends_the_call_before_the_model_is_asked() {
+async fn an_error_in_a_body_fails_the_call_before_the_model_is_asked() {
     let (builder, asked) = asked();
     let error = builder.build().unwrap().run_named("translate", json!({ "text": "dogs" })).await.unwrap_err();
     assert_eq!(chain(&error), "`translate` failed: invalid digit found in string");
@@ -127,7 +127,7 @@ async fn a_body_may_return_its_prompt_early() {
 }
 
 #[tokio::test]
-async fn files_of_a_prompt_are_read_below_the_root_and_typed_by_content_then_name() {
+async fn files_of_a_prompt_are_read_below_the_root_with_a_media_type_by_content_then_name() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.csv"), "1,2").unwrap();
     std::fs::write(folder.path().join("b.txt"), b"\x89PNG\r\n\x1a\n").unwrap();
@@ -167,20 +167,20 @@ async fn a_root_that_is_missing_is_named_and_not_the_file() {
     let root = folder.path().join("nowhere");
     let runtime = asked().0.project_root(&root).build().unwrap();
     let error = chain(&runtime.run(describe { paths: vec!["a.txt".into()] }).await.unwrap_err());
-    assert!(error.contains(&format!("the project's root `{}` cannot be read", root.display())), "{error}");
+    assert!(error.contains(&format!("cannot open the project's root `{}`", root.display())), "{error}");
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_attachment_is_told_in_words_of_the_caller() {
+async fn an_invalid_attachment_is_an_error_that_names_the_valid_forms() {
     let call = json!({ "input": "", "attachments": [{ "media_type": "image/png", "data": "no base64" }] });
     let error = asked().0.build().unwrap().run_named("answer", call).await.unwrap_err().told();
     assert!(error.contains("a path, or a `media_type` with `data` in Base64"), "{error}");
 }
 
-/// Nobody writes to the pipe, so whoever opens it waits for ever.
+/// Nothing writes to the pipe, so opening it would block forever.
 #[cfg(unix)]
 #[tokio::test]
-async fn a_pipe_is_refused_and_not_waited_for() {
+async fn a_pipe_is_rejected_without_blocking() {
     let folder = tempfile::tempdir().unwrap();
     let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap();
     assert!(made.success());
@@ -191,7 +191,7 @@ async fn a_pipe_is_refused_and_not_waited_for() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn no_symbolic_link_leads_out_of_the_root() {
+async fn a_symbolic_link_out_of_the_root_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("root");
     std::fs::create_dir(&root).unwrap();
@@ -204,7 +204,7 @@ async fn no_symbolic_link_leads_out_of_the_root() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_whole_path_is_below_a_root_that_is_a_link() {
+async fn an_absolute_path_below_a_root_that_is_a_link_is_accepted() {
     let folder = tempfile::tempdir().unwrap();
     let [root, link] = ["root", "link"].map(|name| folder.path().canonicalize().unwrap().join(name));
     std::fs::create_dir(&root).unwrap();
@@ -217,7 +217,7 @@ async fn a_whole_path_is_below_a_root_that_is_a_link() {
 }
 
 #[tokio::test]
-async fn a_prompt_is_refused_without_its_text_and_with_what_is_no_field_of_it() {
+async fn a_prompt_without_text_or_with_an_unknown_field_is_rejected() {
     let runtime = asked().0.build().unwrap();
     let error = async |prompt: Value| runtime.run_named("root", prompt).await.unwrap_err().to_string();
     let missing = error(json!({ "attachments": [] })).await;
@@ -227,7 +227,7 @@ async fn a_prompt_is_refused_without_its_text_and_with_what_is_no_field_of_it() 
 }
 
 #[tokio::test]
-async fn a_media_type_is_told_by_the_ending_where_the_content_tells_none() {
+async fn a_media_type_comes_from_the_extension_if_the_content_is_unknown() {
     let folder = tempfile::tempdir().unwrap();
     let types = [
         ("a.TXT", "text/plain"),
@@ -261,7 +261,7 @@ fn media_type(part: UserPart) -> Option<String> {
 }
 
 #[test]
-fn an_only_argument_that_is_a_prompt_is_taken_by_its_fields() {
+fn the_fields_of_a_single_prompt_are_the_arguments() {
     let registry = Registry::collect().unwrap();
     let schema = registry.get("root").unwrap().parameters();
     assert_eq!(schema["required"], json!(["input"]));
@@ -272,7 +272,7 @@ fn an_only_argument_that_is_a_prompt_is_taken_by_its_fields() {
 }
 
 #[tokio::test]
-async fn a_prompt_goes_from_the_root_to_the_model_with_its_files() {
+async fn a_prompt_is_passed_from_the_root_to_the_model_with_its_files() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.md"), "# A").unwrap();
     let (builder, asked) = asked();
@@ -286,7 +286,7 @@ async fn a_prompt_goes_from_the_root_to_the_model_with_its_files() {
 }
 
 #[tokio::test]
-async fn the_model_sees_the_files_of_a_tool_and_the_operator_the_note() {
+async fn the_model_sees_a_tools_files_and_the_operator_its_note() {
     let (builder, asked) = asked();
     let recorder = Recorder::new();
     builder.sink(recorder.clone()).build().unwrap().run(look { input: "look".into() }).await.unwrap();
@@ -307,7 +307,7 @@ async fn typed_code_gets_a_tools_files_too() {
     assert_eq!((returned.value(), returned.attachments().len()), (&Value::Null, 1));
 }
 
-/// Names the files of a call: what they are called, and what kind they are.
+/// Returns the names and media types of the files of a call.
 fn files(ctx: &dyn ToolContext) -> Vec<(String, Option<String>)> {
     let named = |file: &Attached| file.name().unwrap_or_default().into_owned();
     ctx.attachments().iter().map(|file| (named(file), file.media_type().map(str::to_owned))).collect()
@@ -333,13 +333,13 @@ fn name_none(ctx: &CallContext) -> Vec<(String, Option<String>)> {
     files(ctx)
 }
 
-/// Says what the files of its prompt are.
+/// Returns the files of its prompt.
 #[worker]
 async fn name_in_body(prompt: Prompt, ctx: &CallContext) -> String {
     format!("{} {:?}", prompt.text(), files(ctx))
 }
 
-/// Reads the files of its prompt, and asks below for theirs.
+/// Reads the files of its prompt, and calls a tool that returns its own.
 #[entry(toolsets = [name_none])]
 async fn read_files(ctx: &CallContext<read_files>, prompt: Prompt) -> Result<Vec<String>> {
     let mut read = vec![prompt.text().to_owned()];
@@ -366,7 +366,7 @@ fn named() -> Vec<(String, Option<String>)> {
 }
 
 #[tokio::test]
-async fn a_call_knows_the_files_that_came_with_its_prompt() {
+async fn a_call_lists_the_files_of_its_prompt() {
     let (builder, asked) = asked();
     let runtime = builder.build().unwrap();
     assert_eq!(runtime.run(name_files { prompt: with_files("a") }).await.unwrap(), named());
@@ -380,7 +380,7 @@ async fn a_call_knows_the_files_that_came_with_its_prompt() {
 }
 
 #[tokio::test]
-async fn the_files_of_a_prompt_can_be_read_and_are_not_those_of_calls_below() {
+async fn the_files_of_a_prompt_can_be_read_and_do_not_include_those_of_nested_calls() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("notes")).unwrap();
     std::fs::write(folder.path().join("notes/a.txt"), "on disk").unwrap();

@@ -1,4 +1,4 @@
-//! Names that stand for two things: of two crates, in a declaration that is put together at run time, and of arguments.
+//! Duplicate names: in two crates, in a declaration that is resolved at run time, and in arguments.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use llm_do::prelude::*;
@@ -20,7 +20,7 @@ toolset! {
     /// Reads, by the same name.
     again = [prefixed("x_", read)];
 
-    /// Reads another way, by a name that is taken.
+    /// Reads another way, with a name that is in use.
     otherwise = [x_read];
 }
 
@@ -55,7 +55,7 @@ fn draw(#[arg(flatten)] size: Size, width: u32) -> u32 {
 }
 
 #[test]
-fn two_crates_with_one_name_are_refused_naming_both_places() {
+fn a_duplicate_name_in_two_crates_is_an_error_with_both_locations() {
     let error = Registry::collect().unwrap_err();
     let fault = &error.faults()[0];
     assert!(fault.contains("`which` is registered 2 times"), "{fault}");
@@ -64,21 +64,21 @@ fn two_crates_with_one_name_are_refused_naming_both_places() {
 }
 
 #[test]
-fn a_runtime_does_not_begin_with_a_collision() {
+fn a_runtime_with_a_duplicate_name_is_not_built() {
     let error = Runtime::builder().build().unwrap_err();
     assert!(error.to_string().contains("`which`"), "{error}");
 }
 
 #[test]
-fn two_tools_that_a_declaration_shows_by_one_name_are_refused() {
+fn a_declaration_with_two_tools_of_one_name_is_rejected() {
     let error = Registry::collect().unwrap_err();
     let faults: Vec<_> = error.faults().iter().filter(|fault| fault.contains("`start`")).collect();
     let [fault] = faults[..] else { panic!("one fault of `start`, not {faults:?}") };
-    assert!(fault.ends_with("declares two tools that are shown as `x_read`: `read` and `x_read`"), "{fault}");
+    assert!(fault.ends_with("declares two tools with the name `x_read`: `read` and `x_read`"), "{fault}");
 }
 
 #[test]
-fn a_struct_whose_fields_are_not_all_known_or_are_those_of_others_is_not_flattened() {
+fn a_flattened_struct_with_unknown_or_duplicate_fields_is_rejected() {
     let error = Registry::collect().unwrap_err().to_string();
     assert!(error.contains("): `place` cannot be flattened: its type is no struct of named fields, or"), "{error}");
     assert!(error.contains("`draw` (tests/tests/registry.rs:52): two arguments are named `width`"), "{error}");

@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex};
 use llm_do::context::{InputHandler, InputRequest, SubtaskRequest};
 use llm_do::error::BoxError;
 use llm_do::event::EventKind;
+use llm_do::model::CapabilityTable;
 use llm_do::model::{Message, Request, Response, ResponsePart, SettingWarning, ToolCall, model_provider};
 use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, Recorder, ScriptedModel, TestModel};
 use llm_do::usage::Usage;
 use llm_do::worker::WorkerSpec;
-use llm_do::{CallError, CapabilityTable, ToolReturn, async_trait};
+use llm_do::{CallError, ToolReturn, async_trait};
 use serde_json::{Value, json};
 
 // Answers with what the table of capabilities says of a model.
@@ -176,13 +177,13 @@ async fn a_worker_of_the_moment_may_not_use_more_than_its_caller() {
     let error = llm_do::error::chain(&run("delete").await.unwrap_err());
     assert!(error.contains("`with_agent` may not call `delete`"), "{error}");
     let error = llm_do::error::chain(&run("look_upp").await.unwrap_err());
-    assert!(error.contains("`look_upp`, which is not registered; did you mean `look_up`?"), "{error}");
+    assert!(error.contains("unknown toolset `look_upp`; did you mean `look_up`?"), "{error}");
 }
 
 #[tokio::test]
 async fn a_worker_of_the_moment_takes_no_name_that_is_registered_or_none() {
     let runtime = builder(Vec::new()).build().unwrap();
-    for (name, fault) in [("look_up", "is registered already"), ("no name", "invalid name `no name`")] {
+    for (name, fault) in [("look_up", "is already registered"), ("no name", "invalid name `no name`")] {
         let error = runtime.run(with_agent { name: name.into(), tools: Vec::new() }).await.unwrap_err();
         assert!(llm_do::error::chain(&error).contains(fault), "{error}");
     }
@@ -211,7 +212,7 @@ async fn workers_that_fit_equally_well_are_named_in_the_error() {
     let inputs = [("text", "Hello"), ("language", "French")].map(|(name, value)| (name.to_owned(), value.to_owned()));
     let task = |hints| SubtaskTask { description: "Translate".into(), hints, inputs: inputs.clone().into() };
     let error = llm_do::error::chain(&runtime.run(give { task: task(vec!["french".into()]) }).await.unwrap_err());
-    assert!(error.contains("`poet`, `translator` fit equally well"), "{error}");
+    assert!(error.contains("`poet`, `translator` have the same score"), "{error}");
     assert!(runtime.run(give { task: task(vec!["poet".into()]) }).await.is_ok());
 }
 
@@ -220,7 +221,7 @@ async fn a_task_that_no_worker_has_a_word_of_is_an_error() {
     let runtime = builder(Vec::new()).build().unwrap();
     let task = SubtaskTask { description: "Cook".into(), ..SubtaskTask::default() };
     let error = llm_do::error::chain(&runtime.run(give { task }).await.unwrap_err());
-    assert!(error.contains("none of the workers has a word of it: `code_reviewer`"), "{error}");
+    assert!(error.contains("no worker matches its words: `code_reviewer`"), "{error}");
 }
 
 #[tokio::test]

@@ -16,13 +16,13 @@ mod other {
     model_provider!("alone", |model| Ok(Arc::new(TestModel::new().named(model))));
 }
 
-const EXPECTED: &str = "2 model providers have the prefix `lab`: tests/tests/same_provider.rs:14, \
-                        tests/tests/same_provider.rs:9; rename or remove one";
+const EXPECTED: &str = "2 model providers have the prefix `lab`: tests/tests/same_provider.rs:10, \
+                        tests/tests/same_provider.rs:15; rename or remove one";
 
 #[test]
 fn two_providers_of_one_prefix_are_refused_naming_both_places() {
     let error = Runtime::builder().build().unwrap_err().to_string();
-    assert_eq!(error, format!("the registry has 1 fault(s)\n  {EXPECTED}"));
+    assert_eq!(error, format!("invalid registry:\n  {EXPECTED}"));
     assert_eq!(Registry::collect().unwrap_err().faults(), [EXPECTED]);
 }
 

@@ -191,8 +191,10 @@ async fn what_a_stream_leaves_out_is_told_with_the_whole_answer() {
 #[tokio::test]
 async fn a_use_in_an_answer_that_breaks_off_is_told_as_ended() {
     let input = json!({ "query": "bees" });
-    let expected =
-        [started("web_search", input.clone()), finished("web_search", input.clone(), Some("the answer broke off"))];
+    let expected = [
+        started("web_search", input.clone()),
+        finished("web_search", input.clone(), Some("the answer was interrupted")),
+    ];
     assert_eq!(told(streaming(vec![begun("web_search", input)])).await, expected);
 }
 
@@ -269,9 +271,9 @@ async fn a_terminal_and_a_log_show_each_use_with_how_it_ended() {
     log.finish().unwrap();
     let shown = shown.text();
     for line in [
-        "  search has its provider run web_search {\"query\":\"bees\"}\n",
-        "  search had web_search run\n",
-        "  search had code_execution fail: return code 1\n",
+        "  search: provider runs web_search {\"query\":\"bees\"}\n",
+        "  search: provider finished web_search\n",
+        "  search: provider failed to run code_execution: return code 1\n",
     ] {
         assert!(shown.contains(line), "{shown}");
     }

@@ -1,4 +1,4 @@
-//! Shadows: a worker asked alongside a tool, off its caller's path.
+//! Shadows: a worker that runs alongside a tool, in the background.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ use llm_do::usage::Usage;
 use llm_do::{Limits, Value, async_trait, json};
 use tokio::sync::{Barrier, Notify};
 
-/// What the tools of these tests share with them: all of it is given to each runtime.
+/// State that the tools share with the tests; each runtime gets all of it.
 #[derive(Default)]
 struct Shared {
     /// How often something was written down.
@@ -29,7 +29,7 @@ struct Shared {
     meeting: Meeting,
 }
 
-/// Where some meet, and how many there were at most.
+/// Counts concurrent calls and their maximum.
 #[derive(Default)]
 struct Meeting {
     here: AtomicUsize,
@@ -54,7 +54,7 @@ async fn feel(text: String) -> usize;
 #[worker]
 async fn say(text: String) -> String;
 
-/// Counts the words of texts, those left out of which there is no number.
+/// Counts the words of texts, without those that fail.
 #[entry(toolsets = [count])]
 async fn count_all(ctx: &CallContext<count_all>, texts: Vec<String>) -> Result<Vec<usize>> {
     let mut counts = Vec::new();
@@ -80,7 +80,7 @@ fn feeling() -> Shadow {
     Shadow::of("count", "feel")
 }
 
-/// Returns what shadows came to: the worker, whether it agrees, what the tool came to, and the worker.
+/// Returns the outcomes of shadows: the worker's name, whether it agrees, and the outcomes of the tool and the worker.
 fn shadowed(recorder: &Recorder) -> Vec<(String, bool, Outcome, Outcome)> {
     let of = |kind| match kind {
         EventKind::Shadowed { worker, agrees, answer, other } => Some((worker, agrees, answer, other)),
@@ -89,7 +89,7 @@ fn shadowed(recorder: &Recorder) -> Vec<(String, bool, Outcome, Outcome)> {
     recorder.kinds().into_iter().filter_map(of).collect()
 }
 
-/// Returns the places of the events that `is` finds.
+/// Returns the indices of the events that match `is`.
 fn at(events: &[Event], is: impl Fn(&Event) -> bool) -> Vec<usize> {
     events.iter().enumerate().filter(|(_, event)| is(event)).map(|(place, _)| place).collect()
 }
@@ -110,12 +110,12 @@ fn requests(recorder: &Recorder) -> usize {
 }
 
 #[tokio::test]
-async fn agreement_and_disagreement_are_events_with_both_results() {
+async fn agreement_and_disagreement_are_reported_with_both_results() {
     let (builder, recorder) = builder(feeling());
     let counts = builder.build().unwrap().run(texts(&["two words", "one"])).await.unwrap();
     assert_eq!(counts, [2, 1], "the tool answers");
     let mut shadowed = shadowed(&recorder);
-    // They were under way together.
+    // They ran concurrently.
     shadowed.sort_by_key(|(_, agrees, ..)| !*agrees);
     let feel = || "feel".to_owned();
     let expected = [(feel(), true, result(2), result(2)), (feel(), false, result(1), result(2))];
@@ -133,7 +133,7 @@ async fn count_and_go_on(ctx: &CallContext<count_and_go_on>, shared: &State<Shar
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_callers_path_does_not_wait_for_the_worker() {
+async fn the_caller_does_not_wait_for_the_worker() {
     let (go_on, waiting) = channel::<()>();
     let (waiting, in_time) = (Mutex::new(waiting), Arc::<AtomicUsize>::default());
     let seen = Arc::clone(&in_time);
@@ -173,7 +173,7 @@ async fn the_worker_is_below_the_tools_call_and_the_root_call_waits_for_it() {
 }
 
 #[tokio::test]
-async fn each_nth_call_is_shadowed_counted_over_the_session() {
+async fn every_nth_call_of_the_session_is_shadowed() {
     let (builder, recorder) = builder(feeling().every(3));
     let runtime = builder.build().unwrap();
     runtime.run(texts(&["a", "b b", "c c c", "d d d d"])).await.unwrap();
@@ -183,7 +183,7 @@ async fn each_nth_call_is_shadowed_counted_over_the_session() {
 }
 
 #[tokio::test]
-async fn a_tool_may_have_several_shadows_each_with_its_own_count_and_fields_to_ignore() {
+async fn a_tool_may_have_several_shadows_with_their_own_count_and_ignored_fields() {
     /// A count, and a note.
     #[data]
     struct Noted {
@@ -235,7 +235,7 @@ async fn a_tool_that_fails_disagrees_and_one_that_is_refused_is_not_shadowed() {
 async fn overseer(task: String) -> String;
 
 #[tokio::test]
-async fn what_it_uses_counts_for_the_run_and_not_for_the_tools_callers() {
+async fn its_usage_counts_for_the_run_and_not_for_the_tools_callers() {
     let (builder, _) = builder(feeling());
     // One to call the tool, and one to answer.
     let builder = builder.worker_limits("overseer", Limits::new().requests(2).tool_calls(1));
@@ -280,7 +280,7 @@ fn writing(written: &Arc<AtomicUsize>) -> Shared {
     Shared { written: Arc::clone(written), ..Shared::default() }
 }
 
-/// Answers what is asked, and counts it.
+/// Answers questions, and counts them.
 #[derive(Debug)]
 struct Counting(Arc<AtomicUsize>);
 
@@ -293,7 +293,7 @@ impl InputHandler for Counting {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_on_its_account_and_no_mode_approves_for_it() {
+async fn no_user_or_approver_is_asked_for_it_and_no_mode_approves_its_calls() {
     let (written, asked) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
     for mode in [ApprovalMode::ApproveAll, ApprovalMode::Prompt] {
         let (builder, recorder) = builder(Shadow::of("count", "writer"));
@@ -314,7 +314,7 @@ async fn nobody_is_asked_on_its_account_and_no_mode_approves_for_it() {
 }
 
 #[tokio::test]
-async fn what_is_pre_approved_it_may_call_and_a_worker_that_is_asked_about_is_not_asked() {
+async fn it_may_make_pre_approved_calls_and_a_worker_that_needs_approval_is_not_run() {
     let written = Arc::<AtomicUsize>::default();
     let (one, recorder) = builder(Shadow::of("count", "writer"));
     let free = Policy::new().tool("note_down", llm_do::approval::Rule::PreApproved);
@@ -330,7 +330,7 @@ async fn what_is_pre_approved_it_may_call_and_a_worker_that_is_asked_about_is_no
 }
 
 #[tokio::test]
-async fn it_is_in_no_journal_and_a_replayed_call_has_none() {
+async fn it_is_not_in_the_journal_and_a_replayed_call_has_none() {
     let journal = MemoryJournal::new();
     let (one, recorder) = builder(feeling());
     one.journal(journal.clone()).build().unwrap().run(texts(&["two words", "one"])).await.unwrap();
@@ -378,7 +378,7 @@ async fn hang() {
 async fn slow(text: String) -> usize;
 
 #[tokio::test]
-async fn cancelling_the_run_ends_it_and_its_call_is_reported_as_finished() {
+async fn cancelling_the_run_cancels_it_and_its_call_is_reported_as_finished() {
     let (builder, recorder) = builder(Shadow::of("count", "slow"));
     let begun = Arc::new(Notify::new());
     let builder = builder.on_event({
@@ -430,7 +430,7 @@ async fn meet(shared: &State<Shared>) {
 #[worker(toolsets = [meet])]
 async fn sociable(text: String) -> usize;
 
-/// Returns how many shadows of six calls were under way at once, at most.
+/// Returns the maximum number of concurrent shadows of six calls.
 async fn most_at_once(shadow: Shadow, barrier: Option<Barrier>) -> usize {
     let (builder, recorder) = builder(shadow);
     let most = Arc::<AtomicUsize>::default();
@@ -444,7 +444,7 @@ async fn most_at_once(shadow: Shadow, barrier: Option<Barrier>) -> usize {
 }
 
 #[tokio::test]
-async fn no_more_are_under_way_at_once_than_may_be_and_the_others_wait() {
+async fn concurrent_shadows_are_limited_and_the_others_wait() {
     let sociable = || Shadow::of("count", "sociable");
     assert_eq!(most_at_once(sociable().at_once(1), None).await, 1);
     assert_eq!(most_at_once(sociable().at_once(3), Some(Barrier::new(3))).await, 3);
@@ -462,7 +462,7 @@ async fn a_root_call_of_the_tool_is_shadowed_too() {
 }
 
 #[tokio::test]
-async fn a_name_that_is_not_registered_is_told_when_the_runtime_is_built() {
+async fn an_unknown_name_is_an_error_when_the_runtime_is_built() {
     let builder = Runtime::builder()
         .state(Shared::default())
         .shadow(Shadow::of("cuont", "feel"))
@@ -475,7 +475,7 @@ async fn a_name_that_is_not_registered_is_told_when_the_runtime_is_built() {
 }
 
 #[tokio::test]
-async fn the_terminal_shows_whether_they_agree_and_what_differs() {
+async fn the_terminal_shows_agreement_and_differences() {
     /// Keeps what is written.
     #[derive(Clone, Default)]
     struct Written(Arc<Mutex<Vec<u8>>>);

@@ -1,4 +1,4 @@
-//! Sinks: whatever they do, runs go on, and what they missed they are told.
+//! Sinks: they do not stop runs, and they learn how many events they missed.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 #[path = "sinks/channel.rs"]
@@ -54,14 +54,14 @@ async fn repeat(ctx: &CallContext<repeat>, times: usize) -> Result<usize> {
     Ok(times)
 }
 
-/// Returns a runtime that lets everything run, and the record of what happens in it.
+/// Returns a runtime that approves everything, and a recorder of its events.
 fn recorded(builder: RuntimeBuilder) -> (Runtime, Recorder) {
     let recorder = Recorder::new();
     let builder = builder.force_model(TestModel::new()).approval_mode(ApprovalMode::ApproveAll);
     (builder.sink(recorder.clone()).build().unwrap(), recorder)
 }
 
-/// What a sink took, and a gate before it: nothing comes through before its [`Sender`] is dropped.
+/// The events of a sink behind a gate, which opens when its [`Sender`] is dropped.
 #[derive(Debug)]
 struct Gated {
     gate: Mutex<Receiver<()>>,
@@ -86,7 +86,7 @@ impl EventSink for Gated {
     }
 }
 
-/// What is written to it; clones share it.
+/// A writer to memory; clones share it.
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);
 
@@ -107,7 +107,7 @@ impl Write for Written {
     }
 }
 
-/// Writes nothing before the gate opens: a terminal that hangs.
+/// A terminal that blocks until the gate opens.
 struct Hanging(Receiver<()>, Written);
 
 impl Write for Hanging {

@@ -1,4 +1,4 @@
-//! Toolsets with state: an instance for each call that declares them, opened once and closed once.
+//! Stateful toolsets: an instance for each call that declares them, opened once and closed once.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -54,7 +54,7 @@ impl Counter {
         self.step(times)
     }
 
-    /// Count up, and wait for what never comes.
+    /// Count up, and never return.
     #[tool(effect = read_only)]
     async fn count_and_wait(&self, ctx: &CallContext) -> Result<(), &'static str> {
         self.step(1);
@@ -156,23 +156,23 @@ impl Gated {
 #[entry(toolsets = [Gated])]
 async fn wait_for_gate() {}
 
-/// Declares what takes long to close.
+/// Declares a toolset that takes long to close.
 #[tool(effect = read_only, toolsets = [Slow])]
 async fn slow_child(_: &CallContext<slow_child>) {}
 
-/// Calls what takes long to close, and has no time for it.
+/// Calls an entry whose toolset takes long to close, with a short timeout.
 #[entry(toolsets = [slow_child], timeout = "1s")]
 async fn hasty(ctx: &CallContext<hasty>) -> Result<()> {
     Ok(ctx.call(slow_child {}).await?)
 }
 
-/// Declares two toolsets, and waits for ever.
+/// Declares two toolsets, and never returns.
 #[entry(toolsets = [Counter, Slow])]
 async fn two(ctx: &CallContext<two>) -> Result<()> {
     Ok(ctx.call(count_and_wait {}).await?)
 }
 
-/// Declares what never closes.
+/// Declares a toolset that never closes.
 #[entry(toolsets = [Stuck])]
 async fn stuck() {}
 
@@ -185,7 +185,7 @@ impl Broken {
         Err("no disk".to_owned())
     }
 
-    /// Do what is never done.
+    /// Do nothing, since it never opens.
     #[tool(effect = read_only)]
     fn never(&self) {}
 }
@@ -231,7 +231,7 @@ async fn unlucky_child(ctx: &CallContext<unlucky_child>) -> Result<u32> {
     Ok(ctx.call(count_up { times: 13 }).await?)
 }
 
-/// Says whether a child failed, and goes on.
+/// Reports whether a child failed, and continues.
 #[entry(toolsets = [unlucky_child, child])]
 async fn forgiving(ctx: &CallContext<forgiving>) -> Result<bool> {
     let failed = ctx.call(unlucky_child {}).await.is_err();
@@ -239,7 +239,7 @@ async fn forgiving(ctx: &CallContext<forgiving>) -> Result<bool> {
     Ok(failed)
 }
 
-/// Needs what cannot be opened.
+/// Declares a toolset that cannot be opened.
 #[entry(toolsets = [Counter, Broken])]
 async fn hopeless(ctx: &CallContext<hopeless>) -> Result<()> {
     Ok(ctx.call(never {}).await?)
@@ -264,14 +264,14 @@ fn runtime() -> (RuntimeBuilder, Log) {
 }
 
 #[tokio::test]
-async fn each_call_that_declares_a_toolset_has_an_instance_of_its_own() {
+async fn each_call_that_declares_a_toolset_has_its_own_instance() {
     let (builder, log) = runtime();
     assert_eq!(builder.build().unwrap().run(parent {}).await.unwrap(), [2, 1, 3]);
     assert_eq!(log.all(), ["open parent", "open child", "close child at 1", "close parent at 3"]);
 }
 
 #[tokio::test]
-async fn a_caller_that_declares_nothing_gets_an_instance_for_the_one_call() {
+async fn a_caller_without_a_declaration_gets_an_instance_for_each_call() {
     let (builder, log) = runtime();
     let runtime = builder.build().unwrap();
     for _ in 0..2 {
@@ -325,7 +325,7 @@ async fn an_instance_is_closed_when_the_run_is_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn closing_goes_on_when_the_time_of_the_caller_is_over() {
+async fn closing_continues_after_the_callers_timeout() {
     let (builder, log) = runtime();
     let error = builder.build().unwrap().run(hasty {}).await.unwrap_err();
     assert!(error.is_timeout(), "{error}");
@@ -349,7 +349,7 @@ async fn drop_after(run: impl Future, log: &Log, count: usize, all: usize) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn closing_goes_on_when_the_run_is_dropped() {
+async fn closing_continues_when_the_run_is_dropped() {
     let (builder, log) = runtime();
     let runtime = builder.build().unwrap();
     drop_after(runtime.run(slow_child {}), &log, 2, 3).await;
@@ -357,7 +357,7 @@ async fn closing_goes_on_when_the_run_is_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn instances_of_a_dropped_run_are_closed_one_after_the_other_last_opened_first() {
+async fn instances_of_a_dropped_run_are_closed_in_reverse_order() {
     let (builder, log) = runtime();
     let runtime = builder.build().unwrap();
     drop_after(runtime.run(two {}), &log, 2, 5).await;
@@ -367,14 +367,14 @@ async fn instances_of_a_dropped_run_are_closed_one_after_the_other_last_opened_f
 }
 
 #[tokio::test]
-async fn a_toolset_that_takes_too_long_to_close_fails_the_call() {
+async fn a_close_that_times_out_fails_the_call() {
     let runtime = runtime().0.close_timeout(Duration::from_millis(20)).build().unwrap();
     let error = runtime.run(stuck {}).await.unwrap_err();
     assert_eq!(chain(&error), "`stuck` failed: a toolset did not close: it took longer than 20ms");
 }
 
 #[tokio::test]
-async fn an_instance_that_opens_when_nobody_waits_any_more_is_closed() {
+async fn an_instance_that_opens_after_its_call_was_dropped_is_closed() {
     let (builder, log) = runtime();
     let (gate, gated) = channel();
     let runtime = builder.state(Mutex::new(gated)).build().unwrap();
@@ -399,13 +399,13 @@ async fn an_instance_that_opens_when_nobody_waits_any_more_is_closed() {
 }
 
 #[tokio::test]
-async fn a_toolset_that_does_not_close_fails_the_call_that_opened_it() {
+async fn a_close_that_fails_fails_the_call_that_opened_the_instance() {
     let error = runtime().0.build().unwrap().run(unlucky {}).await.unwrap_err();
     assert_eq!(chain(&error), "`unlucky` failed: a toolset did not close: unlucky");
 }
 
 #[tokio::test]
-async fn that_a_toolset_did_not_close_is_in_the_journal() {
+async fn a_failed_close_is_in_the_journal() {
     let journal = MemoryJournal::new();
     let run = async |journal| runtime().0.journal(journal).build().unwrap().run(forgiving {}).await.unwrap();
     assert!(run(journal.clone()).await);
@@ -418,7 +418,7 @@ async fn that_a_toolset_did_not_close_is_in_the_journal() {
 }
 
 #[tokio::test]
-async fn a_toolset_that_does_not_open_fails_the_call_and_what_is_open_is_closed() {
+async fn an_open_that_fails_fails_the_call_and_open_instances_are_closed() {
     let (builder, log) = runtime();
     let error = builder.build().unwrap().run(hopeless {}).await.unwrap_err();
     assert_eq!(chain(&error), "`Broken` failed: no disk");
@@ -453,7 +453,7 @@ async fn a_worker_keeps_its_instance_over_its_turns() {
 }
 
 #[test]
-fn an_instance_is_a_plain_value_in_a_test_of_its_methods() {
+fn methods_can_be_tested_on_a_plain_value() {
     let notes = Notes::default();
     assert_eq!(notes.add_note("a".into()), ["a"]);
     assert_eq!(Counter::describe(), "a counter");
@@ -468,7 +468,7 @@ fn a_type_is_registered_as_a_toolset_of_its_methods() {
 }
 
 #[tokio::test]
-async fn state_is_one_for_all_calls_and_runs_of_a_session() {
+async fn state_is_shared_by_all_calls_and_runs_of_a_session() {
     let (builder, log) = runtime();
     let runtime = builder.build().unwrap();
     for runs in [1, 2] {
@@ -478,7 +478,7 @@ async fn state_is_one_for_all_calls_and_runs_of_a_session() {
 }
 
 #[test]
-fn state_that_opening_takes_is_asked_for_when_the_runtime_is_built() {
+fn missing_state_of_open_is_an_error_when_the_runtime_is_built() {
     let error = Runtime::builder().build().unwrap_err().to_string();
     assert!(error.contains("Log` for `count_and_wait`, `count_up`, `describe`"), "{error}");
 }

@@ -269,12 +269,12 @@ async fn limits_and_timeouts_that_would_not_hold_are_told_when_the_runtime_is_bu
         builder().worker_limits("answr_soon", limits()).worker_limits("hang", limits()).timeout("dawdel", SECOND);
     let error = slips.timeout("hang", Duration::ZERO).build().unwrap_err().to_string();
     let faults = [
-        "`timeout` of `dawdel`, which is not registered; did you mean `dawdle`?",
-        "`timeout` of `hang`, which is 0: no call could end in time",
-        "`worker_limits` of `answr_soon`, which is not registered; did you mean `answer_soon`?",
-        "`worker_limits` of `hang`, which is no worker, but of kind `tool`; limit the run",
+        "`timeout`: the timeout of `hang` is 0; it must be longer",
+        "`timeout`: unknown name `dawdel`; did you mean `dawdle`?",
+        "`worker_limits`: `hang` is not a worker but of kind `tool`; set the limits of the run instead",
+        "`worker_limits`: unknown name `answr_soon`; did you mean `answer_soon`?",
     ];
-    assert_eq!(error, format!("there are limits or timeouts that would not hold:\n  {}", faults.join("\n  ")));
+    assert_eq!(error, format!("invalid limits or timeouts:\n  {}", faults.join("\n  ")));
     let made_later = builder().worker_limits("poet", limits()).timeout("llm_ask", SECOND);
     assert!(made_later.build().is_ok(), "a worker of any other name may be made yet");
 }

@@ -74,7 +74,7 @@ async fn a_stub_may_leave_everything_out_and_stands_alone() {
     assert_eq!((ctx.depth(), ctx.is_cancelled(), ctx.name()), (0, false, "stub"));
     assert_eq!((ctx.usage(), ctx.attachments()), (RunUsage::default(), [].as_slice()));
     let error = ctx.call_tool("double", json!({ "number": 1 })).await.unwrap_err();
-    assert_eq!(chain(&error), "no tool `double`: this context stands alone; implement `ToolContext::call_tool` for it");
+    assert_eq!(chain(&error), "no tool `double`: the stub does not implement `ToolContext::call_tool`");
     assert!(matches!(ctx.request_user_input("Who?").await, Err(CallError::NoInput { tool }) if tool == "stub"));
     let error = ctx.llm_ask("Which?").await.unwrap_err();
     assert!(chain(&error).contains("implement `ToolContext::llm_ask`"), "{error}");

@@ -1,4 +1,4 @@
-//! Forms of members in `toolsets = [..]` and `toolset!`: what a model sees, and whom a call reaches.
+//! Forms of members in `toolsets = [..]` and `toolset!`: what models see, and which tool a call reaches.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::sync::{Arc, Mutex};
@@ -63,7 +63,7 @@ async fn of_names(input: String) -> String;
 #[worker(toolsets = [prefixed("fs_", filesystem)])]
 async fn of_prefixed_with_approval(input: String) -> String;
 
-/// Calls what it sees by name.
+/// Calls tools by their shown names.
 #[entry(toolsets = [prefixed("fs_", filesystem), readers.only([Search])])]
 async fn by_name(ctx: &CallContext<by_name>, name: String) -> Result<Value> {
     Ok(ctx.call_tool(&name, json!({ "path": "a" })).await?)
@@ -81,7 +81,7 @@ async fn of_anything(ctx: &CallContext, name: String) -> Result<Value> {
     Ok(ctx.call_tool(&name, json!({ "path": "a" })).await?)
 }
 
-/// Declares the same tools by several ways, under several names.
+/// Declares the same tools several times, under several names.
 #[entry(toolsets = [filesystem, backup, prefixed("c_", readers), prefixed("d_", read_file)])]
 async fn of_many_names(ctx: &CallContext<of_many_names>) -> Result<String> {
     ctx.call(list_files {}).await?;
@@ -155,13 +155,13 @@ async fn a_model_sees_the_prefixed_names_and_its_calls_reach_the_tools() {
 }
 
 #[tokio::test]
-async fn a_model_that_leaves_the_prefix_out_is_told_the_name() {
+async fn a_model_that_omits_the_prefix_gets_the_name() {
     let (seen, _) = run("of_prefixed", "read_file", json!({ "path": "a" })).await;
-    assert_eq!(seen.result().content, "no tool `read_file`: here it is named `fs_read_file`");
+    assert_eq!(seen.result().content, "no tool `read_file`: here its name is `fs_read_file`");
 }
 
 #[tokio::test]
-async fn a_model_is_told_of_errors_by_the_name_that_it_knows() {
+async fn errors_for_a_model_use_the_shown_name() {
     let (seen, recorder) = run("of_prefixed", "fs_read_file", json!({ "path": "missing" })).await;
     assert_eq!(seen.result().content, "`fs_read_file` failed: no such file");
     let errors: Vec<_> = recorder.kinds().into_iter().filter_map(error).collect();
@@ -178,14 +178,14 @@ fn error(kind: EventKind) -> Option<String> {
 }
 
 #[tokio::test]
-async fn forms_may_stand_in_one_another() {
+async fn forms_may_be_nested() {
     let (seen, _) = run("of_nested", "x_y_read_file", json!({ "path": "a" })).await;
     assert_eq!(seen.tools(), ["x_y_read_file", "list_files"]);
     assert_eq!(seen.result().content, "contents of a");
 }
 
 #[tokio::test]
-async fn a_group_that_is_named_by_a_string_keeps_its_names() {
+async fn a_group_named_by_a_string_keeps_its_names() {
     let (seen, _) = run("of_names", "b_list_files", json!({})).await;
     assert_eq!(seen.tools(), ["b_read_file", "b_list_files", "b_write_file", "read_file"]);
     assert_eq!(seen.result().content, r#"["a"]"#);
@@ -195,17 +195,17 @@ async fn a_group_that_is_named_by_a_string_keeps_its_names() {
 async fn calls_by_name_from_code_use_the_names_that_a_model_would_see() {
     assert_eq!(call("by_name", "fs_write_file").await.unwrap(), "wrote a");
     assert!(call("by_name", "web_search").await.unwrap_err().contains("invalid arguments for `search`"));
-    assert!(call("by_name", "write_file").await.unwrap_err().contains("here it is named `fs_write_file`"));
+    assert!(call("by_name", "write_file").await.unwrap_err().contains("here its name is `fs_write_file`"));
 }
 
 #[tokio::test]
-async fn a_caller_that_declares_nothing_calls_by_registered_names() {
+async fn a_caller_without_a_declaration_uses_registered_names() {
     assert_eq!(call("of_anything", "write_file").await.unwrap(), "wrote a");
     assert!(call("of_anything", "fs_write_file").await.unwrap_err().contains("no tool `fs_write_file`"));
 }
 
 #[tokio::test]
-async fn what_is_left_out_is_not_declared() {
+async fn an_excluded_tool_is_not_declared() {
     assert_eq!(call("of_excluded", "read_file").await.unwrap(), "contents of a");
     let error = call("of_excluded", "write_file").await.unwrap_err();
     assert!(error.contains("`of_excluded` may not call `write_file`"), "{error}");
@@ -232,7 +232,7 @@ async fn a_tool_that_is_declared_under_several_names_is_one_tool_to_typed_calls(
     assert_eq!(declared, expected);
 }
 
-/// What a call of a tool leaves behind, but for who made it and how long it took.
+/// Returns the events of a tool call, without the caller and the duration.
 fn traces(events: &[Event], tool: &str) -> Vec<String> {
     let trace = |event: &Event| match &event.kind {
         EventKind::CallStarted { what, arguments, .. } => format!("{what:?} {arguments}"),
@@ -243,7 +243,7 @@ fn traces(events: &[Event], tool: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn events_name_the_tool_as_it_is_registered_whoever_calls() {
+async fn events_use_the_registered_name_for_every_caller() {
     let (_, by_model) = run("of_prefixed", "fs_write_file", json!({ "path": "a" })).await;
     let by_code = Recorder::new();
     let builder = Runtime::builder().approval_mode(ApprovalMode::ApproveAll).sink(by_code.clone());
@@ -253,7 +253,7 @@ async fn events_name_the_tool_as_it_is_registered_whoever_calls() {
     assert_eq!(traces[0], traces[1]);
 }
 
-/// Approves, and keeps the names of the tools.
+/// Approves, and records the names of the tools.
 #[derive(Clone, Debug, Default)]
 struct Approving(Arc<Mutex<Vec<String>>>);
 
@@ -266,7 +266,7 @@ impl Approver for Approving {
 }
 
 #[tokio::test]
-async fn approvals_are_of_the_tool_as_it_is_registered() {
+async fn approvals_use_the_registered_name() {
     let (seen, approver) = (Seen::default(), Approving::default());
     let model = seen.calling("fs_write_file", &json!({ "path": "a" }));
     let runtime = Runtime::builder().approver(approver.clone()).force_model(model).build().unwrap();
@@ -278,7 +278,7 @@ async fn approvals_are_of_the_tool_as_it_is_registered() {
 }
 
 #[tokio::test]
-async fn a_denied_model_is_told_of_the_tool_by_the_name_that_it_knows() {
+async fn a_denial_for_a_model_uses_the_shown_name() {
     let seen = Seen::default();
     let model = seen.calling("fs_write_file", &json!({ "path": "a" }));
     let builder = Runtime::builder().approval_mode(ApprovalMode::RejectAll).return_permission_errors(true);

@@ -1,4 +1,4 @@
-//! Users' crates: with no dependency but llm-do, of each edition, under another name, and with tools of a library.
+//! User crates: with llm-do as the only dependency, in each edition, with llm-do renamed, and with a library of tools.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::path::Path;
@@ -14,7 +14,7 @@ const PRINTED: [(&str, &str); 5] = [
 ];
 
 #[test]
-fn crates_of_all_kinds_of_users_use_every_macro() {
+fn user_crates_of_all_kinds_can_use_every_macro() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let workspace = tests.parent().unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -32,7 +32,7 @@ fn crates_of_all_kinds_of_users_use_every_macro() {
 
     assert!(build.status.success(), "{}", String::from_utf8_lossy(&build.stderr));
     for (program, printed) in PRINTED {
-        // Their entries declare workers that ask the run's model.
+        // Their entries declare workers that use the run's model.
         let program_path = target.join("debug").join(program);
         let output = Command::new(program_path).args(["run", "Os"]).env("LLM_DO_MODEL", "test:any").output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);

@@ -1,4 +1,4 @@
-//! How a worker's model is asked, and what is made of its answers.
+//! Requests to a worker's model, and the handling of its answers.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::sync::Arc;
@@ -50,7 +50,7 @@ async fn answer(input: String) -> String;
 #[worker]
 async fn numbers(input: String) -> Vec<u32>;
 
-/// Ask itself for ever.
+/// Call itself forever.
 #[worker(toolsets = [recurse])]
 async fn recurse(n: u32) -> String;
 
@@ -72,7 +72,7 @@ fn raw_call(name: &str, arguments: &str) -> ResponsePart {
     ResponsePart::ToolCall(ToolCall::new(format!("id-{name}"), name, arguments))
 }
 
-/// A model that gives these answers in turn, and the last one for ever.
+/// A model that returns these answers in order, and then repeats the last one.
 fn scripted(answers: Vec<Vec<ResponsePart>>) -> ScriptedModel {
     let script = ScriptedModel::new().usage(Usage::of_request(10, 5));
     answers.into_iter().fold(script, ScriptedModel::answer).repeat_last()
@@ -98,33 +98,33 @@ async fn run_judge(model: impl llm_do::Model + 'static) -> (Result<Finding, Call
 }
 
 #[tokio::test]
-async fn the_output_comes_through_a_tool_where_the_model_has_no_schemas() {
+async fn the_output_comes_through_a_tool_without_native_structured_output() {
     let (result, _) = run_judge(scripted(vec![vec![call("final_result", &finding())]])).await;
     assert_eq!(result.unwrap(), Finding { score: 7, notes: vec!["a".into()] });
 }
 
 #[tokio::test]
-async fn the_output_comes_as_text_where_the_model_follows_schemas() {
+async fn the_output_comes_as_text_with_native_structured_output() {
     let model = scripted(vec![vec![text(&finding().to_string())]]).profile(Profile::NATIVE_OUTPUT);
     assert_eq!(run_judge(model).await.0.unwrap().score, 7);
 }
 
 #[tokio::test]
-async fn an_output_that_is_no_object_is_wrapped_for_the_provider_and_unwrapped_for_the_caller() {
+async fn an_output_other_than_an_object_is_wrapped_for_the_provider_and_unwrapped_for_the_caller() {
     let model = scripted(vec![vec![call("final_result", &json!({ "result": [1, 2] }))]]);
     let runtime = builder(model).build().unwrap();
     assert_eq!(runtime.run(numbers { input: "two".into() }).await.unwrap(), [1, 2]);
 }
 
 #[tokio::test]
-async fn a_whole_number_of_a_result_is_an_integer_however_it_is_written() {
+async fn a_whole_number_in_a_result_is_an_integer_in_any_notation() {
     let model = scripted(vec![vec![raw_call("final_result", r#"{"result":[1.0,2e0]}"#)]]);
     let runtime = builder(model).build().unwrap();
     assert_eq!(runtime.run(numbers { input: "two".into() }).await.unwrap(), [1, 2]);
 }
 
 #[tokio::test]
-async fn an_output_that_does_not_fit_is_asked_for_again_with_the_fault_named() {
+async fn an_invalid_output_is_retried_with_the_error() {
     let wrong = json!({ "score": 7, "notes": "none" });
     let (result, recorder) =
         run_judge(scripted(vec![vec![call("final_result", &wrong)], vec![call("final_result", &finding())]])).await;
@@ -134,7 +134,7 @@ async fn an_output_that_does_not_fit_is_asked_for_again_with_the_fault_named() {
 }
 
 #[tokio::test]
-async fn an_output_out_of_its_range_is_asked_for_again() {
+async fn an_output_out_of_range_is_retried() {
     let wrong = json!({ "score": 11, "notes": [] });
     let (result, recorder) =
         run_judge(scripted(vec![vec![call("final_result", &wrong)], vec![call("final_result", &finding())]])).await;
@@ -143,14 +143,14 @@ async fn an_output_out_of_its_range_is_asked_for_again() {
 }
 
 #[tokio::test]
-async fn a_worker_gives_up_when_its_retries_are_spent_and_says_why() {
+async fn a_worker_fails_with_the_reason_when_its_retries_are_used_up() {
     let (result, _) = run_judge(scripted(vec![vec![text("seven, I think")]])).await;
     let error = result.unwrap_err().to_string();
-    assert!(error.contains("no valid result in 2 tries") && error.contains("final_result"), "{error}");
+    assert!(error.contains("no valid result in 2 attempts") && error.contains("final_result"), "{error}");
 }
 
 #[tokio::test]
-async fn text_before_a_tool_call_never_ends_a_run() {
+async fn text_before_a_tool_call_does_not_finish_a_run() {
     let answers = vec![
         vec![text("Let me read it first."), call("read", &json!({ "path": "a.rs" }))],
         vec![call("final_result", &finding())],
@@ -161,7 +161,7 @@ async fn text_before_a_tool_call_never_ends_a_run() {
 }
 
 #[tokio::test]
-async fn bad_arguments_failures_and_unknown_names_go_back_to_the_model() {
+async fn invalid_arguments_failures_and_unknown_names_are_returned_to_the_model() {
     for wrong in [
         raw_call("read", "{ not json"),
         call("read", &json!({ "file": "a.rs" })),
@@ -174,14 +174,14 @@ async fn bad_arguments_failures_and_unknown_names_go_back_to_the_model() {
 }
 
 #[tokio::test]
-async fn a_tool_that_keeps_failing_ends_the_run_with_its_reason() {
+async fn a_tool_that_keeps_failing_fails_the_run_with_its_error() {
     let (result, _) = run_judge(scripted(vec![vec![call("read", &json!({ "path": "missing" }))]])).await;
     let error = result.unwrap_err().to_string();
     assert!(error.contains("`read` failed 2 times in a row") && error.contains("no such file"), "{error}");
 }
 
 #[tokio::test]
-async fn a_worker_that_never_ends_meets_its_limit_on_turns() {
+async fn a_worker_that_never_finishes_reaches_its_maximum_of_turns() {
     let (result, _) = run_judge(scripted(vec![vec![call("read", &json!({ "path": "a.rs" }))]])).await;
     assert!(result.unwrap_err().to_string().contains("no result after 4 requests; raise `max_turns`"));
 }
@@ -206,7 +206,7 @@ async fn every_tool_call_has_its_result_in_the_history() {
 }
 
 #[tokio::test]
-async fn a_denied_call_ends_the_run_unless_the_model_is_to_be_told() {
+async fn a_denied_call_fails_the_run_unless_denials_are_returned() {
     let answers = || vec![vec![call("delete", &json!({ "path": "a" }))], vec![call("final_result", &finding())]];
     let reject = |yes| {
         let builder = builder(scripted(answers())).approval_mode(ApprovalMode::RejectAll);
@@ -217,7 +217,7 @@ async fn a_denied_call_ends_the_run_unless_the_model_is_to_be_told() {
 }
 
 #[tokio::test]
-async fn a_worker_too_deep_is_refused_before_anything_is_spent() {
+async fn a_worker_nested_too_deeply_is_refused_before_any_request() {
     for (said, limit) in [(Some(3), 3), (None, 5)] {
         let recorder = Recorder::new();
         let asked = AtomicU32::new(0);
@@ -280,7 +280,7 @@ async fn the_test_model_calls_every_tool_once_and_then_answers_from_the_schema()
 }
 
 #[tokio::test]
-async fn a_single_input_is_the_prompt_and_anything_else_goes_as_json() {
+async fn a_single_input_is_the_prompt_and_other_arguments_become_json() {
     let echo = || {
         FunctionModel::new(|request: Request<'_>| {
             let Message::User { parts } = &request.messages[0] else { panic!("a prompt") };
@@ -296,13 +296,13 @@ async fn a_single_input_is_the_prompt_and_anything_else_goes_as_json() {
 }
 
 #[test]
-fn a_model_of_no_provider_is_told_by_its_name_when_the_runtime_is_built() {
+fn a_model_of_an_unknown_provider_is_an_error_when_the_runtime_is_built() {
     let error = Runtime::builder().model("nowhere:x").build().unwrap_err().to_string();
     assert!(error.contains("unknown provider `nowhere` of the model `nowhere:x`"), "{error}");
 }
 
 #[tokio::test]
-async fn usage_flows_up_the_tree() {
+async fn usage_is_added_to_all_callers() {
     let recorder = Recorder::new();
     let answers = vec![vec![call("read", &json!({ "path": "a" }))], vec![call("final_result", &finding())]];
     let runtime = builder(scripted(answers)).sink(recorder.clone()).build().unwrap();
@@ -311,7 +311,7 @@ async fn usage_flows_up_the_tree() {
     assert_eq!((used.tool_calls, used.model.requests, used.model.input_tokens), (2, 2, 20));
 }
 
-/// Look around, as another program would: a root call by itself.
+/// Look around, as a root call.
 #[entry]
 async fn inner_entry() -> Result<u8> {
     Ok(1)
@@ -329,7 +329,7 @@ async fn an_entry_that_a_model_calls_needs_approval() {
 }
 
 #[tokio::test]
-async fn failures_of_one_answer_are_one_failure_and_a_success_clears_them() {
+async fn failures_in_one_answer_count_once_and_a_success_resets_the_count() {
     let missing = || call("read", &json!({ "path": "missing" }));
     let answers = vec![
         vec![missing(), missing(), missing(), call("read", &json!({ "path": "a" }))],
@@ -340,7 +340,7 @@ async fn failures_of_one_answer_are_one_failure_and_a_success_clears_them() {
 }
 
 #[tokio::test]
-async fn denials_that_the_model_is_told_of_spend_no_retries() {
+async fn returned_denials_do_not_use_up_retries() {
     let delete = || vec![call("delete", &json!({ "path": "a" }))];
     let model = scripted(vec![delete(), delete(), delete(), vec![call("final_result", &finding())]]);
     let builder = builder(model).approval_mode(ApprovalMode::RejectAll).return_permission_errors(true);
@@ -348,7 +348,7 @@ async fn denials_that_the_model_is_told_of_spend_no_retries() {
 }
 
 #[tokio::test]
-async fn calls_beside_the_result_are_made_before_it_counts() {
+async fn calls_next_to_the_result_run_before_it_is_accepted() {
     let answers = vec![vec![call("final_result", &finding()), call("delete", &json!({ "path": "a" }))]];
     let (result, recorder) = run_judge(scripted(answers)).await;
     assert_eq!(result.unwrap().score, 7);
@@ -356,7 +356,7 @@ async fn calls_beside_the_result_are_made_before_it_counts() {
 }
 
 #[tokio::test]
-async fn a_result_does_not_count_if_a_call_beside_it_fails() {
+async fn a_result_is_rejected_if_a_call_next_to_it_fails() {
     let answers = vec![
         vec![call("final_result", &json!({ "score": 1, "notes": [] })), call("read", &json!({ "path": "missing" }))],
         vec![call("final_result", &finding())],
@@ -365,7 +365,7 @@ async fn a_result_does_not_count_if_a_call_beside_it_fails() {
 }
 
 #[tokio::test]
-async fn each_of_several_results_has_its_answer_whatever_becomes_of_the_call_beside_them() {
+async fn each_of_several_results_is_answered_even_if_a_call_next_to_them_fails() {
     let given = |id| ResponsePart::ToolCall(ToolCall::new(id, "final_result", finding().to_string()));
     for (path, is_error) in [("missing", true), ("a", false)] {
         let answer = vec![given("1"), given("2"), call("read", &json!({ "path": path }))];
@@ -373,7 +373,7 @@ async fn each_of_several_results_has_its_answer_whatever_becomes_of_the_call_bes
         let mut chat = builder(model.clone()).build().unwrap().chat();
         chat.send(judge { path: "a".into() }).await.unwrap();
         let asked = model.requests();
-        // A history is repaired when it is looked at, so it tells only what was accepted.
+        // Reading the history repairs it, so it shows only what was accepted.
         let history = chat.history();
         let messages = asked.get(1).map_or(history.messages(), |again| &*again.messages);
         let Message::Tool { results } = &messages[2] else { panic!("{messages:?}") };
@@ -384,7 +384,7 @@ async fn each_of_several_results_has_its_answer_whatever_becomes_of_the_call_bes
 }
 
 #[tokio::test]
-async fn no_call_is_made_when_no_request_is_left_to_use_its_result() {
+async fn no_call_is_made_if_no_request_is_left_to_use_its_result() {
     let read = || vec![call("read", &json!({ "path": "a" }))];
     let model = scripted(vec![read(), read(), read(), vec![call("delete", &json!({ "path": "a" }))]]);
     let (result, recorder) = run_judge(model).await;
@@ -393,7 +393,7 @@ async fn no_call_is_made_when_no_request_is_left_to_use_its_result() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_no_result() {
+async fn a_refusal_is_not_a_result() {
     let response = Response::new("m", vec![text("I'm sorry, I can't.")], Usage::default());
     let model = ScriptedModel::new().respond(response.with_finish(llm_do::model::FinishReason::ContentFilter));
     let error = builder(model).build().unwrap().run(answer { input: "a".into() }).await.unwrap_err();
@@ -401,15 +401,16 @@ async fn a_refusal_is_no_result() {
 }
 
 #[tokio::test]
-async fn arguments_that_are_no_json_are_refused_and_reported_like_any() {
+async fn invalid_json_arguments_are_refused_and_reported_like_other_calls() {
     let (_, recorder) =
         run_judge(scripted(vec![vec![raw_call("read", "{")], vec![call("final_result", &finding())]])).await;
-    let refused = |kind: &EventKind| matches!(kind, EventKind::CallRefused { error, .. } if error.contains("not JSON"));
+    let refused =
+        |kind: &EventKind| matches!(kind, EventKind::CallRefused { error, .. } if error.contains("invalid JSON"));
     assert!(recorder.kinds().iter().any(refused));
 }
 
 #[tokio::test]
-async fn a_failing_provider_of_a_nested_worker_is_not_asked_again_by_the_outer_one() {
+async fn a_provider_failure_of_a_nested_worker_is_not_retried_by_the_outer_one() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
     let model = FunctionModel::new(move |request: Request<'_>| {
@@ -425,10 +426,10 @@ async fn a_failing_provider_of_a_nested_worker_is_not_asked_again_by_the_outer_o
 }
 
 #[tokio::test]
-async fn a_model_is_not_told_of_tools_that_it_may_not_call() {
+async fn a_model_does_not_see_tools_that_it_may_not_call() {
     let model = ScriptedModel::new().call("delet", json!({})).text("done");
     builder(model.clone()).build().unwrap().run(outer { input: "go".into() }).await.unwrap();
-    assert_eq!(model.requests()[1].last_text(), "no tool `delet`: there are `answer`, `inner_entry`");
+    assert_eq!(model.requests()[1].last_text(), "no tool `delet`: available: `answer`, `inner_entry`");
 }
 
 /// Arithmetic, which refers to itself.
@@ -445,7 +446,7 @@ enum Expression {
 async fn parse(input: String) -> Expression;
 
 #[tokio::test]
-async fn an_output_type_may_refer_to_itself() {
+async fn an_output_type_may_be_recursive() {
     let value = json!({ "result": { "negated": { "number": 3 } } });
     let runtime = builder(scripted(vec![vec![call("final_result", &value)]])).build().unwrap();
     let expected = Expression::Negated(Box::new(Expression::Number(3)));

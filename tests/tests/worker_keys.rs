@@ -1,4 +1,4 @@
-//! What a worker's attribute, or the file that it names, says of its model.
+//! The keys of a worker's attribute and of its file.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::collections::BTreeSet;
@@ -95,7 +95,7 @@ async fn once(input: String) -> Finding;
 #[worker(file = "reviewer.worker")]
 async fn review(text: String, #[arg(default = 3)] limit: u8) -> Finding;
 
-/// A model that gives these answers in turn, and the last one for ever.
+/// A model that returns these answers in order, and then repeats the last one.
 fn answering(answers: Vec<ResponsePart>) -> ScriptedModel {
     answers.into_iter().fold(ScriptedModel::new(), |script, part| script.answer([part])).repeat_last()
 }
@@ -123,7 +123,7 @@ fn runtime(model: &ScriptedModel) -> Runtime {
 }
 
 #[tokio::test]
-async fn settings_of_a_worker_win_over_those_of_the_runtime_one_by_one() {
+async fn each_setting_of_a_worker_overrides_that_of_the_runtime() {
     let model = answering(vec![text("a")]);
     let runtime = runtime(&model);
     runtime.run(cold { input: "q".into() }).await.unwrap();
@@ -150,7 +150,7 @@ fn hints_are_read_from_the_registry() {
 }
 
 #[tokio::test]
-async fn server_side_tools_are_asked_for_with_what_is_set_of_them() {
+async fn server_side_tools_are_requested_with_their_settings() {
     let model = answering(vec![text("a")]);
     let tools = &[ServerSideTool::CodeExecution, ServerSideTool::WEB_SEARCH];
     runtime(&model.clone().profile(Profile::NONE.with_server_side_tools(tools)))
@@ -162,7 +162,7 @@ async fn server_side_tools_are_asked_for_with_what_is_set_of_them() {
 }
 
 #[tokio::test]
-async fn a_model_that_lacks_a_server_side_tool_is_not_asked() {
+async fn a_model_without_a_server_side_tool_is_refused() {
     let model = answering(vec![text("a")]);
     let profile = Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH]);
     let error =
@@ -174,7 +174,7 @@ async fn a_model_that_lacks_a_server_side_tool_is_not_asked() {
 }
 
 #[tokio::test]
-async fn a_model_whose_provider_runs_tools_is_not_made_to_call_the_output_tool_at_once() {
+async fn with_server_side_tools_the_tool_choice_is_automatic() {
     let model = answering(vec![result(&finding())]);
     let profile = Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH]);
     runtime(&model.clone().profile(profile)).run(search_finding { input: "q".into() }).await.unwrap();
@@ -182,22 +182,22 @@ async fn a_model_whose_provider_runs_tools_is_not_made_to_call_the_output_tool_a
 }
 
 #[tokio::test]
-async fn native_output_is_refused_by_a_model_without_before_it_is_asked() {
+async fn native_output_is_refused_for_a_model_without_it_before_the_request() {
     let model = answering(vec![text(finding().to_string())]);
     let error = runtime(&model).run(native { input: "q".into() }).await.unwrap_err().to_string();
-    assert!(error.contains("`scripted:model`") && error.contains("no structured output;"), "{error}");
+    assert!(error.contains("`scripted:model`") && error.contains("does not support structured output;"), "{error}");
     let mut profile = Profile::NATIVE_OUTPUT;
     profile.native_output_with_tools = false;
     let with_tools = runtime(&model.clone().profile(profile));
     let error = with_tools.run(native_with_tools { input: "q".into() }).await.unwrap_err().to_string();
-    assert!(error.contains("no structured output while it may call tools"), "{error}");
+    assert!(error.contains("does not support structured output together with tools"), "{error}");
     assert_eq!(model.requests().len(), 0);
     assert_eq!(with_tools.run(native { input: "q".into() }).await.unwrap().score, 7);
     assert!(model.requests()[0].output.is_some());
 }
 
 #[tokio::test]
-async fn output_goes_through_the_tool_if_the_worker_says_so_whatever_the_model_can() {
+async fn output_uses_the_tool_if_the_worker_sets_it_even_with_native_output() {
     let model = answering(vec![result(&finding())]);
     let runtime = runtime(&model.clone().profile(Profile::NATIVE_OUTPUT));
     assert_eq!(runtime.run(through_tool { input: "q".into() }).await.unwrap().score, 7);
@@ -206,14 +206,14 @@ async fn output_goes_through_the_tool_if_the_worker_says_so_whatever_the_model_c
 }
 
 #[tokio::test]
-async fn plain_text_goes_through_the_tool_if_the_worker_says_so() {
+async fn plain_text_uses_the_output_tool_if_the_worker_sets_it() {
     let model = answering(vec![text("thinking aloud"), result(&json!({ "result": "the answer" }))]);
     assert_eq!(runtime(&model).run(text_through_tool { input: "q".into() }).await.unwrap(), "the answer");
     assert_eq!(model.requests()[0].tool_names(), ["final_result"]);
 }
 
 #[tokio::test]
-async fn a_prompted_output_is_asked_for_in_the_instructions_and_read_from_the_text() {
+async fn a_prompted_output_is_requested_in_the_instructions_and_parsed_from_the_text() {
     for answer in
         [format!("\n{:#}", finding()), format!("```json\n{}\n```\n", finding()), format!("```\n{}```", finding())]
     {
@@ -228,27 +228,27 @@ async fn a_prompted_output_is_asked_for_in_the_instructions_and_read_from_the_te
 }
 
 #[tokio::test]
-async fn a_prompted_output_that_is_not_json_or_does_not_fit_goes_back_to_the_model_within_its_retries() {
+async fn an_invalid_prompted_output_is_retried() {
     for wrong in ["It is a seven.", "```json\n{\"score\": 7}\n```", "```json {}"] {
         let model = answering(vec![text(wrong), text(finding().to_string())]);
         assert_eq!(runtime(&model).run(prompted { input: "q".into() }).await.unwrap().score, 7);
         let reason = model.requests()[1].last_text();
-        assert!(reason.contains("is not JSON") || reason.contains("does not follow its schema"), "{reason}");
+        assert!(reason.contains("is invalid JSON") || reason.contains("does not follow its schema"), "{reason}");
         let model = answering(vec![text(wrong)]);
         let error = runtime(&model).run(prompted { input: "q".into() }).await.unwrap_err().to_string();
-        assert!(error.contains("no valid result in 2 tries"), "{error}");
+        assert!(error.contains("no valid result in 2 attempts"), "{error}");
         assert_eq!(model.requests().len(), 2);
     }
 }
 
 #[tokio::test]
-async fn a_prompted_output_that_is_no_object_is_unwrapped() {
+async fn a_prompted_output_other_than_an_object_is_unwrapped() {
     let model = answering(vec![text("```json\n{\"result\": [1, 2]}\n```")]);
     assert_eq!(runtime(&model).run(prompted_numbers { input: "q".into() }).await.unwrap(), [1, 2]);
 }
 
 #[tokio::test]
-async fn auto_is_what_the_model_can() {
+async fn auto_uses_what_the_model_supports() {
     assert_eq!(OutputMode::default(), OutputMode::Auto);
     let model = answering(vec![text(finding().to_string())]);
     let native = runtime(&model.clone().profile(Profile::NATIVE_OUTPUT));
@@ -268,7 +268,7 @@ async fn a_constant_limits_the_turns() {
 }
 
 #[tokio::test]
-async fn a_worker_file_says_everything_of_its_worker() {
+async fn a_worker_file_sets_everything_of_its_worker() {
     let registry = llm_do::Registry::collect().unwrap();
     let worker = registry.get("file-reviewer").unwrap();
     assert_eq!(worker.description(), "Review a text for mistakes.");
@@ -297,12 +297,12 @@ async fn a_worker_file_limits_the_retries() {
     let model = answering(vec![text("seven")]);
     let runtime = runtime(&model.clone().profile(Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH])));
     let error = runtime.run(review { text: "a".into(), limit: 3 }).await.unwrap_err().to_string();
-    assert!(error.contains("no valid result in 1 tries"), "{error}");
+    assert!(error.contains("no valid result in 1 attempts"), "{error}");
     assert_eq!(model.requests().len(), 1);
 }
 
 #[tokio::test]
-async fn each_worker_asks_its_own_model_or_the_runs_and_never_its_callers() {
+async fn each_worker_uses_its_own_model_or_the_runs_and_never_its_callers() {
     let recorder = Recorder::new();
     let runtime = Runtime::builder().model("test:run").sink(recorder.clone()).build().unwrap();
     runtime.run(caller { input: "a".into() }).await.unwrap();
@@ -315,14 +315,14 @@ async fn each_worker_asks_its_own_model_or_the_runs_and_never_its_callers() {
 }
 
 #[tokio::test]
-async fn a_model_of_the_run_that_no_glob_names_is_refused_and_case_is_no_matter() {
+async fn a_model_of_the_run_that_matches_no_glob_is_refused_ignoring_case() {
     let error = async |model: &str| {
         let runtime = Runtime::builder().model(model).build().unwrap();
         runtime.run(on_some { input: "a".into() }).await.unwrap_err().to_string()
     };
     let refused = "is none of its `compatible_models`: OpenAI:*-mini, test:*";
     assert!(error("openai:gpt-5").await.contains(refused), "{}", error("openai:gpt-5").await);
-    // In other letters than the glob: a model that it names, whatever comes of it.
+    // In another case than the glob; the glob matches, even though the request fails.
     let named = error("openai:gpt-5-MINI").await;
     assert!(!named.contains(refused), "{named}");
 }

@@ -1,4 +1,4 @@
-//! Workers whose `output` or `output_schema` does not go with their return types, which the registry refuses.
+//! Workers whose `output` or `output_schema` does not match their return types, which the registry rejects.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use llm_do::Registry;
@@ -26,7 +26,7 @@ async fn answer(input: String) -> Text;
 async fn prompted_answer(input: String) -> String;
 
 #[test]
-fn all_workers_that_do_not_go_with_their_types_are_refused_at_once() {
+fn all_workers_that_do_not_match_their_types_are_reported_together() {
     let error = Registry::collect().unwrap_err();
     let [native, schema, prompted] = error.faults() else { panic!("{error}") };
     for fault in [native, prompted] {
@@ -34,7 +34,10 @@ fn all_workers_that_do_not_go_with_their_types_are_refused_at_once() {
     }
     assert!(native.starts_with("`answer` (") && native.contains("`output = native`"), "{native}");
     assert!(prompted.contains("`output = prompted`"), "{prompted}");
-    assert!(schema.starts_with("`output_schema` (misfit.worker:2) is not that of `Result<Finding>`"), "{schema}");
+    assert!(
+        schema.starts_with("`output_schema` (misfit.worker:2) does not match the type `Result<Finding>`"),
+        "{schema}"
+    );
     for difference in [
         "its properties are `remarks`, `score`, those of the type `notes`, `score`",
         "its required properties are none, those of the type `score`",

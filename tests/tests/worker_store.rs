@@ -1,4 +1,4 @@
-//! Workers that models make, kept as files: read by later sessions, and resumed wherever a process died.
+//! Workers that models create, stored as files: loaded by later sessions, and resumed after a crash.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::fs;
@@ -13,7 +13,7 @@ use llm_do::toolsets::{worker_call, worker_create, workers};
 use llm_do::usage::Usage;
 use llm_do::worker::WorkerSpec;
 
-/// Makes a worker by code, calls it, and makes another of the same name.
+/// Creates a worker in code, calls it, and creates another with the same name.
 #[entry(toolsets = [workers])]
 async fn make_and_call(ctx: &CallContext<make_and_call>) -> Result<Vec<String>> {
     let made = ctx.call(helper("Help.")).await?;
@@ -37,7 +37,7 @@ async fn make_below(ctx: &CallContext<make_below>) -> Result<Vec<String>> {
     Ok(answers)
 }
 
-/// Makes workers whose files would be too large to be read.
+/// Creates workers whose files would be too large to load.
 #[entry(toolsets = [workers])]
 async fn make_too_large(ctx: &CallContext<make_too_large>) -> Result<Vec<String>> {
     let many = llm_do::json!({ "type": "object", "enum": vec![1; 110_000] });
@@ -65,7 +65,7 @@ fn ask(input: &str) -> worker_call {
     worker_call { worker: "helper".into(), input: input.into(), attachments: Vec::new() }
 }
 
-/// A model that says who it is and what it is asked.
+/// Returns a model that answers with its instructions and its input.
 fn model() -> FunctionModel {
     FunctionModel::new(|request: Request<'_>| {
         let text = format!("{} {:?}", request.instructions.unwrap_or_default(), request.messages);
@@ -73,7 +73,7 @@ fn model() -> FunctionModel {
     })
 }
 
-/// A process that keeps what is made in the folder, and reads what is kept there.
+/// A process that stores created workers in the folder, and loads those that are stored there.
 fn process(folder: &Path, journal: Option<&MemoryJournal>) -> Runtime {
     let builder = Runtime::builder().approval_mode(ApprovalMode::ApproveAll).force_model(model());
     let builder = match journal {
@@ -93,7 +93,7 @@ fn files(folder: &Path) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_yet_to_be_made_is_an_empty_one_if_it_is_the_store() {
+async fn a_missing_store_folder_counts_as_empty() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("deep/made");
     process(&store, None).run(make_and_call {}).await.unwrap();
@@ -103,7 +103,7 @@ async fn a_folder_that_is_yet_to_be_made_is_an_empty_one_if_it_is_the_store() {
     let runtime = process(&store, None);
     assert_eq!(runtime.registry().get("helper").unwrap().description(), "Helps.");
 
-    // Told in two ways, it is the same folder.
+    // The same folder, written in two ways.
     let other = folder.path().join("other");
     let builder = || Runtime::builder().worker_store(&other);
     builder().worker_dir(folder.path().join(".").join("other/")).build().unwrap();
@@ -114,7 +114,7 @@ async fn a_folder_that_is_yet_to_be_made_is_an_empty_one_if_it_is_the_store() {
 }
 
 #[tokio::test]
-async fn a_worker_whose_file_could_not_be_read_again_is_not_made() {
+async fn a_worker_whose_file_could_not_be_loaded_is_not_created() {
     let folder = tempfile::tempdir().unwrap();
     let faults = process(folder.path(), None).run(make_too_large {}).await.unwrap();
     assert!(faults[0].contains("nothing was made: ") && faults[0].contains("the limit is 1048576 bytes"), "{faults:?}");
@@ -125,7 +125,7 @@ async fn a_worker_whose_file_could_not_be_read_again_is_not_made() {
 }
 
 #[tokio::test]
-async fn a_run_resumes_from_every_record_once_a_worker_was_made() {
+async fn a_run_resumes_from_every_record_after_creating_a_worker() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("made");
     let whole = MemoryJournal::new();
@@ -144,7 +144,7 @@ async fn a_run_resumes_from_every_record_once_a_worker_was_made() {
 }
 
 #[tokio::test]
-async fn a_process_that_died_between_the_file_and_its_record_comes_to_the_same() {
+async fn a_crash_between_the_file_and_its_record_has_the_same_result() {
     let folder = tempfile::tempdir().unwrap();
     let whole = MemoryJournal::new();
     let first = process(folder.path(), Some(&whole)).run(make_and_call {}).await.unwrap();
@@ -160,8 +160,8 @@ async fn a_process_that_died_between_the_file_and_its_record_comes_to_the_same()
     // Another's file is not taken for it.
     fs::write(folder.path().join("helper.worker"), "---\nname: helper\n---\nMine.\n").unwrap();
     let error = process(folder.path(), Some(&without_record())).run(make_and_call {}).await.unwrap_err();
-    assert!(llm_do::error::chain(&error).contains("`helper` is registered already; choose another name"), "{error:?}");
-    // Nor is it what the journal says was made.
+    assert!(llm_do::error::chain(&error).contains("`helper` is already registered; choose another name"), "{error:?}");
+    // It also differs from the worker in the journal.
     let with_record = MemoryJournal::from_records(whole.records().into_iter().take(made + 1));
     let error = process(folder.path(), Some(&with_record)).run(make_and_call {}).await.unwrap_err();
     let text = llm_do::error::chain(&error);
@@ -170,17 +170,17 @@ async fn a_process_that_died_between_the_file_and_its_record_comes_to_the_same()
 }
 
 #[tokio::test]
-async fn a_new_run_makes_no_worker_of_a_name_that_is_kept_already() {
+async fn a_new_run_does_not_create_a_worker_whose_name_is_stored() {
     let folder = tempfile::tempdir().unwrap();
     process(folder.path(), None).run(make_and_call {}).await.unwrap();
     for journal in [None, Some(MemoryJournal::new())] {
         let error = process(folder.path(), journal.as_ref()).run(make_and_call {}).await.unwrap_err();
-        assert!(llm_do::error::chain(&error).contains("`helper` is registered already"), "{error:?}");
+        assert!(llm_do::error::chain(&error).contains("`helper` is already registered"), "{error:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_two_processes_that_make_a_worker_of_one_name_one_is_told_that_it_is_taken() {
+async fn of_two_processes_that_create_the_same_worker_one_gets_an_error() {
     for _ in 0..20 {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().join("made");
@@ -196,7 +196,7 @@ async fn of_two_processes_that_make_a_worker_of_one_name_one_is_told_that_it_is_
 }
 
 #[tokio::test]
-async fn what_a_process_left_half_written_is_no_worker() {
+async fn a_partly_written_file_is_not_a_worker() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(".helper.tmpAb3xYz"), "---\nname: hel").unwrap();
     assert_eq!(process(folder.path(), None).run(make_and_call {}).await.unwrap().len(), 5);

@@ -1,4 +1,4 @@
-//! Workers that models make: what may be made, who may call it, and how long it is there.
+//! Workers that models create: what may be created, who may call them, and how long they exist.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::fs;
@@ -47,18 +47,18 @@ async fn lead(input: String) -> String;
 #[worker(instructions = "Lead.", toolsets = [workers, senses])]
 async fn head(input: String) -> String;
 
-/// Call whom others made.
+/// Call workers that others created.
 #[worker(instructions = "Lead.", toolsets = [worker_call])]
 async fn follower(input: String) -> String;
 
-/// Has a worker made by one, and called by another.
+/// Lets one worker create a worker, and another call it.
 #[entry(toolsets = [lead, follower])]
 async fn both(ctx: &CallContext<both>) -> Result<String> {
     ctx.call(lead { input: "make".into() }).await?;
     Ok(ctx.call(follower { input: "call".into() }).await?)
 }
 
-/// Makes a worker by code that declares nothing.
+/// Creates a worker in code without a declaration.
 #[entry]
 async fn by_code(ctx: &CallContext, tools: Vec<String>) -> Result<Value> {
     Ok(ctx.call(worker_create { toolsets: tools, ..named("coded") }).await?)
@@ -97,7 +97,7 @@ fn text(text: impl Into<String>) -> Response {
     response(ResponsePart::Text { text: text.into() })
 }
 
-/// What a model has been told by its tools so far.
+/// Returns the tool results that a model has received so far.
 fn told(messages: &[Message]) -> Vec<String> {
     let results = messages.iter().filter_map(|message| match message {
         Message::Tool { results } => Some(results),
@@ -116,7 +116,7 @@ fn asked(messages: &[Message]) -> String {
     parts.iter().map(part).collect()
 }
 
-/// Makes the planned calls one after the other, and then says what came of each, in lines.
+/// Makes the planned calls in order, and then returns their results as lines.
 fn step(request: &Request<'_>, plan: &[Planned]) -> Response {
     let told = told(request.messages);
     match plan.get(told.len()) {
@@ -143,7 +143,7 @@ fn builder(plan: Vec<Planned>) -> RuntimeBuilder {
     Runtime::builder().approval_mode(ApprovalMode::ApproveAll).force_model(model(plan))
 }
 
-/// What a model of `lead` is told of each call of the plan.
+/// Returns the result of each call of the plan that the model of `lead` receives.
 async fn led(plan: Vec<Planned>) -> Vec<String> {
     told_by(&builder(plan).build().unwrap()).await
 }
@@ -154,7 +154,7 @@ async fn told_by(runtime: &Runtime) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_a_model_made_is_called_as_any_worker_one_deeper() {
+async fn a_created_worker_is_called_like_any_other_one_level_deeper() {
     let recorder = Recorder::new();
     let runtime = builder(vec![create(&json!({})), call("helper", "now")]).sink(recorder.clone()).build().unwrap();
     assert_eq!(told_by(&runtime).await, [r#"{"worker":"helper","may_call":[]}"#, "Help. now []"]);
@@ -177,7 +177,7 @@ async fn what_a_model_made_is_called_as_any_worker_one_deeper() {
 
 // Conformance 62.
 #[test]
-fn the_two_tools_take_what_they_say() {
+fn the_two_tools_have_the_documented_arguments() {
     let runtime = Runtime::builder().build().unwrap();
     let arguments = |name| {
         let parameters = runtime.registry().get(name).unwrap().parameters().clone();
@@ -191,7 +191,7 @@ fn the_two_tools_take_what_they_say() {
 
 // Conformance 63.
 #[tokio::test]
-async fn a_name_is_trimmed_and_never_taken_twice() {
+async fn a_name_is_trimmed_and_used_only_once() {
     let told = led(vec![
         create(&json!({ "name": " helper " })),
         create(&json!({ "name": "helper", "instructions": "Other." })),
@@ -206,8 +206,8 @@ async fn a_name_is_trimmed_and_never_taken_twice() {
     let expected = [
         r#"{"worker":"helper""#,
         "`worker_create` failed: nothing was made: a worker `helper` was made already; choose another name",
-        "`worker_create` failed: nothing was made: `look` is registered already; choose another name",
-        "`worker_create` failed: nothing was made: `senses` is registered already; choose another name",
+        "`worker_create` failed: nothing was made: `look` is already registered; choose another name",
+        "`worker_create` failed: nothing was made: `senses` is already registered; choose another name",
         "`worker_create` failed: nothing was made: invalid name `two words`",
         "`worker_create` failed: nothing was made: its instructions are blank",
         "Help. now",
@@ -221,7 +221,7 @@ async fn a_name_is_trimmed_and_never_taken_twice() {
 
 // Conformance 64.
 #[tokio::test]
-async fn all_that_is_wrong_is_told_at_once_and_nothing_is_kept() {
+async fn all_faults_are_reported_together_and_nothing_is_created() {
     let folder = tempfile::tempdir().unwrap();
     let faulty = create(&json!({
         "name": "a b", "instructions": " ", "toolsets": ["delete", "lisen"], "model": "nowhere:x",
@@ -239,13 +239,13 @@ async fn all_that_is_wrong_is_told_at_once_and_nothing_is_kept() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 
     let told = led(vec![faulty, call("a b", "now")]).await;
-    assert!(told[0].contains("`delete` cannot be given to it; there are `worker_create`"), "{told:?}");
-    assert!(told[0].contains("`lisen` cannot be given to it; did you mean `listen`?"), "{told:?}");
+    assert!(told[0].contains("it cannot have the toolset `delete`: available: `worker_create`"), "{told:?}");
+    assert!(told[0].contains("it cannot have the toolset `lisen`: did you mean `listen`?"), "{told:?}");
     assert!(told[1].contains("no tool `a b`: no worker was made yet"), "{told:?}");
 }
 
 #[tokio::test]
-async fn what_is_made_is_written_where_asked_and_read_by_a_later_session() {
+async fn a_created_worker_is_written_to_the_store_and_loaded_by_a_later_session() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("made");
     let plan = vec![create(&json!({ "toolsets": ["i_look"], "model": "test:m" })), call("helper", "now")];
@@ -272,7 +272,7 @@ async fn no_file_is_overwritten() {
 
 // Conformance 65.
 #[tokio::test]
-async fn only_worker_call_finds_a_made_worker_and_nothing_else() {
+async fn only_worker_call_can_call_a_created_worker_and_nothing_else() {
     let plan = vec![
         call("helper", "now"),
         create(&json!({})),
@@ -287,13 +287,13 @@ async fn only_worker_call_finds_a_made_worker_and_nothing_else() {
     assert!(told[2].starts_with("no tool `helper`"), "{told:#?}");
     assert!(told[3].ends_with("no tool `head`: the workers that were made are `helper`"), "{told:#?}");
     assert!(told[4].ends_with("the workers that were made are `helper`; did you mean `helper`?"), "{told:#?}");
-    assert!(told[5].contains("`helper` cannot be given to it"), "{told:#?}");
+    assert!(told[5].contains("it cannot have the toolset `helper`"), "{told:#?}");
     assert!(runtime.registry().get("helper").is_none());
     assert!(runtime.run_named("helper", json!({ "input": "now" })).await.is_err());
 }
 
 #[tokio::test]
-async fn a_made_worker_lives_as_long_as_the_session_and_no_longer() {
+async fn a_created_worker_exists_until_the_session_ends() {
     let runtime = builder(vec![call("coded", "again")]).build().unwrap();
     runtime.run(by_code { tools: Vec::new() }).await.unwrap();
     assert_eq!(told_by(&runtime).await, ["Help. again []"]);
@@ -303,7 +303,7 @@ async fn a_made_worker_lives_as_long_as_the_session_and_no_longer() {
 
 // Conformance 66.
 #[tokio::test]
-async fn making_a_worker_needs_approval_and_says_what_it_would_be() {
+async fn creating_a_worker_needs_approval_with_a_summary() {
     let seen: Arc<Mutex<Vec<ApprovalRequest>>> = Arc::default();
     let asked = Arc::clone(&seen);
     let long = format!("Help. {}", "Think. ".repeat(50));
@@ -315,7 +315,7 @@ async fn making_a_worker_needs_approval_and_says_what_it_would_be() {
     let runtime = runtime.return_permission_errors(true).build().unwrap();
     assert!(told_by(&runtime).await[0].contains("not now"));
     let seen = seen.lock().unwrap().clone();
-    let summary = r#"make the worker helper: tools ["i_look","listen"], model test:m"#;
+    let summary = r#"create the worker helper: tools ["i_look","listen"], model test:m"#;
     assert_eq!(seen.iter().map(ApprovalRequest::summary).collect::<Vec<_>>(), [summary]);
     assert!(seen[0].details().contains(long.trim_end()), "{}", seen[0].details());
     let error = runtime.run_named("worker_call", json!({ "worker": "helper", "input": "now" })).await.unwrap_err();
@@ -323,7 +323,7 @@ async fn making_a_worker_needs_approval_and_says_what_it_would_be() {
 }
 
 #[tokio::test]
-async fn calling_a_made_worker_follows_the_rule_for_workers() {
+async fn calling_a_created_worker_follows_the_rule_for_workers() {
     let decided = async |policy: Policy, attachments: &[&str]| {
         let seen: Arc<Mutex<Vec<String>>> = Arc::default();
         let asked = Arc::clone(&seen);
@@ -347,7 +347,7 @@ async fn calling_a_made_worker_follows_the_rule_for_workers() {
 }
 
 #[tokio::test]
-async fn a_made_worker_may_call_at_most_what_its_maker_may() {
+async fn a_created_worker_may_call_at_most_what_its_creator_may() {
     let told = led(vec![
         create(&json!({ "name": "a", "toolsets": ["i_look", "listen", "worker_call"] })),
         create(&json!({ "name": "b", "toolsets": ["workers", "senses"] })),
@@ -357,22 +357,22 @@ async fn a_made_worker_may_call_at_most_what_its_maker_may() {
     ])
     .await;
     assert_eq!(told[0], r#"{"worker":"a","may_call":["look","listen","worker_call"]}"#);
-    // By whatever name: the maker may call each tool of it.
+    // Under any name: the creator may call each of its tools.
     assert_eq!(told[1], r#"{"worker":"b","may_call":["worker_create","worker_call","look","listen"]}"#);
-    assert!(told[2].contains("`look` cannot be given to it; here it is named `i_look`"), "{told:#?}");
-    assert!(told[3].contains("`powers` cannot be given to it"), "{told:#?}");
+    assert!(told[2].contains("it cannot have the toolset `look`: here its name is `i_look`"), "{told:#?}");
+    assert!(told[3].contains("it cannot have the toolset `powers`"), "{told:#?}");
     assert_eq!(told[4], r#"Help. now ["look", "listen", "worker_call"]"#);
 }
 
 #[tokio::test]
-async fn code_that_declares_nothing_may_give_whatever_is_registered() {
+async fn code_without_a_declaration_may_pass_on_everything_registered() {
     let runtime = builder(Vec::new()).build().unwrap();
     let made = runtime.run(by_code { tools: vec!["powers".into()] }).await.unwrap();
     assert_eq!(made, json!({ "worker": "coded", "may_call": ["look", "delete"] }));
 }
 
 #[tokio::test]
-async fn schemas_are_those_of_its_input_and_its_result() {
+async fn schemas_apply_to_the_input_and_the_result() {
     let object = json!({ "type": "object", "properties": { "a": { "type": "integer" } }, "required": ["a"] });
     let schemas = json!({ "input_schema": object, "output_schema": { "type": "integer" } });
     let plan = vec![
@@ -403,14 +403,14 @@ async fn schemas_are_those_of_its_input_and_its_result() {
 }
 
 #[tokio::test]
-async fn files_go_with_the_input() {
+async fn files_are_passed_with_the_input() {
     let with_file = ("worker_call", json!({ "worker": "helper", "input": "what?", "attachments": ["Cargo.toml"] }));
     let runtime = builder(vec![create(&json!({})), with_file]).project_root(env!("CARGO_MANIFEST_DIR"));
     assert_eq!(told_by(&runtime.build().unwrap()).await[1], "Help. what? + Cargo.toml []");
 }
 
 #[tokio::test]
-async fn a_made_worker_is_under_the_limits_of_the_run_and_of_its_name() {
+async fn limits_of_the_run_and_of_its_name_apply_to_a_created_worker() {
     let plan = vec![create(&json!({})), call("helper", "now")];
     let error = builder(plan.clone()).max_depth(1).build().unwrap().run(lead { input: "go".into() }).await.unwrap_err();
     assert!(llm_do::error::chain(&error).contains("may not call the worker `helper`: the limit is 1"), "{error}");
@@ -420,7 +420,7 @@ async fn a_made_worker_is_under_the_limits_of_the_run_and_of_its_name() {
 }
 
 #[tokio::test]
-async fn a_made_worker_that_calls_itself_with_the_same_comes_to_an_end() {
+async fn a_created_worker_that_calls_itself_with_equal_arguments_is_a_cycle() {
     let model = FunctionModel::new(|request: Request<'_>| {
         let plan = match request.instructions {
             Some("Lead.") => vec![create(&json!({ "toolsets": ["workers"] })), call("helper", "now")],
@@ -433,7 +433,7 @@ async fn a_made_worker_that_calls_itself_with_the_same_comes_to_an_end() {
     assert!(llm_do::error::chain(&error).contains("`helper` would call itself with the same arguments"), "{error}");
 }
 
-/// A model for `both` that fails in the follower's first turn as long as `is_down`.
+/// A model for `both` that fails in the follower's first turn while `is_down`.
 fn failing(is_down: bool) -> FunctionModel {
     FunctionModel::new(move |request: Request<'_>| match (request.instructions, asked(request.messages).as_str()) {
         (Some("Lead."), "make") => Ok(step(&request, &[create(&json!({ "toolsets": ["i_look"] }))])),
@@ -444,7 +444,7 @@ fn failing(is_down: bool) -> FunctionModel {
 }
 
 #[tokio::test]
-async fn a_run_that_is_resumed_elsewhere_has_the_workers_that_were_made_before() {
+async fn a_resumed_run_has_the_workers_that_were_created_before() {
     let (folder, journal) = (tempfile::tempdir().unwrap(), MemoryJournal::new());
     let runtime = |journal, model| {
         let builder = Runtime::builder().approval_mode(ApprovalMode::ApproveAll).journal(journal).force_model(model);

@@ -55,7 +55,7 @@ impl Progress {
     }
 }
 
-/// Starts a run for a user; returns its id and what is known of it.
+/// Starts a run for a user; returns its id and state.
 pub(crate) fn start(runtime: &Runtime, user: &User, question: String) -> Option<(String, UserRun)> {
     let (sink, events) = event_channel(1024);
     let (approver, mut inbox) = ApprovalInbox::new();
@@ -65,7 +65,7 @@ pub(crate) fn start(runtime: &Runtime, user: &User, question: String) -> Option<
         .approver(approver)
         .project_root(&user.folder)
         .limits(Limits::new().requests(20).cost(Money::from_cents(50)).allow_unpriced(true));
-    // There is one, since the runtime has no journal.
+    // There is an id, since the runtime has no journal.
     let id = start.id()?.to_owned();
     let handle = start.handle();
     let progress: Arc<Progress> = Arc::default();

@@ -1,23 +1,24 @@
-//! `check!()`: what a test can know of everything that is linked.
+//! `check!()`: checks everything that is linked, in a test.
 
 use serde_json::{Value, json};
 
 use crate::plane::registry::{Registered, Registry};
 use crate::session::runtime::{BuildError, RuntimeBuilder};
 
-/// Asserts that all tools, workers and entries that are linked fit together: one line of a test.
+/// Asserts that all linked tools, workers and entries are valid and fit together.
 ///
-/// It panics with every fault: names that collide or stand for nothing, state that tools take and the builder was not
-/// given, schemas that are none or refer to nothing, defaults and examples that cannot be read or do not follow their
-/// schema, fields of arguments that are skipped when they are written (`#[serde(skip_serializing)]`), models that are
-/// malformed or of a provider that is not linked, entries that declare a worker without a model. An argument that has no
-/// order, such as a `HashSet`, is a fault if its schema does not say `uniqueItems`, as a schema written by hand may not: a
-/// journal would not find its calls again. That is seen only if a default or an example of it has several items.
-/// Give it the builder that your application uses, so that it knows the state and the model; without one, a tool that takes
-/// a `State<T>` is a fault. Where the model is chosen when the program is started, give the builder one here, such as
-/// `runtime().default_model("openai:gpt-5-mini")`; with [`force_model`](crate::runtime::RuntimeBuilder::force_model), no model is
-/// checked. An unknown model of a known provider, a missing API key and a worker without a model that no entry declares are
-/// warnings: they are printed to standard error, and the test passes.
+/// It panics with a list of all faults: duplicate or unknown names, missing state, invalid schemas, defaults and
+/// examples that cannot be decoded or do not follow their schema, fields of arguments that are not serialized
+/// (`#[serde(skip_serializing)]`), malformed model names and providers that are not linked, and entries that declare
+/// a worker without a model. An argument without an order, such as a `HashSet`, is a fault if its schema lacks
+/// `uniqueItems`, as a schema written by hand may: a journal would not find its calls again. This is detected only if a
+/// default or an example of it has several items.
+///
+/// Pass the builder of your application, so that its state and model are known; without state, a tool with a
+/// `State<T>` parameter is a fault. If the model is chosen when the program starts, set one here, such as
+/// `runtime().default_model("openai:gpt-5-mini")`. With [`force_model`](crate::runtime::RuntimeBuilder::force_model),
+/// models are not checked. An unknown model of a known provider, a missing API key, and a worker without a model that
+/// no entry declares are warnings: they are printed to standard error, and the test passes.
 ///
 /// # Examples
 ///
@@ -38,14 +39,14 @@ use crate::session::runtime::{BuildError, RuntimeBuilder};
 /// }
 ///
 /// // #[test]
-/// fn everything_fits_together() {
+/// fn everything_is_valid() {
 ///     llm_do::check!(runtime());
 /// }
-/// # everything_fits_together();
+/// # everything_is_valid();
 /// ```
 ///
-/// `llm_do::check!()` is the same with the plain `Runtime::builder()`. Here it panics, since the default does not follow
-/// the schema that it stands in:
+/// `llm_do::check!()` uses the plain `Runtime::builder()`. This one panics, since the default does not follow its
+/// schema:
 ///
 /// ```should_panic,standalone_crate
 /// use llm_do::prelude::*;
@@ -68,7 +69,7 @@ macro_rules! check {
     };
 }
 
-/// Panics with all faults of what is linked.
+/// Panics with all faults of the linked items.
 ///
 /// # Panics
 ///
@@ -78,9 +79,9 @@ macro_rules! check {
 pub fn check(mut builder: RuntimeBuilder) {
     let faults = match builder.collect() {
         Ok(registry) => {
-            let mut faults: Vec<_> = registry.iter().flat_map(|item| of_item(item)).collect();
-            faults.extend(of_models(&builder, &registry));
-            // Models are in the list already.
+            let mut faults: Vec<_> = registry.iter().flat_map(|item| item_faults(item)).collect();
+            faults.extend(model_faults(&builder, &registry));
+            // Faults of models are in the list already.
             let error = builder.build_on(registry).err().filter(|error| !matches!(error, BuildError::Models(_)));
             faults.extend(error.map(|error| error.to_string()));
             faults
@@ -89,12 +90,12 @@ pub fn check(mut builder: RuntimeBuilder) {
         Err(BuildError::WorkerFiles(error)) => error.faults().to_vec(),
         Err(error) => vec![error.to_string()],
     };
-    assert!(faults.is_empty(), "{} fault(s) in what is linked:\n  {}", faults.len(), faults.join("\n  "));
+    assert!(faults.is_empty(), "invalid linked items ({}):\n  {}", faults.len(), faults.join("\n  "));
 }
 
-/// Says which models cannot be used, and which entries come to call a worker without one; prints what may be wrong.
-#[expect(clippy::print_stderr, reason = "a test shows what it prints; a warning is no reason to fail")]
-fn of_models(builder: &RuntimeBuilder, registry: &Registry) -> Vec<String> {
+/// Returns the unusable models, and the entries that declare a worker without a model; prints warnings.
+#[expect(clippy::print_stderr, reason = "a warning should be visible, but not fail the test")]
+fn model_faults(builder: &RuntimeBuilder, registry: &Registry) -> Vec<String> {
     let models = builder.models();
     let findings = models.findings(registry, &builder.price_table());
     for warning in &findings.warnings {
@@ -103,25 +104,25 @@ fn of_models(builder: &RuntimeBuilder, registry: &Registry) -> Vec<String> {
     models.faults(registry).into_iter().chain(findings.faults).collect()
 }
 
-fn of_item(item: &Registered) -> Vec<String> {
+fn item_faults(item: &Registered) -> Vec<String> {
     let output = item.output();
     let schemas = [("arguments", Some(item.parameters())), ("output", output.as_ref())];
-    let faults = schemas.into_iter().filter_map(|(what, schema)| of_schema(what, schema?));
-    let place = |fault| format!("`{}` ({}): {fault}", item.name(), item.location());
+    let faults = schemas.into_iter().filter_map(|(what, schema)| schema_fault(what, schema?));
+    let with_item = |fault| format!("`{}` ({}): {fault}", item.name(), item.location());
     let unwritten =
-        item.unwritten().map(|field| format!("`{field}` is skipped when it is written: typed calls lose it"));
-    faults.chain(of_samples(item)).chain(of_order(item)).chain(unwritten).map(place).collect()
+        item.unwritten().map(|field| format!("`{field}` is skipped when it is serialized, so typed calls lose it"));
+    faults.chain(sample_faults(item)).chain(order_faults(item)).chain(unwritten).map(with_item).collect()
 }
 
-/// Says why the validator does not take a schema: it is none, or refers to nothing.
-fn of_schema(what: &str, schema: &Value) -> Option<String> {
+/// Returns why the validator rejects a schema: it is invalid, or has an unresolved reference.
+fn schema_fault(what: &str, schema: &Value) -> Option<String> {
     let error = jsonschema::draft202012::new(schema).err()?;
-    Some(format!("the schema of its {what} is not valid: {error}"))
+    Some(format!("the schema of its {what} is invalid: {error}"))
 }
 
-fn of_samples(item: &Registered) -> Vec<String> {
+fn sample_faults(item: &Registered) -> Vec<String> {
     let samples = item.samples();
-    let lone = alone(item.parameters());
+    let lone = without_required(item.parameters());
     let fault = |sample: &crate::declare::argument::Sample| match &sample.value {
         Ok(value) => {
             let validator = jsonschema::draft202012::new(&lone).ok()?;
@@ -129,13 +130,13 @@ fn of_samples(item: &Registered) -> Vec<String> {
             let error = validator.iter_errors(&call).next()?;
             Some(format!("the {} of `{}` does not follow its schema: {error}", sample.what, sample.argument))
         }
-        Err(error) => Some(format!("the {} of `{}` cannot be read back: {error}", sample.what, sample.argument)),
+        Err(error) => Some(format!("the {} of `{}` cannot be decoded: {error}", sample.what, sample.argument)),
     };
     samples.iter().filter_map(fault).collect()
 }
 
-/// Says which arguments are written in another order each time, where their schema does not tell that they have none.
-fn of_order(item: &Registered) -> Vec<String> {
+/// Returns the faults of arguments whose serialized order varies although their schema does not declare them unordered.
+fn order_faults(item: &Registered) -> Vec<String> {
     let canonical = |argument: &str, value: &Value| item.canonical(json!({ argument: value }));
     let is_ordered = |sample: &crate::declare::argument::Sample| {
         let Some((one, other)) = &sample.another else { return true };
@@ -143,16 +144,16 @@ fn of_order(item: &Registered) -> Vec<String> {
     };
     let fault = |sample: &crate::declare::argument::Sample| {
         format!(
-            "the {} of `{}` is written in another order each time, and its schema does not say `uniqueItems`, so that a \
-             journal would not find the call again",
+            "the {} of `{}` has another order each time it is serialized, and its schema lacks `uniqueItems`, so a journal \
+             would not find the call again",
             sample.what, sample.argument
         )
     };
     item.samples().iter().filter(|sample| !is_ordered(sample)).map(fault).collect()
 }
 
-/// Returns the schema of calls that give any of the arguments.
-fn alone(parameters: &Value) -> Value {
+/// Returns the schema of the arguments with all of them optional.
+fn without_required(parameters: &Value) -> Value {
     let mut schema = parameters.clone();
     if let Some(schema) = schema.as_object_mut() {
         schema.remove("required");

@@ -1,17 +1,18 @@
-//! Toolsets that are ready to be declared, each behind a feature of its name.
+//! Built-in toolsets, each behind the feature of its name.
 //!
-//! # Workers that models make
+//! # Workers that models create
 //!
-//! With [`workers`], a model makes workers by [`worker_create`](fn@worker_create), which needs approval, and calls them by
-//! [`worker_call`](fn@worker_call).
+//! With [`workers`], a model creates workers with [`worker_create`](fn@worker_create), which needs approval, and
+//! calls them with [`worker_call`](fn@worker_call).
 //!
-//! A worker that a model made lives as long as the [`Runtime`](crate::Runtime), or longer as a file, with
-//! [`worker_store`](crate::runtime::RuntimeBuilder::worker_store). It is in no registry: only `worker_call` reaches it, and that
-//! reaches nothing else. It may call at most what the worker, tool or entry may that made it, and sees each tool by its
-//! registered name. A call of it has depth, limits, approvals, events and the journal as any worker's.
+//! Such a worker exists as long as the [`Runtime`](crate::Runtime), or longer as a file, with
+//! [`worker_store`](crate::runtime::RuntimeBuilder::worker_store). It is not in the registry: only `worker_call` can
+//! call it, and `worker_call` can call nothing else. It may call at most what its creator may call, and sees each
+//! tool by its registered name. Depth, limits, approvals, events and the journal apply to its calls as to any
+//! worker's.
 //!
-//! Whoever may `worker_call` may call every worker that was made in the session, also one with tools that the caller does not
-//! have, as with any worker that a toolset lists. Rules of approval hold each of its calls all the same.
+//! An item that may use `worker_call` may call every worker that was created in the session, including one with tools
+//! that the item does not have, as with any worker in a toolset. Approval rules apply to each of the worker's calls.
 //!
 //! ```standalone_crate
 //! use llm_do::prelude::*;
@@ -19,11 +20,11 @@
 //! use llm_do::approval::ApprovalMode;
 //! use llm_do::json;
 //!
-//! /// Do what needs more than one pair of eyes.
+//! /// Solve a task with the help of other workers.
 //! #[worker(toolsets = [workers])]
 //! async fn lead(task: String) -> String;
 //!
-//! /// Does by code what a model of `lead` may do.
+//! /// Creates and calls a worker in code.
 //! #[entry(toolsets = [workers])]
 //! async fn translate(ctx: &CallContext<translate>, text: String) -> Result<String> {
 //!     let made = worker_create {
@@ -44,7 +45,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<()> {
 //! let model = llm_do::testing::TestModel::new().text("Bonjour !");
-//! // Without this, somebody would be asked whether the worker may be made.
+//! // Creating a worker needs approval.
 //! let runtime = Runtime::builder().approval_mode(ApprovalMode::ApproveAll).force_model(model).build()?;
 //! assert_eq!(runtime.run(translate { text: "Hello!".into() }).await?, json!("Bonjour !").to_string());
 //! # Ok(())

@@ -1,15 +1,15 @@
-//! Whether two values say the same.
+//! Compares JSON values, with numbers by value and some fields ignored.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Number, Value};
 
-/// What stands for each item of an array, or each field of an object, in a pointer.
+/// In a pointer, matches every item of an array and every field of an object.
 const EACH: &str = "*";
 
-/// Whether two values say the same: as JSON, numbers by value, without what is to be ignored.
+/// Compares two JSON values: numbers by value, and without the fields that are ignored.
 ///
-/// The order of fields says nothing; that of items does.
+/// The order of fields does not matter; the order of items does.
 ///
 /// # Examples
 ///
@@ -17,9 +17,9 @@ const EACH: &str = "*";
 /// use llm_do::harden::Agreement;
 /// use llm_do::json;
 ///
-/// let (one, other) = (json!({ "age": 30, "note": "sure" }), json!({ "note": "a guess", "age": 30.0 }));
-/// assert!(!Agreement::new().holds(&one, &other));
-/// assert!(Agreement::new().ignore("/note").holds(&one, &other));
+/// let (first, second) = (json!({ "age": 30, "note": "sure" }), json!({ "note": "a guess", "age": 30.0 }));
+/// assert!(!Agreement::new().holds(&first, &second));
+/// assert!(Agreement::new().ignore("/note").holds(&first, &second));
 /// ```
 #[derive(Clone, Debug, Default)]
 #[must_use]
@@ -28,15 +28,16 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Returns the agreement that ignores nothing.
+    /// Returns a comparison that ignores nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Ignores the field at a JSON pointer, whether it is there or not, such as `/note`; default: nothing.
+    /// Ignores the field at a JSON pointer such as `/note`, whether it is present or not. Default: nothing is
+    /// ignored.
     ///
-    /// A `*` stands for every item of an array and every field of an object, as in `/people/*/note`. The first `/` may be
-    /// left out. Arrays of different lengths differ, whatever is ignored in them.
+    /// A `*` matches every item of an array and every field of an object, as in `/people/*/note`. The leading `/` may
+    /// be omitted. Arrays of different lengths always differ.
     pub fn ignore(mut self, pointer: &str) -> Self {
         let pointer = pointer.strip_prefix('/').unwrap_or(pointer);
         let unescaped = |part: &str| part.replace("~1", "/").replace("~0", "~");
@@ -44,7 +45,7 @@ impl Agreement {
         self
     }
 
-    /// Returns whether two values say the same.
+    /// Returns whether two values are equal.
     #[must_use]
     pub fn holds(&self, one: &Value, other: &Value) -> bool {
         let ignored: Vec<_> = self.ignored.iter().map(Vec::as_slice).collect();
@@ -52,11 +53,11 @@ impl Agreement {
     }
 }
 
-/// What is ignored in a value: pointers from there, none of them empty.
+/// The ignored fields of a value, as non-empty pointers relative to it.
 struct Ignored<'a>(Vec<&'a [String]>);
 
 impl<'a> Ignored<'a> {
-    /// Returns what is ignored in a part of the value; none if the part is itself.
+    /// Returns what is ignored inside a part of the value, or `None` if the whole part is ignored.
     fn inside<'b>(&self, part: impl FnOnce() -> Cow<'b, str>) -> Option<Ignored<'a>> {
         if self.0.is_empty() {
             return Some(Ignored(Vec::new()));
@@ -93,10 +94,10 @@ fn same_fields(ones: &Map<String, Value>, others: &Map<String, Value>, ignored: 
     })
 }
 
-/// Writes a number in one way: `1`, `1.0` and `1e0` are equal.
+/// Formats a number so that `1`, `1.0` and `1e0` are equal.
 fn decimal(number: &Number) -> String {
     match number.as_f64().filter(|_| number.is_f64()) {
-        // Also of -0.0.
+        // `-0.0` too.
         Some(0.0) => "0".to_owned(),
         Some(float) => float.to_string(),
         None => number.to_string(),
@@ -111,7 +112,7 @@ mod tests {
 
     fn agree(one: &Value, other: &Value) -> bool {
         let agree = Agreement::new().holds(one, other);
-        assert_eq!(agree, Agreement::new().holds(other, one), "{one} and {other}, the other way round");
+        assert_eq!(agree, Agreement::new().holds(other, one), "{one} and {other}, in reverse order");
         agree
     }
 
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_have_no_order_and_items_have_one() {
+    fn the_order_of_items_matters_and_that_of_fields_does_not() {
         assert!(agree(&json!({ "a": 1, "b": [1.0] }), &json!({ "b": [1], "a": 1 })));
         assert!(!agree(&json!([1, 2]), &json!([2, 1])));
         assert!(!agree(&json!([1]), &json!([1, 1])));
@@ -137,16 +138,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ignored_may_differ_be_there_or_not() {
+    fn ignored_fields_may_differ_or_be_missing() {
         let (one, other) = (json!({ "a": 1, "b": { "c": 1, "d": 1 } }), json!({ "a": 1, "b": { "c": 2, "d": 1 } }));
         assert!(!Agreement::new().ignore("/a").ignore("/b/d").ignore("/c").holds(&one, &other));
         assert!(Agreement::new().ignore("/b/c").holds(&one, &other));
-        assert!(Agreement::new().ignore("b").holds(&one, &json!({ "a": 1 })), "without the first `/`");
+        assert!(Agreement::new().ignore("b").holds(&one, &json!({ "a": 1 })), "without the leading `/`");
         assert!(Agreement::new().ignore("/a~1b~0").holds(&json!({ "a/b~": 1 }), &json!({})));
     }
 
     #[test]
-    fn a_star_is_every_item_and_every_field() {
+    fn a_star_matches_every_item_and_every_field() {
         let of = |id| json!([{ "id": id, "x": 1 }, { "id": 3, "x": { "id": id } }]);
         assert!(!Agreement::new().ignore("/*/id").holds(&of(1), &of(2)));
         assert!(Agreement::new().ignore("/*/id").ignore("/1/*/id").holds(&of(1), &of(2)));

@@ -1,34 +1,35 @@
-//! Cancellation of a call that costs nothing until somebody asks for it.
+//! A cancellation token that is allocated on first use.
 
 use std::sync::OnceLock;
 
 use tokio_util::sync::CancellationToken;
 
-/// Whether a call is cancelled; a token is made for those that are asked to wait for it.
+/// The cancellation of one call; the token is created when something first waits for it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cancellation(OnceLock<CancellationToken>);
 
 impl Cancellation {
-    /// Returns one that `token` cancels.
-    pub(crate) fn of(token: CancellationToken) -> Self {
+    /// Returns a cancellation that is triggered by `token`.
+    pub(crate) fn from_token(token: CancellationToken) -> Self {
         Self(token.into())
     }
 
-    /// Returns the token, if one was made.
-    pub(crate) fn made(&self) -> Option<&CancellationToken> {
+    /// Returns the token if it was created.
+    pub(crate) fn get(&self) -> Option<&CancellationToken> {
         self.0.get()
     }
 
-    /// Returns the token; a call's is a child of its caller's.
+    /// Returns the token, created by `parent` if there is none yet; a call passes a child of its caller's token.
     pub(crate) fn token(&self, parent: impl FnOnce() -> CancellationToken) -> &CancellationToken {
         self.0.get_or_init(parent)
     }
 
-    /// Cancels whoever waits; where nobody does but `others` may yet ask, says so to them.
-    pub(crate) fn cancel(&self, others: bool) {
+    /// Cancels the token if it was created. If not, creates a cancelled one when `is_shared`: something may still ask
+    /// for it.
+    pub(crate) fn cancel(&self, is_shared: bool) {
         if let Some(token) = self.0.get() {
             token.cancel();
-        } else if others {
+        } else if is_shared {
             self.0.get_or_init(CancellationToken::new).cancel();
         }
     }

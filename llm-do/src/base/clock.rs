@@ -1,16 +1,17 @@
-//! What time it is.
+//! The clock of events.
 
 use std::fmt::Debug;
 
 use jiff::Timestamp;
 
-/// Tells the time of events, and of [`CallContext::now`](crate::CallContext::now). Timeouts have a clock of their own.
+/// The source of the time in events and in [`CallContext::now`](crate::CallContext::now). It does not affect
+/// timeouts.
 pub trait Clock: Debug + Send + Sync {
-    /// Returns the time.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 }
 
-/// The system's clock.
+/// The system clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
@@ -20,7 +21,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still: for tests.
+/// A fixed time, for tests.
 impl Clock for Timestamp {
     fn now(&self) -> Timestamp {
         *self

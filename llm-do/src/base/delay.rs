@@ -1,4 +1,4 @@
-//! Limits of time that do not depend on a tokio runtime.
+//! Timeouts that work in every async runtime.
 
 use std::future::Future;
 use std::pin::pin;
@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use futures_timer::Delay;
 use futures_util::future::{Either, pending, select};
 
-/// Waits for `future` for at most `limit` of the system's time; returns nothing if it takes longer.
+/// Waits for `future` for at most `limit` of real time; returns `None` if it takes longer.
 ///
-/// It needs no timers of tokio, which not every runtime has, and no thread of it, which all may be taken.
+/// It does not use tokio's timers, which a runtime may not have enabled, or its threads, which may all be busy.
 pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Option<T> {
     let late = async {
         match Instant::now().checked_add(limit) {
             Some(_) => Delay::new(limit).await,
-            // Longer than clocks count.
+            // Longer than the clock can represent.
             None => pending().await,
         }
     };
@@ -32,7 +32,7 @@ mod tests {
     use super::within;
 
     #[test]
-    fn a_limit_holds_without_timers_of_tokio() {
+    fn a_timeout_works_without_tokio_timers() {
         let tokio = tokio::runtime::Builder::new_current_thread().build().unwrap();
         assert_eq!(tokio.block_on(within(Duration::from_millis(1), pending::<()>())), None);
         assert_eq!(tokio.block_on(within(Duration::ZERO, ready(1))), Some(1));

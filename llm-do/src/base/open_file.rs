@@ -1,37 +1,37 @@
-//! Opening files that others may replace, and files that only their owner may read.
+//! Opens files without blocking on pipes, and creates files that only their owner can read.
 
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// What a path is called where it is no file and no folder.
+/// Names what is neither a file nor a folder, for error messages.
 pub(crate) const NOT_A_FILE: &str = "a pipe, a socket or a device";
 
-/// Makes opening return at once where it would wait for the other end of a pipe.
+/// Makes `open` return at once instead of blocking until the other end of a pipe is opened.
 ///
-/// What was opened has to be checked before it is read: by then it can no longer be replaced.
+/// Check the type of the opened file before you read it; checking the path first would leave time to replace it.
 pub(crate) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(options, nonblocking());
     options
 }
 
-/// The flag of [`without_waiting`], for other kinds of options.
+/// The flag that [`without_waiting`] sets, for other kinds of options.
 #[cfg(unix)]
 pub(crate) fn nonblocking() -> i32 {
     rustix::fs::OFlags::NONBLOCK.bits().cast_signed()
 }
 
-/// Opens a file to read it, and refuses a pipe, a socket or a device without waiting for it.
+/// Opens a file or folder for reading; returns an error for a pipe, a socket or a device, without blocking.
 pub(crate) fn read_only(path: &Path) -> io::Result<File> {
     let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
     let kind = file.metadata()?.file_type();
-    if kind.is_file() || kind.is_dir() { Ok(file) } else { Err(io::Error::other(format!("it is {NOT_A_FILE}"))) }
+    if kind.is_file() || kind.is_dir() { Ok(file) } else { Err(io::Error::other(format!("not a file: {NOT_A_FILE}"))) }
 }
 
-/// Opens an empty file to write it: a new one, or one that is emptied. Only its owner may read it, on Unix.
+/// Opens a file for writing and truncates it, or creates it. On Unix, only its owner can read it.
 ///
-/// A device is opened as it is, and a pipe once somebody reads it.
+/// A device is opened as it is. Opening a pipe blocks until something reads it.
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
@@ -45,7 +45,7 @@ pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Takes the permissions on an open file from everybody but its owner.
+/// Removes the permissions of the group and of other users from an open file.
 #[cfg(unix)]
 pub(crate) fn make_private(file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -56,14 +56,16 @@ pub(crate) fn make_private(file: &File) -> io::Result<()> {
         return Ok(());
     }
     file.set_permissions(PermissionsExt::from_mode(private)).map_err(|error| {
-        let text = format!("others may read it, and that cannot be changed ({error}): choose another file");
+        let text = format!(
+            "other users can read this file, and its permissions cannot be changed ({error}); choose another file"
+        );
         io::Error::new(error.kind(), text)
     })
 }
 
-/// Elsewhere, a file is as private as its folder.
+/// On other systems, the folder decides who can read a file.
 #[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
+#[expect(clippy::unnecessary_wraps, reason = "same signature as on Unix")]
 pub(crate) fn make_private(_: &File) -> io::Result<()> {
     Ok(())
 }
@@ -77,11 +79,11 @@ mod tests {
     use super::{NOT_A_FILE, create_private, read_only};
 
     fn mode(path: &Path) -> u32 {
-        metadata(path).expect("it is there").permissions().mode() & 0o777
+        metadata(path).expect("the file exists").permissions().mode() & 0o777
     }
 
     #[test]
-    fn a_file_that_is_written_is_its_owners_alone_even_if_it_was_not() {
+    fn a_created_or_truncated_file_is_readable_by_its_owner_only() {
         let folder = tempfile::tempdir().unwrap();
         let (new, old) = (folder.path().join("new"), folder.path().join("old"));
         create_private(&new).unwrap();
@@ -94,16 +96,16 @@ mod tests {
     }
 
     #[test]
-    fn a_device_is_written_as_it_is() {
+    fn the_permissions_of_a_device_are_unchanged() {
         create_private(Path::new("/dev/null")).unwrap();
         assert_eq!(mode(Path::new("/dev/null")), 0o666);
     }
 
     #[test]
-    fn a_pipe_is_refused_without_waiting_for_a_writer() {
+    fn a_pipe_is_rejected_without_blocking() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        assert_eq!(read_only(&pipe).unwrap_err().to_string(), format!("it is {NOT_A_FILE}"));
+        assert_eq!(read_only(&pipe).unwrap_err().to_string(), format!("not a file: {NOT_A_FILE}"));
     }
 }

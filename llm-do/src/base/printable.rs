@@ -1,14 +1,14 @@
-//! Text without hidden characters, for a terminal: a model may have written it.
+//! Escapes invisible characters in text from models and tools before it is shown in a terminal.
 
-/// Writes hidden characters as escapes, such as `\u{200b}`; line breaks and tabs stay as they are.
+/// Escapes invisible characters, for example as `\u{200b}`; line breaks and tabs stay.
 ///
-/// Hidden is what steers a terminal, takes no room, turns the direction of text or has no assigned meaning: control and
-/// format characters, line separators, fillers, private and unassigned characters. The joiners of an emoji stay.
+/// Escaped are control and format characters, bidirectional controls, line separators, fillers, and private and
+/// unassigned characters. The joiners inside an emoji stay.
 pub(crate) fn printable(text: &str) -> String {
     escaped(text, &['\n', '\t'])
 }
 
-/// Writes a text on one line: as [`printable`], and line breaks and tabs as escapes, too.
+/// Escapes invisible characters like [`printable`], and line breaks and tabs too, so that the text is one line.
 pub(crate) fn printable_line(text: &str) -> String {
     escaped(text, &[])
 }
@@ -25,7 +25,7 @@ fn escaped(text: &str, kept: &[char]) -> String {
             _ => false,
         };
         match character {
-            // The beginning of a line break.
+            // The first half of a line break.
             '\r' if next == Some('\n') && kept.contains(&'\n') => {}
             _ if is_joiner || kept.contains(&character) || !is_hidden(character) => shown.push(character),
             '\n' | '\t' | '\r' => shown.extend(character.escape_default()),
@@ -41,9 +41,9 @@ fn escaped(text: &str, kept: &[char]) -> String {
 
 fn is_hidden(character: char) -> bool {
     match character {
-        // Also spaces of other widths, which std escapes.
+        // std escapes the spaces of other widths too.
         ' '..='~' | '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => false,
-        // Letters and marks by their category, and yet blank: joiners, fillers, variation selectors.
+        // Blank, although their category is letter or mark: joiners, fillers, variation selectors.
         '\u{34f}'
         | '\u{115f}'..='\u{1160}'
         | '\u{17b4}'..='\u{17b5}'
@@ -56,14 +56,14 @@ fn is_hidden(character: char) -> bool {
     }
 }
 
-/// Returns whether `Debug` escapes a character in a text: that of any category C or Z, by the Unicode tables of std.
+/// Returns whether `Debug` escapes a character in a string: one of category C or Z in std's Unicode tables.
 fn is_escaped_by_std(character: char) -> bool {
-    // Behind another character, since a combining mark is escaped at the beginning only.
+    // After another character, since `Debug` escapes a combining mark only at the start.
     let text = String::from_iter(['a', character]);
     text.escape_debug().nth(1) == Some('\\')
 }
 
-/// Returns whether a variation selector only says that the character before it is a picture.
+/// Returns whether a variation selector only requests the emoji form of the character before it.
 fn selects_emoji(previous: Option<char>, next: Option<char>) -> bool {
     let is_keycap = matches!(previous, Some('0'..='9' | '#' | '*')) && next == Some('\u{20e3}');
     is_keycap || is_picture(previous)
@@ -78,7 +78,7 @@ mod tests {
     use super::{is_hidden, printable, printable_line};
 
     #[test]
-    fn what_hides_or_steers_is_an_escape() {
+    fn invisible_characters_are_escaped() {
         for character in [
             '\0',
             '\r',
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_in_any_language_stays() {
+    fn text_of_any_language_stays() {
         for text in [
             "plain ~ \\ \" '",
             "caf\u{e9} cafe\u{301}",
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn joiners_stay_in_emoji_alone() {
+    fn joiners_stay_only_inside_an_emoji() {
         assert_eq!(printable("a.txt\u{fe0f}"), r"a.txt\u{fe0f}");
         assert_eq!(printable("a\u{200d}b"), r"a\u{200d}b");
         assert_eq!(printable("\u{2764}\u{200d}"), "\u{2764}\\u{200d}");
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_break_is_an_escape_only_on_one_line() {
+    fn line_breaks_are_escaped_only_on_one_line() {
         assert_eq!(printable("a\n\tb\rc\r\n"), "a\n\tb\\rc\n");
         assert_eq!(printable_line("a\n\tb\r\n"), r"a\n\tb\r\n");
     }

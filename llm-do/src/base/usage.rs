@@ -1,4 +1,4 @@
-//! What a call used, and everything below it.
+//! What a call and the calls below it used.
 
 mod cost;
 mod limits;
@@ -18,18 +18,18 @@ pub(crate) use self::limits::seconds;
 pub use self::limits::{Exceeded, Limits};
 pub(crate) use self::recorder::UsageRecorder;
 pub use self::tree::{ModelUsage, UsageTree};
-use crate::base::rare::Rare;
+use crate::base::mutex::LazyMutex;
 
 /// What a call and all calls below it used.
 ///
-/// It is shown in a line, with the cost where requests have one or where it is not known:
-/// `2 tool calls, 3 requests, 1200 tokens in, 300 out, $0.0048`.
+/// `Display` writes one line, with the cost if there is any or if it is unknown: `2 tool calls, 3 requests, 1200
+/// tokens in, 300 out, $0.0048`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunUsage {
-    /// Calls of tools and workers that ran, the call itself not counted.
+    /// Calls of tools and workers that ran, without the call itself.
     pub tool_calls: u64,
-    /// Requests to models and their tokens.
+    /// Requests to models, and their tokens.
     #[serde(flatten)]
     pub model: Usage,
     /// What the requests cost.
@@ -44,7 +44,7 @@ impl fmt::Display for RunUsage {
         write!(f, "{tool_calls} tool calls, {requests} requests, {input_tokens} tokens in, {output_tokens} out")?;
         match cost {
             cost if cost.is_zero() => Ok(()),
-            // By itself the word would not say what.
+            // "unknown" alone would not say what is unknown.
             cost if cost.known.is_zero() => write!(f, ", {cost} cost"),
             cost => write!(f, ", {cost}"),
         }
@@ -74,56 +74,56 @@ impl Sum for RunUsage {
     }
 }
 
-/// The meter of one call; its callers' are told as well.
+/// The usage meter of one call.
 ///
-/// A unit of a limit is reserved before it is used, in one step with the check, so that of two that race for the last one
-/// exactly one gets it.
+/// A unit of a limit is reserved before it is used, in one step with the check. So of two calls that race for the
+/// last unit, exactly one gets it.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     tool_calls: AtomicU64,
-    /// Tool calls that are made or reserved.
+    /// Tool calls that ran or are reserved.
     claimed_calls: AtomicU64,
-    /// Of models, which most calls do not use.
-    models: Rare<Requests>,
+    /// Requests to models; most calls make none.
+    models: LazyMutex<Requests>,
 }
 
 #[derive(Debug, Default)]
 struct Requests {
     used: ModelUsage,
-    under_way: u64,
+    in_flight: u64,
 }
 
 impl Meter {
     /// Reserves a request to a model, unless that would exceed `limits`.
     pub(crate) fn reserve_request(&self, limits: Option<&Limits>) -> Result<(), Exceeded> {
         let mut models = self.models.get_or_default();
-        let exceeded = limits.and_then(|limits| limits.request_exceeds(&models.used(), models.under_way));
+        let exceeded = limits.and_then(|limits| limits.request_exceeds(&models.used(), models.in_flight));
         exceeded.map_or(Ok(()), Err)?;
-        models.under_way += 1;
+        models.in_flight += 1;
         Ok(())
     }
 
-    /// Returns what a request would exceed.
+    /// Returns the limit that one more request would exceed.
     pub(crate) fn request_exceeds(&self, limits: &Limits) -> Option<Exceeded> {
-        let models = self.models.get().map(|models| (models.used(), models.under_way));
-        let (used, under_way) = models.unwrap_or_default();
-        limits.request_exceeds(&used, under_way)
+        let models = self.models.get().map(|models| (models.used(), models.in_flight));
+        let (used, in_flight) = models.unwrap_or_default();
+        limits.request_exceeds(&used, in_flight)
     }
 
-    /// Gives a reserved request back.
+    /// Releases a reserved request that was not made.
     pub(crate) fn release_request(&self) {
         let mut models = self.models.get_or_default();
-        models.under_way = models.under_way.saturating_sub(1);
+        models.in_flight = models.in_flight.saturating_sub(1);
     }
 
-    /// Puts what a request used in the place of its reservation.
+    /// Replaces a reservation with what the request used.
     pub(crate) fn finish_request(&self, usage: Usage, cost: Option<Money>) {
         let mut models = self.models.get_or_default();
-        models.under_way = models.under_way.saturating_sub(1);
+        models.in_flight = models.in_flight.saturating_sub(1);
         models.used += ModelUsage { usage, cost: Cost::of_request(cost) };
     }
 
-    /// Reserves a call of a tool, unless that would exceed `limits`.
+    /// Reserves a tool call, unless that would exceed `limits`.
     pub(crate) fn reserve_tool_call(&self, limits: Option<&Limits>) -> Result<(), Exceeded> {
         let Some(limits) = limits else {
             self.claimed_calls.fetch_add(1, Ordering::Relaxed);
@@ -144,12 +144,12 @@ impl Meter {
         }
     }
 
-    /// Gives a reserved call of a tool back.
+    /// Releases a reserved tool call that did not run.
     pub(crate) fn release_tool_call(&self) {
         self.claimed_calls.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Counts a reserved call of a tool as made.
+    /// Counts a reserved tool call as run.
     pub(crate) fn make_tool_call(&self) {
         self.tool_calls.fetch_add(1, Ordering::Relaxed);
     }
@@ -161,7 +161,7 @@ impl Meter {
         self.models.get_or_default().used += ModelUsage { usage: used.model, cost: used.cost };
     }
 
-    /// Returns what was used so far; what is only reserved is not.
+    /// Returns what was used so far, without reservations.
     pub(crate) fn used(&self) -> RunUsage {
         let models = self.models.get().map(|models| models.used()).unwrap_or_default();
         RunUsage { tool_calls: self.tool_calls.load(Ordering::Relaxed), ..models }
@@ -181,7 +181,7 @@ mod tests {
 
     use super::{Limits, Meter};
 
-    /// Returns how many of eight threads get a unit of what has three.
+    /// Returns how many of eight threads get one of three units.
     fn winners(take: impl Fn(&Meter) -> bool + Sync) -> usize {
         let (meter, start) = (Meter::default(), Barrier::new(8));
         let race = || {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn of_those_that_race_for_the_last_units_as_many_get_one_as_there_are() {
+    fn concurrent_calls_never_reserve_more_units_than_the_limit() {
         let limits = Limits::new().tool_calls(3).requests(3);
         for _ in 0..100 {
             assert_eq!(winners(|meter| meter.reserve_tool_call(Some(&limits)).is_ok()), 3);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_back_can_be_had_again_and_was_never_used() {
+    fn a_released_unit_can_be_reserved_again_and_does_not_count_as_used() {
         let (meter, limits) = (Meter::default(), Limits::new().tool_calls(1).requests(1));
         for _ in 0..2 {
             meter.reserve_tool_call(Some(&limits)).unwrap();

@@ -1,4 +1,4 @@
-//! What a model is asked, and a root call is given: a text and files.
+//! Prompts: a text and files, for models and root calls.
 
 mod file;
 
@@ -14,12 +14,12 @@ pub(crate) use self::file::read;
 #[cfg(feature = "cli")]
 pub(crate) use self::file::read_anywhere;
 
-/// A text and the files that go with it.
+/// A text with files.
 ///
-/// An entry, tool or worker that takes nothing else takes its fields as its arguments: `input`, the text, and
-/// `attachments`, each the path of a file below the project's root (see
-/// [`RuntimeBuilder::project_root`](crate::runtime::RuntimeBuilder::project_root)). Files are read when a model is asked, at
-/// most 20 MiB each; until then, [`CallContext::attachments`](crate::CallContext::attachments) names them.
+/// An entry, tool or worker whose only parameter is a `Prompt` has its fields as arguments: `input`, the text, and
+/// `attachments`, each the path of a file in the project's root folder (see
+/// [`RuntimeBuilder::project_root`](crate::runtime::RuntimeBuilder::project_root)). Files are read when a model is
+/// asked, at most 20 MiB each; until then, [`CallContext::attachments`](crate::CallContext::attachments) lists them.
 ///
 /// # Examples
 ///
@@ -30,7 +30,7 @@ pub(crate) use self::file::read_anywhere;
 /// #[worker]
 /// async fn describe(prompt: Prompt) -> String;
 ///
-/// /// Describes what it is given.
+/// /// Describes a picture.
 /// #[entry(toolsets = [describe])]
 /// async fn main_entry(ctx: &CallContext<main_entry>, prompt: Prompt) -> Result<String> {
 ///     Ok(ctx.call(describe { prompt: prompt.attach_file("frame.png") }).await?)
@@ -42,20 +42,20 @@ pub struct Prompt {
     /// The text.
     #[serde(rename = "input")]
     text: String,
-    /// Files that go with it: paths below the project's root.
+    /// The files: paths below the project's root.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     attachments: Vec<Attached>,
 }
 
 /// A file of a [`Prompt`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "an attachment is a path, or a `media_type` with `data` in Base64")]
+#[serde(untagged, expecting = "a path, or a `media_type` with `data` in Base64")]
 #[non_exhaustive]
 pub enum Attached {
-    /// One below the project's root, read when a model is asked.
+    /// A file in the project's root folder, which is read when a model is asked.
     #[serde(serialize_with = "write_path", deserialize_with = "read_path")]
     Path(PathBuf),
-    /// One that is here.
+    /// A file in memory.
     Data(#[schemars(with = "Data")] Attachment),
 }
 
@@ -77,9 +77,9 @@ impl From<FoundFile> for Attached {
     }
 }
 
-/// A file with its bytes, as JSON.
+/// The JSON form of a file in memory.
 #[derive(JsonSchema)]
-#[expect(dead_code, clippy::struct_field_names, reason = "only its schema is used, and that has these names")]
+#[expect(dead_code, clippy::struct_field_names, reason = "only the schema is used, and it needs these names")]
 struct Data {
     name: Option<String>,
     media_type: String,
@@ -88,7 +88,7 @@ struct Data {
 }
 
 impl Attached {
-    /// Returns the file's name: the last part of a path, or the name that bytes were given.
+    /// Returns the file's name: the last component of a path, or the name of a file in memory.
     #[must_use]
     pub fn name(&self) -> Option<Cow<'_, str>> {
         match self {
@@ -97,7 +97,7 @@ impl Attached {
         }
     }
 
-    /// Returns what kind of file it is, such as `image/png`; none for a path, which is not read yet.
+    /// Returns the media type, such as `image/png`; `None` for a path, since its file is not read yet.
     #[must_use]
     pub fn media_type(&self) -> Option<&str> {
         match self {
@@ -108,7 +108,7 @@ impl Attached {
 }
 
 impl Prompt {
-    /// Returns a prompt of this text, without files.
+    /// Returns a prompt with this text and without files.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), attachments: Vec::new() }
@@ -121,7 +121,7 @@ impl Prompt {
         self
     }
 
-    /// Adds a file below the project's root, which is read when a model is asked. Default: none.
+    /// Adds a file in the project's root folder, which is read when a model is asked. Default: none.
     #[must_use]
     pub fn attach_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.attachments.push(Attached::Path(path.into()));
@@ -140,7 +140,7 @@ impl Prompt {
         &self.attachments
     }
 
-    /// Reads the files and returns the whole as a message; a text without words says so.
+    /// Reads the files, and returns everything as a message; a blank text becomes `(no input)`.
     pub(crate) async fn into_message(self, root: &Path) -> Result<Message, String> {
         let text = if self.text.trim().is_empty() { "(no input)".to_owned() } else { self.text };
         let mut parts = vec![UserPart::Text { text }];
@@ -160,7 +160,7 @@ impl<T: Into<String>> From<T> for Prompt {
     }
 }
 
-/// What the body of a worker may give: a text, or a [`Prompt`].
+/// What the body of a worker may return: a text or a [`Prompt`].
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "the body of a worker must return its prompt, not `{Self}`",

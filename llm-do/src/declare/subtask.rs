@@ -1,4 +1,4 @@
-//! Which worker a task is for, by what they say they are good for.
+//! Chooses the worker for a task, by the words in their hints, names and descriptions.
 
 use std::collections::BTreeSet;
 
@@ -7,22 +7,22 @@ use serde_json::{Map, Value};
 
 use crate::declare::nesting;
 
-/// What a word counts that is in a hint of the request and in one of the worker.
+/// The score of a word in the request's hints that is also in the worker's hints.
 const HINT_IN_HINTS: u32 = 4;
-/// What a word of the description counts that is in a hint of the worker.
+/// The score of a word in the request's description that is also in the worker's hints.
 const WORD_IN_HINTS: u32 = 3;
-/// What a word of the request counts that is in the worker's name.
+/// The score of a word in the request that is also in the worker's name.
 const WORD_IN_NAME: u32 = 2;
-/// What a word of the request counts that is in the worker's description.
+/// The score of a word in the request that is also in the worker's description.
 const WORD_IN_DESCRIPTION: u32 = 1;
 
-/// Words that say nothing of a task.
+/// Words that are ignored.
 const STOP_WORDS: &[&str] = &[
     "a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "in", "is", "it", "its", "of", "on", "or", "that",
     "the", "this", "to", "with",
 ];
 
-/// A task for whichever worker is good for it: see [`CallContext::subtask`](crate::CallContext::subtask).
+/// A task to delegate to the best worker: see [`CallContext::subtask`](crate::CallContext::subtask).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[must_use]
 pub struct SubtaskRequest {
@@ -37,7 +37,7 @@ pub struct SubtaskRequest {
 }
 
 impl SubtaskRequest {
-    /// Describes a task, in words that a worker for it would use of itself.
+    /// Describes a task, in words that a suitable worker would use in its description.
     pub fn new(description: impl Into<String>) -> Self {
         Self { description: description.into(), ..Self::default() }
     }
@@ -55,12 +55,12 @@ impl SubtaskRequest {
         self
     }
 
-    /// Returns why no worker can take it, if an input is not taken.
+    /// Returns why no worker can take the task, if an input is invalid.
     pub(crate) fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }
 
-    /// Says which worker is meant, in words of its `hints`. Default: nothing.
+    /// Adds a hint, in words of a worker's `hints`. Default: none.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
@@ -72,7 +72,7 @@ impl SubtaskRequest {
         &self.description
     }
 
-    /// Returns the arguments for a worker: the inputs, for one that takes them, or else one prompt of all.
+    /// Returns the two possible arguments for a worker: the inputs, or one prompt with everything.
     pub(crate) fn forms(&self) -> [Value; 2] {
         let inputs = Value::Object(self.inputs.clone());
         let mut input = self.description.clone();
@@ -83,7 +83,7 @@ impl SubtaskRequest {
     }
 }
 
-/// A worker that may be good for a task.
+/// A worker that a task may be delegated to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate<'a> {
     pub(crate) name: &'a str,
@@ -91,32 +91,34 @@ pub(crate) struct Candidate<'a> {
     pub(crate) hints: &'a [&'a str],
 }
 
-/// Says how good a worker is for a task; 0 is not at all.
+/// Returns the score of a worker for a task; 0 means unsuitable.
 ///
-/// Each word of the task counts once for each of the ways below in which the worker has it.
+/// Each word counts once for each of the places where the worker has it.
 pub(crate) fn score(request: &SubtaskRequest, worker: Candidate<'_>) -> u32 {
-    let asked = words(&request.hints);
-    let described = words([&request.description]);
-    let all: BTreeSet<_> = asked.union(&described).cloned().collect();
-    let good_for = words(worker.hints);
+    let hints = words(&request.hints);
+    let description = words([&request.description]);
+    let all: BTreeSet<_> = hints.union(&description).cloned().collect();
+    let worker_hints = words(worker.hints);
     let shared = |left: &BTreeSet<String>, right: &BTreeSet<String>| {
         u32::try_from(left.intersection(right).count()).unwrap_or(u32::MAX)
     };
-    HINT_IN_HINTS * shared(&asked, &good_for)
-        + WORD_IN_HINTS * shared(&described, &good_for)
+    HINT_IN_HINTS * shared(&hints, &worker_hints)
+        + WORD_IN_HINTS * shared(&description, &worker_hints)
         + WORD_IN_NAME * shared(&all, &words([worker.name]))
         + WORD_IN_DESCRIPTION * shared(&all, &words([worker.description]))
 }
 
-/// Returns the best of the scored, or says why there is none: nobody fits, or several fit as well.
+/// Returns the worker with the highest score, or an error if no worker scores or several share the highest score.
 pub(crate) fn best<'a>(scored: &[(&'a str, u32)]) -> Result<&'a str, String> {
     let top = scored.iter().map(|(_, score)| *score).max().unwrap_or(0);
     let best: Vec<_> = scored.iter().filter(|(_, score)| *score == top).map(|(name, _)| *name).collect();
     match best.as_slice() {
-        [] => Err("there is no worker to call that takes its inputs".to_owned()),
-        names if top == 0 => Err(format!("none of the workers has a word of it: {}", list(names))),
+        [] => Err("no available worker accepts its inputs".to_owned()),
+        names if top == 0 => Err(format!("no worker matches its words: {}", list(names))),
         [only] => Ok(only),
-        names => Err(format!("{} fit equally well ({top} points each); add a hint that only one has", list(names))),
+        names => {
+            Err(format!("{} have the same score ({top} points each); add a hint that matches only one", list(names)))
+        }
     }
 }
 
@@ -124,7 +126,7 @@ fn list(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the words of texts: letters and digits, in lower case, a plural `s` left out, without what says nothing.
+/// Returns the words of texts: letters and digits, in lower case, without a plural `s` and without ignored words.
 fn words(texts: impl IntoIterator<Item: AsRef<str>>) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     for text in texts {
@@ -151,7 +153,7 @@ mod tests {
     const WRITER: Candidate<'_> = Candidate { name: "writer", description: "Write a text.", hints: &["prose"] };
 
     #[test]
-    fn a_word_counts_for_each_way_in_which_a_worker_has_it() {
+    fn a_word_counts_for_each_place_where_a_worker_has_it() {
         let request = SubtaskRequest::new("Review this file").hint("code");
         // `review` and `file` in the description, `code` in the hints and in the name.
         assert_eq!(score(&request, REVIEWER), 2 * WORD_IN_DESCRIPTION + HINT_IN_HINTS + WORD_IN_NAME);
@@ -159,15 +161,15 @@ mod tests {
     }
 
     #[test]
-    fn a_plural_is_the_same_word_and_a_stop_word_none() {
+    fn a_plural_is_the_same_word_and_stop_words_do_not_count() {
         assert_eq!(score(&SubtaskRequest::new("defect of the files"), REVIEWER), 2 * WORD_IN_DESCRIPTION);
     }
 
     #[test]
-    fn workers_that_fit_equally_well_are_named() {
+    fn an_error_names_workers_with_the_same_score() {
         let error = best(&[("a", 3), ("b", 1), ("c", 3)]).unwrap_err();
-        assert!(error.contains("`a`, `c` fit equally well (3 points each)"), "{error}");
+        assert!(error.contains("`a`, `c` have the same score (3 points each)"), "{error}");
         assert_eq!(best(&[("a", 3), ("b", 1)]), Ok("a"));
-        assert!(best(&[("a", 0), ("b", 0)]).unwrap_err().contains("none of the workers has a word of it"));
+        assert!(best(&[("a", 0), ("b", 0)]).unwrap_err().contains("no worker matches its words"));
     }
 }

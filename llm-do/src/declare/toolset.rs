@@ -15,20 +15,21 @@ pub use self::membership::{
 };
 use crate::declare::tool::TakesHistory;
 
-/// The tool through which a model without native output gives a worker's result; no item may have this name.
+/// The tool through which a model without native structured output returns a worker's result; the name is reserved.
 pub(crate) const OUTPUT_TOOL: &str = "final_result";
 
-/// A tool, worker or entry by itself, or a group that `toolset!` made: what `toolsets = [..]` may name.
+/// A tool, worker or entry, or a group defined by `toolset!`: what `toolsets = [..]` accepts.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool or a toolset",
     label = "not declared with `#[tool]`, `#[worker]`, `#[entry]` or `toolset!`"
 )]
 pub trait Toolset {
-    /// Its members, each under the name that callers see.
+    /// The members, each with the name that callers see.
     const MEMBERS: &'static [Member];
 }
 
-/// Says that an item declares the tool `T`: its toolsets include it, and no form leaves it out.
+/// Implemented by an item that declares the tool `T`: its toolsets include `T`, and no `only` or `except` leaves it
+/// out.
 #[diagnostic::on_unimplemented(
     message = "`{T}` is not in the toolsets of `{Self}`",
     label = "not declared by `{Self}`",
@@ -36,24 +37,24 @@ pub trait Toolset {
 )]
 pub trait Declares<T> {}
 
-// A call outside the declaration is told in the declaration's words, not in its members'. Expanded code cannot ask for
-// that itself: in a crate without a prelude, `diagnostic` is no attribute.
+// With `do_not_recommend`, the compiler reports the message of `Declares` instead of listing the members. Expanded code
+// cannot do that itself: in a crate without a prelude, `diagnostic` is not an attribute.
 #[diagnostic::do_not_recommend]
 impl<T: Keyed, Item: DeclarationOf<Answer<T> = Yes>> Declares<T> for Item {}
 
-/// Tells whether an item declares a tool; implemented by the macros.
+/// Answers whether an item declares a tool; implemented by the macros.
 #[doc(hidden)]
 pub trait DeclarationOf {
     /// The answer, as a type.
     type Answer<T: Keyed>: Answer;
 }
 
-/// The declaration of an item that declares nothing: it may call whatever is registered.
+/// The declaration of an item without one, which may call everything that is registered.
 #[derive(Debug)]
 pub enum Anything {}
 
 #[diagnostic::do_not_recommend]
 impl<T> Declares<T> for Anything {}
 
-/// A call by name: whether it is of a worker is known when it is made.
+/// Whether a call by name is to a worker is checked when it is made.
 impl TakesHistory for Anything {}

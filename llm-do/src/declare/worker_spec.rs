@@ -1,4 +1,4 @@
-//! A worker that is put together while the program runs.
+//! Workers that are defined at run time.
 
 use std::time::Duration;
 
@@ -11,26 +11,26 @@ use crate::base::usage::Limits;
 use crate::declare::schema::{MAX_VALUE_DEPTH, dismantle, fault_of_foreign, is_shallow};
 use crate::declare::tool::WorkerOutput;
 
-/// How a worker's model gives its output, where the output is not plain text.
+/// How a worker's model returns structured output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputMode {
-    /// By the provider's structured output if the model has it, else through the output tool if the model calls tools, else
-    /// as [`Prompted`](Self::Prompted).
+    /// The provider's structured output if the model supports it, otherwise the output tool if it supports tools,
+    /// otherwise [`Prompted`](Self::Prompted).
     #[default]
     Auto,
-    /// By the provider's structured output; a model without it fails the call before it is asked.
+    /// The provider's structured output. The call fails before the request if the model does not support it.
     Native,
-    /// Through the output tool, also where the model has structured output. Plain text, too, is then given through it. A
-    /// model that calls no tools fails the call before it is asked.
+    /// The output tool, even if the model supports structured output; plain text is returned through it too. The call
+    /// fails before the request if the model does not support tools.
     Tool,
-    /// As JSON in the answer's text: the schema is in the instructions. Of an answer with a fence or words around it, the one
-    /// JSON object is read; of several the one that follows the schema.
+    /// JSON in the answer's text, with the schema in the instructions. If there is other text around it, the only
+    /// JSON object is used, or the only one that follows the schema.
     Prompted,
 }
 
 impl OutputMode {
-    /// Returns the word in `output` of a worker.
+    /// Returns the value of `output` in a worker's definition.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -42,30 +42,30 @@ impl OutputMode {
     }
 }
 
-/// A worker that is put together while the program runs: what `#[worker]` says of one, as values.
+/// A worker that is defined at run time, with the same settings as `#[worker]`.
 ///
-/// It takes a prompt (`input` and `attachments`), unless [`input_schema`](Self::input_schema) says otherwise, and gives
-/// plain text, unless [`output`](Self::output) does. It may call nothing but what [`toolsets`](Self::toolsets) names.
+/// It takes a prompt (`input` and `attachments`), unless [`input_schema`](Self::input_schema) is set, and returns
+/// plain text, unless [`output`](Self::output) is set. It may call only what [`toolsets`](Self::toolsets) lists.
 ///
 /// # Schemas
 ///
-/// A JSON schema that is not made of a Rust type has limits, so that no schema takes more time or memory than it is worth:
+/// A JSON schema that does not come from a Rust type has limits, which bound the time and memory that it takes:
 ///
-/// - 256 KiB as compact JSON, 64 arrays and objects inside each other, 200 patterns of at most 1 MiB compiled,
-///   without look-around and back-references;
-/// - 100,000 schemas once each `$ref` is replaced by its target, 128 of them inside each other, 32 of them for one value. A
-///   schema inside itself counts once; it must not lead back to itself without a property or an item between;
-/// - a `$ref` is a path within the schema, such as `#/$defs/NAME`; there is no `$dynamicRef`.
+/// - 256 KiB as compact JSON, 64 nested arrays and objects, 200 patterns of at most 1 MiB compiled, without
+///   look-around and back-references;
+/// - 100,000 schemas after each `$ref` is replaced by its target, 128 of them nested, 32 of them for one value. A
+///   recursive schema counts once; between it and the reference to itself there must be a property or an item;
+/// - a `$ref` is a path within the schema, such as `#/$defs/NAME`; `$dynamicRef` is not supported.
 ///
-/// A worker with a schema beyond them is refused where it is taken: when the runtime is built, a file is read or a model
-/// makes it. A value that takes too much work to be held to such a schema is invalid.
+/// A worker with a schema beyond these limits is rejected when the runtime is built, a file is read or a model
+/// creates it. A value that takes too much work to validate is invalid.
 ///
 /// # Examples
 ///
 /// ```
 /// use llm_do::worker::WorkerSpec;
 ///
-/// let spec = WorkerSpec::new("translator", "Translate into French. Give nothing but the translation.")
+/// let spec = WorkerSpec::new("translator", "Translate into French. Return only the translation.")
 ///     .description("Translates a text into French.")
 ///     .max_turns(3);
 /// assert_eq!(spec.name(), "translator");
@@ -85,11 +85,11 @@ pub struct WorkerSpec {
     pub(crate) mode: OutputMode,
     pub(crate) input_schema: Option<Value>,
     pub(crate) output_schema: Option<Value>,
-    /// Whether the schema of the output is made of a Rust type.
+    /// Whether the schema of the output comes from a Rust type.
     pub(crate) is_typed: bool,
-    /// The schemas that were not kept, since they are nested too deep.
+    /// The names of schemas that were dropped because they are nested too deeply.
     pub(crate) too_deep: Vec<&'static str>,
-    /// Returns a value of the output's type as that reads it, or says why it is none.
+    /// Decodes a value as the output type and returns it encoded again, or returns why it is invalid.
     pub(crate) check: fn(Value) -> Result<Value, Fault>,
     pub(crate) max_turns: u32,
     pub(crate) retries: u32,
@@ -98,7 +98,7 @@ pub struct WorkerSpec {
 }
 
 impl WorkerSpec {
-    /// Describes a worker of this name, 1 to 64 letters, digits, `_` or `-`, with these instructions.
+    /// Defines a worker with this name, 1 to 64 letters, digits, `_` or `-`, and these instructions.
     pub fn new(name: impl Into<String>, instructions: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -123,13 +123,13 @@ impl WorkerSpec {
         }
     }
 
-    /// Returns its name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Says what it does, to whoever may call it. Default: its instructions, cut after 200 characters.
+    /// Sets the description for callers. Default: the first 200 characters of the instructions.
     pub fn description(mut self, text: impl Into<String>) -> Self {
         self.description = text.into();
         self
@@ -153,34 +153,34 @@ impl WorkerSpec {
         self
     }
 
-    /// Sets what its requests ask of the model. Default: what the runtime's settings say.
+    /// Sets the settings of its requests. Default: the runtime's.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// Says what it is good for: a `subtask` finds it by these words. Default: nothing.
+    /// Sets the hints, words by which a `subtask` finds the worker. Default: none.
     pub fn hints(mut self, hints: impl IntoIterator<Item: Into<String>>) -> Self {
         self.hints = hints.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Sets the tools that the provider may run. Default: none.
+    /// Sets the server-side tools. Default: none.
     pub fn server_side_tools(mut self, tools: impl IntoIterator<Item = ServerSideTool>) -> Self {
         self.server_side_tools = tools.into_iter().collect();
         self
     }
 
-    /// Sets the JSON schema of its arguments. Default: that of a [`Prompt`](crate::Prompt).
+    /// Sets the JSON schema of the arguments. Default: that of a [`Prompt`](crate::Prompt).
     ///
     /// It has [limits](#schemas).
     pub fn input_schema(mut self, schema: Value) -> Self {
-        self.input_schema = self.shallow("input_schema", schema);
+        self.input_schema = self.keep_shallow("input_schema", schema);
         self
     }
 
-    /// Gives its result as a `T`: whatever has a schema, or a [`ToolReturn`](crate::ToolReturn), a text with the files that
-    /// the model made. Default: plain text.
+    /// Sets the type of the result: any type with a schema, or [`ToolReturn`](crate::ToolReturn) for a text with the
+    /// files that the model creates. Default: plain text.
     pub fn output<T: WorkerOutput>(mut self) -> Self {
         self.output_schema = Some(T::schema());
         self.is_typed = true;
@@ -188,18 +188,18 @@ impl WorkerSpec {
         self
     }
 
-    /// Gives its result as JSON of this schema. Default: plain text.
+    /// Sets the JSON schema of the result. Default: plain text.
     ///
     /// It has [limits](#schemas).
     pub fn output_schema(mut self, schema: Value) -> Self {
-        self.output_schema = self.shallow("output_schema", schema);
+        self.output_schema = self.keep_shallow("output_schema", schema);
         self.is_typed = false;
         self.check = Ok;
         self
     }
 
-    /// Returns a schema that can be cloned, written and dropped by recursion; of another, its name is kept.
-    fn shallow(&mut self, what: &'static str, schema: Value) -> Option<Value> {
+    /// Returns a schema that is shallow enough for recursive functions; drops any other and remembers its name.
+    fn keep_shallow(&mut self, what: &'static str, schema: Value) -> Option<Value> {
         self.too_deep.retain(|known| *known != what);
         if is_shallow(&schema, MAX_VALUE_DEPTH) {
             return Some(schema);
@@ -209,37 +209,37 @@ impl WorkerSpec {
         None
     }
 
-    /// Sets how the model gives the output. Default: [`OutputMode::Auto`].
+    /// Sets how the model returns the output. Default: [`OutputMode::Auto`].
     pub fn output_mode(mut self, mode: OutputMode) -> Self {
         self.mode = mode;
         self
     }
 
-    /// Sets the limit on requests in one call. Default: 20.
+    /// Sets the maximum number of requests in one call. Default: 20.
     pub fn max_turns(mut self, turns: u32) -> Self {
         self.max_turns = turns;
         self
     }
 
-    /// Sets how often in a row the same thing may fail and be tried again. Default: 2.
+    /// Sets how often in a row the output or one tool may fail and be retried. Default: 2.
     pub fn retries(mut self, retries: u32) -> Self {
         self.retries = retries;
         self
     }
 
-    /// Limits what a call of it, and all below that, may use together. Default: what the run may.
+    /// Sets what a call and all calls below it may use. Default: the run's limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = Some(limits);
         self
     }
 
-    /// Sets how long a call of it may take. Default: as long as its caller may.
+    /// Sets the timeout of a call. Default: none; the caller's timeout applies in any case.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Lists what makes it none.
+    /// Returns all faults of the definition.
     pub(crate) fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         faults.extend(check_worker_name(&self.name).err());

@@ -1,13 +1,13 @@
-//! What happens in a run, as one stream of events.
+//! The events of a run, and the sinks that receive them.
 
 mod buffer;
 mod callback;
 mod channel;
 mod detail;
+mod flush;
 mod json_lines;
 mod kind;
 mod parts;
-mod patience;
 mod queue;
 mod run_sinks;
 #[cfg(feature = "tracing")]
@@ -28,22 +28,22 @@ pub use self::channel::{ChannelSink, EventReceiver, event_channel};
 pub use self::detail::{
     ApprovalScope, Caller, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
 };
+pub(crate) use self::flush::{flush, flush_with_timeout};
 pub use self::json_lines::JsonLines;
 pub use self::kind::EventKind;
 pub use self::parts::{EventPart, FileInfo};
-pub(crate) use self::patience::{flush, settle};
 pub(crate) use self::queue::{CAPACITY, Queue};
-pub(crate) use self::run_sinks::{RunSinks, SinksOfRuns};
+pub(crate) use self::run_sinks::{ActiveRunSinks, RunSinks};
 #[cfg(feature = "tracing")]
 pub use self::spans::TracingSink;
 #[cfg(feature = "cli")]
-pub(crate) use self::terminal::{BAR, Page, Rows, told};
+pub(crate) use self::terminal::{BAR, Rows, TerminalWriter, with_value};
 pub use self::terminal::{Terminal, Verbosity};
 
 /// One thing that happened in a run.
 ///
-/// As JSON, which [`JsonLines`] writes and a server may send, it is one object: its own fields, and those of its
-/// [`kind`](Self::kind). What was written is read back equal, but for [files](EventPart) in a model's answer.
+/// As JSON, which [`JsonLines`] writes and a server may send, an event is one object: its own fields and those of its
+/// [`kind`](Self::kind). Reading it back gives an equal event, except for [files](EventPart) in a model's answer.
 ///
 /// # Examples
 ///
@@ -59,20 +59,20 @@ pub use self::terminal::{Terminal, Verbosity};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Event {
-    /// The run, unique in the world.
+    /// The id of the run, globally unique.
     pub run: Arc<str>,
-    /// The call that it happened in, unique in the run; the root call is 0.
+    /// The id of the call that the event belongs to, unique in the run; the root call is 0.
     pub call: u64,
-    /// The call that made this call; none for the root.
+    /// The call that made this call; `None` for the root call.
     #[serde(default)]
     pub parent: Option<u64>,
-    /// The place of the event in its run, from 0.
+    /// The 0-based sequence number of the event in its run.
     pub seq: u64,
-    /// How many workers deep the call is: an entry runs at 0, its workers at 1.
+    /// How many workers the call is nested in: an entry runs at depth 0, its workers at 1.
     pub depth: u32,
-    /// The registered name of the tool, worker or entry that is called.
+    /// The registered name of the called tool, worker or entry.
     pub name: Arc<str>,
-    /// When it happened: RFC 3339, UTC.
+    /// When it happened, in UTC; in JSON as RFC 3339.
     #[serde(serialize_with = "rfc_3339")]
     pub time: Timestamp,
     /// What happened.
@@ -87,44 +87,46 @@ fn rfc_3339<S: serde::Serializer>(time: &Timestamp, serializer: S) -> Result<S::
 #[doc = include_str!("../../docs/event_sink.md")]
 #[async_trait]
 pub trait EventSink: Debug + Send + Sync {
-    /// Takes one event.
+    /// Receives one event.
     ///
-    /// An event is shared by all sinks: to keep it, clone the `Arc`.
+    /// All sinks share the event: clone the `Arc` to keep it.
     fn emit(&self, event: &Arc<Event>);
 
-    /// Says where [`emit`](Self::emit) is called. Default: on a thread of its own.
+    /// Returns where [`emit`](Self::emit) is called. Default: on a thread of its own.
     fn delivery(&self) -> Delivery {
         Delivery::Queued
     }
 
-    /// Waits until what was taken is dealt with; a root call that ends waits for it, at most 50 milliseconds.
+    /// Waits until all events received so far are processed. A root call that finishes waits for it for at most 50
+    /// milliseconds.
     ///
-    /// Default: it is, once `emit` returns. A sink that sends events in the background, or many at once, says here when
-    /// they are sent; put `#[async_trait]` on the implementation then.
+    /// Default: returns at once, for sinks that finish their work in `emit`. A sink that sends events in the
+    /// background or in batches waits here until they are sent; its implementation needs `#[async_trait]`.
     async fn flush(&self) {}
 
-    /// Returns the name of the sink's thread. Default: the type's.
+    /// Returns the name of the sink's thread. Default: the name of the type.
     fn name(&self) -> &'static str {
         std::any::type_name::<Self>()
     }
 }
 
-/// Where a sink is called.
+/// Where a sink's [`emit`](EventSink::emit) is called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Delivery {
-    /// On a thread of its own, behind a queue: however long the sink takes, runs go on.
+    /// On a thread of its own, behind a queue: a slow sink does not slow down runs.
     ///
     /// A sink that panics is not called again.
     #[default]
     Queued,
-    /// In the call that the event is about, which goes on once the sink returns.
+    /// In the call that the event belongs to, which continues once the sink returns.
     ///
-    /// For a sink that is quick and never waits, or has to be where things happen. A panic in it is the call's.
+    /// For sinks that are quick and never block, or that need the call's context. A panic in the sink is a panic in
+    /// the call.
     Inline,
 }
 
-/// Puts a queue of `capacity` before a sink that is not to be called in place.
+/// Puts a queue of `capacity` events in front of a sink, unless it is to be called inline.
 pub(crate) fn delivered(sink: Arc<dyn EventSink>, capacity: usize) -> Arc<dyn EventSink> {
     match sink.delivery() {
         Delivery::Inline => sink,

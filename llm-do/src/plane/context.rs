@@ -1,4 +1,4 @@
-//! What a running tool, worker or entry may reach: the context that flows down the call tree.
+//! The context of a running tool, worker or entry, which is passed down the call tree.
 
 mod ask;
 mod frame;
@@ -23,10 +23,10 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::ask::Ask;
 pub(crate) use self::frame::{CallFrame, Variant};
-pub(crate) use self::host::{Given, Host};
+pub(crate) use self::host::{Host, RawArguments};
 pub use self::inject::{FromContext, State, StateKey};
-pub(crate) use self::journaled::{Came, Way};
-pub(crate) use self::metered::RequestUnderWay;
+pub(crate) use self::journaled::{JournalMethod, StepOutcome};
+pub(crate) use self::metered::ReservedRequest;
 pub(crate) use self::time::Deadline;
 pub use self::tool_context::ToolContext;
 use crate::base::error::CallError;
@@ -35,32 +35,32 @@ use crate::declare::tool::{FromReturn, Tool, ToolReturn, from_result, refuse_los
 use crate::declare::toolset::{Anything, Declares};
 use crate::observe::event::{Caller, EventKind};
 use crate::plane::declared::{Callee, Declared};
-use crate::plane::instance::Closings;
+use crate::plane::instance::CloseTasks;
 
-/// The context of one call: how tools, workers and entries call others.
+/// The context of one call: what tools, workers and entries use to call others.
 ///
-/// `S` is the item whose declared toolsets the compiler holds [`call`](Self::call) to: an entry with
-/// `toolsets = [..]` takes `&CallContext<its own name>`. A plain `CallContext` may call whatever is registered.
-/// Cloning is cheap.
+/// `S` is the item whose declared toolsets the compiler checks [`call`](Self::call) against: an entry with `toolsets
+/// = [..]` takes `&CallContext<its own name>`. A plain `CallContext` may call everything that is registered. Cloning
+/// is cheap.
 pub struct CallContext<S = Anything> {
     scope: Arc<Scope>,
-    /// Whether a guard holds it: then it may call everything, and guards see none of that.
-    is_guards: bool,
+    /// Whether the context was given to a guard: it may call everything, and no guard sees those calls.
+    is_for_guard: bool,
     declaration: PhantomData<fn() -> S>,
 }
 
-/// What a context is made of.
+/// The shared data of a context.
 pub(crate) struct Scope {
     pub(crate) host: Arc<dyn Host>,
     pub(crate) frame: CallFrame,
-    /// The caller's; none for the root.
+    /// The context of the caller; `None` for the root.
     parent: Option<CallContext>,
 }
 
 impl CallContext {
     /// Returns the context of the user, who makes the root call.
     pub(crate) fn root(host: Arc<dyn Host>, frame: CallFrame) -> Self {
-        Self { scope: Arc::new(Scope { host, frame, parent: None }), is_guards: false, declaration: PhantomData }
+        Self { scope: Arc::new(Scope { host, frame, parent: None }), is_for_guard: false, declaration: PhantomData }
     }
 
     /// Returns the context of a call that this one makes.
@@ -68,7 +68,7 @@ impl CallContext {
     pub(crate) fn into_child(self, frame: CallFrame) -> Self {
         let host = Arc::clone(&self.scope.host);
         let scope = Scope { host, frame, parent: Some(self) };
-        Self { scope: Arc::new(scope), is_guards: false, declaration: PhantomData }
+        Self { scope: Arc::new(scope), is_for_guard: false, declaration: PhantomData }
     }
 }
 
@@ -77,7 +77,7 @@ impl<S> CallContext<S> {
     ///
     /// # Errors
     ///
-    /// Returns a [`CallError`] that says why nothing ran, or what the callee failed with.
+    /// Returns a [`CallError`] if the call could not run, or if the callee failed.
     pub fn call<T>(&self, call: T) -> BoxFuture<'_, Result<T::Output, CallError>>
     where
         T: Tool<Output: FromReturn>,
@@ -94,37 +94,37 @@ impl<S> CallContext<S> {
 
     /// Calls a tool, worker or entry by name, with arguments as JSON.
     ///
-    /// Held to the caller's declared toolsets too, when it runs: the name is the one that a model would see, such as
-    /// `fs_read_file` of `prefixed("fs_", read_file)`. A caller that declares nothing calls by registered names.
+    /// The toolsets of the caller are checked at run time. `name` is the name that a model would see, such as
+    /// `fs_read_file` for `prefixed("fs_", read_file)`. A caller that declares no toolsets uses registered names.
     ///
     /// # Errors
     ///
-    /// Returns a [`CallError`] as [`call`](Self::call) does, and [`CallError::NotFound`] for an unknown name.
+    /// Returns a [`CallError`] like [`call`](Self::call), and [`CallError::NotFound`] for an unknown name.
     pub async fn call_tool(&self, name: &str, arguments: Value) -> Result<Value, CallError> {
         Ok(self.dispatch(Callee::Shown(name), Ok(arguments), Caller::Code).await?.value)
     }
 
     pub(crate) fn dispatch<'a>(
         &'a self,
-        whom: Callee<'a>,
-        arguments: Given,
+        callee: Callee<'a>,
+        arguments: RawArguments,
         by: Caller,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
-        self.scope.host.call(self.declaring(), whom, arguments, by)
+        self.scope.host.call(self.declaring(), callee, arguments, by)
     }
 
-    /// Returns the frame of this call, and those of its callers up to the user's.
+    /// Returns the frames of this call and of its callers, up to the user's.
     pub(crate) fn frames(&self) -> impl Iterator<Item = &CallFrame> {
         let scopes = std::iter::successors(Some(&self.scope), |scope| Some(&scope.parent.as_ref()?.scope));
         scopes.map(|scope| &scope.frame)
     }
 
-    /// Returns the caller's context; none for the user's.
+    /// Returns the context of the caller; `None` for the user's context.
     pub(crate) fn caller(&self) -> Option<&CallContext> {
         self.scope.parent.as_ref()
     }
 
-    /// Returns how many workers deep the call is: 0 in an entry, 1 in a worker that it calls.
+    /// Returns how many workers the call is nested in: 0 in an entry, 1 in a worker that it calls.
     #[must_use]
     pub fn depth(&self) -> u32 {
         self.scope.frame.depth
@@ -135,43 +135,43 @@ impl<S> CallContext<S> {
         self.scope.host.run()
     }
 
-    /// Returns the registered name of the callee: of the item that this context was given to.
+    /// Returns the registered name of the item that this context belongs to.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.scope.frame.name
     }
 
-    /// Returns the application's state of type `T`, if the runtime was given one.
+    /// Returns the application's state of type `T`, if the runtime has it.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<State<T>> {
         State::from_any(self.scope.host.state(TypeId::of::<T>())?)
     }
 
-    /// Returns the files among the call's arguments: those of each [`Prompt`](crate::Prompt), and each
-    /// [`Attached`] and [`Attachment`](crate::Attachment), at any depth.
+    /// Returns the files in the call's arguments, at any depth: those of each [`Prompt`](crate::Prompt), and each
+    /// [`Attached`] and [`Attachment`](crate::Attachment).
     ///
-    /// They are those of this call alone, not of one that it is below of. A path among them is not read yet:
+    /// Files of the callers are not included. A file that is given as a path is not read yet:
     /// [`attachment`](Self::attachment) reads it.
     #[must_use]
     pub fn attachments(&self) -> &[Attached] {
         self.frame().attached.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Keeps the files that were among the call's arguments.
+    /// Stores the files that the call's arguments contain.
     pub(crate) fn attach(&self, files: Vec<Attached>) {
         if !files.is_empty() {
-            // A call is decoded once, so that there are none yet.
+            // Arguments are decoded once for each call, so nothing is set yet.
             drop(self.frame().attached.set(files));
         }
     }
 
-    /// Returns the folder below which the files of prompts are read.
+    /// Returns the folder that the files of prompts must be in.
     #[must_use]
     pub fn project_root(&self) -> &Path {
         self.scope.host.project_root()
     }
 
-    /// Tells the user how far the call is, as an event; the command line shows it at once.
+    /// Reports the progress of the call to the user, as an event; the command line shows it immediately.
     pub fn progress(&self, text: impl Into<String>) {
         self.emit(|| EventKind::Progress { text: text.into() });
     }
@@ -181,20 +181,20 @@ impl<S> CallContext<S> {
         self.token().cancelled().await;
     }
 
-    /// Returns whether the run is cancelled: for sync tools with long loops.
+    /// Returns whether the run is cancelled, for sync tools with long loops.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        // A token is a child of all above it, so that the nearest one knows.
-        self.frames().find_map(|frame| frame.cancellation.made()).is_some_and(CancellationToken::is_cancelled)
+        // The nearest token is a child of all tokens above it, so checking it is enough.
+        self.frames().find_map(|frame| frame.cancellation.get()).is_some_and(CancellationToken::is_cancelled)
     }
 
-    /// Returns the token that this call's end cancels.
+    /// Returns the token that is cancelled when the call finishes.
     pub(crate) fn token(&self) -> &CancellationToken {
         let parent = || self.caller().map_or_else(CancellationToken::new, |caller| caller.token().child_token());
         self.frame().cancellation.token(parent)
     }
 
-    /// Cancels what the call left behind once the guard is dropped.
+    /// Returns a guard that cancels the call's token when it is dropped, to stop what the call left running.
     pub(crate) fn cancel_on_drop(&self) -> CancelOnDrop<'_> {
         CancelOnDrop(&self.scope)
     }
@@ -203,44 +203,44 @@ impl<S> CallContext<S> {
         &self.scope.frame
     }
 
-    /// Returns whether anybody listens to events.
+    /// Returns whether a sink receives events.
     pub(crate) fn is_observed(&self) -> bool {
         self.scope.host.is_observed()
     }
 
-    /// Returns whether what this call sees by a name changes nothing.
+    /// Returns whether the tool that this call sees as `shown` is read-only.
     pub(crate) fn is_read_only(&self, shown: &str) -> bool {
         self.scope.host.is_read_only(&self.declaring(), shown)
     }
 
-    /// Returns the same context, for a guard to call by.
+    /// Returns this context for use by a guard.
     pub(crate) fn for_guard(&self) -> CallContext {
-        CallContext { is_guards: true, ..self.declaring() }
+        CallContext { is_for_guard: true, ..self.declaring() }
     }
 
-    /// Returns whether guards see nothing of what is called by this context.
+    /// Returns whether calls through this context skip the guards.
     pub(crate) fn is_unguarded(&self) -> bool {
-        self.is_guards || self.frame().is_unguarded
+        self.is_for_guard || self.frame().is_unguarded
     }
 
-    /// Returns what may be called by this context; none for whatever is registered.
+    /// Returns what may be called through this context; `None` if everything may.
     pub(crate) fn declared(&self) -> Option<&Declared> {
-        self.frame().declared.as_deref().filter(|_| !self.is_guards)
+        self.frame().declared.as_deref().filter(|_| !self.is_for_guard)
     }
 
-    /// Returns what closes the instances of the run.
-    pub(crate) fn closings(&self) -> Closings {
-        self.scope.host.closings().clone()
+    /// Returns the handle that closes the run's instances of stateful toolsets.
+    pub(crate) fn close_tasks(&self) -> CloseTasks {
+        self.scope.host.close_tasks().clone()
     }
 
-    /// Reports what happened in the call, if anybody listens.
+    /// Emits an event of the call, if a sink receives events.
     pub(crate) fn emit(&self, kind: impl FnOnce() -> EventKind) {
         if self.scope.host.is_observed() {
             self.scope.host.emit(&self.declaring(), kind());
         }
     }
 
-    /// Reports the settings that `model` was not sent as they were set, if anybody listens.
+    /// Reports settings that were changed or left out for `model`, if a sink receives events.
     pub(crate) fn warn(&self, model: &Arc<str>, warnings: &[SettingWarning]) {
         if warnings.is_empty() || !self.scope.host.is_observed() {
             return;
@@ -250,13 +250,13 @@ impl<S> CallContext<S> {
         }
     }
 
-    /// Returns the same context under another declaration.
+    /// Returns the same context with another declaration type.
     fn declaring<D>(&self) -> CallContext<D> {
-        CallContext { scope: Arc::clone(&self.scope), is_guards: self.is_guards, declaration: PhantomData }
+        CallContext { scope: Arc::clone(&self.scope), is_for_guard: self.is_for_guard, declaration: PhantomData }
     }
 }
 
-/// Tells whoever still holds a call's context that the call is over.
+/// Cancels the token of a call when dropped.
 pub(crate) struct CancelOnDrop<'a>(&'a Arc<Scope>);
 
 impl Drop for CancelOnDrop<'_> {

@@ -1,4 +1,4 @@
-//! What a caller may call, as it is known by name at run time.
+//! What a caller may call by name at run time.
 
 use std::sync::Arc;
 
@@ -6,31 +6,31 @@ use llm_do_providers::ToolSpec;
 
 use crate::declare::worker_spec::WorkerSpec;
 
-/// The tools that an item declares, in order; none at all for a worker without toolsets.
+/// The tools that an item declares, in order. A worker without toolsets has none.
 #[derive(Debug, Default)]
 pub(crate) struct Declared {
     tools: Vec<DeclaredTool>,
     specs: Arc<[ToolSpec]>,
 }
 
-/// One of them.
+/// A declared tool.
 #[derive(Debug)]
 pub(crate) struct DeclaredTool {
-    /// The name that a model sees, and that calls by name use.
+    /// The name that models see and that calls by name use.
     pub(crate) shown: Arc<str>,
     /// The registered name.
     pub(crate) tool: Arc<str>,
 }
 
 impl Declared {
-    /// Lists `tools`; `spec` finds what a model is told of each by its registered name.
+    /// Declares `tools`; `spec` returns the spec of a tool by its registered name.
     pub(crate) fn new(tools: Vec<DeclaredTool>, spec: impl Fn(&str) -> Option<ToolSpec>) -> Self {
         let shown = |tool: &DeclaredTool| Some(ToolSpec { name: Arc::clone(&tool.shown), ..spec(&tool.tool)? });
         let specs = tools.iter().filter_map(shown).collect();
         Self { tools, specs }
     }
 
-    /// Returns the tools as a model sees them.
+    /// Returns the specs of the tools, with the names that models see.
     pub(crate) fn specs(&self) -> &Arc<[ToolSpec]> {
         &self.specs
     }
@@ -39,27 +39,27 @@ impl Declared {
         self.tools.iter()
     }
 
-    /// Returns the registered name of the tool that is shown by this one.
+    /// Returns the registered name of the tool with this shown name.
     pub(crate) fn tool(&self, shown: &str) -> Option<&str> {
         self.tools.iter().find(|tool| *tool.shown == *shown).map(|tool| &*tool.tool)
     }
 
-    /// Returns the first name by which the tool of this registered name is shown.
+    /// Returns the first shown name of the tool with this registered name.
     pub(crate) fn shown(&self, tool: &str) -> Option<&str> {
         self.tools.iter().find(|declared| *declared.tool == *tool).map(|declared| &*declared.shown)
     }
 }
 
-/// Whom a call is to.
+/// The callee of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Callee<'a> {
-    /// The item of this registered name: a typed call.
+    /// The item with this registered name, in a typed call.
     Item(&'a str),
-    /// What the caller sees by this name; the registered one, if it declares nothing.
+    /// The tool with this shown name; with this registered name if the caller declares nothing.
     Shown(&'a str),
-    /// A worker that is put together on the spot.
+    /// A worker that is defined for one call.
     Inline(&'a WorkerSpec),
-    /// A worker that was made in this session.
+    /// A worker that was created in this session.
     Made(&'a str),
 }
 
@@ -72,7 +72,7 @@ impl<'a> Callee<'a> {
         }
     }
 
-    /// Returns the registered name, unless a caller of these declared tools may not call it.
+    /// Returns the registered name, or `None` if a caller with these declared tools may not call it.
     pub(crate) fn resolve(self, declared: Option<&'a Declared>) -> Option<&'a str> {
         match (self, declared) {
             (Self::Inline(_) | Self::Made(_), _) => None,

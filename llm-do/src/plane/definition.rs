@@ -1,4 +1,4 @@
-//! What a macro registers of an item.
+//! The definitions that macros register.
 
 mod declaration;
 mod rendering;
@@ -11,12 +11,12 @@ use std::time::Duration;
 use serde_json::Value;
 
 pub use self::declaration::{Declaration, Location, ToolsetDef};
-pub(crate) use self::rendering::{Ask, DecodeForPrompt, by_json, by_prompt};
+pub(crate) use self::rendering::{DecodeForPrompt, RenderPrompt, by_json, by_prompt};
 pub use self::rendering::{Rendering, Renders};
 pub use self::rule::DeclaredRule;
 pub(crate) use self::stateful::InstanceDef;
 pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful};
-pub(crate) use self::worker::Written;
+pub(crate) use self::worker::FileSchema;
 pub use self::worker::{LimitsValue, SettingsValue, WorkerDef, assert_turns, json_value};
 use crate::base::error::Fault;
 use crate::declare::argument::{self, Sample};
@@ -26,7 +26,7 @@ use crate::declare::tool::{Effect, Running, Tool, WorkerOutput};
 use crate::observe::event::ItemKind;
 use crate::plane::context::{CallContext, StateKey};
 
-/// A tool, worker or entry as its macro registers it.
+/// A tool, worker or entry as registered by its macro.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct ToolDef {
@@ -35,26 +35,26 @@ pub struct ToolDef {
     pub(crate) description: &'static str,
     pub(crate) location: Location,
     pub(crate) effect: Effect,
-    /// What it says of approval, if anything.
+    /// Its approval rule, if it has one.
     pub(crate) approval: Option<DeclaredRule>,
-    /// How a call is told in a line, with `{argument}` in the place of each value.
+    /// The template for the one-line summary of a call, with `{argument}` for values.
     pub(crate) summary: Option<&'static str>,
     pub(crate) state: &'static [fn() -> StateKey],
     pub(crate) declaration: Option<&'static Declaration>,
-    /// How long a call may take.
+    /// The maximum duration of a call.
     pub(crate) timeout: Option<Duration>,
-    /// Whether it makes calls itself, through a context.
+    /// Whether it may make calls through a context.
     pub(crate) is_composite: bool,
-    /// The toolset of whose instance it is a method.
+    /// The stateful toolset that it is a method of.
     pub(crate) instance: Option<InstanceDef>,
     pub(crate) parameters: fn() -> Value,
-    /// Whether the one argument is a prompt.
+    /// Returns whether the only argument is a prompt.
     pub(crate) takes_prompt: fn() -> bool,
-    /// Whether the fields of an argument stand among the arguments.
+    /// Returns whether the fields of an argument are flattened into the arguments.
     pub(crate) is_flattened: fn() -> bool,
-    /// What makes the arguments none that a model could give.
+    /// Returns the faults of the arguments that would keep models from calling it.
     pub(crate) faults: fn() -> Vec<String>,
-    /// The defaults and examples of the arguments.
+    /// Returns the defaults and examples of the arguments.
     pub(crate) samples: fn() -> Vec<Sample>,
     pub(crate) output: Option<fn() -> Value>,
     pub(crate) implementation: Implementation,
@@ -63,14 +63,14 @@ pub struct ToolDef {
 /// What runs when the item is called.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Implementation {
-    /// A function; it decodes the arguments first.
+    /// A function, which decodes its arguments first.
     Function(Decode),
     /// A model.
     Worker {
         worker: WorkerDef,
-        /// Decodes the arguments for the prompt, and writes them out again, defaults filled in.
+        /// Decodes the arguments for the prompt, and encodes them again with defaults filled in.
         ask: DecodeForPrompt,
-        /// Returns a value of the worker's output type as that reads it, or says why it is none.
+        /// Decodes a value as the output type and returns it encoded again, or returns why it is invalid.
         output: fn(Value) -> Result<Value, Fault>,
     },
 }
@@ -78,19 +78,19 @@ pub(crate) enum Implementation {
 /// Decodes a function's arguments.
 pub(crate) type Decode = fn(Value) -> Result<Box<dyn Start>, Fault>;
 
-/// A function with its arguments, waiting for a context.
+/// A function with its arguments, ready to start.
 pub(crate) trait Start: Send {
-    /// Writes the arguments out again, defaults filled in: only where somebody reads them.
+    /// Encodes the arguments with defaults filled in; called only if something reads them.
     fn written(&self) -> Result<Value, Fault>;
 
-    /// Returns whether files were among them.
+    /// Returns whether the arguments contain files.
     fn has_files(&self) -> bool;
 
-    /// Begins to run.
+    /// Starts the function.
     fn start(self: Box<Self>, ctx: &CallContext) -> Running;
 }
 
-/// Decoded arguments, and the files among them.
+/// Decoded arguments, and the files in them.
 struct Decoded<T> {
     arguments: T,
     attached: Vec<Attached>,
@@ -114,45 +114,45 @@ impl<T: Function> Start for Decoded<T> {
 /// A function that the plane can run; implemented by `#[tool]` and `#[entry]`.
 #[doc(hidden)]
 pub trait Function: Tool {
-    /// Begins to run with these arguments.
+    /// Starts the function with these arguments.
     fn start(self, ctx: &CallContext) -> Running;
 }
 
 #[doc(hidden)]
 impl ToolDef {
-    /// Describes a tool.
+    /// Defines a tool.
     #[must_use]
     pub const fn tool<T: Function>(description: &'static str, location: Location) -> Self {
         Self::new::<T>(ItemKind::Tool, description, location, Implementation::Function(start::<T>))
     }
 
-    /// Describes an entry.
+    /// Defines an entry.
     #[must_use]
     pub const fn entry<T: Function>(description: &'static str, location: Location) -> Self {
         Self::new::<T>(ItemKind::Entry, description, location, Implementation::Function(start::<T>))
     }
 
-    /// Describes a worker whose prompt is its arguments.
+    /// Defines a worker whose prompt is its arguments.
     #[must_use]
     pub const fn worker<T, O>(description: &'static str, location: Location, worker: WorkerDef) -> Self
     where
         T: Tool<Output = O>,
         O: WorkerOutput,
     {
-        Self::asking::<T, O>(description, location, worker, rendering::by_arguments::<T>)
+        Self::worker_with::<T, O>(description, location, worker, rendering::by_arguments::<T>)
     }
 
-    /// Describes a worker whose body renders the prompt.
+    /// Defines a worker whose body renders the prompt.
     #[must_use]
     pub const fn worker_with_body<T, O>(description: &'static str, location: Location, worker: WorkerDef) -> Self
     where
         T: Renders + Tool<Output = O>,
         O: WorkerOutput,
     {
-        Self::asking::<T, O>(description, location, worker, rendering::by_body::<T>)
+        Self::worker_with::<T, O>(description, location, worker, rendering::by_body::<T>)
     }
 
-    const fn asking<T, O>(
+    const fn worker_with<T, O>(
         description: &'static str,
         location: Location,
         worker: WorkerDef,
@@ -197,21 +197,21 @@ impl ToolDef {
         }
     }
 
-    /// Sets what a call may change. Default: [`Effect::Undeclared`].
+    /// Sets the effect of a call. Default: [`Effect::Undeclared`].
     #[must_use]
     pub const fn effect(mut self, effect: Effect) -> Self {
         self.effect = effect;
         self
     }
 
-    /// Sets whether a call needs approval. Default: its toolset or its effect says so.
+    /// Sets whether a call needs approval. Default: according to its toolset or its effect.
     #[must_use]
     pub const fn approval(mut self, rule: DeclaredRule) -> Self {
         self.approval = Some(rule);
         self
     }
 
-    /// Sets how a call is told in a line. Default: its name and its arguments.
+    /// Sets the template for the one-line summary of a call. Default: its name and arguments.
     #[must_use]
     pub const fn summary(mut self, template: &'static str) -> Self {
         self.summary = Some(template);
@@ -225,28 +225,28 @@ impl ToolDef {
         self
     }
 
-    /// Sets how long a call may take. Default: as long as the run may.
+    /// Sets the timeout of a call. Default: none; the caller's timeout applies in any case.
     #[must_use]
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Says that it takes a context, and so may make calls itself. Default: it does not.
+    /// Marks it as taking a context, so that it may make calls. Default: it takes none.
     #[must_use]
     pub const fn composite(mut self) -> Self {
         self.is_composite = true;
         self
     }
 
-    /// Makes it a method of an instance of `S`. Default: a function.
+    /// Makes it a method of the stateful toolset `S`. Default: a function.
     #[must_use]
     pub const fn method_of<S: Stateful>(mut self) -> Self {
         self.instance = Some(InstanceDef::of::<S>());
         self
     }
 
-    /// Sets what it may call. Default: whatever is registered.
+    /// Sets what it may call. Default: everything that is registered.
     #[must_use]
     pub const fn declares(mut self, declaration: &'static Declaration) -> Self {
         self.declaration = Some(declaration);
@@ -265,13 +265,13 @@ fn start<T: Function>(arguments: Value) -> Result<Box<dyn Start>, Fault> {
     Ok(Box::new(decode::<T>(arguments)?))
 }
 
-/// Decodes arguments; the schema has nothing against them, so that it is their type which refuses.
+/// Decodes arguments that passed the schema, so any error comes from their type.
 fn decode<T: Tool>(arguments: Value) -> Result<Decoded<T>, Fault> {
     let (arguments, attached) = argument::read(arguments).map_err(|fault| fault.within("cannot be decoded"))?;
     Ok(Decoded { arguments, attached })
 }
 
-/// Refuses a timeout that lets no call end.
+/// Checks that a timeout is not 0.
 ///
 /// # Panics
 ///

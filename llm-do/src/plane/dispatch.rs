@@ -40,13 +40,13 @@ use crate::base::clock::Clock;
 use crate::base::error::{CallError, chain};
 use crate::base::usage::Limits;
 use crate::declare::tool::ToolReturn;
-use crate::observe::event::{Caller, EventKind, EventSink, RunSinks, SinksOfRuns};
+use crate::observe::event::{ActiveRunSinks, Caller, EventKind, EventSink, RunSinks};
 use crate::observe::journal::{Journal, Places};
 use crate::plane::approval::{Approvals, RunScope};
 use crate::plane::context::{CallContext, Host};
 use crate::plane::guard::Guards;
 use crate::plane::history::{Conversation, HistoryProcessor};
-use crate::plane::instance::Closings;
+use crate::plane::instance::CloseTasks;
 use crate::plane::model_choice::ModelChoice;
 use crate::plane::registry::{Prepared, Registered, Registry};
 use crate::plane::user_input::InputHandler;
@@ -62,7 +62,7 @@ pub(crate) struct Plane {
     /// How many events may wait for a sink.
     pub(crate) sink_capacity: usize,
     /// The sinks that single runs have besides.
-    pub(crate) run_sinks: Arc<SinksOfRuns>,
+    pub(crate) run_sinks: Arc<ActiveRunSinks>,
     pub(crate) settings: Settings,
     pub(crate) project_root: PathBuf,
     pub(crate) max_depth: u32,
@@ -110,7 +110,7 @@ pub(crate) struct Run {
     warned: Mutex<HashSet<(Arc<str>, SettingWarning)>>,
     /// Those under way.
     shadows: TaskTracker,
-    closings: Closings,
+    close_tasks: CloseTasks,
     /// Whether an earlier process began it.
     is_resumed: bool,
     settings: RunSettings,
@@ -131,7 +131,7 @@ impl Run {
     ) -> Self {
         let approvals = settings.approvals(&plane);
         let sinks = RunSinks::new(std::mem::take(&mut settings.sinks));
-        let closings = Closings::new(plane.close_timeout);
+        let close_tasks = CloseTasks::new(plane.close_timeout);
         Self {
             plane,
             id,
@@ -140,7 +140,7 @@ impl Run {
             seq: Mutex::new(0),
             warned: Mutex::default(),
             shadows: TaskTracker::new(),
-            closings,
+            close_tasks,
             is_resumed,
             settings,
             approved,
@@ -181,7 +181,7 @@ impl Run {
     async fn end(&self, ctx: &CallContext, result: Result<ToolReturn, CallError>) -> Result<ToolReturn, CallError> {
         self.end_shadows().await;
         // What was cut off may still be closing: an application may end after its run.
-        self.closings.ended().await;
+        self.close_tasks.finished().await;
         // The user's, which has that of shadows too.
         ctx.emit(|| EventKind::Usage { used: ctx.run_usage() });
         result
@@ -210,7 +210,7 @@ impl Run {
         let result = self.performed(&tool, prepared, ctx, is_recorded.then_some(&mut open)).await;
         // Few calls open anything.
         let result =
-            if ctx.frame().instances.were_never_held() { result } else { Box::pin(closed(&tool, ctx, result)).await };
+            if ctx.frame().instances.is_unused() { result } else { Box::pin(closed(&tool, ctx, result)).await };
         let has_failed = result.is_err();
         let is_replayed_root = record::is_replayed_root(ctx, &tool);
         // Before guards make calls of their own.
@@ -268,7 +268,7 @@ impl Run {
             }
         };
         // That a call had no time left is recorded as its end, so that no replay takes that time again.
-        let stopped = || if is_recorded { ctx.stopped_from_above().boxed() } else { ctx.stopped().boxed() };
+        let stopped = || if is_recorded { ctx.stopped_by_caller().boxed() } else { ctx.stopped().boxed() };
         let body = pin!(AssertUnwindSafe(waiting.ended(tool, ctx)).catch_unwind());
         unless(stopped, body).await.and_then(|caught| unpanicked(tool, caught))
     }

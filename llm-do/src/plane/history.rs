@@ -1,23 +1,24 @@
-//! The messages of a conversation, which outlive the call that they were made in.
+//! The history of a conversation, which outlives the call that it was made in.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use llm_do_providers::{Message, ResponsePart, ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::BoxError;
+use crate::base::mutex::IgnorePoison;
 use crate::plane::context::CallContext;
 
-/// What a model is told of a call that never got a result.
+/// The result that a model sees for a call that never got one.
 const UNFINISHED: &str = "not finished: the conversation was interrupted";
 
-/// The messages of a conversation, oldest first: what a chat goes on from.
+/// The messages of a conversation, oldest first, which a chat continues.
 ///
-/// As JSON it is the list of its messages, with everything that a provider wants back as it sent it: ids, thinking and
-/// its signatures, byte for byte. Loading one [repairs](Self::repair) it.
+/// As JSON it is the list of messages. It keeps everything that providers need to get back unchanged: ids, reasoning
+/// and its signatures. Loading a history [repairs](Self::repair) it.
 ///
 /// # Examples
 ///
@@ -38,7 +39,7 @@ pub struct History {
 }
 
 impl History {
-    /// Returns a conversation without messages.
+    /// Returns an empty history.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -50,21 +51,21 @@ impl History {
         &self.messages
     }
 
-    /// Returns the messages, to be changed; [`repair`](Self::repair) afterwards.
+    /// Returns the messages for changes; call [`repair`](Self::repair) afterwards.
     pub fn messages_mut(&mut self) -> &mut Vec<Message> {
         &mut self.messages
     }
 
-    /// Returns whether nothing was said yet.
+    /// Returns whether there are no messages.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
 
-    /// Gives each tool call one result, right after the message that makes it, since providers refuse anything else.
+    /// Gives each tool call one result, directly after the message with the call, as providers require.
     ///
-    /// A call without a result gets one that says that it was not finished; results without a call, and second ones, go.
-    /// An answer without any part goes too. Returns whether something was changed.
+    /// A call without a result gets one that says that it was not finished. Results without a call, duplicate results
+    /// and empty answers are removed. Returns whether something was changed.
     pub fn repair(&mut self) -> bool {
         let mut repaired = Vec::with_capacity(self.messages.len());
         let mut messages = std::mem::take(&mut self.messages).into_iter().peekable();
@@ -72,7 +73,7 @@ impl History {
         while let Some(message) = messages.next() {
             match message {
                 Message::Assistant { parts } if parts.is_empty() => is_changed = true,
-                // Those that belong to calls are taken with them.
+                // Results that belong to calls are consumed together with the calls.
                 Message::Tool { .. } => is_changed = true,
                 Message::Assistant { parts } => {
                     let calls: Vec<_> = parts.iter().filter_map(call).cloned().collect();
@@ -103,7 +104,7 @@ impl History {
 }
 
 impl From<Vec<Message>> for History {
-    /// Takes messages, and repairs them.
+    /// Repairs messages and returns them as a history.
     fn from(messages: Vec<Message>) -> Self {
         let mut history = Self { messages };
         history.repair();
@@ -117,14 +118,14 @@ impl From<History> for Vec<Message> {
     }
 }
 
-/// Changes a conversation before each request of a worker: leaves out what is old, sums it up, takes something away.
+/// Changes the history before each request of a worker, for example to remove or summarize old messages.
 ///
-/// What it leaves is what the conversation is from then on; tool calls and results that it parts are
+/// The changes are permanent for the conversation. Tool calls and results that are separated are
 /// [repaired](History::repair) afterwards.
 ///
 /// # Examples
 ///
-/// One that keeps the first message and the last ones:
+/// A processor that keeps the first message and the last ones:
 ///
 /// ```
 /// use llm_do::prelude::*;
@@ -150,8 +151,8 @@ impl From<History> for Vec<Message> {
 /// # let _ = builder;
 /// ```
 ///
-/// One that has a model sum up what is old. The question is a worker's call of its own, which comes here too: with one message,
-/// so that nothing is summed up for it.
+/// A processor that lets a model summarize old messages. The question is a call of a worker, so the processor also
+/// runs for it; it has only one message then, and nothing to summarize.
 ///
 /// ```standalone_crate
 /// use llm_do::prelude::*;
@@ -162,18 +163,18 @@ impl From<History> for Vec<Message> {
 /// # use llm_do::testing::TestModel;
 ///
 /// #[derive(Debug)]
-/// struct SumUp(usize);
+/// struct Summarize(usize);
 ///
 /// #[async_trait]
-/// impl HistoryProcessor for SumUp {
+/// impl HistoryProcessor for Summarize {
 ///     async fn process(&self, history: &mut History, ctx: &CallContext) -> Result<(), BoxError> {
 ///         let messages = history.messages_mut();
-///         // What the user said last, and what came of it, stays as it is.
+///         // The last message of the user, and all that follow, are kept.
 ///         let last = messages.iter().rposition(|message| matches!(message, Message::User { .. })).unwrap_or(0);
 ///         if last > self.0 {
 ///             let old = json!(messages[..last]);
-///             let summary = ctx.llm_ask(format!("Sum this up: {old}")).await?;
-///             messages.splice(..last, [Message::user(format!("What was said before: {summary}"))]);
+///             let summary = ctx.llm_ask(format!("Summarize this: {old}")).await?;
+///             messages.splice(..last, [Message::user(format!("Summary so far: {summary}"))]);
 ///         }
 ///         Ok(())
 ///     }
@@ -186,49 +187,49 @@ impl From<History> for Vec<Message> {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<()> {
 /// # let model = TestModel::new().text("Aha.");
-/// let runtime = Runtime::builder().force_model(model).history_processor(SumUp(3)).build()?;
+/// let runtime = Runtime::builder().force_model(model).history_processor(Summarize(3)).build()?;
 /// let mut chat = runtime.chat();
 /// for input in ["I am Ann.", "I like bees.", "I live in Rome."] {
 ///     chat.send(assistant { input: input.into() }).await?;
 /// }
 /// let history = chat.history();
-/// assert_eq!(history.messages()[0], Message::user("What was said before: Aha."));
+/// assert_eq!(history.messages()[0], Message::user("Summary so far: Aha."));
 /// assert_eq!(history.messages().len(), 3);
 /// # Ok(())
 /// # }
 /// ```
 #[async_trait]
 pub trait HistoryProcessor: Debug + Send + Sync {
-    /// Changes what was said so far. `ctx` is the worker's: a summary may ask a model by it.
+    /// Changes the history. `ctx` is the worker's context, for example to let a model summarize.
     ///
     /// # Errors
     ///
-    /// An error ends the worker's call.
+    /// An error fails the worker's call.
     async fn process(&self, history: &mut History, ctx: &CallContext) -> Result<(), BoxError>;
 }
 
-/// The conversation of a root call: what was said before, and then what was said in it too.
+/// The conversation of a root call: the earlier messages, and those of the call once it finishes.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation(Mutex<Vec<Message>>);
 
 impl Conversation {
-    /// Keeps what was said by now.
-    pub(crate) fn keep(&self, messages: Vec<Message>) {
+    /// Replaces the messages.
+    pub(crate) fn save(&self, messages: Vec<Message>) {
         *self.lock() = messages;
     }
 
-    /// Returns what was said, as a provider accepts it.
+    /// Returns the history, in a form that every provider accepts.
     pub(crate) fn history(&self) -> History {
         self.lock().clone().into()
     }
 
-    /// Takes what was said, as a provider accepts it.
+    /// Removes and returns the history, in a form that every provider accepts.
     pub(crate) fn take(&self) -> History {
         std::mem::take(&mut *self.lock()).into()
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Message>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().ignore_poison()
     }
 }
 
@@ -239,7 +240,7 @@ fn call(part: &ResponsePart) -> Option<&ToolCall> {
     }
 }
 
-/// Returns one result for each call, in their order.
+/// Returns one result for each call, in the order of the calls.
 fn paired(calls: &[ToolCall], mut given: Vec<ToolResult>) -> Vec<ToolResult> {
     let mut seen = BTreeSet::new();
     let firsts = calls.iter().filter(|call| seen.insert(call.id.as_str()));

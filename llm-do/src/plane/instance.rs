@@ -1,6 +1,6 @@
-//! Instances of stateful toolsets: opened for one call, closed once, on every way out of it.
+//! Instances of stateful toolsets: opened for one call, and closed once, however the call finishes.
 
-mod closings;
+mod close_tasks;
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -10,53 +10,55 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 use tokio::runtime::Handle;
 
-pub(crate) use self::closings::{CLOSE_TIMEOUT, Closings};
+pub(crate) use self::close_tasks::{CLOSE_TIMEOUT, CloseTasks};
 use crate::base::error::BoxError;
-use crate::base::rare::Rare;
+use crate::base::mutex::LazyMutex;
 
-/// The closing of an instance, under way.
+/// A running `close` of an instance.
 pub(crate) type Close = BoxFuture<'static, Result<(), BoxError>>;
 
-/// An instance, held by the call that opened it and by the calls of its tools.
+/// An instance, shared by the call that opened it and the calls of its tools.
 pub(crate) struct Slot<T: Send + 'static> {
-    /// Empty once it is closed, which only the last holder does.
+    /// `None` once it is closed, which only the last holder does.
     value: Option<T>,
     close: fn(T) -> Close,
     closer: Closer,
 }
 
-/// What closes an instance, wherever its last holder ends.
+/// Closes an instance when its last holder drops it.
 #[derive(Clone)]
 struct Closer {
-    closings: Closings,
-    /// The runtime in which it was opened.
+    tasks: CloseTasks,
+    /// The tokio runtime in which it was opened.
     tokio: Option<Handle>,
 }
 
 impl<T: Send + 'static> Slot<T> {
     pub(crate) fn value(&self) -> &T {
-        let Some(value) = &self.value else { unreachable!("an instance is taken out of its slot by the last holder") };
+        let Some(value) = &self.value else { unreachable!("only the last holder takes the instance out of its slot") };
         value
     }
 }
 
 impl<T: Send + 'static> Drop for Slot<T> {
-    /// Closes what is not closed yet: a tool outlived the call on its thread.
+    /// Closes an instance that a tool still used on its thread after the call had finished.
     fn drop(&mut self) {
         let Some(value) = self.value.take().filter(|_| self.closer.tokio.is_some()) else { return };
-        let Closer { closings, tokio } = self.closer.clone();
+        let Closer { tasks, tokio } = self.closer.clone();
         let close = self.close;
-        let limited = closings.clone();
+        let limited = tasks.clone();
         drop(
-            closings
-                .run(tokio.as_ref(), async move { limited.limited(async move { close(value).await }.boxed()).await }),
+            tasks.run(
+                tokio.as_ref(),
+                async move { limited.with_timeout(async move { close(value).await }.boxed()).await },
+            ),
         );
     }
 }
 
 /// A [`Slot`] of any type.
 trait AnySlot: Send + Sync {
-    /// Closes the instance, unless a tool still uses it: then that tool's end does.
+    /// Closes the instance, unless a tool still uses it; then it is closed when that tool finishes.
     fn close(self: Arc<Self>) -> Close;
 
     fn closer(&self) -> &Closer;
@@ -68,7 +70,7 @@ impl<T: Send + Sync + 'static> AnySlot for Slot<T> {
     fn close(self: Arc<Self>) -> Close {
         let last = Arc::into_inner(self).and_then(|mut slot| Some((slot.close, slot.value.take()?)));
         match last {
-            // In the future, so that what it does before its first wait may panic too.
+            // Inside the future, so that a panic before its first await is caught too.
             Some((close, value)) => async move { close(value).await }.boxed(),
             None => ready(Ok(())).boxed(),
         }
@@ -91,37 +93,37 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Holds `value`, which `closings` sees closed in the tokio runtime of this thread.
-    pub(crate) fn new<T: Send + Sync + 'static>(value: T, close: fn(T) -> Close, closings: Closings) -> Self {
-        let closer = Closer { closings, tokio: Handle::try_current().ok() };
+    /// Wraps `value`; `tasks` closes it in the tokio runtime of this thread.
+    pub(crate) fn new<T: Send + Sync + 'static>(value: T, close: fn(T) -> Close, tasks: CloseTasks) -> Self {
+        let closer = Closer { tasks, tokio: Handle::try_current().ok() };
         Self { key: TypeId::of::<T>(), slot: Arc::new(Slot { value: Some(value), close, closer }) }
     }
 
-    /// Returns the instance, if it is one of `T`.
+    /// Returns the instance, if its type is `T`.
     pub(crate) fn slot<T: Send + Sync + 'static>(self) -> Option<Arc<Slot<T>>> {
         self.slot.into_any().downcast().ok()
     }
 }
 
-/// The instances of one call; nothing, for the many that have none.
+/// The instances of one call; empty for most calls.
 #[derive(Default)]
-pub(crate) struct Instances(Rare<Held>);
+pub(crate) struct Instances(LazyMutex<CallInstances>);
 
 #[derive(Default)]
-struct Held {
-    /// Of the toolsets that the call declares, in the order in which they were opened.
+struct CallInstances {
+    /// Instances of the toolsets that the call declares, in the order in which they were opened.
     declared: Vec<Opened>,
-    /// The one whose method the call runs.
+    /// The instance whose method the call runs.
     receiver: Option<Opened>,
 }
 
 impl Instances {
-    /// Returns whether the call never had one.
-    pub(crate) fn were_never_held(&self) -> bool {
+    /// Returns whether the call never had an instance.
+    pub(crate) fn is_unused(&self) -> bool {
         self.0.get().is_none()
     }
 
-    /// Keeps an instance of a toolset that the call declares.
+    /// Adds an instance of a toolset that the call declares.
     pub(crate) fn push(&self, opened: Opened) {
         self.0.get_or_default().declared.push(opened);
     }
@@ -132,7 +134,7 @@ impl Instances {
     }
 
     /// Sets the instance whose method the call runs.
-    pub(crate) fn receive(&self, opened: Opened) {
+    pub(crate) fn set_receiver(&self, opened: Opened) {
         self.0.get_or_default().receiver = Some(opened);
     }
 
@@ -141,7 +143,8 @@ impl Instances {
         self.0.get()?.receiver.clone()
     }
 
-    /// Closes all, last opened first, and returns the first error; dropped, it closes them all the same.
+    /// Closes all instances, the last opened first, and returns the first error. They are closed even if the future
+    /// is dropped.
     pub(crate) async fn close(&self) -> Result<(), BoxError> {
         let closing = self.0.get().map(|mut held| held.take());
         match closing.and_then(close_all) {
@@ -151,31 +154,31 @@ impl Instances {
     }
 }
 
-impl Held {
+impl CallInstances {
     fn take(&mut self) -> Vec<Opened> {
         std::mem::take(&mut self.declared).into_iter().chain(self.receiver.take()).collect()
     }
 }
 
-impl Drop for Held {
-    /// Closes what is not closed yet: the call was dropped.
+impl Drop for CallInstances {
+    /// Closes the instances of a call that was dropped.
     fn drop(&mut self) {
         drop(close_all(self.take()));
     }
 }
 
-/// Begins to close instances, last opened first; returns what to wait for, if there are any.
+/// Starts to close instances, the last opened first; returns what to wait for, if there are any.
 fn close_all(opened: Vec<Opened>) -> Option<Close> {
-    let Closer { closings, tokio } = opened.last()?.slot.closer().clone();
-    let limited = closings.clone();
+    let Closer { tasks, tokio } = opened.last()?.slot.closer().clone();
+    let limited = tasks.clone();
     let close = async move {
         let mut result = Ok(());
         for opened in opened.into_iter().rev() {
-            result = result.and(limited.limited(opened.slot.close()).await);
+            result = result.and(limited.with_timeout(opened.slot.close()).await);
         }
         result
     };
-    Some(closings.run(tokio.as_ref(), close))
+    Some(tasks.run(tokio.as_ref(), close))
 }
 
 impl fmt::Debug for Instances {

@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn without_any_model_the_error_says_where_to_set_one() {
-        let worker = Registered::written(&WorkerSpec::new("poet", "Write."), Origin::Session);
+        let worker = Registered::from_spec(&WorkerSpec::new("poet", "Write."), Origin::Session);
         let error = ModelChoice::default().choose("poet", worker.plan().unwrap()).unwrap_err().to_string();
         let option = if cfg!(feature = "cli") { " or the option `--model`" } else { "" };
         let place = format!("`LLM_DO_MODEL`{option} to `provider:model`, or `model` of the runtime or the worker");

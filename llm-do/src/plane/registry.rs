@@ -1,4 +1,4 @@
-//! The link-time registry: every tool, worker, entry and toolset of the program, under one name each.
+//! The link-time registry: every tool, worker, entry and toolset of the program, by its unique name.
 
 mod names;
 mod plan;
@@ -12,9 +12,9 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use llm_do_providers::provider_collisions;
 
-use self::names::{Names, Written, collisions};
+use self::names::{DeclarationSource, Names, collisions};
 pub(crate) use self::plan::WorkerPlan;
-pub(crate) use self::prepared::{Briefing, Prepared, Shown};
+pub(crate) use self::prepared::{DisplayedArguments, Prepared, PreparedWorker};
 pub use self::registered::Registered;
 pub(crate) use self::registered::{Code, Origin};
 use crate::base::error::CallError;
@@ -26,46 +26,47 @@ use crate::plane::definition::{ToolDef, ToolsetDef};
 
 /// The tools, workers, entries and toolsets that are linked into the program.
 ///
-/// A library's items are only linked if the program names the library somewhere: `use my_tools as _;` suffices.
+/// A library's items are linked only if the program refers to the library: `use my_tools as _;` is enough.
 #[derive(Debug)]
 pub struct Registry {
     tools: BTreeMap<Arc<str>, Arc<Registered>>,
-    /// The same once more, since every call looks its callee up.
-    found: HashMap<Arc<str>, Arc<Registered>, RandomState>,
+    /// The same items in a hash map, since every call looks up its callee.
+    by_name: HashMap<Arc<str>, Arc<Registered>, RandomState>,
     toolsets: BTreeMap<&'static str, ToolsetDef>,
 }
 
 impl Registry {
-    /// Collects what is linked.
+    /// Collects the linked items.
     ///
     /// # Errors
     ///
-    /// Returns an error that names **every** collision of names, and of prefixes of model providers, with the places of
-    /// both, every name in a `toolsets = ["name"]` that stands for nothing, and every worker whose `output` or
-    /// `output_schema` does not go with its return type.
+    /// Returns **all** errors: each duplicate name and each duplicate prefix of model providers, with the locations
+    /// of both, each unknown name in `toolsets = ["name"]`, and each worker whose `output` or `output_schema` does
+    /// not match its return type.
     pub fn collect() -> Result<Self, RegistryError> {
         Self::with_workers(Vec::new())
     }
 
-    /// Collects what is linked, and adds workers that are written elsewhere.
+    /// Collects the linked items, and adds workers from other sources.
     pub(crate) fn with_workers(workers: Vec<(WorkerSpec, Origin)>) -> Result<Self, RegistryError> {
         let mut defs: Vec<&ToolDef> = inventory::iter::<ToolDef>.into_iter().collect();
         defs.sort_by_key(|def| (def.name, def.location.to_string()));
         let mut faults: Vec<_> = defs.iter().flat_map(|def| plan::faults(def)).collect();
-        faults.extend(defs.iter().flat_map(|def| unfit_arguments(def)));
-        faults.extend(workers.iter().flat_map(|(spec, origin)| unfit(spec, origin)));
-        let linked = defs.iter().map(|def| (Registered::linked(def), def.declaration.map(Written::from)));
-        let written = workers.into_iter().map(|(spec, origin)| {
+        faults.extend(defs.iter().flat_map(|def| argument_faults(def)));
+        faults.extend(workers.iter().flat_map(|(spec, origin)| spec_faults(spec, origin)));
+        let linked =
+            defs.iter().map(|def| (Registered::from_definition(def), def.declaration.map(DeclarationSource::from)));
+        let added = workers.into_iter().map(|(spec, origin)| {
             let by_name = spec.toolsets.iter().map(|name| name.as_str().into()).collect();
-            (Registered::written(&spec, origin), Some(Written { members: Vec::new(), by_name }))
+            (Registered::from_spec(&spec, origin), Some(DeclarationSource { members: Vec::new(), by_name }))
         });
-        let (items, declarations) = linked.chain(written).unzip();
+        let (items, declarations) = linked.chain(added).unzip();
         Self::build(items, declarations, faults)
     }
 
     fn build(
         items: Vec<Registered>,
-        declarations: Vec<Option<Written>>,
+        declarations: Vec<Option<DeclarationSource>>,
         mut faults: Vec<String>,
     ) -> Result<Self, RegistryError> {
         let mut toolsets: Vec<_> = inventory::iter::<ToolsetDef>.into_iter().copied().collect();
@@ -76,21 +77,21 @@ impl Registry {
             items.iter().map(|item| Arc::clone(&item.spec.name)).zip(declarations).collect();
         let shared = items.into_iter().map(|item| (Arc::clone(&item.spec.name), Arc::new(item)));
         let mut items: BTreeMap<_, _> = shared.collect();
-        // Two rounds, since an item may declare one that comes after it, or itself.
+        // Resolved after all items are collected, since an item may declare a later one or itself.
         let names = Names { items: &items, toolsets: &toolsets };
         let resolved: Vec<_> = items.values().map(|item| names.open(item, &declarations, &mut faults)).collect();
         for (place, (item, (declared, instances))) in items.values_mut().zip(resolved).enumerate() {
-            let Some(item) = Arc::get_mut(item) else { unreachable!("nobody else has seen it yet") };
+            let Some(item) = Arc::get_mut(item) else { unreachable!("the registry holds the only reference") };
             item.place = Some(place);
             item.declared = declared;
             item.instances = instances;
         }
         let tools = items;
-        let found = tools.iter().map(|(name, item)| (Arc::clone(name), Arc::clone(item))).collect();
-        if faults.is_empty() { Ok(Self { tools, found, toolsets }) } else { Err(RegistryError { faults }) }
+        let by_name = tools.iter().map(|(name, item)| (Arc::clone(name), Arc::clone(item))).collect();
+        if faults.is_empty() { Ok(Self { tools, by_name, toolsets }) } else { Err(RegistryError { faults }) }
     }
 
-    /// Puts a worker together that is called on the spot; it may call what its caller may.
+    /// Builds a worker for one call; it may call only what its caller may call.
     pub(crate) fn inline(
         &self,
         spec: &WorkerSpec,
@@ -106,37 +107,37 @@ impl Registry {
         }
     }
 
-    /// Puts a worker together that is not registered; returns every fault of it.
+    /// Builds an unregistered worker; returns all of its faults.
     pub(crate) fn worker(&self, spec: &WorkerSpec, origin: Origin) -> Result<Registered, Vec<String>> {
         let is_taken = self.tools.contains_key(spec.name()) || self.toolsets.contains_key(spec.name());
-        let taken = || format!("`{}` is registered already; choose another name", spec.name());
+        let taken = || format!("`{}` is already registered; choose another name", spec.name());
         self.assemble(spec, origin, is_taken.then(taken))
     }
 
-    /// Puts a worker together whose name was judged before, in this process or another.
-    pub(crate) fn worker_again(&self, spec: &WorkerSpec) -> Result<Registered, Vec<String>> {
+    /// Builds a worker whose name was checked before, in this process or another.
+    pub(crate) fn rebuild_worker(&self, spec: &WorkerSpec) -> Result<Registered, Vec<String>> {
         self.assemble(spec, Origin::Session, None)
     }
 
-    /// Returns whether the item of a worker's name was read from a file that describes the same worker.
-    pub(crate) fn has_file_of(&self, spec: &WorkerSpec) -> bool {
+    /// Returns whether the item of this name was loaded from a worker file that describes the same worker.
+    pub(crate) fn is_loaded_from_file(&self, spec: &WorkerSpec) -> bool {
         self.get(spec.name()).is_some_and(|item| item.is_read_from(&spec.to_worker_file()))
     }
 
     fn assemble(&self, spec: &WorkerSpec, origin: Origin, taken: Option<String>) -> Result<Registered, Vec<String>> {
         let mut faults = spec.faults();
-        let mut worker = Registered::written(spec, origin);
+        let mut worker = Registered::from_spec(spec, origin);
         faults.extend(taken);
         let by_name = spec.toolsets.iter().map(|name| name.as_str().into()).collect();
         let names = Names { items: &self.tools, toolsets: &self.toolsets };
-        let tools = names.resolve(&worker, &Written { members: Vec::new(), by_name }, &mut faults);
+        let tools = names.resolve(&worker, &DeclarationSource { members: Vec::new(), by_name }, &mut faults);
         worker.instances = names.instances(&tools);
         worker.declared = Some(Arc::new(names.declared(tools)));
         if faults.is_empty() { Ok(worker) } else { Err(faults) }
     }
 
-    /// Puts the registered names of what `maker` may call in the place of the names that it sees; returns what it may not
-    /// give away.
+    /// Replaces the toolset names that `maker` sees with registered names; returns the faults of those that it may
+    /// not pass on.
     pub(crate) fn grant(&self, spec: &mut WorkerSpec, maker: &Declared) -> Vec<String> {
         let mut faults = Vec::new();
         let given = std::mem::take(&mut spec.toolsets);
@@ -149,26 +150,27 @@ impl Registry {
             match granted {
                 Some(tool) if spec.toolsets.contains(&tool) => {}
                 Some(tool) => spec.toolsets.push(tool),
-                None => faults.push(format!("`{name}` cannot be given to it; {}", self.hint(&name, Some(maker)))),
+                None => faults.push(format!("it cannot have the toolset `{name}`: {}", self.hint(&name, Some(maker)))),
             }
         }
         faults
     }
 
-    /// Returns the item of that name.
+    /// Returns the item of this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<Registered>> {
-        self.found.get(name)
+        self.by_name.get(name)
     }
 
-    /// Returns all tools, workers and entries, by name.
+    /// Returns all tools, workers and entries, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Registered>> {
         self.tools.values()
     }
 
-    /// Returns `root` and all that it may come to call, by what it and they declare; the nearest first.
+    /// Returns `root` and all items that it may call directly or indirectly according to declarations, the nearest
+    /// first.
     ///
-    /// An item that declares nothing may call whatever is registered, of which nothing is known here.
+    /// What an item without a declaration may call is unknown, so nothing is added for it.
     pub(crate) fn reachable<'a>(&'a self, root: &'a Registered) -> Vec<&'a Registered> {
         let (mut seen, mut found) = (HashSet::from([root.name()]), vec![root]);
         let mut next = 0;
@@ -182,23 +184,23 @@ impl Registry {
         found
     }
 
-    /// Returns all toolsets, by name: the name, what it is for, its members.
+    /// Returns all toolsets, sorted by name: the name, the description and the members.
     pub fn toolsets(&self) -> impl Iterator<Item = (&'static str, &'static str, &'static [Member])> {
         self.toolsets.values().map(|set| (set.name, set.description, set.members))
     }
 
-    /// Returns what registered the toolsets, by name.
+    /// Returns the definitions of the toolsets, by name.
     pub(crate) fn toolset_defs(&self) -> &BTreeMap<&'static str, ToolsetDef> {
         &self.toolsets
     }
 
-    /// Says what to do about a name that is not here, or not among those that the caller may call.
+    /// Returns a hint for an unknown name, or for one that the caller may not call.
     pub(crate) fn hint(&self, name: &str, declared: Option<&Declared>) -> String {
         if self.tools.is_empty() {
-            return "nothing is registered; if your tools are in a library, name it: `use my_tools as _;`".to_owned();
+            return "nothing is registered; link a library of tools with `use my_tools as _;`".to_owned();
         }
         if let Some(shown) = declared.and_then(|declared| declared.shown(name)) {
-            return format!("here it is named `{shown}`");
+            return format!("here its name is `{shown}`");
         }
         let known: Vec<&str> = match declared {
             Some(declared) => declared.iter().map(|tool| &*tool.shown).collect(),
@@ -210,16 +212,16 @@ impl Registry {
         }
         let names: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
         match (names.is_empty(), declared) {
-            (true, _) => "there is none to call".to_owned(),
-            (_, Some(_)) => format!("there are {}", names.join(", ")),
+            (true, _) => "no tools are available".to_owned(),
+            (_, Some(_)) => format!("available: {}", names.join(", ")),
             (_, None) => {
                 let names = names.join(", ");
-                format!("there are {names}; a library's tools are only linked if the program names it (`use it as _;`)")
+                format!("available: {names}; link a library of tools with `use my_tools as _;`")
             }
         }
     }
 
-    /// Lists the state that registered items take and `has` does not find, with who takes it.
+    /// Lists the state that registered items take and that `has` does not find, with the items.
     pub(crate) fn missing_state(&self, has: impl Fn(StateKey) -> bool) -> Vec<String> {
         let mut missing: Vec<(StateKey, Vec<String>)> = Vec::new();
         for tool in self.iter() {
@@ -242,33 +244,33 @@ impl Registry {
     }
 }
 
-/// Says what makes a worker none that is written elsewhere.
-fn unfit(spec: &WorkerSpec, origin: &Origin) -> Vec<String> {
+/// Returns the faults of a worker from a file or a program.
+fn spec_faults(spec: &WorkerSpec, origin: &Origin) -> Vec<String> {
     spec.faults().into_iter().map(|fault| format!("the worker `{}` ({origin}): {fault}", spec.name())).collect()
 }
 
-/// Says what makes the arguments of an item none that a model could give.
-fn unfit_arguments(def: &ToolDef) -> Vec<String> {
+/// Returns the faults of an item's arguments that would keep models from calling it.
+fn argument_faults(def: &ToolDef) -> Vec<String> {
     let faults = (def.faults)().into_iter();
     faults.map(|fault| format!("`{}` ({}): {fault}", def.name, def.location)).collect()
 }
 
-/// Returns "; did you mean `x`?" if a name is near, or nothing.
+/// Returns "; did you mean `x`?" if a known name is similar, or an empty text.
 pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     let near = known.map(|known| (strsim::normalized_damerau_levenshtein(name, known), known));
     let best = near.filter(|(score, _)| *score >= 0.6).max_by(|left, right| left.0.total_cmp(&right.0));
     best.map_or_else(String::new, |(_, known)| format!("; did you mean `{known}`?"))
 }
 
-/// Why the registry refuses to begin: every fault, not only the first.
+/// The errors of a registry: all of them, not only the first.
 ///
-/// `Debug` shows the same text as `Display`, since a test that fails by `?` prints it.
+/// `Debug` shows the same text as `Display`, since a test that fails with `?` prints it.
 pub struct RegistryError {
     faults: Vec<String>,
 }
 
 impl RegistryError {
-    /// Returns the faults, one sentence each.
+    /// Returns the errors, one sentence each.
     #[must_use]
     pub fn faults(&self) -> &[String] {
         &self.faults
@@ -277,7 +279,7 @@ impl RegistryError {
 
 impl fmt::Display for RegistryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the registry has {} fault(s)", self.faults.len())?;
+        f.write_str("invalid registry:")?;
         self.faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
     }
 }

@@ -1,4 +1,4 @@
-//! What a run may ask its user while it runs.
+//! Questions of a run to its user.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use crate::base::error::BoxError;
 
-/// Answers questions that tools and entries ask by
+/// Answers the questions that tools and entries ask with
 /// [`CallContext::request_user_input`](crate::CallContext::request_user_input).
 ///
 /// # Examples
@@ -18,14 +18,14 @@ use crate::base::error::BoxError;
 /// use llm_do::error::BoxError;
 /// use llm_do::async_trait;
 ///
-/// /// A user who is asked nothing but a name.
+/// /// A user who answers only the question for a name.
 /// #[derive(Debug)]
 /// struct Ann;
 ///
 /// #[async_trait]
 /// impl InputHandler for Ann {
 ///     async fn answer(&self, request: &InputRequest) -> Result<String, BoxError> {
-///         if request.prompt.contains("name") { Ok("Ann".into()) } else { Err("the user has gone".into()) }
+///         if request.prompt.contains("name") { Ok("Ann".into()) } else { Err("unexpected question".into()) }
 ///     }
 /// }
 ///
@@ -44,11 +44,11 @@ use crate::base::error::BoxError;
 /// ```
 #[async_trait]
 pub trait InputHandler: Debug + Send + Sync {
-    /// Returns the user's answer. Questions of calls that run together may come at once.
+    /// Returns the user's answer. Concurrent calls may ask questions at the same time.
     ///
     /// # Errors
     ///
-    /// An error, such as that the user is gone, is that of the call that asks.
+    /// An error, for example because the user is gone, fails the call that asks.
     async fn answer(&self, request: &InputRequest) -> Result<String, BoxError>;
 }
 
@@ -58,12 +58,12 @@ pub trait InputHandler: Debug + Send + Sync {
 pub struct InputRequest {
     /// The question.
     pub prompt: String,
-    /// Who asks: the registered name of the tool, worker or entry.
+    /// The registered name of the tool, worker or entry that asks.
     pub caller: Arc<str>,
 }
 
 impl InputRequest {
-    /// Returns the question of a caller; for tests of handlers.
+    /// Returns a question of `caller`, for tests of handlers.
     #[must_use]
     pub fn new(prompt: impl Into<String>, caller: impl Into<Arc<str>>) -> Self {
         Self { prompt: prompt.into(), caller: caller.into() }

@@ -1,9 +1,9 @@
-//! Runs a worker: asks its model, turn by turn, until it has given its output.
+//! Runs a worker: sends requests to its model until the model returns the output.
 
 mod calls;
-mod counted;
 mod guarded;
 mod output;
+mod request_usage;
 mod server_side;
 mod turn;
 
@@ -18,7 +18,7 @@ use llm_do_providers::{
 use serde_json::{Value, json};
 
 pub(crate) use self::output::Output;
-use self::server_side::Uses;
+use self::server_side::ToolUses;
 pub(crate) use self::turn::Limits;
 use self::turn::{Step, Turns};
 use crate::base::error::CallError;
@@ -27,17 +27,17 @@ use crate::declare::tool::ToolReturn;
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::observe::event::{Delta, EventKind};
 use crate::observe::journal::StepKind;
-use crate::plane::context::{CallContext, Came, Way};
+use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::guard::Guards;
 use crate::plane::history::{Conversation, History, HistoryProcessor};
 
-/// One call of a worker: what stays the same over its turns.
+/// A call of a worker: what does not change between its turns.
 pub(crate) struct WorkerRun {
     pub(crate) ctx: CallContext,
     pub(crate) model: Arc<dyn Model>,
     /// `provider:model`.
     pub(crate) model_name: Arc<str>,
-    /// What models cost.
+    /// The prices of models.
     pub(crate) prices: Arc<PriceTable>,
     pub(crate) instructions: Arc<str>,
     pub(crate) tools: Arc<[ToolSpec]>,
@@ -45,69 +45,69 @@ pub(crate) struct WorkerRun {
     pub(crate) output: Output,
     pub(crate) settings: Settings,
     pub(crate) streaming: bool,
-    /// Whether a denied call is told to the model instead of ending the run.
+    /// Whether a denied call is reported to the model instead of failing the run.
     pub(crate) return_denials: bool,
     pub(crate) processors: Arc<[Arc<dyn HistoryProcessor>]>,
     pub(crate) guards: Option<Guards>,
-    /// What was said before, and is to be kept for the next time: of a root call only.
+    /// The conversation to continue and to save, for a root call.
     pub(crate) conversation: Option<Arc<Conversation>>,
 }
 
-/// What is asked in one turn.
+/// The parts of a request that guards may change.
 #[derive(Clone)]
-struct Asked {
+struct RequestParts {
     messages: Arc<Vec<Message>>,
-    /// What a guard put in the place of the worker's own.
+    /// Set if a guard replaced the worker's instructions.
     instructions: Option<Arc<str>>,
-    /// What a guard put in the place of the worker's own.
+    /// Set if a guard replaced the worker's settings.
     settings: Option<Arc<Settings>>,
-    /// What a guard left of the worker's own.
+    /// Set if a guard changed the worker's server-side tools.
     server_side_tools: Option<Arc<[ServerSideTool]>>,
 }
 
-/// The turns of a call under way: whatever becomes of it, what was said is kept.
-struct Talk {
+/// The turns of a running call; dropping it saves the messages in the conversation.
+struct SavedTurns {
     turns: Turns,
     conversation: Option<Arc<Conversation>>,
 }
 
-impl Drop for Talk {
+impl Drop for SavedTurns {
     fn drop(&mut self) {
         if let Some(conversation) = &self.conversation {
-            conversation.keep(std::mem::take(self.turns.messages_mut()));
+            conversation.save(std::mem::take(self.turns.messages_mut()));
         }
     }
 }
 
-impl Asked {
-    /// Returns what the worker asks of itself.
-    fn of(turns: &Turns) -> Self {
+impl RequestParts {
+    /// Returns the parts as the worker defines them.
+    fn new(turns: &Turns) -> Self {
         Self { messages: Arc::clone(turns.messages()), instructions: None, settings: None, server_side_tools: None }
     }
 }
 
 impl WorkerRun {
-    /// Runs the turns from `prompt` to the output, after what was said before.
+    /// Runs turns from `prompt` to the output, continuing the conversation.
     pub(crate) async fn run(mut self, prompt: Prompt, limits: Limits) -> Result<ToolReturn, CallError> {
         let fail = |text: String| CallError::Failed { tool: self.ctx.name().to_owned(), source: text.into() };
         let message = prompt.into_message(self.ctx.project_root()).await.map_err(fail)?;
         if let Some(output) = self.output.tool() {
             self.tools = self.tools.iter().chain([output]).cloned().collect();
         }
-        let mut messages: Vec<_> = self.conversation.as_ref().map(|kept| kept.take().into()).unwrap_or_default();
+        let mut messages: Vec<_> = self.conversation.as_ref().map(|saved| saved.take().into()).unwrap_or_default();
         messages.push(message);
         let run = Arc::new(self);
-        let mut talk = Talk { turns: Turns::new(messages, limits), conversation: run.conversation.clone() };
+        let mut saved = SavedTurns { turns: Turns::new(messages, limits), conversation: run.conversation.clone() };
         loop {
-            match talk.turns.step() {
-                Step::Request(_) => run.ask(&mut talk.turns).await?,
+            match saved.turns.step() {
+                Step::Request(_) => run.ask(&mut saved.turns).await?,
                 Step::Call(calls) => {
                     let results = run.call_all(calls).await?;
-                    talk.turns.called(results);
-                    talk.turns.heard(&run.ctx.frame().heard.take());
+                    saved.turns.handle_results(results);
+                    saved.turns.add_user_messages(&run.ctx.frame().user_messages.take());
                 }
                 Step::Done(value) => {
-                    let attachments = talk.turns.files().to_vec();
+                    let attachments = saved.turns.files().to_vec();
                     return Ok(ToolReturn { attachments, ..value.clone().into() });
                 }
                 Step::Failed(message) => {
@@ -117,13 +117,13 @@ impl WorkerRun {
         }
     }
 
-    /// Asks the model once, and hands its answer to the turns.
+    /// Sends one request to the model, and passes its response to the turns.
     async fn ask(self: &Arc<Self>, turns: &mut Turns) -> Result<(), CallError> {
         self.process(turns).await?;
-        let (Came { value: response, is_replayed }, refused) = match &self.guards {
-            // On the heap: most sessions have none.
+        let (StepOutcome { value: response, is_replayed }, refused) = match &self.guards {
+            // Boxed, since most sessions have no guards.
             Some(guards) => Box::pin(self.guarded(guards, turns)).await?,
-            None => (self.request(turns, Asked::of(turns)).await?, None),
+            None => (self.request(turns, RequestParts::new(turns)).await?, None),
         };
         self.ctx.emit(|| EventKind::ModelResponse {
             model: response.model.clone(),
@@ -133,10 +133,10 @@ impl WorkerRun {
         });
         self.ctx.emit(|| EventKind::Usage { used: self.ctx.usage() });
         let retry = if let Some(reason) = refused {
-            turns.refused(response, reason)
+            turns.reject_response(response, reason)
         } else {
             let read = self.output.read_apart(&response).await;
-            turns.answered(response, read.as_ref().unwrap_or(&self.output))
+            turns.handle_response(response, read.as_ref().unwrap_or(&self.output))
         };
         if let Some(reason) = retry {
             self.ctx.emit(|| EventKind::ModelRetry { reason });
@@ -144,12 +144,12 @@ impl WorkerRun {
         Ok(())
     }
 
-    /// Lets the processors of the session change what was said so far.
+    /// Runs the history processors of the session.
     async fn process(&self, turns: &mut Turns) -> Result<(), CallError> {
         if self.processors.is_empty() {
             return Ok(());
         }
-        // Of a copy: a processor may fail, or be dropped while it waits, and what was said is kept.
+        // On a copy, so that the history stays complete if a processor fails or is dropped.
         let mut history = History::from(turns.messages().to_vec());
         for processor in self.processors.iter() {
             let processed = processor.process(&mut history, &self.ctx).await;
@@ -160,41 +160,42 @@ impl WorkerRun {
         Ok(())
     }
 
-    /// Asks the model once, until it has answered or the run is cancelled.
-    async fn request(self: &Arc<Self>, turns: &Turns, asked: Asked) -> Result<Came<Response>, CallError> {
+    /// Sends one request, and waits until it is answered or the run is cancelled.
+    async fn request(self: &Arc<Self>, turns: &Turns, parts: RequestParts) -> Result<StepOutcome<Response>, CallError> {
         let is_priced = self.prices.price(&self.model_name).is_some();
-        let under_way = Arc::new(self.ctx.begin_request(&self.model_name, is_priced)?);
+        let reserved = Arc::new(self.ctx.begin_request(&self.model_name, is_priced)?);
         self.ctx.emit(|| EventKind::ModelRequest {
             model: Arc::clone(&self.model_name),
             turn: turns.turn() + 1,
-            messages: asked.messages.len(),
+            messages: parts.messages.len(),
             tools: self.tools.iter().map(|tool| Arc::clone(&tool.name)).collect(),
         });
-        let send = Arc::clone(self).send(asked.clone(), turns.turn(), Arc::clone(&under_way));
+        let send = Arc::clone(self).send(parts.clone(), turns.turn(), Arc::clone(&reserved));
         let is_sent = Arc::new(AtomicBool::new(false));
         let sending = Arc::clone(&is_sent);
         let local = async move {
             sending.store(true, Ordering::Relaxed);
             send.await
         };
-        let input = || self.input(turns, &asked);
+        let input = || self.input(turns, &parts);
         let answer: Result<Response, CallError> = tokio::select! {
             biased;
             () = self.ctx.cancelled() => return Err(CallError::Cancelled { tool: self.ctx.name().to_owned() }),
-            answer = self.ctx.step(Way::Step, StepKind::Model, &self.model_name, input, local) => answer,
+            answer = self.ctx.step(JournalMethod::Step, StepKind::Model, &self.model_name, input, local) => answer,
         };
-        self.count_ended(&under_way, &answer);
+        self.count_finished(&reserved, &answer);
         if let Ok(response) = &answer {
             let model = response.answered_by.as_deref().map_or_else(|| Arc::clone(&self.model_name), Arc::from);
             self.ctx.warn(&model, &response.warnings);
         }
-        Ok(Came { value: answer?, is_replayed: !is_sent.load(Ordering::Relaxed) })
+        Ok(StepOutcome { value: answer?, is_replayed: !is_sent.load(Ordering::Relaxed) })
     }
 
-    /// Returns what a journal keeps of a request: what is new in it, so that a long conversation is not kept many times.
-    fn input(&self, turns: &Turns, asked: &Asked) -> Value {
-        let new = turns.new_of(&asked.messages);
-        match (turns.turn(), &asked.instructions) {
+    /// Returns the journal's record of a request: only the new messages, so that a long conversation is not stored
+    /// repeatedly.
+    fn input(&self, turns: &Turns, parts: &RequestParts) -> Value {
+        let new = turns.new_messages(&parts.messages);
+        match (turns.turn(), &parts.instructions) {
             (0, instructions) => {
                 json!({ "instructions": instructions.as_ref().unwrap_or(&self.instructions), "messages": new })
             }
@@ -203,9 +204,9 @@ impl WorkerRun {
         }
     }
 
-    /// A model that gives its output through a tool must call one in each answer: that one, if there is no other.
+    /// Returns the tool choice: a model that returns its output through a tool must call one in each answer.
     ///
-    /// Where the provider runs tools of its own, that would keep the model from them.
+    /// With server-side tools it is automatic, since a required call would keep the model from using them.
     fn tool_choice(&self, server_side_tools: &[ServerSideTool]) -> ToolChoice<'_> {
         if !server_side_tools.is_empty() {
             return ToolChoice::Auto;
@@ -217,10 +218,10 @@ impl WorkerRun {
         }
     }
 
-    async fn answer(&self, asked: &Asked, answers: u32) -> Result<Response, CallError> {
-        let instructions = asked.instructions.as_ref().unwrap_or(&self.instructions);
-        let server_side_tools = asked.server_side_tools.as_deref().unwrap_or(&self.server_side_tools);
-        let request = Request::new(&asked.messages, asked.settings.as_deref().unwrap_or(&self.settings))
+    async fn answer(&self, parts: &RequestParts, answers: u32) -> Result<Response, CallError> {
+        let instructions = parts.instructions.as_ref().unwrap_or(&self.instructions);
+        let server_side_tools = parts.server_side_tools.as_deref().unwrap_or(&self.server_side_tools);
+        let request = Request::new(&parts.messages, parts.settings.as_deref().unwrap_or(&self.settings))
             .instructions(Some(&**instructions).filter(|text| !text.is_empty()))
             .tools(&self.tools)
             .tool_choice(self.tool_choice(server_side_tools))
@@ -242,16 +243,16 @@ impl WorkerRun {
         CallError::Model { worker: self.ctx.name().to_owned(), source }
     }
 
-    /// Reports the pieces of an answer and returns the whole.
+    /// Emits the pieces of an answer, and returns the whole.
     async fn collect(&self, stream: ResponseStream) -> Result<Response, ProviderError> {
-        let mut uses = Uses::default();
-        let answer = self.pieces(stream, &mut uses).await;
-        let parts = answer.as_ref().map(|response| &*response.parts).map_err(|_| "the answer broke off");
-        uses.settle(parts).into_iter().for_each(|kind| self.ctx.emit(|| kind));
+        let mut uses = ToolUses::default();
+        let answer = self.read_stream(stream, &mut uses).await;
+        let parts = answer.as_ref().map(|response| &*response.parts).map_err(|_| "the answer was interrupted");
+        uses.complete(parts).into_iter().for_each(|kind| self.ctx.emit(|| kind));
         answer
     }
 
-    async fn pieces(&self, mut stream: ResponseStream, uses: &mut Uses) -> Result<Response, ProviderError> {
+    async fn read_stream(&self, mut stream: ResponseStream, uses: &mut ToolUses) -> Result<Response, ProviderError> {
         while let Some(event) = stream.next().await {
             let delta = match event? {
                 StreamEvent::Done(response) => return Ok(response),
@@ -263,19 +264,19 @@ impl WorkerRun {
                 StreamEvent::Thinking(text) => Delta::Thinking(text),
                 StreamEvent::ToolCall { arguments, .. } => Delta::Arguments(arguments),
                 StreamEvent::ServerSideTool { name, input } => {
-                    let kind = uses.begin(name, input);
+                    let kind = uses.start(name, input);
                     self.ctx.emit(|| kind);
                     continue;
                 }
                 StreamEvent::ServerSideToolDone { name, input, error } => {
-                    uses.end(&name, &input, error).into_iter().for_each(|kind| self.ctx.emit(|| kind));
+                    uses.finish(&name, &input, error).into_iter().for_each(|kind| self.ctx.emit(|| kind));
                     continue;
                 }
                 _ => continue,
             };
             self.ctx.emit(|| EventKind::ModelDelta { delta });
         }
-        let text = "the stream broke off before the answer was complete; ask again";
+        let text = "the stream ended before the answer was complete; retry the request";
         Err(ProviderError::new(self.model.name(), ErrorKind::Protocol, text))
     }
 }

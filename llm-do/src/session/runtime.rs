@@ -1,9 +1,9 @@
-//! The session: what runs share, and how they begin.
+//! The session that runs share.
 
-mod bound;
 mod builder;
 mod chat;
 mod error;
+mod named_limits;
 mod start;
 
 use std::future::IntoFuture;
@@ -32,18 +32,18 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Begins to set up a session.
+    /// Returns a builder of a session.
     pub fn builder() -> RuntimeBuilder {
         RuntimeBuilder::default()
     }
 
-    /// Runs an entry, or a tool or worker by itself, as the root call: `runtime.run(main { .. })`.
+    /// Runs an entry, or a single tool or worker, as the root call: `runtime.run(main { .. })`.
     ///
     /// Dropping the future cancels the run.
     ///
     /// # Errors
     ///
-    /// Returns a [`CallError`] that says why nothing ran, or what the root call failed with.
+    /// Returns a [`CallError`] if the call could not run, or if it failed.
     pub async fn run<T>(&self, call: T) -> Result<T::Output, CallError>
     where
         T: Tool<Output: FromReturn>,
@@ -51,23 +51,23 @@ impl Runtime {
         self.start(call).await
     }
 
-    /// Runs an entry, tool or worker by its registered name, with arguments as JSON, as the root call.
+    /// Runs an entry, tool or worker as the root call, by its registered name and with arguments as JSON.
     ///
     /// # Errors
     ///
-    /// Returns a [`CallError`] as [`run`](Self::run) does, and [`CallError::NotFound`] for an unknown name.
+    /// Returns a [`CallError`] like [`run`](Self::run), and [`CallError::NotFound`] for an unknown name.
     pub async fn run_named(&self, name: &str, arguments: Value) -> Result<Value, CallError> {
         self.start_named(name, arguments).await
     }
 
-    /// Runs an entry, or a tool or worker by itself, from code that is not async: a script's `main`.
+    /// Runs an entry, or a single tool or worker, from code that is not async, such as the `main` of a script.
     ///
-    /// It returns once the root call has ended. A tool that blocks its thread past its timeout is left behind on it.
+    /// Returns once the root call has finished. A tool that blocks its thread past its timeout is left running on it.
     ///
     /// # Errors
     ///
-    /// Returns a [`CallError`] as [`run`](Self::run) does, and [`CallError::Blocking`] where async code runs already: such
-    /// a thread must not wait, so use `run(..).await` there.
+    /// Returns a [`CallError`] like [`run`](Self::run), and [`CallError::Blocking`] when called from async code,
+    /// whose thread must not block; use `run(..).await` there.
     ///
     /// # Examples
     ///
@@ -96,25 +96,25 @@ impl Runtime {
         let fail = |source: std::io::Error| CallError::Failed { tool: T::NAME.to_owned(), source: source.into() };
         let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(fail)?;
         let result = tokio.block_on(self.start(call).into_future());
-        // Dropped, it would wait for tools that block their threads past their timeouts.
+        // Dropping the runtime would wait for tools that block their threads past their timeouts.
         tokio.shutdown_background();
         result
     }
 
-    /// Waits until every sink has handled all events so far, however long it takes: those of single runs too.
+    /// Waits without a limit until every sink, including those of single runs, has processed all events so far.
     ///
-    /// A root call waits for sinks too when it ends, but at most 50 milliseconds.
+    /// A root call that finishes waits for sinks too, but for at most 50 milliseconds.
     pub async fn flush(&self) {
         event::flush(&[&*self.plane.sinks, &*self.plane.run_sinks.all()].concat()).await;
     }
 
-    /// Returns what `check` reports of models.
+    /// Returns the problems of models that `check` reports.
     #[cfg(feature = "cli")]
     pub(crate) fn model_findings(&self) -> Findings {
         self.plane.models.findings(&self.plane.registry, &self.plane.prices)
     }
 
-    /// Returns what is registered.
+    /// Returns the registry.
     #[must_use]
     pub fn registry(&self) -> &Registry {
         &self.plane.registry

@@ -92,7 +92,7 @@ async fn a_typed_call_that_would_lose_a_field_is_refused() {
     let approver = Scripted::approving();
     let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
     let error = llm_do::error::chain(&runtime.run(typed {}).await.unwrap_err());
-    assert!(error.contains("`to` is skipped when it is written"), "{error}");
+    assert!(error.contains("`to` is skipped when it is serialized"), "{error}");
     assert!(approver.asked().is_empty());
     let root = transfer { transfers: Vec::new() };
     assert!(llm_do::error::chain(&runtime.run(root).await.unwrap_err()).contains("`to` is skipped"));

@@ -251,7 +251,7 @@ fn names_that_are_not_registered_are_told_all_at_once_with_what_may_be_meant() {
             "there is no worker `plain`, but a tool: give its rule by `tool`",
         ]
     );
-    assert!(error.to_string().starts_with("the approval policy has rules for what is not registered:\n  "));
+    assert!(error.to_string().starts_with("the approval policy has rules for unknown names:\n  "));
 }
 
 #[test]

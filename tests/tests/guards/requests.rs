@@ -142,7 +142,7 @@ async fn answers_that_are_refused_spend_the_retries() {
     let guard = FunctionGuard::new("never").after_response(|_, _| Err(Refusal::tell("not polite")));
     let runtime = builder().force_model(scripted(&notes, [text("hi")])).guard(guard).build().unwrap();
     let error = runtime.run(reader { input: "x".into() }).await.unwrap_err();
-    assert_eq!(error.to_string(), "`reader` gave up: no valid result in 2 tries; the last: not polite");
+    assert_eq!(error.to_string(), "`reader` gave up: no valid result in 2 attempts; the last error: not polite");
     assert_eq!(notes.take().len(), 2);
 }
 

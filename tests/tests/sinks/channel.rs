@@ -7,7 +7,7 @@ use llm_do::event::{EventKind, event_channel};
 use super::{dropped, places, recorded, repeat};
 
 #[tokio::test]
-async fn what_is_sent_is_received_in_order_to_the_end() {
+async fn events_are_received_in_order_until_the_channel_closes() {
     let (sink, mut events) = event_channel(1024);
     let (runtime, recorder) = recorded(Runtime::builder().sink(sink));
     let run = tokio::spawn(async move { runtime.run(repeat { times: 20 }).await });
@@ -20,7 +20,7 @@ async fn what_is_sent_is_received_in_order_to_the_end() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_is_late_is_told_what_it_missed() {
+async fn a_slow_receiver_gets_the_number_of_dropped_events() {
     let (sink, mut events) = event_channel(4);
     let (runtime, recorder) = recorded(Runtime::builder().sink(sink));
     runtime.run(repeat { times: 20 }).await.unwrap();
@@ -30,7 +30,7 @@ async fn a_receiver_that_is_late_is_told_what_it_missed() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_is_gone_stops_no_run() {
+async fn a_dropped_receiver_does_not_stop_a_run() {
     let (sink, events) = event_channel(4);
     let (runtime, _recorder) = recorded(Runtime::builder().sink(sink));
     drop(events);

@@ -16,7 +16,7 @@ fn lines(text: &str) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn a_finished_log_is_whole_and_in_order_however_late_it_is_written() {
+async fn a_finished_log_is_complete_and_in_order_even_if_written_late() {
     let (gate, hangs) = channel();
     let written = Written::default();
     let log = Arc::new(JsonLines::new(Hanging(hangs, written.clone())));
@@ -31,7 +31,7 @@ async fn a_finished_log_is_whole_and_in_order_however_late_it_is_written() {
 }
 
 #[tokio::test]
-async fn a_log_is_whole_once_its_runtime_is_dropped() {
+async fn a_log_is_complete_once_its_runtime_is_dropped() {
     let written = Written::default();
     let log = JsonLines::new(io::BufWriter::new(written.clone()));
     let (runtime, recorder) = recorded(Runtime::builder().sink(log));
@@ -41,7 +41,7 @@ async fn a_log_is_whole_once_its_runtime_is_dropped() {
 }
 
 #[tokio::test]
-async fn the_first_error_is_told_by_finish_and_the_run_goes_on() {
+async fn finish_returns_the_first_error_and_the_run_continues() {
     struct Full(u32);
     impl Write for Full {
         fn write(&mut self, _buffer: &[u8]) -> io::Result<usize> {
@@ -60,7 +60,7 @@ async fn the_first_error_is_told_by_finish_and_the_run_goes_on() {
 }
 
 #[tokio::test]
-async fn a_writer_that_panics_is_told_by_finish() {
+async fn finish_returns_an_error_after_a_panic_of_the_writer() {
     struct Panics;
     impl Write for Panics {
         fn write(&mut self, _buffer: &[u8]) -> io::Result<usize> {

@@ -1,4 +1,4 @@
-//! The queue before a sink.
+//! The queue in front of a sink.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use llm_do::event::{Delivery, Event, EventSink};
 use super::{Gated, dropped, places, recorded, repeat};
 
 #[tokio::test]
-async fn a_run_ends_while_a_sink_still_holds_its_first_event() {
+async fn a_run_finishes_while_a_sink_still_processes_its_first_event() {
     let (sink, gate) = Gated::new();
     let (runtime, recorder) = recorded(Runtime::builder().shared_sink(sink.clone()));
     assert_eq!(runtime.run(repeat { times: 200 }).await.unwrap(), 200);
@@ -23,14 +23,14 @@ async fn a_run_ends_while_a_sink_still_holds_its_first_event() {
 }
 
 #[tokio::test]
-async fn a_full_queue_drops_what_comes_and_says_how_much() {
+async fn a_full_queue_drops_events_and_reports_their_number() {
     let (sink, gate) = Gated::new();
     let (runtime, recorder) = recorded(Runtime::builder().sink_capacity(8).shared_sink(sink.clone()));
     runtime.run(repeat { times: 100 }).await.unwrap();
     drop(gate);
     runtime.flush().await;
     let taken = sink.taken();
-    // 8 waited, and one more if the sink had taken it before the queue was full.
+    // 8 events waited, plus one if the sink received it before the queue was full.
     let kept = taken.len() - 1;
     assert!(kept == 8 || kept == 9, "{kept}");
     assert_eq!(dropped(&taken), [recorder.events().len() as u64 - kept as u64]);
@@ -43,7 +43,7 @@ async fn a_full_queue_drops_what_comes_and_says_how_much() {
 }
 
 #[tokio::test]
-async fn flush_waits_for_a_sink_as_long_as_it_takes() {
+async fn flush_waits_for_a_sink_without_a_limit() {
     let (sink, gate) = Gated::new();
     let (runtime, recorder) = recorded(Runtime::builder().shared_sink(sink.clone()));
     runtime.run(repeat { times: 1 }).await.unwrap();
@@ -57,7 +57,7 @@ async fn flush_waits_for_a_sink_as_long_as_it_takes() {
 }
 
 #[tokio::test]
-async fn a_sink_that_panics_is_not_called_again_and_the_run_goes_on() {
+async fn a_sink_that_panics_is_not_called_again_and_the_run_continues() {
     #[derive(Debug, Default)]
     struct Panics(AtomicU64);
     impl EventSink for Panics {
@@ -75,7 +75,7 @@ async fn a_sink_that_panics_is_not_called_again_and_the_run_goes_on() {
 }
 
 #[tokio::test]
-async fn a_runtime_that_is_dropped_has_told_its_sinks_everything() {
+async fn a_dropped_runtime_has_delivered_all_events() {
     let (sink, gate) = Gated::new();
     let (runtime, recorder) = recorded(Runtime::builder().shared_sink(sink.clone()));
     runtime.run(repeat { times: 10 }).await.unwrap();
@@ -85,7 +85,7 @@ async fn a_runtime_that_is_dropped_has_told_its_sinks_everything() {
 }
 
 #[tokio::test]
-async fn a_runtime_that_is_dropped_does_not_wait_for_a_sink_that_hangs() {
+async fn dropping_a_runtime_does_not_wait_forever_for_a_blocked_sink() {
     let (sink, gate) = Gated::new();
     let (runtime, _recorder) = recorded(Runtime::builder().shared_sink(sink.clone()));
     runtime.run(repeat { times: 1 }).await.unwrap();
@@ -95,18 +95,18 @@ async fn a_runtime_that_is_dropped_does_not_wait_for_a_sink_that_hangs() {
 }
 
 #[test]
-fn a_sink_that_hangs_needs_no_timers() {
+fn a_blocked_sink_does_not_need_tokio_timers() {
     let (sink, _gate) = Gated::new();
     let threads = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let (runtime, _recorder) = recorded(Runtime::builder().shared_sink(sink.clone()));
     assert_eq!(threads.block_on(runtime.run(repeat { times: 3 })).unwrap(), 3);
     assert_eq!(sink.taken().len(), 0);
-    // Its thread is not waited for: that is for another test.
+    // The thread is not joined here; another test covers that.
     std::mem::forget(runtime);
 }
 
 #[test]
-fn a_sink_that_hangs_needs_no_tokio() {
+fn a_blocked_sink_does_not_need_tokio() {
     let (sink, _gate) = Gated::new();
     let (runtime, _recorder) = recorded(Runtime::builder().shared_sink(sink));
     assert_eq!(runtime.run(repeat { times: 0 }).now_or_never().unwrap().unwrap(), 0);
@@ -128,7 +128,7 @@ impl EventSink for Threads {
 }
 
 #[tokio::test]
-async fn a_sink_is_called_on_a_thread_of_its_name_or_where_things_happen() {
+async fn a_sink_is_called_on_a_named_thread_or_inline() {
     let queued = Arc::new(Threads(Delivery::Queued, Mutex::default()));
     let inline = Arc::new(Threads(Delivery::Inline, Mutex::default()));
     let (runtime, _recorder) = recorded(Runtime::builder().shared_sink(queued.clone()).shared_sink(inline.clone()));
@@ -141,7 +141,7 @@ async fn a_sink_is_called_on_a_thread_of_its_name_or_where_things_happen() {
 }
 
 #[tokio::test]
-async fn a_closure_is_a_sink_that_may_change_what_it_captured() {
+async fn a_closure_sink_may_mutate_its_captures() {
     let (tell, told) = std::sync::mpsc::channel();
     let mut count = 0;
     let builder = Runtime::builder().on_event(move |event| {

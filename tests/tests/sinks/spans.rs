@@ -43,12 +43,12 @@ fn fail(with: String) -> Result<()> {
     Err(with.into())
 }
 
-/// A span or an event: what it is called, what it is in, and what it says.
+/// A span or an event: its name, its parent and its fields.
 #[derive(Clone, Debug, Default)]
 struct Seen {
     parent: Option<u64>,
     fields: BTreeMap<&'static str, String>,
-    /// How many hold it; none once it is closed.
+    /// The number of references; 0 once it is closed.
     handles: u32,
 }
 
@@ -68,7 +68,7 @@ impl Visit for Seen {
     }
 }
 
-/// Keeps all spans and events; what is not told its parent is in the span that was entered last.
+/// Records all spans and events; without an explicit parent, they are in the span that was entered last.
 #[derive(Clone, Default)]
 struct Trace {
     next: Arc<AtomicU64>,
@@ -87,7 +87,7 @@ impl Trace {
         self.spans.lock().unwrap().clone()
     }
 
-    /// Returns each span's name after that of the one it is in.
+    /// Returns the name of each span, after the name of its parent.
     fn nested(&self) -> Vec<(String, String)> {
         let spans = self.spans();
         let above = |seen: &Seen| seen.parent.map_or("", |parent| spans[&parent].name()).to_owned();
@@ -168,7 +168,7 @@ async fn keep_swordfish(sink: TracingSink) -> Trace {
 }
 
 #[tokio::test]
-async fn spans_are_in_one_another_as_calls_are() {
+async fn spans_are_nested_like_calls() {
     let trace = Trace::default();
     let _guard = tracing::subscriber::set_default(trace.clone());
     let runtime = traced(TracingSink::new()).build().unwrap();
@@ -183,7 +183,7 @@ async fn spans_are_in_one_another_as_calls_are() {
 }
 
 #[tokio::test]
-async fn a_tool_that_a_provider_runs_is_in_the_span_of_the_request() {
+async fn a_server_side_tool_is_in_the_span_of_the_request() {
     for with_content in [false, true] {
         let trace = Trace::default();
         let _guard = tracing::subscriber::set_default(trace.clone());
@@ -213,23 +213,23 @@ async fn a_tool_that_a_provider_runs_is_in_the_span_of_the_request() {
 }
 
 #[tokio::test]
-async fn a_run_is_in_the_span_that_it_is_started_in() {
+async fn a_run_is_in_the_span_in_which_it_was_started() {
     let trace = Trace::default();
     let _guard = tracing::subscriber::set_default(trace.clone());
     let runtime = traced(TracingSink::new()).build().unwrap();
     let request = tracing::info_span!("request", otel.name = "GET /");
     let entered = request.enter();
-    // A run that needs no thread but this one ends in one poll, inside the span.
+    // A run that needs only this thread finishes in one poll, inside the span.
     let run = futures_util::future::poll_immediate(runtime.run(keep { secret: "x".into() }));
     run.await.unwrap().unwrap();
     drop(entered);
     assert_eq!(trace.nested()[1], ("GET /".to_owned(), "execute_tool keep".to_owned()));
 }
 
-/// Is told once a worker is asked alongside.
+/// Is notified once the shadow's worker runs.
 static ASKED: Notify = Notify::const_new();
 
-/// Keeps a secret, and stays until a worker is asked alongside.
+/// Keeps a secret, and waits until the shadow's worker runs.
 #[entry(toolsets = [keep])]
 async fn keep_and_stay(ctx: &CallContext<keep_and_stay>) -> Result<()> {
     ctx.call(keep { secret: "x".into() }).await?;
@@ -258,7 +258,7 @@ async fn the_worker_of_a_shadow_is_in_the_span_of_the_root_call() {
 }
 
 #[tokio::test]
-async fn spans_say_what_the_conventions_ask_for() {
+async fn spans_have_the_attributes_of_the_conventions() {
     let trace = keep_swordfish(TracingSink::new()).await;
     let says = |name: &str, field: &str, value: &str| {
         let span = trace.span(name);
@@ -297,7 +297,7 @@ async fn spans_say_what_the_conventions_ask_for() {
 }
 
 #[tokio::test]
-async fn spans_hold_no_content_unless_asked() {
+async fn spans_have_no_content_by_default() {
     let trace = keep_swordfish(TracingSink::new()).await;
     assert!(!format!("{:?}", trace.spans()).contains("swordfish"), "{:?}", trace.spans());
 
@@ -315,7 +315,7 @@ async fn spans_hold_no_content_unless_asked() {
 }
 
 #[tokio::test]
-async fn what_failed_says_so_and_not_why() {
+async fn a_failure_has_an_error_type_without_its_text() {
     let trace = Trace::default();
     let _guard = tracing::subscriber::set_default(trace.clone());
     let runtime = traced(TracingSink::new()).build().unwrap();
@@ -337,7 +337,7 @@ async fn what_failed_says_so_and_not_why() {
 
 #[tokio::test]
 async fn a_refused_call_is_an_event_in_its_callers_span() {
-    /// Calls what there is not.
+    /// Calls a tool that does not exist.
     #[entry]
     async fn lost(ctx: &CallContext) -> Result<bool> {
         Ok(ctx.call_tool("swordfish", Value::Null).await.is_err())

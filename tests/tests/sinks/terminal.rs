@@ -1,4 +1,4 @@
-//! What a person sees.
+//! The terminal sink.
 
 use std::sync::mpsc::channel;
 
@@ -37,7 +37,7 @@ async fn calls_are_shown_below_their_callers_and_many_lines_are_cut() {
 }
 
 #[tokio::test]
-async fn what_models_write_is_shown_as_it_comes_and_once() {
+async fn streamed_text_is_shown_immediately_and_once() {
     let model = TestModel::new().call_tools(false).text("said");
     let show = |verbosity, model| async move {
         let written = Written::default();
@@ -53,7 +53,7 @@ async fn what_models_write_is_shown_as_it_comes_and_once() {
 }
 
 #[tokio::test]
-async fn a_terminal_that_hangs_stops_no_run() {
+async fn a_blocked_terminal_does_not_stop_a_run() {
     let (gate, hangs) = channel();
     let written = Written::default();
     let sink = Terminal::new(Hanging(hangs, written.clone()), Verbosity::Calls);

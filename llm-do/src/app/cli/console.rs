@@ -58,7 +58,7 @@ impl Console for Terminal {
 const INDENT: &str = "  │ ";
 
 fn rows(first: &str, text: &str, width: Option<usize>) -> String {
-    Rows { first, other: INDENT, width }.of(&printable(text))
+    Rows { first, other: INDENT, width }.format(&printable(text))
 }
 
 /// Returns whether there is a terminal to ask and to answer at.

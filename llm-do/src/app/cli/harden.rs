@@ -8,7 +8,7 @@ use super::run::{block_on, print_safely};
 use super::{Failure, print};
 use crate::app::harden::{Agreement, Cases, Compared, Summary, Verdict, compare_one};
 use crate::declare::tool::Effect;
-use crate::observe::event::{Outcome, told};
+use crate::observe::event::{Outcome, with_value};
 use crate::plane::approval::ApprovalMode;
 use crate::plane::registry::{Registry, did_you_mean};
 use crate::session::runtime::{Runtime, RuntimeBuilder};
@@ -20,7 +20,8 @@ pub(super) fn harden(mut builder: RuntimeBuilder, options: &HardenOptions) -> Re
     let cases = cases(options)?;
     let token = builder.cancellation_token();
     let mode = if options.approve_all { ApprovalMode::ApproveAll } else { ApprovalMode::RejectAll };
-    let runtime = builder.apart().approval_mode(mode).build_on(registry).map_err(Failure::error)?;
+    let runtime =
+        builder.without_journal_and_shadows().approval_mode(mode).build_on(registry).map_err(Failure::error)?;
     let summary = block_on(&token, each(&runtime, &cases, options, &token))??;
     print(&if options.json { json!(summary).to_string() } else { summary.to_string() })?;
     if summary.all_agree() {
@@ -81,13 +82,13 @@ async fn each(
 fn describe(compared: &Compared) -> String {
     let Compared { verdict, input, times, answers, worker, candidate, .. } = compared;
     let often = if *times == 1 { String::new() } else { format!(" ({times} times)") };
-    let mut text = told(&format!("{:13}", verdict.as_str()), &input.to_string(), &often);
+    let mut text = with_value(&format!("{:13}", verdict.as_str()), &input.to_string(), &often);
     let mut add = |who: &str, outcome: &Outcome| {
         let value = match outcome {
             Outcome::Result(value) => value.to_string(),
             Outcome::Error(error) => error.clone(),
         };
-        text.push_str(&told(&format!("\n    {who:9}"), &value, ""));
+        text.push_str(&with_value(&format!("\n    {who:9}"), &value, ""));
     };
     if *verdict != Verdict::Agrees {
         add("worker", worker);

@@ -11,7 +11,7 @@ use super::gate::{Closed, Gate};
 use super::keyboard::width;
 use crate::base::printable::{printable, printable_line};
 use crate::observe::event::{
-    BAR, CAPACITY, Delivery, Event, EventKind, EventSink, Page, Queue, Rows, Verbosity, settle,
+    BAR, CAPACITY, Delivery, Event, EventKind, EventSink, Queue, Rows, TerminalWriter, Verbosity, flush_with_timeout,
 };
 
 /// Shows events, and what the run waits for where standard error is a terminal, one after the other: by one queue.
@@ -25,7 +25,7 @@ pub(super) struct Progress {
 impl Progress {
     pub(super) fn new(verbosity: Verbosity) -> Self {
         let line = Line { bar: ProgressBar::new_spinner(), is_terminal: io::stderr().is_terminal() };
-        let page = Page::with_width(Beside(line.bar.clone()), verbosity, width);
+        let page = TerminalWriter::with_width(Beside(line.bar.clone()), verbosity, width);
         let gate = Gate::default();
         let screen = Screen { page, line: line.clone(), gate: gate.clone() };
         Self { line, gate, queue: Arc::new(Queue::new(Arc::new(screen), CAPACITY)) }
@@ -33,7 +33,7 @@ impl Progress {
 
     /// Shows what happened so far, if the terminal does not hang, and takes the line away.
     pub(super) async fn settle(&self) {
-        settle(&[Arc::clone(&self.queue) as _]).await;
+        flush_with_timeout(&[Arc::clone(&self.queue) as _]).await;
         self.line.clear();
     }
 
@@ -55,7 +55,7 @@ impl Progress {
         let (gate, beside) = (self.gate.clone(), self.line.bar.clone());
         std::panic::set_hook(Box::new(move |panic| {
             let rows = Rows { first: BAR, other: BAR, width: width() };
-            gate.write(rows.of(&printable(&panic.to_string())), |text| {
+            gate.write(rows.format(&printable(&panic.to_string())), |text| {
                 // Nobody is there to read it if standard error is gone.
                 let _ = Beside(beside.clone()).write_all(text.as_bytes());
             });
@@ -81,7 +81,7 @@ impl EventSink for Progress {
 /// The lines and the line, on the queue's thread.
 #[derive(Debug)]
 struct Screen {
-    page: Page<Beside>,
+    page: TerminalWriter<Beside>,
     line: Line,
     gate: Gate,
 }

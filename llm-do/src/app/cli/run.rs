@@ -145,7 +145,7 @@ fn configure(mut builder: RuntimeBuilder, options: &RunOptions, progress: &Progr
         builder = builder.default_approver(person.clone());
     }
     let builder = builder.default_input_handler(person);
-    builder.limited(|limits| options.limits.over(limits)).streaming(true).sink(progress.clone())
+    builder.map_limits(|limits| options.limits.over(limits)).streaming(true).sink(progress.clone())
 }
 
 fn verbosity(times: u8) -> Verbosity {

@@ -1,4 +1,4 @@
-//! What a worker was asked and what it answered, from journals.
+//! The inputs and answers of a worker, read from journals.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -12,62 +12,64 @@ use crate::observe::journal::{FileJournal, JournalError, Record, StepKind, diges
 use crate::plane::approval::edited;
 use crate::plane::dispatch::recorded_outcome;
 
-/// What a worker was asked, and what it answered: its finished calls in journals, equal inputs as one case.
+/// The inputs and answers of a worker: its finished calls in journals, with equal inputs as one case.
 ///
-/// A root call of the worker and calls from other items count alike, also those inside a call that is recorded itself. An
-/// input that an approver edited is the one that ran. Calls that came to no end are left out, and so are those of a tool
-/// of the same name that makes no calls: what the worker was already replaced by.
+/// Root calls and calls from other items count alike, including calls nested in a recorded call. If an approver
+/// edited an input, the edited one counts. Left out are calls that did not finish, and calls of a tool of the same
+/// name that makes no calls itself, which has already replaced the worker.
 #[derive(Debug)]
 pub struct Cases {
     worker: Arc<str>,
     all: Vec<Case>,
-    /// Where the cases are whose input has a digest.
+    /// The indices of the cases by the digest of their input.
     by_digest: HashMap<String, Vec<usize>>,
     others: BTreeSet<Arc<str>>,
 }
 
-/// An input, and what the worker made of it.
+/// An input, and the worker's answers to it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Case {
     /// The arguments.
     pub input: Value,
-    /// The different answers, in the order in which they were first given: at least one.
+    /// The distinct answers, in the order in which they were first given; at least one.
     pub answers: Vec<Answer>,
 }
 
-/// What a worker answered.
+/// An answer of the worker.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Answer {
-    /// The result, or the error that its caller was told of.
+    /// The result, or the error that the caller received.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// How often.
+    /// How often this answer was given.
     pub times: u64,
 }
 
 impl Cases {
-    /// Returns no cases yet of the worker of this registered name; it need not be linked any more.
+    /// Returns an empty list of cases for the worker with this registered name, which need not be linked any more.
     #[must_use]
     pub fn of(worker: impl Into<Arc<str>>) -> Self {
         Self { worker: worker.into(), all: Vec::new(), by_digest: HashMap::new(), others: BTreeSet::new() }
     }
 
-    /// Adds the calls of one journal, given from its first record on: see [`MemoryJournal::records`](crate::journal::MemoryJournal::records).
+    /// Adds the calls of one journal; `records` starts at its first record: see
+    /// [`MemoryJournal::records`](crate::journal::MemoryJournal::records).
     pub fn add(&mut self, records: impl IntoIterator<Item = Record>) {
         let mut edits = HashMap::new();
-        records.into_iter().for_each(|record| self.take(record, &mut edits));
+        records.into_iter().for_each(|record| self.add_record(record, &mut edits));
     }
 
-    /// Adds the calls of a journal's file, without locking or changing it.
+    /// Adds the calls of a journal file, without locking or changing it.
     ///
     /// # Errors
     ///
-    /// As [`FileJournal::read`], and [`JournalError::Corrupt`] for a line that is no record; what is before it is added.
+    /// Returns the errors of [`FileJournal::read`], and [`JournalError::Corrupt`] for an invalid line; the records
+    /// before it are added.
     pub fn add_file(&mut self, path: impl Into<PathBuf>) -> Result<(), JournalError> {
         let mut edits = HashMap::new();
-        FileJournal::read(path)?.try_for_each(|record| record.map(|record| self.take(record, &mut edits)))
+        FileJournal::read(path)?.try_for_each(|record| record.map(|record| self.add_record(record, &mut edits)))
     }
 
     /// Returns the worker's name.
@@ -76,30 +78,30 @@ impl Cases {
         &self.worker
     }
 
-    /// Returns how many different inputs there are.
+    /// Returns the number of distinct inputs.
     #[must_use]
     pub fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Returns whether there is no case.
+    /// Returns whether there are no cases.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Goes through the cases in the order in which they first ended.
+    /// Returns the cases in the order in which they first finished.
     pub fn iter(&self) -> std::slice::Iter<'_, Case> {
         self.all.iter()
     }
 
-    /// Returns the names of other calls in the journals: one of them may be meant.
+    /// Returns the names of other calls in the journals, for suggestions.
     #[cfg(feature = "cli")]
     pub(crate) fn others(&self) -> impl Iterator<Item = &str> {
         self.others.iter().map(AsRef::as_ref)
     }
 
-    fn take(&mut self, record: Record, edits: &mut HashMap<Arc<str>, Value>) {
+    fn add_record(&mut self, record: Record, edits: &mut HashMap<Arc<str>, Value>) {
         let is_mine = record.name == self.worker;
         match record.kind {
             StepKind::Approval if is_mine => {
@@ -110,7 +112,7 @@ impl Cases {
             StepKind::Call | StepKind::Result if is_mine => {
                 let input = edits.remove(&record.key).unwrap_or_else(|| Arc::unwrap_or_clone(record.input));
                 if let Some(outcome) = recorded_outcome(&record.name, record.value) {
-                    self.answered(input, outcome);
+                    self.add_answer(input, outcome);
                 }
             }
             StepKind::Call | StepKind::Result | StepKind::Run => drop(self.others.insert(record.name)),
@@ -118,15 +120,15 @@ impl Cases {
         }
     }
 
-    fn answered(&mut self, input: Value, outcome: Outcome) {
-        let places = self.by_digest.entry(digest(&input)).or_default();
-        let known = places.iter().copied().find(|&place| self.all[place].input == input);
-        let place = known.unwrap_or_else(|| {
-            places.push(self.all.len());
+    fn add_answer(&mut self, input: Value, outcome: Outcome) {
+        let indices = self.by_digest.entry(digest(&input)).or_default();
+        let known = indices.iter().copied().find(|&index| self.all[index].input == input);
+        let index = known.unwrap_or_else(|| {
+            indices.push(self.all.len());
             self.all.push(Case { input, answers: Vec::new() });
             self.all.len() - 1
         });
-        let answers = &mut self.all[place].answers;
+        let answers = &mut self.all[index].answers;
         match answers.iter_mut().find(|answer| answer.outcome == outcome) {
             Some(answer) => answer.times += 1,
             None => answers.push(Answer { outcome, times: 1 }),
@@ -144,17 +146,18 @@ impl<'a> IntoIterator for &'a Cases {
 }
 
 impl Case {
-    /// Returns how often the worker was asked.
+    /// Returns how often the worker received this input.
     #[must_use]
     pub fn times(&self) -> u64 {
         self.answers.iter().map(|answer| answer.times).sum()
     }
 
-    /// Returns what the worker answered most often, the first of those given as often; an error only if it never answered.
+    /// Returns the most frequent result, the first of those that are equally frequent; an error only if there is no
+    /// result.
     #[must_use]
     pub fn answer(&self) -> Option<&Answer> {
         let rank = |answer: &Answer| (matches!(answer.outcome, Outcome::Result(_)), answer.times);
-        // Of several that are greatest, the last is found: so from the end.
+        // `max_by_key` returns the last maximum, so the order is reversed.
         self.answers.iter().rev().max_by_key(|answer| rank(answer))
     }
 }

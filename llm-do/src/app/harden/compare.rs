@@ -1,4 +1,4 @@
-//! A candidate, run over what a worker was asked.
+//! Runs a candidate on the inputs of a worker, and compares the results.
 
 use std::fmt;
 
@@ -11,25 +11,25 @@ use crate::base::error::{CallError, chain};
 use crate::observe::event::Outcome;
 use crate::session::runtime::Runtime;
 
-/// How a candidate did on one case.
+/// The result of comparing a candidate with the worker on one case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Verdict {
-    /// It came to the worker's answer.
+    /// The candidate returned the worker's answer.
     Agrees,
-    /// It came to another result.
+    /// The candidate returned another result.
     Differs,
-    /// Its schema does not take the worker's input.
+    /// The candidate's schema does not accept the worker's input.
     Refused,
-    /// It came to an error.
+    /// The candidate failed.
     Failed,
-    /// The worker came to an error itself: there is nothing to compare with, and the candidate was not run.
+    /// The worker itself failed, so there is nothing to compare with, and the candidate was not run.
     WorkerFailed,
 }
 
 impl Verdict {
-    /// Returns the words for it.
+    /// Returns the verdict as text.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -42,26 +42,26 @@ impl Verdict {
     }
 }
 
-/// One case, and what a candidate made of it.
+/// One case, and the candidate's outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Compared {
-    /// How the candidate did.
+    /// The verdict.
     pub verdict: Verdict,
     /// The arguments.
     pub input: Value,
-    /// How often the worker was asked.
+    /// How often the worker received this input.
     pub times: u64,
-    /// How many different answers it gave.
+    /// How many distinct answers the worker gave.
     pub answers: usize,
-    /// What it answered most often.
+    /// The worker's most frequent answer.
     pub worker: Outcome,
-    /// What the candidate came to; none if it was not run.
+    /// The candidate's outcome; `None` if it was not run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub candidate: Option<Outcome>,
 }
 
-/// All cases, and what a candidate made of them.
+/// The comparison of all cases.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
@@ -69,24 +69,24 @@ pub struct Report {
     pub cases: Vec<Compared>,
 }
 
-/// How many cases a candidate agrees in: `17 of 20 agree (85 %)`.
+/// The number of cases in which a candidate agrees: `17 of 20 agree (85 %)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// The cases that agree.
+    /// The number of cases that agree.
     pub agree: usize,
-    /// The cases that could: all but those in which the worker failed.
+    /// The number of cases that were compared: all except those in which the worker failed.
     pub of: usize,
-    /// The cases in which the worker failed.
+    /// The number of cases in which the worker failed.
     pub worker_failed: usize,
 }
 
-/// Runs `candidate`, by its registered name, over each case, one after the other, and compares what it comes to.
+/// Runs `candidate`, by its registered name, on each case in order, and compares the results.
 ///
-/// Each is a root call of its own, and so not gated itself; what it calls is, by the runtime's policy and approver. Give
-/// a runtime without a journal and without a shadow of the candidate.
+/// Each is a root call, which needs no approval itself; the calls that it makes do, by the runtime's policy and
+/// approver. Use a runtime without a journal and without a shadow of the candidate.
 ///
-/// The module has an example.
+/// See the module for an example.
 pub async fn compare(runtime: &Runtime, candidate: &str, cases: &Cases, agreement: &Agreement) -> Report {
     let mut report = Report::default();
     for case in cases {
@@ -95,9 +95,9 @@ pub async fn compare(runtime: &Runtime, candidate: &str, cases: &Cases, agreemen
     report
 }
 
-/// Runs `candidate` over one case, as [`compare`] does over all.
+/// Runs `candidate` on one case, like [`compare`].
 pub async fn compare_one(runtime: &Runtime, candidate: &str, case: &Case, agreement: &Agreement) -> Compared {
-    let nothing = || Outcome::Error("it is not recorded".to_owned());
+    let nothing = || Outcome::Error("no recorded answer".to_owned());
     let worker = case.answer().map_or_else(nothing, |answer| answer.outcome.clone());
     let (verdict, outcome) = match &worker {
         Outcome::Error(_) => (Verdict::WorkerFailed, None),
@@ -131,7 +131,7 @@ impl Report {
 }
 
 impl Summary {
-    /// Returns whether all cases that could agree do, and there is one.
+    /// Returns whether at least one case was compared and all that were agree.
     #[must_use]
     pub fn all_agree(&self) -> bool {
         self.of > 0 && self.agree == self.of
@@ -148,13 +148,13 @@ impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { agree, of, worker_failed } = self;
         write!(f, "{agree} of {of} agree")?;
-        // Rounded down: only all are 100 %.
+        // Rounded down, so that only full agreement is 100 %.
         if let Some(percent) = (agree * 100).checked_div(*of) {
             write!(f, " ({percent} %)")?;
         }
         match worker_failed {
             0 => Ok(()),
-            failed => write!(f, "; in {failed} more the worker had failed"),
+            failed => write!(f, "; the worker failed in {failed} more"),
         }
     }
 }

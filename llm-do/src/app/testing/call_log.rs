@@ -1,4 +1,4 @@
-//! What happened to the calls of a run, whoever decided to make them.
+//! A log of the calls of runs that is the same whether code or models make them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,13 +8,13 @@ use serde_json::{Map, Value};
 
 use crate::observe::event::{Event, EventKind};
 
-/// What happened to the calls of runs, whoever decided to make them: [`Recorder::call_log`](super::Recorder::call_log).
+/// A log of the calls of runs that is the same whether code or models make them: see
+/// [`Recorder::call_log`](super::Recorder::call_log).
 ///
-/// A worker and the code that takes its place, or the other way round, have equal logs as long as they make the same calls:
-/// these are approved alike, run or are refused alike, and use the same. Each line is one event of a call that the root
-/// call makes, or one below it, with its number, its depth below the root and its name. Left out are what happens in the
-/// root call itself, what models are asked and answer, whether code or a model called, and when. In texts, the root's name
-/// is `root`.
+/// A worker and the code that replaces it have equal logs if they make the same calls: these are approved, run or
+/// refused in the same way and use the same. Each line is one event of a call below the root call, with its number,
+/// its depth below the root and its name. The log leaves out events of the root call itself, requests to models and
+/// their answers, who made a call, and times. In texts, the root's name is replaced by `root`.
 ///
 /// # Examples
 ///
@@ -29,11 +29,11 @@ use crate::observe::event::{Event, EventKind};
 ///     a + b
 /// }
 ///
-/// /// Add nothing to nothing.
+/// /// Add two numbers.
 /// #[worker(toolsets = [add])]
 /// async fn by_model(input: String) -> String;
 ///
-/// /// The same as code.
+/// /// Adds two numbers in code.
 /// #[entry(toolsets = [add])]
 /// async fn by_code(ctx: &CallContext<by_code>) -> Result<i64> {
 ///     Ok(ctx.call(add { a: 0, b: 0 }).await?)
@@ -59,17 +59,17 @@ pub struct CallLog {
 }
 
 impl CallLog {
-    pub(super) fn of(events: &[Event]) -> Self {
+    pub(super) fn new(events: &[Event]) -> Self {
         let roots: HashMap<_, _> =
             events.iter().filter(|event| event.parent.is_none()).map(|root| (Arc::clone(&root.run), root)).collect();
         let mut numbers = HashMap::new();
         let mut lines = Vec::new();
-        for event in events.iter().filter(|event| event.parent.is_some() && !is_of_model(&event.kind)) {
+        for event in events.iter().filter(|event| event.parent.is_some() && !is_about_model(&event.kind)) {
             let Some(root) = roots.get(&event.run) else { continue };
             let next = numbers.len() + 1;
             let number = *numbers.entry((&event.run, event.call)).or_insert(next);
             let depth = event.depth - root.depth;
-            let line = format!("{number} at {depth}: {} {}", event.name, what(&event.kind));
+            let line = format!("{number} at {depth}: {} {}", event.name, describe(&event.kind));
             lines.push(line.replace(&format!("`{}`", root.name), "`root`"));
         }
         Self { lines }
@@ -82,7 +82,7 @@ impl CallLog {
     }
 }
 
-/// Shows the lines, so that two logs that ought to be equal can be compared.
+/// Writes the lines, so that two logs can be compared.
 impl fmt::Display for CallLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.lines.iter().try_for_each(|line| writeln!(f, "{line}"))
@@ -95,7 +95,7 @@ impl fmt::Debug for CallLog {
     }
 }
 
-fn is_of_model(kind: &EventKind) -> bool {
+fn is_about_model(kind: &EventKind) -> bool {
     matches!(
         kind,
         EventKind::ModelRequest { .. }
@@ -107,8 +107,8 @@ fn is_of_model(kind: &EventKind) -> bool {
     )
 }
 
-/// Writes what happened as its kind and its other fields, but for those of chance and of who called.
-fn what(kind: &EventKind) -> String {
+/// Formats an event as its kind and its other fields, without times and callers.
+fn describe(kind: &EventKind) -> String {
     let Ok(Value::Object(fields)) = serde_json::to_value(kind) else { return format!("{kind:?}") };
     let word = fields["kind"].as_str().unwrap_or_default().to_owned();
     let is_call = matches!(kind, EventKind::CallStarted { .. } | EventKind::CallRefused { .. });

@@ -1,7 +1,7 @@
-//! Tools by which a model makes workers, and calls them.
+//! Tools with which a model creates and calls workers.
 
 #![expect(clippy::missing_errors_doc, reason = "the docs of a tool are what models read")]
-#![expect(clippy::too_many_arguments, reason = "what a worker is made of")]
+#![expect(clippy::too_many_arguments, reason = "the settings of a worker")]
 
 use std::path::PathBuf;
 
@@ -16,28 +16,28 @@ use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::context::CallContext;
 
 toolset! {
-    /// Make workers, and call those that were made.
+    /// Create workers and call them.
     pub workers = [worker_create, worker_call];
 }
 
-/// Make a worker: an assistant with instructions and tools of its own. Call it by `worker_call`.
-#[tool(approval = ask, summary = "make the worker {name}: tools {toolsets}, model {model}")]
+/// Create a worker: an assistant with its own instructions and tools. Call it with `worker_call`.
+#[tool(approval = ask, summary = "create the worker {name}: tools {toolsets}, model {model}")]
 pub async fn worker_create(
     ctx: &CallContext,
-    /// Its name: 1 to 64 letters, digits, `_` or `-`, and no other worker's or tool's.
+    /// The name: 1 to 64 letters, digits, `_` or `-`; not the name of another worker or tool.
     name: String,
-    /// What it is and how it works. It knows nothing but this and its input.
+    /// The instructions. The worker knows only these and its input.
     instructions: String,
-    /// What it does, in a sentence.
+    /// What the worker does, in one sentence.
     description: String,
-    /// Its model, `provider:model`; leave it out for the usual one.
+    /// The model, `provider:model`; omit it for the default model.
     model: Option<String>,
-    /// The names of the tools that it may call, of those that you may call yourself.
+    /// The names of the tools that the worker may call, from those that you may call yourself.
     #[arg(default)]
     toolsets: Vec<String>,
-    /// A JSON schema of its result; leave it out for plain text.
+    /// The JSON schema of the result; omit it for plain text.
     output_schema: Option<Map<String, Value>>,
-    /// A JSON schema of its input, an object; leave it out for plain text.
+    /// The JSON schema of the input, an object; omit it for plain text.
     input_schema: Option<Map<String, Value>>,
 ) -> Result<Value> {
     let mut spec = WorkerSpec::new(name.trim(), instructions.trim()).description(description).toolsets(toolsets);
@@ -47,15 +47,15 @@ pub async fn worker_create(
     ctx.make_worker(spec).await
 }
 
-/// Call a worker that was made by `worker_create`, and get its result.
+/// Call a worker that was created with `worker_create`, and return its result.
 #[tool(approval = pre_approved)]
 pub async fn worker_call(
     ctx: &CallContext,
     /// The name of the worker.
     worker: String,
-    /// What it is to do: a text, or an object if it was made with an input schema.
+    /// The input: a text, or an object if the worker has an input schema.
     input: Input,
-    /// Files for it: paths below the project's root.
+    /// Files for the worker: paths below the project's root.
     #[arg(default)]
     attachments: Vec<PathBuf>,
 ) -> Result<ToolReturn, CallError> {
@@ -66,7 +66,7 @@ pub async fn worker_call(
     ctx.call_made(worker.trim(), input, attachments).await
 }
 
-/// The input of a worker that was made: a text, or the arguments of its schema.
+/// The input of a worker that was created at run time: a text, or arguments that follow its schema.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "a text, or an object of arguments")]
 pub enum Input {

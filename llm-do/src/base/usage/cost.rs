@@ -1,4 +1,4 @@
-//! What was charged, as far as it is known.
+//! The cost of requests, as far as prices are known.
 
 use std::fmt;
 use std::iter::Sum;
@@ -7,9 +7,9 @@ use std::ops::{Add, AddAssign};
 use llm_do_providers::Money;
 use serde::{Deserialize, Serialize};
 
-/// What requests cost: what is known, and how many have no known price.
+/// What requests cost: the known amount, and the number of requests whose price is unknown.
 ///
-/// A request of unknown price is never taken for free.
+/// A request of unknown price never counts as free.
 ///
 /// # Examples
 ///
@@ -23,20 +23,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Cost {
-    /// What the requests of known price cost.
+    /// The cost of the requests with a known price.
     pub known: Money,
-    /// Requests to models whose price is not known.
+    /// Requests whose price is unknown.
     pub unpriced_requests: u64,
 }
 
 impl Cost {
-    /// Returns the cost of one request; `None` if it is not known.
+    /// Returns the cost of one request; `None` if it is unknown.
     #[must_use]
     pub fn of_request(cost: Option<Money>) -> Self {
         Self { known: cost.unwrap_or_default(), unpriced_requests: u64::from(cost.is_none()) }
     }
 
-    /// Returns whether it is nothing, and known to be.
+    /// Returns whether the cost is known to be zero.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.known.is_zero() && self.unpriced_requests == 0

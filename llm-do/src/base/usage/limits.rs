@@ -1,4 +1,4 @@
-//! What a run may use.
+//! Limits on what a run may use.
 
 pub(crate) mod seconds;
 
@@ -9,22 +9,23 @@ use serde::{Deserialize, Serialize};
 
 use super::RunUsage;
 
-/// What a call and everything below it may use together; what is not set is not limited.
+/// The most that a call and everything below it may use together. What is not set is not limited.
 ///
-/// Requests and tool calls are counted before they are made, with those that are under way, so their limits are never
-/// passed. What a request reads, writes and costs is known only once it is answered: a limit on tokens or money stops
-/// the next request, and what is under way may pass it. Nothing that is stopped by a limit goes back to a model.
+/// Requests and tool calls are counted before they are made, including those in flight, so their limits are never
+/// exceeded. The tokens and cost of a request are known only once it is answered. So a limit on tokens or money stops
+/// the next request, and requests in flight may exceed it. A call that a limit stops fails the run; the error is not
+/// returned to a model.
 ///
-/// A request that fails counts, with as many tokens as the provider had told of by then, which may be fewer than it
-/// charges; one that is given up, as its run is cancelled or its time is over, counts without tokens, also where it still
-/// waited for its turn. One that fails before it is sent does not count: for want of a key, or for what the model does not
-/// take. The tries of a model that asks anew by itself are one request, and those of them that brought an answer of no use
-/// one more each.
+/// A failed request counts, with the tokens that the provider reported before the failure; the provider may charge
+/// more. A request that is dropped because its run was cancelled or timed out counts without tokens, even if it was
+/// still queued. A request that fails before it is sent does not count: for example when the key is missing or the
+/// model does not support the request. A model that retries by itself makes one request; each attempt that returned
+/// an unusable answer counts as one more.
 ///
 /// A limit on money needs prices: with one, a model of unknown price is refused, unless
-/// [`allow_unpriced`](Self::allow_unpriced) takes such requests out of it.
+/// [`allow_unpriced`](Self::allow_unpriced) exempts such requests.
 ///
-/// As data, `cost` is an amount of dollars, and `wall_time` a text such as `"1h 30m"`, or a number of seconds.
+/// As data, `cost` is an amount in dollars, and `wall_time` a text such as `"1h 30m"` or a number of seconds.
 ///
 /// # Examples
 ///
@@ -39,7 +40,7 @@ use super::RunUsage;
 /// let exceeded = limits.request_exceeds(&used, 2).unwrap();
 /// assert_eq!(
 ///     exceeded.to_string(),
-///     "`requests` is limited to 20, and 18 are used and 2 are under way; raise `requests` in the limits",
+///     "`requests` is limited to 20: 18 used, 2 in flight; raise `requests` in the limits",
 /// );
 /// # let text = r#"{"requests":20,"cost":"0.5","wall_time":"1m 30s"}"#;
 /// assert_eq!(serde_json::from_str::<Limits>(r#"{"requests": 20, "cost": 0.5, "wall_time": "90s"}"#)?, limits);
@@ -56,128 +57,128 @@ pub struct Limits {
     /// Calls of tools and workers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_calls: Option<u64>,
-    /// Tokens read, cached ones included.
+    /// Input tokens, including cached ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// Tokens written, reasoning included.
+    /// Output tokens, including reasoning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
-    /// Tokens read from providers' caches.
+    /// Input tokens read from providers' caches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cached_tokens: Option<u64>,
-    /// Tokens that models thought before they answered.
+    /// Reasoning tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
-    /// Tokens read and written.
+    /// Input and output tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_tokens: Option<u64>,
     /// Money.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Money>,
-    /// Whether requests of unknown price may be made although money is limited.
+    /// Whether requests of unknown price are allowed although money is limited.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub allow_unpriced: bool,
-    /// Time, from the start of the call.
+    /// Wall-clock time since the start of the call.
     #[serde(skip_serializing_if = "Option::is_none", with = "seconds")]
     pub wall_time: Option<Duration>,
 }
 
-/// A limit that is met: what it is on, and what to raise.
+/// A limit that is reached.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Exceeded {
-    /// One more would be too many, or as much is used as may be.
-    #[error("`{what}` is limited to {limit}, and {used}; raise `{what}` in the limits")]
+    /// One more unit would exceed the limit, or the limit is used up.
+    #[error("`{what}` is limited to {limit}: {used}; raise `{what}` in the limits")]
     Reached {
         /// The limit's name: the method of [`Limits`] that sets it.
         what: &'static str,
         /// The limit.
         limit: String,
-        /// What is used, in words.
+        /// What is used, as text.
         used: String,
     },
 
-    /// Money is limited, and what was asked for, or was already used, has no known price.
+    /// Money is limited, and a model or an earlier request has no known price.
     #[error(
-        "`cost` is limited to {limit}, and the price of {unpriced} is not known; add it to the prices, or set \
+        "`cost` is limited to {limit}, but the price of {unpriced} is unknown; add a price, or set \
          `allow_unpriced` in the limits"
     )]
     Unpriced {
         /// The limit.
         limit: Money,
-        /// What has no known price, in words: a model, or requests made before.
+        /// What has no known price, as text: a model, or earlier requests.
         unpriced: String,
     },
 }
 
 impl Limits {
-    /// Returns limits that limit nothing.
+    /// Returns limits with nothing limited.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Allows so many requests to models. Default: any number.
+    /// Limits the number of requests to models. Default: unlimited.
     #[must_use]
     pub fn requests(self, requests: u64) -> Self {
         Self { requests: Some(requests), ..self }
     }
 
-    /// Allows so many calls of tools and workers. Default: any number.
+    /// Limits the number of calls of tools and workers. Default: unlimited.
     #[must_use]
     pub fn tool_calls(self, calls: u64) -> Self {
         Self { tool_calls: Some(calls), ..self }
     }
 
-    /// Allows no request once so many tokens are read. Default: any number.
+    /// Allows no further request once `tokens` input tokens are used. Default: unlimited.
     #[must_use]
     pub fn input_tokens(self, tokens: u64) -> Self {
         Self { input_tokens: Some(tokens), ..self }
     }
 
-    /// Allows no request once so many tokens are written. Default: any number.
+    /// Allows no further request once `tokens` output tokens are used. Default: unlimited.
     #[must_use]
     pub fn output_tokens(self, tokens: u64) -> Self {
         Self { output_tokens: Some(tokens), ..self }
     }
 
-    /// Allows no request once so many tokens are read from caches. Default: any number.
+    /// Allows no further request once `tokens` cached tokens are read. Default: unlimited.
     #[must_use]
     pub fn cached_tokens(self, tokens: u64) -> Self {
         Self { cached_tokens: Some(tokens), ..self }
     }
 
-    /// Allows no request once models thought so many tokens. Default: any number.
+    /// Allows no further request once `tokens` reasoning tokens are used. Default: unlimited.
     #[must_use]
     pub fn reasoning_tokens(self, tokens: u64) -> Self {
         Self { reasoning_tokens: Some(tokens), ..self }
     }
 
-    /// Allows no request once so many tokens are read and written. Default: any number.
+    /// Allows no further request once `tokens` input and output tokens are used. Default: unlimited.
     #[must_use]
     pub fn total_tokens(self, tokens: u64) -> Self {
         Self { total_tokens: Some(tokens), ..self }
     }
 
-    /// Allows no request once so much is charged, nor any of unknown price. Default: any amount.
+    /// Allows no further request once `cost` is spent, and no request of unknown price. Default: unlimited.
     #[must_use]
     pub fn cost(self, cost: Money) -> Self {
         Self { cost: Some(cost), ..self }
     }
 
-    /// Lets requests of unknown price be made although money is limited. Default: false.
+    /// Allows requests of unknown price although money is limited. Default: false.
     #[must_use]
     pub fn allow_unpriced(self, allow: bool) -> Self {
         Self { allow_unpriced: allow, ..self }
     }
 
-    /// Allows so much time from the start of the call. Default: any.
+    /// Limits the wall-clock time from the start of the call. Default: unlimited.
     #[must_use]
     pub fn wall_time(self, time: Duration) -> Self {
         Self { wall_time: Some(time), ..self }
     }
 
-    /// Returns limits that forbid whatever one of these forbids.
+    /// Returns limits that forbid everything that either of the two forbids.
     pub(crate) fn lowest(&self, other: &Self) -> Self {
         let allows = |limits: &Self| limits.cost.is_none() || limits.allow_unpriced;
         Self {
@@ -194,11 +195,12 @@ impl Limits {
         }
     }
 
-    /// Returns the limit that forbids one more request to a model, when so much is used and so many are under way.
+    /// Returns the limit that forbids one more request to a model, given what is used and how many requests are in
+    /// flight.
     #[must_use]
-    pub fn request_exceeds(&self, used: &RunUsage, under_way: u64) -> Option<Exceeded> {
+    pub fn request_exceeds(&self, used: &RunUsage, in_flight: u64) -> Option<Exceeded> {
         let model = &used.model;
-        one_more("requests", self.requests, model.requests, under_way)
+        one_more("requests", self.requests, model.requests, in_flight)
             .or_else(|| reached("input_tokens", self.input_tokens, model.input_tokens))
             .or_else(|| reached("output_tokens", self.output_tokens, model.output_tokens))
             .or_else(|| reached("cached_tokens", self.cached_tokens, model.cached_tokens))
@@ -207,34 +209,35 @@ impl Limits {
             .or_else(|| self.cost_exceeds(used))
     }
 
-    /// Returns the limit that forbids one more call of a tool, when so much is used and so many are under way.
+    /// Returns the limit that forbids one more tool call, given what is used and how many calls are in flight.
     #[must_use]
-    pub fn tool_call_exceeds(&self, used: &RunUsage, under_way: u64) -> Option<Exceeded> {
-        one_more("tool_calls", self.tool_calls, used.tool_calls, under_way)
+    pub fn tool_call_exceeds(&self, used: &RunUsage, in_flight: u64) -> Option<Exceeded> {
+        one_more("tool_calls", self.tool_calls, used.tool_calls, in_flight)
     }
 
-    /// Returns the limit that forbids any request to `model`, whose price is not known.
+    /// Returns the limit that forbids any request to `model`, whose price is unknown.
     #[must_use]
     pub fn unpriced_exceeds(&self, model: &str) -> Option<Exceeded> {
         self.unpriced(|| format!("the model `{model}`"))
     }
 
-    /// Returns the limit that forbids to go on once so much time has passed.
+    /// Returns the time limit if `elapsed` has reached it.
     #[must_use]
     pub fn time_exceeds(&self, elapsed: Duration) -> Option<Exceeded> {
         let limit = self.wall_time.filter(|limit| elapsed >= *limit)?;
-        let used = format!("{} have passed", seconds::text(elapsed));
+        let used = format!("{} elapsed", seconds::text(elapsed));
         Some(Exceeded::Reached { what: "wall_time", limit: seconds::text(limit), used })
     }
 
     fn cost_exceeds(&self, used: &RunUsage) -> Option<Exceeded> {
         let limit = self.cost?;
         if used.cost.known >= limit {
-            let used = format!("{} is used", used.cost.known);
+            let used = format!("{} used", used.cost.known);
             return Some(Exceeded::Reached { what: "cost", limit: limit.to_string(), used });
         }
         let requests = used.cost.unpriced_requests;
-        let made = || if requests == 1 { "a request".to_owned() } else { format!("{requests} requests") };
+        let made =
+            || if requests == 1 { "an earlier request".to_owned() } else { format!("{requests} earlier requests") };
         (requests > 0).then(|| self.unpriced(made)).flatten()
     }
 
@@ -244,25 +247,25 @@ impl Limits {
     }
 }
 
-/// Returns the lower of two limits, where a missing one is no limit.
+/// Returns the lower of two limits; `None` is no limit.
 fn lower<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     one.into_iter().chain(other).min()
 }
 
-/// Whether one more, beside those under way, passes a limit on how many.
-fn one_more(what: &'static str, limit: Option<u64>, used: u64, under_way: u64) -> Option<Exceeded> {
-    let limit = limit.filter(|limit| used.saturating_add(under_way) >= *limit)?;
-    let used = match under_way {
-        0 => format!("{used} are used"),
-        _ => format!("{used} are used and {under_way} are under way"),
+/// Returns the limit if one more unit, besides those in flight, would exceed it.
+fn one_more(what: &'static str, limit: Option<u64>, used: u64, in_flight: u64) -> Option<Exceeded> {
+    let limit = limit.filter(|limit| used.saturating_add(in_flight) >= *limit)?;
+    let used = match in_flight {
+        0 => format!("{used} used"),
+        _ => format!("{used} used, {in_flight} in flight"),
     };
     Some(Exceeded::Reached { what, limit: limit.to_string(), used })
 }
 
-/// Whether a limit on what is known only afterwards is met.
+/// Returns the limit if it is reached, for quantities that are known only afterwards.
 fn reached(what: &'static str, limit: Option<u64>, used: u64) -> Option<Exceeded> {
     let limit = limit.filter(|limit| used >= *limit)?;
-    Some(Exceeded::Reached { what, limit: limit.to_string(), used: format!("{used} are used") })
+    Some(Exceeded::Reached { what, limit: limit.to_string(), used: format!("{used} used") })
 }
 
 #[cfg(test)]
@@ -289,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_limited_unless_it_is_said() {
+    fn nothing_is_limited_by_default() {
         let most = RunUsage { tool_calls: u64::MAX, ..used() };
         assert_eq!(Limits::new().request_exceeds(&most, u64::MAX), None);
         assert_eq!(Limits::new().tool_call_exceeds(&most, u64::MAX), None);
@@ -298,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn each_limit_on_tokens_and_money_is_met_when_as_much_is_used() {
+    fn a_limit_on_tokens_or_money_is_reached_once_it_is_used_up() {
         type Limit = fn(u64) -> Limits;
         let limits: [(&str, Limit, u64); 6] = [
             ("input_tokens", |limit| Limits::new().input_tokens(limit), 100),
@@ -316,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_and_tool_calls_under_way_count() {
+    fn requests_and_tool_calls_in_flight_count() {
         assert_eq!(Limits::new().requests(3).request_exceeds(&used(), 1), None);
         assert_eq!(what(Limits::new().requests(3).request_exceeds(&used(), 2)), Some("requests"));
         assert_eq!(Limits::new().tool_calls(4).tool_call_exceeds(&used(), 0), None);
@@ -325,11 +328,11 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_on_money_that_cannot_be_checked_says_so() {
+    fn a_limit_on_money_refuses_models_of_unknown_price() {
         let limits = Limits::new().cost(Money::from_dollars(1));
         assert_eq!(
             limits.unpriced_exceeds("openai:ours").unwrap().to_string(),
-            "`cost` is limited to $1.00, and the price of the model `openai:ours` is not known; add it to the prices, or \
+            "`cost` is limited to $1.00, but the price of the model `openai:ours` is unknown; add a price, or \
              set `allow_unpriced` in the limits"
         );
         let unpriced = RunUsage { cost: used().cost + Cost::of_request(None), ..used() };
@@ -341,17 +344,17 @@ mod tests {
     }
 
     #[test]
-    fn the_text_says_what_to_raise() {
+    fn the_error_names_the_limit_to_raise() {
         let limits = Limits::new().cost(Money::from_cents(5)).wall_time(Duration::from_secs(90));
-        let text = "`cost` is limited to $0.05, and $0.10 is used; raise `cost` in the limits";
+        let text = "`cost` is limited to $0.05: $0.10 used; raise `cost` in the limits";
         assert_eq!(limits.request_exceeds(&used(), 0).unwrap().to_string(), text);
         assert_eq!(limits.time_exceeds(Duration::from_secs(89)), None);
-        let text = "`wall_time` is limited to 1m 30s, and 1m 30s 500ms have passed; raise `wall_time` in the limits";
+        let text = "`wall_time` is limited to 1m 30s: 1m 30s 500ms elapsed; raise `wall_time` in the limits";
         assert_eq!(limits.time_exceeds(Duration::from_millis(90_500)).unwrap().to_string(), text);
     }
 
     #[test]
-    fn a_time_is_a_text_or_a_number_of_seconds() {
+    fn a_duration_is_a_text_or_a_number_of_seconds() {
         let of = |json: &str| serde_json::from_str::<Limits>(&format!(r#"{{"wall_time": {json}}}"#));
         for json in ["90", "90.0", "\"90s\"", "\"1m 30s\"", "\"PT1M30S\"", "\"1 minute, 30 seconds\""] {
             assert_eq!(of(json).unwrap(), Limits::new().wall_time(Duration::from_secs(90)), "{json}");
@@ -388,7 +391,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn limits_are_the_same_as_data(
+        fn limits_round_trip_through_json(
             requests: Option<u64>, total_tokens: Option<u64>, picodollars: Option<u128>, allow_unpriced: bool,
             wall_time in prop::option::of((0..u64::MAX >> 16, 0..1_000_000_000_u32)),
         ) {
@@ -400,7 +403,7 @@ mod tests {
         }
 
         #[test]
-        fn the_lowest_limits_forbid_what_one_of_them_forbids(
+        fn the_lowest_limits_forbid_what_either_forbids(
             one in limits(), other in limits(), requests in 0..4_u64, tokens in 0..4_u64, cents in 0..4_u64,
             unpriced: bool,
         ) {
@@ -422,13 +425,13 @@ mod tests {
         }
 
         #[test]
-        fn what_is_forbidden_stays_forbidden_when_more_is_used(
-            limit in 0..20_u64, used in 0..20_u64, more in 0..20_u64, under_way in 0..4_u64,
+        fn a_reached_limit_stays_reached_when_more_is_used(
+            limit in 0..20_u64, used in 0..20_u64, more in 0..20_u64, in_flight in 0..4_u64,
         ) {
             let limits = Limits::new().requests(limit).total_tokens(limit);
             let of = |requests| RunUsage { model: Usage::of_request(requests, 0), ..RunUsage::default() };
-            if limits.request_exceeds(&of(used), under_way).is_some() {
-                prop_assert!(limits.request_exceeds(&of(used + more), under_way).is_some());
+            if limits.request_exceeds(&of(used), in_flight).is_some() {
+                prop_assert!(limits.request_exceeds(&of(used + more), in_flight).is_some());
             }
         }
     }

@@ -1,27 +1,28 @@
-//! How a usage tree grows while calls run.
+//! Builds the usage tree while calls run.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use llm_do_providers::{Money, Usage};
 
 use super::{Cost, ModelUsage, RunUsage, UsageTree};
+use crate::base::mutex::IgnorePoison;
 
-/// One call's place in the usage tree; the call's own, not shared with calls below it.
+/// Records the usage of one call in the usage tree.
 ///
-/// The place is looked up when the call first adds something, or makes a call of its own, and never again; a call that
-/// does neither touches nothing.
+/// The node is looked up when the call first adds usage or makes a call, and only once; a call that does neither has
+/// none.
 #[derive(Debug)]
 pub(crate) struct UsageRecorder {
     name: Arc<str>,
     parent: Option<Arc<Node>>,
     node: OnceLock<Arc<Node>>,
-    /// Whether it is told apart from other calls of its path of names.
-    is_apart: bool,
+    /// Whether this call has a node of its own, instead of sharing that of its path of names.
+    has_own_node: bool,
 }
 
-/// All calls of one path of names.
+/// The calls of one path of names, or one call with a node of its own.
 #[derive(Debug)]
 struct Node {
     name: Arc<str>,
@@ -37,22 +38,22 @@ struct Used {
 }
 
 impl UsageRecorder {
-    /// Returns the place of a tree's first call.
+    /// Returns the recorder of the root call.
     pub(crate) fn root(name: Arc<str>) -> Self {
-        Self { name, parent: None, node: OnceLock::new(), is_apart: true }
+        Self { name, parent: None, node: OnceLock::new(), has_own_node: true }
     }
 
-    /// Returns the place of a call that this one makes.
+    /// Returns the recorder of a call that this one makes.
     pub(crate) fn child(&self, name: Arc<str>) -> Self {
-        Self { name, parent: Some(Arc::clone(self.node())), node: OnceLock::new(), is_apart: false }
+        Self { name, parent: Some(Arc::clone(self.node())), node: OnceLock::new(), has_own_node: false }
     }
 
-    /// Returns the same, for a call whose own part of the tree will be asked for: it shares its node with no other call.
-    pub(crate) fn child_apart(&self, name: Arc<str>) -> Self {
-        Self { is_apart: true, ..self.child(name) }
+    /// Returns the recorder of a call with a node of its own, so that its part of the tree can be read separately.
+    pub(crate) fn child_with_own_node(&self, name: Arc<str>) -> Self {
+        Self { has_own_node: true, ..self.child(name) }
     }
 
-    /// Adds one request that this call made to a model, `provider:model`, and what it cost, if that is known.
+    /// Adds one request of this call to `model` (`provider:model`), and its cost if that is known.
     pub(crate) fn add_request(&self, model: &Arc<str>, usage: Usage, cost: Option<Money>) {
         let added = ModelUsage { usage, cost: Cost::of_request(cost) };
         let mut used = self.node().used();
@@ -62,17 +63,18 @@ impl UsageRecorder {
         }
     }
 
-    /// Adds one call of a tool that this call made.
+    /// Adds one tool call of this call.
     pub(crate) fn add_tool_call(&self) {
         self.node().tool_calls.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Adds what calls used elsewhere: `tree` is of a call of this name.
+    /// Adds what was used elsewhere: `tree` is the tree of a call with this name.
     pub(crate) fn add_tree(&self, tree: &UsageTree) {
         self.node().add(tree);
     }
 
-    /// Returns what was used so far by calls of this path of names, and those below; by this call alone, if it is apart.
+    /// Returns the usage so far of the calls of this path of names and of those below; of this call alone if it has
+    /// its own node.
     pub(crate) fn tree(&self) -> UsageTree {
         self.node.get().map_or_else(|| UsageTree { name: Arc::clone(&self.name), ..UsageTree::default() }, Node::tree)
     }
@@ -80,7 +82,7 @@ impl UsageRecorder {
     fn node(&self) -> &Arc<Node> {
         self.node.get_or_init(|| {
             let node = match &self.parent {
-                Some(parent) if self.is_apart => parent.new_child(&self.name),
+                Some(parent) if self.has_own_node => parent.new_child(&self.name),
                 Some(parent) => parent.child(&self.name),
                 None => Node::new(&self.name),
             };
@@ -97,7 +99,7 @@ impl Node {
         Arc::new(Self { name: Arc::clone(name), tool_calls: AtomicU64::new(0), used: Mutex::default() })
     }
 
-    /// Finds or makes the node of calls made by these.
+    /// Finds or creates the node for calls of `name` made by these calls.
     fn child(&self, name: &Arc<str>) -> Arc<Self> {
         let children = &mut self.used().children;
         if let Some(child) = children.iter().find(|child| child.name == *name) {
@@ -108,7 +110,7 @@ impl Node {
         child
     }
 
-    /// Makes a node of one call.
+    /// Creates a node for one call.
     fn new_child(&self, name: &Arc<str>) -> Arc<Self> {
         let child = Self::new(name);
         self.used().children.push(Arc::clone(&child));
@@ -117,7 +119,7 @@ impl Node {
 
     fn add(self: &Arc<Self>, tree: &UsageTree) {
         let more = tree.own.tool_calls;
-        // What a journal says is any number.
+        // A number from a journal may be any, so the sum saturates.
         _ = self
             .tool_calls
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |calls| Some(calls.saturating_add(more)));
@@ -136,7 +138,7 @@ impl Node {
     }
 
     fn used(&self) -> MutexGuard<'_, Used> {
-        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+        self.used.lock().ignore_poison()
     }
 
     fn tree(self: &Arc<Self>) -> UsageTree {
@@ -154,7 +156,7 @@ impl Node {
     }
 }
 
-/// Puts the trees of one name together, at the place of the first.
+/// Merges trees of the same name, each at the position of its first.
 fn merged(trees: impl Iterator<Item = UsageTree>) -> Vec<UsageTree> {
     let mut merged: Vec<UsageTree> = Vec::new();
     for tree in trees {
@@ -186,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_one_path_of_names_are_one_node_in_the_order_of_first_use() {
+    fn calls_of_one_path_of_names_share_a_node_in_the_order_of_first_use() {
         let main = UsageRecorder::root("main".into());
         for _ in 0..200 {
             main.child("reviewer".into()).child("summariser".into()).add_request(
@@ -203,11 +205,11 @@ mod tests {
     }
 
     #[test]
-    fn a_call_apart_has_a_tree_of_its_own_and_is_merged_in_that_of_its_caller() {
+    fn a_node_of_its_own_is_merged_by_name_in_the_callers_tree() {
         let main = UsageRecorder::root("main".into());
         for _ in 0..3 {
-            let worker = main.child_apart("worker".into());
-            worker.child_apart("inner".into()).add_tool_call();
+            let worker = main.child_with_own_node("worker".into());
+            worker.child_with_own_node("inner".into()).add_tool_call();
             worker.add_request(&"test:a".into(), Usage::of_request(2, 1), None);
             assert_eq!((worker.tree().calls, worker.tree().total().model.input_tokens), (1, 2));
         }
@@ -228,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_at_the_same_time_are_all_counted() {
+    fn concurrent_calls_are_all_counted() {
         let main = UsageRecorder::root("main".into());
         let model: Arc<str> = "test:a".into();
         std::thread::scope(|scope| {
@@ -247,7 +249,7 @@ mod tests {
         assert_eq!((main.tree().children[0].calls, total.cost.known), (800, Money::from_dollars(8)));
     }
 
-    /// A call, what it adds, and the calls that it makes.
+    /// A call with its usage, and the calls that it makes.
     #[derive(Clone, Debug)]
     struct Call {
         name: usize,
@@ -273,19 +275,19 @@ mod tests {
         })
     }
 
-    fn add(call: &Call, place: &UsageRecorder, sum: &mut RunUsage) {
+    fn add(call: &Call, recorder: &UsageRecorder, sum: &mut RunUsage) {
         for _ in 0..call.tool_calls {
-            place.add_tool_call();
+            recorder.add_tool_call();
         }
         sum.tool_calls += call.tool_calls;
         for (model, input, output, picodollars) in &call.requests {
             let (usage, cost) =
                 (Usage::of_request(*input, *output), picodollars.map(|p| Money::from_picodollars(p.into())));
-            place.add_request(&NAMES[*model].into(), usage, cost);
+            recorder.add_request(&NAMES[*model].into(), usage, cost);
             *sum += RunUsage { tool_calls: 0, model: usage, cost: Cost::of_request(cost) };
         }
         for made in &call.calls {
-            add(made, &place.child(NAMES[made.name].into()), sum);
+            add(made, &recorder.child(NAMES[made.name].into()), sum);
         }
     }
 
@@ -297,7 +299,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_total_is_what_was_added_however_it_is_summed(call in call()) {
+        fn the_total_is_the_sum_of_what_was_added(call in call()) {
             let main = UsageRecorder::root("main".into());
             let mut sum = RunUsage::default();
             add(&call, &main, &mut sum);

@@ -1,4 +1,4 @@
-//! Who used what.
+//! Usage by call.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Cost, RunUsage};
 
-/// Who used what: a run's calls as a tree of names, with the requests and tool calls that each made itself.
+/// Usage by call: a tree of the names of a run's calls, with the requests and tool calls that each made itself.
 ///
-/// Calls of one name made by calls of one name are one node, so the tree stays small however many calls there are; a
-/// call that neither asked a model nor called a tool is in no node of its own. It is shown as a table.
+/// Calls of one name made by calls of one name share a node, so the tree stays small however many calls there are. A
+/// call that made neither a request nor a tool call has no node of its own. `Display` writes a table.
 ///
 /// # Examples
 ///
@@ -47,16 +47,16 @@ use super::{Cost, RunUsage};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UsageTree {
-    /// The registered name.
+    /// The registered name of the tool, worker or entry.
     pub name: Arc<str>,
-    /// How many calls these are, without those that neither asked a model nor called a tool.
+    /// The number of calls, without those that made neither a request nor a tool call.
     pub calls: u64,
-    /// What these calls used themselves: without the calls below them.
+    /// What these calls used themselves, without the calls below them.
     pub own: RunUsage,
-    /// The requests of [`own`](Self::own), by model: `provider:model`.
+    /// The requests in [`own`](Self::own), by model (`provider:model`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<Arc<str>, ModelUsage>,
-    /// The calls that these made, in the order in which they first used something.
+    /// The calls that these calls made, in the order of their first use of something.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<UsageTree>,
 }
@@ -82,7 +82,7 @@ impl UsageTree {
         total
     }
 
-    /// Returns what the calls of each name used themselves, wherever they are in the tree, of those that asked a model.
+    /// Returns what the calls of each name used themselves, anywhere in the tree; only names that made requests.
     #[must_use]
     pub fn by_worker(&self) -> BTreeMap<Arc<str>, RunUsage> {
         let mut workers = BTreeMap::<_, RunUsage>::new();
@@ -94,7 +94,7 @@ impl UsageTree {
         workers
     }
 
-    /// Returns what the requests to each model used, `provider:model`.
+    /// Returns what the requests to each model (`provider:model`) used.
     #[must_use]
     pub fn by_model(&self) -> BTreeMap<Arc<str>, ModelUsage> {
         let mut models = BTreeMap::<_, ModelUsage>::new();
@@ -111,7 +111,7 @@ impl UsageTree {
         self.total() == RunUsage::default()
     }
 
-    /// Shows each node and its depth, parents first.
+    /// Calls `each` with every node and its depth, parents first.
     fn visit<'a>(&'a self, depth: usize, each: &mut impl FnMut(usize, &'a Self)) {
         each(depth, self);
         for child in &self.children {
@@ -119,7 +119,7 @@ impl UsageTree {
         }
     }
 
-    /// The table's lines: a head, each node, and the sum of several.
+    /// Returns the lines of the table: a header, each node, and a total if there is more than one.
     fn lines(&self) -> Vec<[String; 7]> {
         let head = ["call", "calls", "requests", "tool calls", "tokens in", "tokens out", "cost"];
         let mut lines = vec![head.map(str::to_owned)];

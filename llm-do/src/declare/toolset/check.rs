@@ -1,54 +1,54 @@
-//! What a declaration must not say, refused at compile time in our words.
+//! Compile-time checks of declarations, with error messages of our own.
 
 use super::OUTPUT_TOOL;
 use super::member::{MAX_NAME, Member, holds};
 use super::text::{Text, same};
 
-/// Room for two names of at most 64 bytes each, and the words around them.
+/// Fits two names of at most 64 bytes each, and the text around them.
 type Message = Text<320>;
 
-/// Refuses a declaration of `item` that shows two tools by one name.
+/// Checks that a declaration of `item` has no two tools of the same shown name.
 ///
 /// # Panics
 ///
-/// Panics, and so does not compile, if a name comes twice; the message names it.
+/// Panics at compile time if it has; the message contains the name.
 #[doc(hidden)]
 #[track_caller]
 pub const fn assert_unique(item: &str, lists: &[&[Member]]) {
-    let (mut list, mut place) = (0, 0);
+    let (mut list, mut index) = (0, 0);
     while list < lists.len() {
-        while place < lists[list].len() {
-            assert_only(item, &lists[list][place], lists, list, place + 1);
-            place += 1;
+        while index < lists[list].len() {
+            assert_only(item, &lists[list][index], lists, list, index + 1);
+            index += 1;
         }
-        place = 0;
+        index = 0;
         list += 1;
     }
 }
 
-/// Refuses a second member of the first's name, from a place in the lists on.
+/// Checks that no later member has the name of `first`, starting at a position in the lists.
 #[track_caller]
-const fn assert_only(item: &str, first: &Member, lists: &[&[Member]], mut list: usize, mut place: usize) {
+const fn assert_only(item: &str, first: &Member, lists: &[&[Member]], mut list: usize, mut index: usize) {
     while list < lists.len() {
-        while place < lists[list].len() {
-            if first.looks_like(&lists[list][place]) {
-                refuse_twice(item, first, &lists[list][place]);
+        while index < lists[list].len() {
+            if first.has_same_name(&lists[list][index]) {
+                panic_duplicate(item, first, &lists[list][index]);
             }
-            place += 1;
+            index += 1;
         }
-        place = 0;
+        index = 0;
         list += 1;
     }
 }
 
 #[track_caller]
-const fn refuse_twice(item: &str, first: &Member, second: &Member) -> ! {
+const fn panic_duplicate(item: &str, first: &Member, second: &Member) -> ! {
     let mut text = Message::new();
     text.push("duplicate tool name `");
     text.push(first.shown());
     text.push("` in the toolsets of `");
     text.push(item);
-    // One that is shown by its registered name can be given another; a prefix is the declaration's own.
+    // A tool under its registered name can get a prefix; one with a prefix needs another.
     if same(first.shown(), first.tool()) && same(second.shown(), second.tool()) {
         text.push("`; list each tool once, or rename one with `prefixed(\"..\", ..)`");
     } else {
@@ -57,11 +57,11 @@ const fn refuse_twice(item: &str, first: &Member, second: &Member) -> ! {
     panic!("{}", text.as_str())
 }
 
-/// Refuses a prefix that makes of a member's name one that no model may see.
+/// Checks the names that a prefix makes of the members' names.
 ///
 /// # Panics
 ///
-/// Panics, and so does not compile, if a name is too long or stands for something else; the message names it.
+/// Panics at compile time if a name is too long or reserved; the message contains the name.
 #[doc(hidden)]
 #[track_caller]
 pub const fn assert_prefixed(prefix: &str, members: &[Member]) {
@@ -73,18 +73,18 @@ pub const fn assert_prefixed(prefix: &str, members: &[Member]) {
         name.push(members[next].shown());
         if !fits {
             let words = "` is too long for a tool name: at most 64 bytes; shorten the prefix";
-            refuse_name(prefix, members[next].shown(), words);
+            panic_name(prefix, members[next].shown(), words);
         }
         if same(name.as_str(), OUTPUT_TOOL) {
             let words = "` is reserved for the output of workers; choose another prefix";
-            refuse_name(prefix, members[next].shown(), words);
+            panic_name(prefix, members[next].shown(), words);
         }
         next += 1;
     }
 }
 
 #[track_caller]
-const fn refuse_name(prefix: &str, name: &str, words: &str) -> ! {
+const fn panic_name(prefix: &str, name: &str, words: &str) -> ! {
     let mut text = Message::new();
     text.push("`");
     text.push(prefix);
@@ -93,11 +93,11 @@ const fn refuse_name(prefix: &str, name: &str, words: &str) -> ! {
     panic!("{}", text.as_str())
 }
 
-/// Refuses `pick` in `only` or `except` if it holds a tool that `members`, which the source calls `of`, do not.
+/// Checks that the tools of `pick`, in `only` or `except`, are among `members`, whose name in the source is `of`.
 ///
 /// # Panics
 ///
-/// Panics, and so does not compile, if there is one; the message names it.
+/// Panics at compile time if one is not; the message contains its name.
 #[doc(hidden)]
 #[track_caller]
 pub const fn assert_picked(pick: &str, picked: &[Member], of: &str, members: &[Member]) {
@@ -107,7 +107,7 @@ pub const fn assert_picked(pick: &str, picked: &[Member], of: &str, members: &[M
             let mut text = Message::new();
             text.push("`");
             text.push(pick);
-            // A group, of which the one tool is at fault.
+            // A group: name the tool that is missing.
             if picked.len() > 1 {
                 text.push("` contains `");
                 text.push(picked[next].tool());
@@ -157,17 +157,17 @@ mod tests {
     ]);
     const ALL: &[Member] = &concat::<500>(&[&prefixed::<250>("x_0", HUNDREDS), &prefixed::<250>("x_1", HUNDREDS)]);
 
-    // The compiler refuses to evaluate constants for long, and names of one service begin alike.
+    // Checked in a constant, since the compiler limits the time of constant evaluation. All names start alike.
     const _: () = assert_unique("hundreds_of_names", &[ALL]);
 
     #[test]
-    fn hundreds_of_names_that_begin_alike_are_told_apart() {
+    fn hundreds_of_similar_names_are_checked_at_compile_time() {
         assert_eq!(ALL[499].shown(), "x_1a_company_4a_service_with_a_long_name_49");
     }
 
     #[test]
     #[should_panic(expected = "duplicate tool name `x_0a_company_0a_service_with_a_long_name_00`")]
-    fn a_name_that_comes_twice_among_hundreds_is_found() {
+    fn a_duplicate_name_among_hundreds_is_found() {
         assert_unique("hundreds_of_names", &[ALL, &ALL[..1]]);
     }
 }

@@ -1,13 +1,13 @@
-//! The members of a toolset, as lists that are made at compile time.
+//! The members of a toolset, as lists that are built at compile time.
 
 use std::fmt;
 
 use super::text::{Text, hash, same};
 
-/// The longest name that every provider accepts, in bytes.
+/// The maximum length of a name that every provider accepts, in bytes.
 pub(super) const MAX_NAME: usize = 64;
 
-/// A tool in a toolset: which it is, and the name that callers by name see.
+/// A tool in a toolset, and the name that models and calls by name use for it.
 #[derive(Clone, Copy)]
 pub struct Member {
     shown: Text<MAX_NAME>,
@@ -16,7 +16,7 @@ pub struct Member {
 }
 
 impl Member {
-    /// Returns a tool under its registered name.
+    /// Returns a tool with its registered name.
     #[doc(hidden)]
     #[must_use]
     pub const fn new(tool: &'static str) -> Self {
@@ -25,7 +25,7 @@ impl Member {
         Self { shown, tool, tool_hash: hash(tool) }
     }
 
-    /// Returns the name that a model sees, and that calls by name use: the registered one, or a prefix before it.
+    /// Returns the name that models and calls by name use: the registered name, perhaps with a prefix.
     #[must_use]
     pub const fn shown(&self) -> &str {
         self.shown.as_str()
@@ -37,17 +37,18 @@ impl Member {
         self.tool
     }
 
-    /// Returns whether both are shown by one name.
-    pub(super) const fn looks_like(&self, other: &Self) -> bool {
+    /// Returns whether both have the same shown name.
+    pub(super) const fn has_same_name(&self, other: &Self) -> bool {
         self.shown.is(&other.shown)
     }
 
-    /// Returns whether both are the same tool, however they are shown.
-    const fn is_as(&self, other: &Self) -> bool {
+    /// Returns whether both are the same tool, under any name.
+    const fn is_same_tool(&self, other: &Self) -> bool {
         self.tool_hash == other.tool_hash && same(self.tool, other.tool)
     }
 
-    /// Returns the same under a longer name; one that would be too long, which is refused elsewhere, stays as it is.
+    /// Returns the member with a prefix. A name that would be too long, which [`super::assert_prefixed`] reports, is
+    /// unchanged.
     const fn prefixed(self, prefix: &str) -> Self {
         let mut shown = Text::new();
         shown.push(prefix);
@@ -67,7 +68,7 @@ impl fmt::Debug for Member {
 
 const NO_MEMBER: Member = Member::new("");
 
-/// Returns how many members there are in all.
+/// Returns the total number of members.
 #[doc(hidden)]
 #[must_use]
 pub const fn count(lists: &[&[Member]]) -> usize {
@@ -84,20 +85,20 @@ pub const fn count(lists: &[&[Member]]) -> usize {
 #[must_use]
 pub const fn concat<const N: usize>(lists: &[&[Member]]) -> [Member; N] {
     let mut members = [NO_MEMBER; N];
-    let (mut list, mut place, mut next) = (0, 0, 0);
+    let (mut list, mut index, mut next) = (0, 0, 0);
     while list < lists.len() {
-        while place < lists[list].len() {
-            members[next] = lists[list][place];
+        while index < lists[list].len() {
+            members[next] = lists[list][index];
             next += 1;
-            place += 1;
+            index += 1;
         }
-        place = 0;
+        index = 0;
         list += 1;
     }
     members
 }
 
-/// Returns all members, each with the prefix; `N` is how many they are.
+/// Returns all members, each with the prefix; `N` is their number.
 #[doc(hidden)]
 #[must_use]
 pub const fn prefixed<const N: usize>(prefix: &str, members: &[Member]) -> [Member; N] {
@@ -110,7 +111,7 @@ pub const fn prefixed<const N: usize>(prefix: &str, members: &[Member]) -> [Memb
     all
 }
 
-/// Returns how many of `members` are among `picks`, or, without `are_kept`, are not.
+/// Returns how many of `members` are in `picks` if `are_kept`, otherwise how many are not.
 #[doc(hidden)]
 #[must_use]
 pub const fn count_picked(members: &[Member], picks: &[&[Member]], are_kept: bool) -> usize {
@@ -124,7 +125,8 @@ pub const fn count_picked(members: &[Member], picks: &[&[Member]], are_kept: boo
     sum
 }
 
-/// Returns those of `members` that are among `picks`, or, without `are_kept`, are not; `N` is their [`count_picked`].
+/// Returns the `members` that are in `picks` if `are_kept`, otherwise those that are not; `N` is their
+/// [`count_picked`].
 #[doc(hidden)]
 #[must_use]
 pub const fn picked<const N: usize>(members: &[Member], picks: &[&[Member]], are_kept: bool) -> [Member; N] {
@@ -140,17 +142,17 @@ pub const fn picked<const N: usize>(members: &[Member], picks: &[&[Member]], are
     all
 }
 
-/// Returns whether one of the members is the same tool.
+/// Returns whether one of the lists contains the tool.
 pub(super) const fn holds(lists: &[&[Member]], tool: &Member) -> bool {
-    let (mut list, mut place) = (0, 0);
+    let (mut list, mut index) = (0, 0);
     while list < lists.len() {
-        while place < lists[list].len() {
-            if lists[list][place].is_as(tool) {
+        while index < lists[list].len() {
+            if lists[list][index].is_same_tool(tool) {
                 return true;
             }
-            place += 1;
+            index += 1;
         }
-        place = 0;
+        index = 0;
         list += 1;
     }
     false

@@ -1,44 +1,44 @@
-//! Whether a toolset includes a tool, answered by a type.
+//! Toolset membership as a type-level answer: yes or no.
 //!
-//! A trait alone says that a tool is in a toolset and cannot say that it is not, which `except` needs, and so does a
-//! tool that a declaration holds twice, under two names. So each tool has a [`Keyed::Key`], a hash of its name as a list
-//! of digits, and digits can be told apart as types. The runtime goes by the names themselves, so that two names of one
-//! hash would not let a call through; of two tools of one name, it refuses to begin.
+//! A trait can say that a toolset includes a tool, but not that it does not. `except` needs that, and so does a tool
+//! that a declaration includes twice, under two names. So each tool has a [`Keyed::Key`]: the hash of its name as a
+//! type-level list of digits, since digits can be distinguished as types. At run time the names themselves are
+//! compared, so a hash collision cannot permit a call; and the registry rejects two tools of the same name.
 //!
-//! The compiler looks through a declaration anew for each call, so what it does there counts; `benches/compile` measures
-//! it. That is why the tool is a parameter of the answers and not of the traits: what holds of a list is then proved once
-//! for all calls. And a list is looked through up to the first yes only.
+//! The compiler evaluates a declaration for each call, so its work matters; `benches/compile` measures it. That is
+//! why the tool is a parameter of the answers and not of the traits: what holds for a list is then proved once for
+//! all calls. A list is searched only up to the first yes.
 
 use std::marker::PhantomData;
 
-/// Tells of each tool whether a toolset includes it.
+/// Answers for each tool whether a toolset includes it.
 pub trait Includes {
     /// The answer for `T`, as a type.
     #[doc(hidden)]
     type Answer<T: Keyed>: Answer;
 }
 
-/// A tool by itself: what it is told apart by. Not public API.
+/// A single tool with its key. Not public API.
 pub trait Keyed {
     /// The hash of its registered name.
     type Key: Key;
 }
 
-/// Is included.
+/// The tool is included.
 #[derive(Debug)]
 pub enum Yes {}
 
-/// Is not included.
+/// The tool is not included.
 #[derive(Debug)]
 pub enum No {}
 
-/// [`Yes`] or [`No`], and how they combine.
+/// [`Yes`] or [`No`], with the operations that combine them.
 pub trait Answer {
-    /// `Yes` if this one is or `Toolset` includes `T`.
+    /// `Yes` if this is `Yes` or `Toolset` includes `T`.
     type OrIn<Toolset: Includes, T: Keyed>: Answer;
-    /// `Yes` if this one is and `Toolset` includes `T`.
+    /// `Yes` if this is `Yes` and `Toolset` includes `T`.
     type AndIn<Toolset: Includes, T: Keyed>: Answer;
-    /// `Yes` if this one is not and `Toolset` includes `T`.
+    /// `Yes` if this is `No` and `Toolset` includes `T`.
     type NotButIn<Toolset: Includes, T: Keyed>: Answer;
 }
 
@@ -54,13 +54,13 @@ impl Answer for No {
     type NotButIn<Toolset: Includes, T: Keyed> = Toolset::Answer<T>;
 }
 
-/// A list of digits, each in the one before.
+/// A list of hexadecimal digits; each digit contains the rest of the list.
 pub trait Key {
-    /// Whether both are one: asks the other whether it begins with the first digit of this one.
+    /// Whether both lists are equal: dispatches on the first digit of this one.
     type Same<Other: Key>: Answer;
-    /// Whether no digit is left.
+    /// Whether the list is empty.
     type IsEnd: Answer;
-    /// Whether it begins with the digit 0 and goes on as `Rest`; and so on for the others.
+    /// Whether the list is the digit 0 followed by `Rest`; likewise for the other digits.
     type Is0<Rest: Key>: Answer;
     type Is1<Rest: Key>: Answer;
     type Is2<Rest: Key>: Answer;
@@ -79,7 +79,7 @@ pub trait Key {
     type IsF<Rest: Key>: Answer;
 }
 
-/// Says of digits that they are not this one.
+/// Answers `No` for the given digits.
 macro_rules! no {
     ($($is:ident)*) => { $(type $is<Rest: Key> = No;)* };
 }
@@ -90,11 +90,11 @@ impl Key for () {
     no!(Is0 Is1 Is2 Is3 Is4 Is5 Is6 Is7 Is8 Is9 IsA IsB IsC IsD IsE IsF);
 }
 
-/// Makes the digits of keys; those whose `Is` is before the semicolon are made by now.
+/// Defines the digits; the `Is` types before the semicolon belong to digits that are already defined.
 macro_rules! digits {
     ($($earlier:ident)*;) => {};
     ($($earlier:ident)*; $digit:ident $is:ident $($name:ident $later:ident)*) => {
-        /// A digit of a key, and the next.
+        /// A digit of a key, followed by the next digits.
         #[derive(Debug)]
         pub struct $digit<Next>(PhantomData<Next>);
 
@@ -119,19 +119,19 @@ impl<Itself: Keyed> Includes for Itself {
     type Answer<T: Keyed> = <T::Key as Key>::Same<Itself::Key>;
 }
 
-/// A list of no members.
+/// The empty list of members.
 #[diagnostic::do_not_recommend]
 impl Includes for () {
     type Answer<T: Keyed> = <T::Key as Key>::IsEnd;
 }
 
-/// A list of members, cut in two.
+/// A list of members, split in two.
 #[diagnostic::do_not_recommend]
 impl<Left: Includes, Right: Includes> Includes for (Left, Right) {
     type Answer<T: Keyed> = <Left::Answer<T> as Answer>::OrIn<Right, T>;
 }
 
-/// What is in both `Member` and `Picks`.
+/// The tools that are in both `Member` and `Picks`.
 #[derive(Debug)]
 pub struct Only<Member, Picks>(PhantomData<(Member, Picks)>);
 
@@ -140,7 +140,7 @@ impl<Member: Includes, Picks: Includes> Includes for Only<Member, Picks> {
     type Answer<T: Keyed> = <Picks::Answer<T> as Answer>::AndIn<Member, T>;
 }
 
-/// What is in `Member` and not in `Picks`.
+/// The tools that are in `Member` but not in `Picks`.
 #[derive(Debug)]
 pub struct Except<Member, Picks>(PhantomData<(Member, Picks)>);
 
@@ -149,7 +149,7 @@ impl<Member: Includes, Picks: Includes> Includes for Except<Member, Picks> {
     type Answer<T: Keyed> = <Picks::Answer<T> as Answer>::NotButIn<Member, T>;
 }
 
-/// A type by another name: the way to name it in a bound and nowhere else.
+/// An alias of a type, for use in a bound.
 pub trait Alias {
     /// The type itself.
     type Of;

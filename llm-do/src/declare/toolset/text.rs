@@ -1,4 +1,4 @@
-//! Texts that are put together at compile time.
+//! Strings that are built at compile time.
 
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0100_0000_01b3;
@@ -7,12 +7,12 @@ const fn hashed(hash: u64, byte: u8) -> u64 {
     (hash ^ byte as u64).wrapping_mul(FNV_PRIME)
 }
 
-/// A text of at most `N` bytes.
+/// A string of at most `N` bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Text<const N: usize> {
     bytes: [u8; N],
     length: usize,
-    /// Of the text, FNV-1a: each text is compared with all others, and most are told apart by this, in one step.
+    /// The FNV-1a hash of the text: names are compared pairwise, and most differ in the hash, which takes one step.
     hash: u64,
 }
 
@@ -21,7 +21,7 @@ impl<const N: usize> Text<N> {
         Self { bytes: [0; N], length: 0, hash: FNV_OFFSET }
     }
 
-    /// Adds as much of `text` as there is room for; whoever must not lose any asks [`fits`](Self::fits).
+    /// Appends as much of `text` as fits; check with [`fits`](Self::fits) first if all of it is needed.
     pub(super) const fn push(&mut self, text: &str) {
         let text = text.as_bytes();
         let mut index = 0;
@@ -37,15 +37,17 @@ impl<const N: usize> Text<N> {
         text.len() <= N - self.length
     }
 
-    /// Compares without reading the text, which takes the compiler a step for each byte.
+    /// Compares hashes first, since comparing text takes the compiler a step for each byte.
     pub(super) const fn is(&self, other: &Self) -> bool {
-        self.hash == other.hash && self.length == other.length && begin_alike(&self.bytes, &other.bytes, self.length)
+        self.hash == other.hash
+            && self.length == other.length
+            && have_same_prefix(&self.bytes, &other.bytes, self.length)
     }
 
     pub(super) const fn as_str(&self) -> &str {
         match std::str::from_utf8(self.bytes.split_at(self.length).0) {
             Ok(text) => text,
-            // The end was cut off inside a character.
+            // The text was cut off inside a character.
             Err(error) => match std::str::from_utf8(self.bytes.split_at(error.valid_up_to()).0) {
                 Ok(text) => text,
                 Err(_) => "",
@@ -56,10 +58,10 @@ impl<const N: usize> Text<N> {
 
 pub(super) const fn same(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
-    left.len() == right.len() && begin_alike(left, right, left.len())
+    left.len() == right.len() && have_same_prefix(left, right, left.len())
 }
 
-/// Returns the hash of a text, by which most texts are told apart in one step.
+/// Returns the FNV-1a hash of a text.
 pub(super) const fn hash(text: &str) -> u64 {
     let (text, mut hash, mut index) = (text.as_bytes(), FNV_OFFSET, 0);
     while index < text.len() {
@@ -69,8 +71,8 @@ pub(super) const fn hash(text: &str) -> u64 {
     hash
 }
 
-/// Returns whether the first `length` bytes are the same.
-const fn begin_alike(left: &[u8], right: &[u8], length: usize) -> bool {
+/// Returns whether the first `length` bytes are equal.
+const fn have_same_prefix(left: &[u8], right: &[u8], length: usize) -> bool {
     let mut index = 0;
     while index < length {
         if left[index] != right[index] {

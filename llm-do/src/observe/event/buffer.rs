@@ -1,4 +1,4 @@
-//! What waits for a sink: a bounded line of events, and how many found no place in it.
+//! A bounded buffer of events for a sink, with a count of those that were dropped.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use super::{Event, EventKind};
 
 /// Events in order, at most `capacity` of them.
 ///
-/// Once the line is full, all that comes is dropped until half of it is free: what is lost is one stretch, told by one
-/// event, and not every other event.
+/// Once the buffer is full, all new events are dropped until half of it is free. So a slow sink misses one contiguous
+/// stretch of events, reported by one event, instead of every other event.
 #[derive(Debug)]
 pub(super) struct Buffer {
     waiting: VecDeque<Arc<Event>>,
@@ -17,7 +17,7 @@ pub(super) struct Buffer {
     accepted: u64,
 }
 
-/// What was dropped since the line was full.
+/// The events dropped since the buffer was full.
 #[derive(Debug)]
 struct Gap {
     first: Arc<Event>,
@@ -29,7 +29,7 @@ impl Buffer {
         Self { waiting: VecDeque::new(), capacity: capacity.max(1), gap: None, accepted: 0 }
     }
 
-    /// Takes an event, or counts it as dropped; returns whether it was taken.
+    /// Adds an event, or counts it as dropped; returns whether it was added.
     pub(super) fn push(&mut self, event: &Arc<Event>) -> bool {
         match &mut self.gap {
             Some(gap) => gap.count += 1,
@@ -42,19 +42,20 @@ impl Buffer {
         false
     }
 
-    /// Hands over the next event; that something was dropped comes where it is missing.
+    /// Returns the next event; a [`Dropped`](EventKind::Dropped) event comes in the place of the missing ones.
     pub(super) fn pop(&mut self) -> Option<Arc<Event>> {
         let next = self.waiting.pop_front();
         if self.waiting.len() <= self.capacity / 2
             && let Some(gap) = self.gap.take()
         {
-            self.accept(Arc::new(gap.told()));
+            self.accept(Arc::new(gap.into_event()));
         }
         next
     }
 
-    /// Returns how many events were handed over once all that was taken so far has been, the word of a gap included.
-    pub(super) fn mark(&self) -> u64 {
+    /// Returns how many events will have been popped once everything received so far has been, including a pending
+    /// `Dropped` event.
+    pub(super) fn end_position(&self) -> u64 {
         self.accepted + u64::from(self.gap.is_some())
     }
 
@@ -65,7 +66,7 @@ impl Buffer {
 }
 
 impl Gap {
-    fn told(self) -> Event {
+    fn into_event(self) -> Event {
         let Event { run, call, parent, seq, depth, name, time, .. } = &*self.first;
         Event {
             run: Arc::clone(run),
@@ -97,7 +98,7 @@ mod tests {
         buffer.push(&event(seq));
     }
 
-    /// Returns each event's place and how many were dropped there.
+    /// Pops all events; returns the sequence number of each, and how many were dropped there.
     fn drain(buffer: &mut Buffer) -> Vec<(u64, u64)> {
         let dropped = |event: &Event| match event.kind {
             EventKind::Dropped { count } => count,
@@ -107,17 +108,17 @@ mod tests {
     }
 
     #[test]
-    fn what_found_no_place_is_counted_where_it_is_missing() {
+    fn dropped_events_are_counted_in_their_place() {
         let mut buffer = Buffer::new(4);
         (0..7).for_each(|seq| push(&mut buffer, seq));
-        assert_eq!(buffer.mark(), 5);
+        assert_eq!(buffer.end_position(), 5);
         assert_eq!(drain(&mut buffer), [(0, 0), (1, 0), (2, 0), (3, 0), (4, 3)]);
         assert!(buffer.push(&event(7)));
-        assert_eq!((buffer.mark(), drain(&mut buffer)), (6, vec![(7, 0)]));
+        assert_eq!((buffer.end_position(), drain(&mut buffer)), (6, vec![(7, 0)]));
     }
 
     #[test]
-    fn a_full_line_takes_again_once_half_of_it_is_free() {
+    fn a_full_buffer_accepts_events_once_half_of_it_is_free() {
         let mut buffer = Buffer::new(4);
         (0..5).for_each(|seq| push(&mut buffer, seq));
         assert_eq!(buffer.pop().unwrap().seq, 0);
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_one_is_a_line() {
+    fn the_least_capacity_is_one() {
         let mut buffer = Buffer::new(0);
         assert!(buffer.push(&event(0)) && !buffer.push(&event(1)));
         assert_eq!(drain(&mut buffer), [(0, 0), (1, 1)]);

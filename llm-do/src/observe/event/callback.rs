@@ -1,9 +1,10 @@
-//! A closure as a sink.
+//! A closure as an event sink.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::{Event, EventSink};
+use crate::base::mutex::IgnorePoison;
 
 /// Calls a closure with each event, on a thread of its own; see
 /// [`RuntimeBuilder::on_event`](crate::runtime::RuntimeBuilder::on_event).
@@ -18,7 +19,7 @@ impl<F: FnMut(&Arc<Event>) + Send> Callback<F> {
 
 impl<F: FnMut(&Arc<Event>) + Send> EventSink for Callback<F> {
     fn emit(&self, event: &Arc<Event>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)(event);
+        self.0.lock().ignore_poison()(event);
     }
 }
 

@@ -1,7 +1,7 @@
-//! Events for async code to receive.
+//! A channel that passes events to async code.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 
 use futures_util::task::AtomicWaker;
@@ -9,12 +9,13 @@ use futures_util::{Stream, StreamExt};
 
 use super::buffer::Buffer;
 use super::{Delivery, Event, EventSink};
+use crate::base::mutex::IgnorePoison;
 
-/// Returns a sink and what receives its events, for async code: a server that passes them on, say.
+/// Returns a sink and the receiver of its events, for async code such as a server that forwards them.
 ///
-/// At most `capacity` events wait to be received, at least 1. What comes while as many wait is dropped, until half of
-/// them are received; that and how much is told by an [`EventKind::Dropped`](crate::event::EventKind::Dropped) in its place.
-/// No run waits for the receiver; dropped, it stops nothing.
+/// At most `capacity` events are buffered, at least 1. Once the buffer is full, new events are dropped until half of
+/// it is free; an [`EventKind::Dropped`](crate::event::EventKind::Dropped) event in their place has their number.
+/// Runs never wait for the receiver, and dropping the receiver stops nothing.
 ///
 /// ```
 /// use llm_do::prelude::*;
@@ -24,7 +25,7 @@ use super::{Delivery, Event, EventSink};
 /// let (sink, mut events) = llm_do::event::event_channel(256);
 /// let runtime = Runtime::builder().sink(sink).build()?;
 /// drop(runtime);
-/// assert!(events.recv().await.is_none(), "nothing ran, and nothing will");
+/// assert!(events.recv().await.is_none(), "the sink is gone");
 /// # Ok(())
 /// # }
 /// ```
@@ -39,7 +40,7 @@ pub fn event_channel(capacity: usize) -> (ChannelSink, EventReceiver) {
 #[derive(Debug)]
 pub struct ChannelSink(Arc<Channel>);
 
-/// Receives the events of an [`event_channel`], as a stream or one by one.
+/// The receiver of an [`event_channel`]: a stream, or [`recv`](Self::recv) for one event at a time.
 #[derive(Debug)]
 pub struct EventReceiver(Arc<Channel>);
 
@@ -57,13 +58,14 @@ struct Open {
 }
 
 impl EventReceiver {
-    /// Waits for the next event; none once the sink is gone and all is received: after the run that the sink was given to,
-    /// or with the runtime.
+    /// Waits for the next event; returns `None` once the sink is dropped and all events are received.
+    ///
+    /// The sink is dropped after its run if it was given to one run, otherwise with the runtime.
     pub async fn recv(&mut self) -> Option<Arc<Event>> {
         self.next().await
     }
 
-    /// Returns the next event if one is there.
+    /// Returns the next event if there is one already.
     pub fn try_recv(&mut self) -> Option<Arc<Event>> {
         self.0.lock().buffer.pop()
     }
@@ -73,7 +75,7 @@ impl Stream for EventReceiver {
     type Item = Arc<Event>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Arc<Event>>> {
-        // Before the look: what comes in between wakes the task.
+        // Registered before the buffer is read, so that no event in between is missed.
         self.0.receiver.register(cx.waker());
         let mut open = self.0.lock();
         match open.buffer.pop() {
@@ -100,7 +102,7 @@ impl EventSink for ChannelSink {
 
 impl Channel {
     fn lock(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock().ignore_poison()
     }
 }
 
@@ -115,7 +117,7 @@ impl Drop for EventReceiver {
     fn drop(&mut self) {
         let mut open = self.0.lock();
         open.has_receiver = false;
-        // What nobody will receive is not kept.
+        // Frees the events that can no longer be received.
         open.buffer = Buffer::new(1);
     }
 }

@@ -1,4 +1,4 @@
-//! What events say in detail: who calls what, who decides, what a guard did, how a call ended.
+//! The types of fields of events: the kind of item, the caller, who decided, what a guard did, the outcome.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use serde_json::Value;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ItemKind {
-    /// Code.
+    /// A function in code.
     Tool,
-    /// A signature that a model implements.
+    /// A function that a model implements.
     Worker,
     /// A root call.
     Entry,
 }
 
 impl ItemKind {
-    /// Returns the word for it.
+    /// Returns the lower-case name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -30,12 +30,12 @@ impl ItemKind {
     }
 }
 
-/// Who decided to call.
+/// Who made a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Caller {
-    /// The user, who started the run.
+    /// The user who started the run.
     User,
     /// Code: `ctx.call(..)`.
     Code,
@@ -43,51 +43,50 @@ pub enum Caller {
     Model,
 }
 
-/// Who or what decided whether a call may run.
+/// What decided whether a call may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DecidedBy {
-    /// A rule, or the want of an approver: nobody was asked, or whoever was is gone.
+    /// A rule, or the absence of an approver: there is none, or its inbox is gone.
     Policy,
-    /// The run's mode: `approve_all` or `reject_all`.
+    /// The approval mode of the run: `approve_all` or `reject_all`.
     Mode,
     /// The approver.
     Approver,
     /// An earlier decision, whose [scope](ApprovalScope) covers the call.
     Memory,
-    /// Nobody: the run was cancelled first.
+    /// The run was cancelled before a decision.
     Cancellation,
 }
 
-/// Which equal calls an approval covers: those of the same tool with the same arguments.
+/// Which equal calls an approval covers: calls of the same tool with the same arguments.
 ///
-/// As JSON: `"call"`, `"caller"`, `"run"` or `"session"`.
-/// Narrower scopes are less than wider ones.
+/// As JSON: `"call"`, `"caller"`, `"run"` or `"session"`. Narrower scopes compare as less than wider ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ApprovalScope {
-    /// This call, and equal calls of the same calling call that wait for the same answer.
+    /// This call, and equal calls of the same caller that wait for the same answer.
     #[default]
     Call,
-    /// Equal calls in this run that come by the same path of callers: the same registered names from the root.
+    /// Equal calls in this run with the same path of callers, which are the same registered names from the root.
     ///
-    /// A caller that was put together while the program ran counts as the same only if all that makes it is equal: its
-    /// instructions, model, settings, schemas and tools.
+    /// A caller that was defined at run time counts as the same only if its definition is equal: its instructions,
+    /// model, settings, schemas and tools.
     Caller,
-    /// Equal calls in this run, whoever makes them.
+    /// Equal calls in this run, by any caller.
     Run,
-    /// Equal calls in all runs of the [`Runtime`](crate::Runtime), whoever makes them.
+    /// Equal calls in all runs of the [`Runtime`](crate::Runtime), by any caller.
     Session,
 }
 
-/// Where the rule came from that says whether a call needs approval, the most telling first.
+/// Where the rule came from that decided whether a call needs approval, in the order of precedence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RuleSource {
-    /// The user's own call, for which there is no rule.
+    /// The user made the call; no rule applies.
     User,
     /// The policy's function.
     Function,
@@ -95,13 +94,13 @@ pub enum RuleSource {
     PolicyTool,
     /// The policy's rule for the worker.
     PolicyWorker,
-    /// The policy's rule for this toolset, which holds the tool.
+    /// The policy's rule for this toolset, which includes the tool.
     PolicyToolset(Arc<str>),
     /// The policy's rule for all workers.
     PolicyWorkers,
     /// `approval = ..` of the tool.
     DeclaredTool,
-    /// `approval = ..` of this toolset, which holds the tool.
+    /// `approval = ..` of this toolset, which includes the tool.
     DeclaredToolset(Arc<str>),
     /// The policy's rule for the server-side tool.
     PolicyServerSideTool,
@@ -109,29 +108,29 @@ pub enum RuleSource {
     PolicyServerSideTools,
     /// `server_side_tools` of the worker.
     DeclaredWorker,
-    /// The tool's effect, or, of a worker, that it has none of its own.
+    /// The tool's effect; for a worker, its lack of effects of its own.
     Effect,
-    /// No rule was applied: the journal has the call's result, or a denial that lasts.
+    /// No rule was applied: the journal has the call's result or a permanent denial.
     Journal,
 }
 
-/// What a guard saw.
+/// What a guard examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum GuardHook {
-    /// The call, before it was approved.
+    /// The call, before its approval.
     BeforeCall,
-    /// How the call ended.
+    /// The outcome of the call.
     AfterCall,
-    /// What the worker was about to ask its model.
+    /// The worker's request to its model, before it is sent.
     BeforeRequest,
-    /// What the model answered.
+    /// The model's response.
     AfterResponse,
 }
 
 impl GuardHook {
-    /// Returns the words for it.
+    /// Returns the name as shown to users.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -148,31 +147,31 @@ impl GuardHook {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum GuardAction {
-    /// It changed what it saw.
+    /// It changed what it examined.
     Changed,
-    /// It refused what it saw.
+    /// It refused what it examined.
     Refused,
 }
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Outcome {
-    /// With this result.
+    /// The result.
     Result(Value),
-    /// With this error.
+    /// The text of the error.
     Error(String),
 }
 
-/// A piece of a model's answer.
+/// A piece of a model's answer, while it streams.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Delta {
     /// More text.
     Text(String),
-    /// More of a thought.
+    /// More of a reasoning text.
     Thinking(String),
     /// More of a tool call's arguments.
     Arguments(String),

@@ -4,22 +4,24 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 
 use super::queue::Queue;
 use super::{Delivery, Event, EventKind, EventSink};
+use crate::base::mutex::IgnorePoison;
 use crate::base::open_file::create_private;
 
-/// How many events may wait to be written: more than for other sinks, since a log is worth most when it is whole.
+/// How many events may wait to be written: more than for other sinks, since a log should be complete.
 const CAPACITY: usize = 65_536;
 
 /// Writes each event as one line of JSON, in the background.
 ///
-/// Lines are flushed at the end of each call, so that a file of a run that broke off is whole up to there. At most
-/// 65,536 events wait to be written; where more come, a line of `"kind": "dropped"` says how many are missing. Dropped,
-/// it waits until all is written, at most 2 seconds; [`finish`](Self::finish) waits without end, and tells of errors.
+/// Lines are flushed at the end of each call, so the file of an interrupted run is complete up to there. At most
+/// 65,536 events wait to be written; if more arrive, a line with `"kind": "dropped"` has the number of those missing.
+/// Dropping the sink waits until all is written, at most 2 seconds. [`finish`](Self::finish) waits without a limit
+/// and returns write errors.
 ///
 /// ```standalone_crate
 /// use std::sync::Arc;
@@ -52,24 +54,24 @@ pub struct JsonLines<W: Write + Send + 'static> {
     lines: Arc<Lines<W>>,
 }
 
-/// The writer, on the queue's thread.
+/// The writer, used on the queue's thread.
 struct Lines<W: Write + Send>(Mutex<State<W>>);
 
 struct State<W: Write> {
     writer: W,
-    broken: Option<io::Error>,
+    error: Option<io::Error>,
 }
 
 impl JsonLines<BufWriter<File>> {
-    /// Writes to a new file at `path`; one that is there is emptied.
+    /// Creates the file at `path`, or truncates it.
     ///
-    /// Events hold arguments and answers as they are, so on Unix only the file's owner may read it: the permissions of
-    /// others on a file that is there are taken away. `path` may also be a device, or a pipe, which is waited for until
-    /// somebody reads it.
+    /// Events contain arguments and answers in full, so on Unix only the file's owner can read it: permissions of
+    /// other users on an existing file are removed. `path` may also be a device, or a pipe; opening a pipe blocks
+    /// until something reads it.
     ///
     /// # Errors
     ///
-    /// Returns an error if the file cannot be created, or is another user's.
+    /// Returns an error if the file cannot be created or belongs to another user.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         Ok(Self::new(BufWriter::new(create_private(path.as_ref())?)))
     }
@@ -78,24 +80,25 @@ impl JsonLines<BufWriter<File>> {
 impl<W: Write + Send + 'static> JsonLines<W> {
     /// Writes to `writer`.
     pub fn new(writer: W) -> Self {
-        let lines = Arc::new(Lines(Mutex::new(State { writer, broken: None })));
+        let lines = Arc::new(Lines(Mutex::new(State { writer, error: None })));
         Self { queue: Queue::new(Arc::clone(&lines) as _, CAPACITY), lines }
     }
 
-    /// Waits until all events so far are written, and tells whether they were.
+    /// Waits until all events so far are written.
     ///
-    /// It keeps its thread for as long as the writer takes; in async code, wait with
-    /// [`Runtime::flush`](crate::Runtime::flush) before.
+    /// This blocks the thread for as long as the writer takes; in async code, call
+    /// [`Runtime::flush`](crate::Runtime::flush) first.
     ///
     /// # Errors
     ///
-    /// Returns the first error of any write: [`EventSink::emit`] cannot, and a run does not stop for its log.
+    /// Returns the first write error since the last call. [`EventSink::emit`] cannot return it, and a run does not
+    /// fail because of its log.
     pub fn finish(&self) -> io::Result<()> {
         let is_whole = self.queue.wait();
         let mut state = self.lines.lock();
-        match state.broken.take() {
+        match state.error.take() {
             Some(error) => Err(error),
-            None if !is_whole => Err(io::Error::other("the thread that writes events panicked or could not begin")),
+            None if !is_whole => Err(io::Error::other("the event writer thread panicked or could not be started")),
             None => state.writer.flush(),
         }
     }
@@ -103,7 +106,7 @@ impl<W: Write + Send + 'static> JsonLines<W> {
 
 impl<W: Write + Send> Lines<W> {
     fn lock(&self) -> MutexGuard<'_, State<W>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().ignore_poison()
     }
 }
 
@@ -122,7 +125,7 @@ impl<W: Write> State<W> {
 
 impl<W: Write> Drop for State<W> {
     fn drop(&mut self) {
-        // There is nobody left to tell; whoever wants to know calls `finish`.
+        // `drop` cannot return the error; `finish` does.
         let _ = self.writer.flush();
     }
 }
@@ -130,8 +133,8 @@ impl<W: Write> Drop for State<W> {
 impl<W: Write + Send> EventSink for Lines<W> {
     fn emit(&self, event: &Arc<Event>) {
         let mut state = self.lock();
-        if state.broken.is_none() {
-            state.broken = state.write(event).err();
+        if state.error.is_none() {
+            state.error = state.write(event).err();
         }
     }
 

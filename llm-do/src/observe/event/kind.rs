@@ -1,4 +1,4 @@
-//! What can happen in a run.
+//! The kinds of events.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,98 +11,99 @@ use super::detail::{ApprovalScope, Caller, DecidedBy, Delta, GuardAction, GuardH
 use super::parts::EventPart;
 use crate::base::usage::RunUsage;
 
-/// What happened.
+/// What happened in a call or run.
 ///
-/// To read a kind that this version does not know is an error: whoever reads events of a later version skips these.
+/// Reading a kind that this version does not know is an error: a reader of events from a later version should skip
+/// them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EventKind {
-    /// The call is approved and starts to run.
+    /// The call was approved and starts to run.
     CallStarted {
         /// Whether it is a tool, a worker or an entry.
         what: ItemKind,
-        /// Who decided to call.
+        /// Who made the call.
         by: Caller,
         /// The arguments.
         arguments: Value,
     },
-    /// The call says how far it is: `ctx.progress(..)`.
+    /// The call reports its progress, by `ctx.progress(..)`.
     Progress {
-        /// What it says.
+        /// The progress report.
         text: String,
     },
-    /// The call ended.
+    /// The call finished.
     CallFinished {
-        /// How.
+        /// The result or the error.
         #[serde(flatten)]
         outcome: Outcome,
-        /// The names, or else the media types, of the files that came with the result.
+        /// The names of the files that came with the result; the media type of a file without a name.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         attachments: Vec<String>,
-        /// What a tool says to the operator and to no model.
+        /// The tool's note for the operator; no model sees it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
-        /// Wall-clock time since it started, in milliseconds.
+        /// Wall-clock time since the call started, in milliseconds.
         elapsed_ms: u64,
-        /// Whether the journal had the result, and nothing ran.
+        /// Whether the result came from the journal, and nothing ran.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         replayed: bool,
     },
-    /// The call was refused before it ran: unknown, undeclared, malformed, too deep or denied; or it is a server-side tool,
-    /// which is left out of the worker's requests.
+    /// The call was refused before it ran: it is unknown, undeclared, malformed, nested too deeply or denied; or it
+    /// is a server-side tool that is left out of the worker's requests.
     CallRefused {
-        /// Who decided to call.
+        /// Who made the call.
         by: Caller,
-        /// Why.
+        /// The error.
         error: String,
     },
     /// The call needs approval.
     ApprovalAsked {
-        /// What it would do, in a line.
+        /// What the call would do, in one line.
         summary: String,
         /// The arguments.
         arguments: Value,
-        /// The arguments as they were given, if `arguments` does not tell all of them. What a type hides when it is written,
+        /// The arguments before decoding, if they contain more than `arguments`. What a type hides when it is serialized,
         /// such as a secret, is hidden here too.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         given: Option<Value>,
-        /// The place of the question among those that are open at once, from 1; 0 where nobody is asked, since the
-        /// mode or an earlier decision answers.
+        /// The 1-based position of the question among those that are open; 0 if nobody is asked because the mode or
+        /// an earlier decision answers.
         position: usize,
-        /// How many questions there are in that row so far.
+        /// How many questions the queue has so far.
         total: usize,
     },
-    /// It was decided whether the call may run.
+    /// Whether the call may run was decided.
     ApprovalDecided {
-        /// Whether it may.
+        /// Whether it may run.
         approved: bool,
-        /// Who or what decided.
+        /// What decided.
         by: DecidedBy,
-        /// Where the rule came from by which it ran, was refused or was asked about.
+        /// Where the rule came from that applied to the call.
         rule: RuleSource,
-        /// Why not, if not.
+        /// The reason of a denial.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// The arguments that the approver put in the place of those asked about.
+        /// The arguments that the approver substituted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edited: Option<Value>,
-        /// Which equal calls will run without a question: more than this one only if the approver said so.
+        /// Which equal calls will run without a question: only this one, unless the approver chose a wider scope.
         scope: ApprovalScope,
     },
-    /// A guard changed or refused something of the call; none of it where a guard let everything pass.
+    /// A guard changed or refused something. There is no event where guards let everything pass.
     Guarded {
         /// The guard's name.
         guard: Arc<str>,
-        /// What it saw.
+        /// What it examined.
         hook: GuardHook,
         /// What it did.
         action: GuardAction,
-        /// Why, if it refused.
+        /// The reason of a refusal.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// The call asks the user.
+    /// The call asks the user a question.
     InputAsked {
         /// The question.
         prompt: String,
@@ -112,43 +113,44 @@ pub enum EventKind {
         /// The answer.
         answer: String,
     },
-    /// A task was given to the worker that is best for it.
+    /// A task was delegated to the worker that fits it best.
     Subtask {
         /// The task.
         description: String,
         /// The worker.
         worker: String,
-        /// What each worker that takes the task got for it, by name.
+        /// The score of each worker that accepts the task, by name.
         points: BTreeMap<String, u32>,
     },
-    /// A worker was asked alongside the call, as a [`Shadow`](crate::harden::Shadow) of it, which may have ended before.
+    /// A worker was run alongside the call, as its [`Shadow`](crate::harden::Shadow); the call may have finished
+    /// before.
     Shadowed {
         /// The worker.
         worker: String,
-        /// Whether both came to the same result.
+        /// Whether both had the same result.
         agrees: bool,
-        /// What the call came to.
+        /// The outcome of the call.
         answer: Outcome,
-        /// What the worker came to.
+        /// The outcome of the worker.
         other: Outcome,
     },
-    /// A worker asks its model.
+    /// A worker sends a request to its model.
     ModelRequest {
         /// The model, `provider:model`.
         model: Arc<str>,
-        /// The how many-th request of this call, from 1.
+        /// The 1-based number of the request in this call.
         turn: u32,
-        /// How many messages it holds.
+        /// How many messages it has.
         messages: usize,
-        /// The tools offered.
+        /// The names of the tools that the model may call.
         tools: Vec<Arc<str>>,
     },
-    /// The model is not answering yet.
+    /// The model does not answer yet.
     ModelWaiting {
-        /// What it does.
+        /// What it is waiting for or doing.
         on: String,
     },
-    /// A setting was not sent to the model as it was set, because the model or its server does not accept it.
+    /// A setting was changed or left out of a request, because the model or its server does not accept it.
     ///
     /// Reported once for each run, model and setting.
     SettingWarning {
@@ -156,41 +158,41 @@ pub enum EventKind {
         model: Arc<str>,
         /// The setting, such as `temperature`.
         setting: String,
-        /// What was sent instead, if anything, and why.
+        /// What was sent instead, if anything, and the reason.
         message: String,
     },
-    /// A piece of the answer, for display: without streaming, one for each part.
+    /// A piece of the answer, for display. Without streaming, one for each part.
     ModelDelta {
-        /// What it is a piece of.
+        /// The piece.
         #[serde(flatten)]
         delta: Delta,
     },
-    /// The model's provider runs one of its own tools. Whether it may was decided before the worker's first request, and
-    /// not for each use.
+    /// The model's provider starts one of its own tools. Whether that is allowed was decided before the worker's
+    /// first request, not for each use.
     ///
-    /// Told while an answer arrives, so not where a journal has the answer; each is followed by a
-    /// [`ServerSideToolFinished`](Self::ServerSideToolFinished), unless the run is cancelled meanwhile.
+    /// Reported while an answer arrives, so not for an answer from a journal. Each is followed by a
+    /// [`ServerSideToolFinished`](Self::ServerSideToolFinished), unless the run is cancelled first.
     ServerSideToolStarted {
         /// The tool, such as `web_search`.
         tool: Arc<str>,
-        /// What it was asked, in the provider's own terms.
+        /// The tool's input, in the provider's format.
         input: Value,
     },
-    /// The tool ended; what it found is in the [`ModelResponse`](Self::ModelResponse).
+    /// The server-side tool finished; its output is in the [`ModelResponse`](Self::ModelResponse).
     ServerSideToolFinished {
         /// The tool.
         tool: Arc<str>,
-        /// What it was asked.
+        /// The tool's input.
         input: Value,
-        /// Why it failed, in a word of the provider's, or that the answer broke off; none if it did not.
+        /// The provider's error, or a note that the answer was interrupted; `None` if the tool succeeded.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
     /// The model answered.
     ModelResponse {
-        /// The model, as the provider names it.
+        /// The model, as named by the provider.
         model: String,
-        /// The answer. A sink sees its files whole; in JSON they are their media types and sizes.
+        /// The answer. Sinks receive files in full; JSON has only their media types and sizes.
         parts: Vec<EventPart>,
         /// What it used.
         usage: Usage,
@@ -198,22 +200,23 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         replayed: bool,
     },
-    /// The model is asked again, since its answer was not as it should be.
+    /// The model is asked again because its answer was invalid.
     ModelRetry {
-        /// What was wrong.
+        /// What was invalid.
         reason: String,
     },
-    /// What the call and all calls below it used; follows each request that was answered or failed, and ends the run.
+    /// What the call and all calls below it used so far. Follows each request, answered or failed, and is the run's
+    /// last event.
     Usage {
-        /// The sum.
+        /// The total.
         #[serde(flatten)]
         used: RunUsage,
     },
-    /// A sink was too slow, and missed events of this run and others that ran at the time: this one and those after it.
+    /// A sink was too slow and missed events, of this run and of others at that time, from this one on.
     ///
-    /// It tells the sink that missed them and no other, with the place, call and time of the first of them.
+    /// Only that sink receives this event. It has the sequence number, call and time of the first missed event.
     Dropped {
-        /// How many.
+        /// How many events were missed.
         count: u64,
     },
 }

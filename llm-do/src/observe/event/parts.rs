@@ -1,4 +1,4 @@
-//! The parts of an answer in an event: whole for a sink, in JSON with the size of a file in place of its bytes.
+//! The parts of an answer in an event: sinks receive them whole; JSON has the size of a file instead of its bytes.
 
 use llm_do_providers::{Attachment, ResponsePart};
 use serde::de::Error;
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 /// A part of a model's answer in an [`EventKind::ModelResponse`](crate::event::EventKind::ModelResponse).
 ///
-/// A sink sees whole parts. In JSON, a file is written without its bytes, since a log of pictures would hold little else;
-/// an event that is read back has a [`FileInfo`] in its place. All other parts are read back as they were.
+/// A sink receives whole parts. In JSON, a file is written without its bytes, to keep logs small; an event that is
+/// read back has a [`FileInfo`] in its place. All other parts are read back unchanged.
 ///
 /// # Examples
 ///
@@ -25,29 +25,29 @@ use serde_json::Value;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-#[expect(clippy::large_enum_variant, reason = "a live event has whole parts only")]
+#[expect(clippy::large_enum_variant, reason = "an event of a running call has whole parts only")]
 pub enum EventPart {
-    /// The part, as the model gave it.
+    /// The part as the model returned it.
     Whole(ResponsePart),
-    /// A file whose bytes were not written: of an event that was read from JSON.
+    /// A file without its bytes, in an event that was read from JSON.
     File(FileInfo),
 }
 
-/// What an event in JSON keeps of a file.
+/// The facts about a file that an event in JSON has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FileInfo {
     /// The file's name, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What the file is, such as `image/png`.
+    /// The media type, such as `image/png`.
     pub media_type: String,
-    /// The size of the file in bytes.
+    /// The size in bytes.
     pub bytes: u64,
 }
 
 impl FileInfo {
-    /// Returns what is known of a file without a name.
+    /// Returns the facts about a file without a name.
     #[must_use]
     pub fn new(media_type: impl Into<String>, bytes: u64) -> Self {
         Self { name: None, media_type: media_type.into(), bytes }
@@ -68,7 +68,7 @@ impl From<ResponsePart> for EventPart {
 }
 
 impl EventPart {
-    /// Returns the part, unless it is a file whose bytes are missing.
+    /// Returns the part, or `None` if it is a file whose bytes are missing.
     #[must_use]
     pub fn whole(&self) -> Option<&ResponsePart> {
         match self {
@@ -77,7 +77,7 @@ impl EventPart {
         }
     }
 
-    /// Returns what is known of the file, if the part is one.
+    /// Returns the facts about the file, if the part is one.
     #[must_use]
     pub fn file(&self) -> Option<FileInfo> {
         match self {
@@ -88,7 +88,7 @@ impl EventPart {
     }
 }
 
-/// A file, as it is written.
+/// The JSON form of a file.
 #[derive(Serialize)]
 struct Tagged {
     r#type: &'static str,
@@ -96,7 +96,7 @@ struct Tagged {
     file: FileInfo,
 }
 
-/// What the parts that are files have as their type.
+/// The `type` of a part that is a file.
 const FILE: &str = "attachment";
 
 impl Serialize for EventPart {

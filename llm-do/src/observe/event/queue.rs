@@ -1,8 +1,8 @@
-//! A queue before a sink, and the thread that empties it: whatever the sink does, a run goes on.
+//! A queue in front of a sink, and the thread that delivers its events, so that a slow sink does not slow down runs.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
@@ -10,21 +10,22 @@ use async_trait::async_trait;
 use tokio::sync::watch;
 
 use super::buffer::Buffer;
-use super::patience::block_on;
+use super::flush::block_on;
 use super::{Event, EventSink};
+use crate::base::mutex::IgnorePoison;
 
-/// How many events may wait for a sink, unless another number is said.
+/// The default number of events that may wait for a sink.
 pub(crate) const CAPACITY: usize = 4096;
 
-/// How long a queue that is dropped waits for its sink.
-pub(super) const AT_THE_END: Duration = Duration::from_secs(2);
+/// How long dropping a queue waits for its sink.
+pub(super) const DROP_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What [`Shared::handled`] says once nothing more will be handed over.
-const ENDED: u64 = u64::MAX;
+/// The value of [`Shared::handled`] once nothing more will be delivered.
+const CLOSED: u64 = u64::MAX;
 
-/// Hands events to a sink on a thread of its own, which begins with the first event.
+/// Delivers events to a sink on a thread of its own, which is started by the first event.
 ///
-/// Dropped, it waits until the sink has dealt with what is left, at most 2 seconds.
+/// Dropping it waits until the sink has processed the remaining events, at most 2 seconds.
 pub(crate) struct Queue {
     sink: Arc<dyn EventSink>,
     shared: Arc<Shared>,
@@ -32,27 +33,27 @@ pub(crate) struct Queue {
 
 struct Shared {
     state: Mutex<State>,
-    /// There is an event to take, or there will be none any more.
+    /// Signalled when an event arrives or the queue closes.
     arrived: Condvar,
-    /// How many events the sink has dealt with.
+    /// How many events the sink has processed.
     handled: watch::Sender<u64>,
 }
 
 struct State {
     buffer: Buffer,
     stage: Stage,
-    /// Whether the thread waits for an event, so that it has to be woken.
+    /// Whether the thread is waiting for an event and must be woken.
     is_idle: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Stage {
-    /// There is no thread yet.
+    /// The thread is not started yet.
     New,
     Running,
-    /// What is left is handed over, then the thread ends.
+    /// The thread delivers the remaining events, then exits.
     Closing,
-    /// The sink panicked, or its thread could not begin.
+    /// The sink panicked, or its thread could not be started.
     Broken,
 }
 
@@ -63,25 +64,25 @@ impl Queue {
         Self { sink, shared: Arc::new(shared) }
     }
 
-    /// Waits until the sink has dealt with what it was given, and keeps the thread that long; returns whether it has.
+    /// Blocks until the sink has processed the events so far; returns whether it could.
     pub(super) fn wait(&self) -> bool {
         block_on(self.empty(), None);
         self.shared.lock().stage != Stage::Broken
     }
 
     async fn empty(&self) {
-        let mark = self.shared.lock().buffer.mark();
-        // It fails only when the sender is gone, which is here.
-        let _ = self.shared.handled.subscribe().wait_for(|handled| *handled >= mark).await;
+        let end = self.shared.lock().buffer.end_position();
+        // This fails only if the sender is dropped, and `self` owns it.
+        let _ = self.shared.handled.subscribe().wait_for(|handled| *handled >= end).await;
     }
 
     fn start(&self) -> Stage {
         let (sink, shared) = (Arc::clone(&self.sink), Arc::clone(&self.shared));
-        let thread = thread::Builder::new().name(short(self.sink.name()).to_owned());
-        if thread.spawn(move || shared.hand_over(sink.as_ref())).is_ok() {
+        let thread = thread::Builder::new().name(type_name(self.sink.name()).to_owned());
+        if thread.spawn(move || shared.deliver(sink.as_ref())).is_ok() {
             return Stage::Running;
         }
-        self.shared.handled.send_replace(ENDED);
+        self.shared.handled.send_replace(CLOSED);
         Stage::Broken
     }
 }
@@ -119,31 +120,31 @@ impl Drop for Queue {
         drop(state);
         self.shared.arrived.notify_one();
         let mut handled = self.shared.handled.subscribe();
-        block_on(async { drop(handled.wait_for(|handled| *handled == ENDED).await) }, Some(AT_THE_END));
+        block_on(async { drop(handled.wait_for(|handled| *handled == CLOSED).await) }, Some(DROP_TIMEOUT));
     }
 }
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 
-    /// Hands over events until there are no more; what the thread does.
-    fn hand_over(&self, sink: &dyn EventSink) {
+    /// Delivers events until the queue is closed and empty; the body of the thread.
+    fn deliver(&self, sink: &dyn EventSink) {
         while let Some(event) = self.next() {
             if catch_unwind(AssertUnwindSafe(|| sink.emit(&event))).is_err() {
                 let mut state = self.lock();
                 state.stage = Stage::Broken;
-                // What nobody will take is not kept.
+                // Frees the events that can no longer be delivered.
                 state.buffer = Buffer::new(1);
                 break;
             }
             self.handled.send_modify(|handled| *handled += 1);
         }
-        self.handled.send_replace(ENDED);
+        self.handled.send_replace(CLOSED);
     }
 
-    /// Waits for the next event; none once the queue is closed and empty.
+    /// Waits for the next event; returns `None` once the queue is closed and empty.
     fn next(&self) -> Option<Arc<Event>> {
         let mut state = self.lock();
         loop {
@@ -154,13 +155,13 @@ impl Shared {
                 return None;
             }
             state.is_idle = true;
-            state = self.arrived.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.arrived.wait(state).ignore_poison();
         }
     }
 }
 
-/// Returns the last word of a type's path: what fits the name of a thread.
-fn short(name: &str) -> &str {
+/// Returns the last segment of a type's path, without generics: short enough for a thread name.
+fn type_name(name: &str) -> &str {
     let path = name.split('<').next().unwrap_or(name);
     path.rsplit("::").next().unwrap_or(path)
 }
@@ -173,12 +174,12 @@ impl fmt::Debug for Queue {
 
 #[cfg(test)]
 mod tests {
-    use super::short;
+    use super::type_name;
 
     #[test]
-    fn a_thread_has_the_name_of_the_type_of_its_sink() {
-        assert_eq!(short("app::log::Slow"), "Slow");
-        assert_eq!(short("app::Callback<app::main::{{closure}}>"), "Callback");
-        assert_eq!(short("Slow"), "Slow");
+    fn a_thread_is_named_after_the_type_of_its_sink() {
+        assert_eq!(type_name("app::log::Slow"), "Slow");
+        assert_eq!(type_name("app::Callback<app::main::{{closure}}>"), "Callback");
+        assert_eq!(type_name("Slow"), "Slow");
     }
 }

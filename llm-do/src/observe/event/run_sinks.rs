@@ -1,23 +1,24 @@
-//! The sinks of single runs: open while their run goes on, kept until they have handled all events that they took.
+//! The sinks of single runs: open until their run finishes, kept until they have processed all their events.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
 use tokio::runtime::Handle;
 
-use super::patience::block_on;
-use super::queue::AT_THE_END;
+use super::flush::block_on;
+use super::queue::DROP_TIMEOUT;
 use super::{Event, EventSink};
+use crate::base::mutex::IgnorePoison;
 
 type Sink = Arc<dyn EventSink>;
 
-/// The sinks that one run has besides those of its runtime.
+/// The sinks of one run, in addition to those of its runtime.
 #[derive(Debug, Default)]
 pub(crate) struct RunSinks {
     sinks: Mutex<Vec<Sink>>,
-    /// Whether there are any: asked for each event, also of runs that have none.
+    /// Whether there are sinks; read for each event, also of runs without any.
     is_open: AtomicBool,
 }
 
@@ -27,113 +28,113 @@ impl RunSinks {
         Self { sinks: Mutex::new(sinks), is_open }
     }
 
-    /// Returns whether an event would reach a sink.
+    /// Returns whether there is a sink to receive events.
     pub(crate) fn is_open(&self) -> bool {
         self.is_open.load(Ordering::Relaxed)
     }
 
-    /// Reports an event, unless the run has ended.
+    /// Passes an event to the sinks, unless they are closed.
     pub(crate) fn emit(&self, event: &Arc<Event>) {
         if self.is_open() {
-            lock(&self.sinks).iter().for_each(|sink| sink.emit(event));
+            self.sinks.lock().ignore_poison().iter().for_each(|sink| sink.emit(event));
         }
     }
 
     /// Returns the sinks.
     pub(crate) fn sinks(&self) -> Vec<Sink> {
-        lock(&self.sinks).clone()
+        self.sinks.lock().ignore_poison().clone()
     }
 
-    /// Takes no more events, and returns the sinks.
+    /// Closes to further events, and returns the sinks.
     pub(crate) fn close(&self) -> Vec<Sink> {
         self.is_open.store(false, Ordering::Relaxed);
-        std::mem::take(&mut lock(&self.sinks))
+        std::mem::take(&mut self.sinks.lock().ignore_poison())
     }
 }
 
-/// The sinks of all runs that go on, and of those that have ended and whose sinks are still busy.
+/// The sinks of all active runs, and of finished runs whose sinks are still busy.
 ///
-/// Dropped, it waits for them, at most 2 seconds for each.
+/// Dropping it waits for them, at most 2 seconds for each.
 #[derive(Debug, Default)]
-pub(crate) struct SinksOfRuns(Mutex<Vec<Kept>>);
+pub(crate) struct ActiveRunSinks(Mutex<Vec<Entry>>);
 
 #[derive(Debug)]
-struct Kept {
+struct Entry {
     sink: Sink,
-    has_ended: bool,
+    is_released: bool,
 }
 
-impl SinksOfRuns {
-    /// Keeps the sinks of a run that begins.
+impl ActiveRunSinks {
+    /// Adds the sinks of a run that starts.
     pub(crate) fn add(&self, sinks: &[Sink]) {
-        lock(&self.0).extend(sinks.iter().map(|sink| Kept { sink: Arc::clone(sink), has_ended: false }));
+        let entry = |sink: &Sink| Entry { sink: Arc::clone(sink), is_released: false };
+        self.0.lock().ignore_poison().extend(sinks.iter().map(entry));
     }
 
     /// Returns all sinks.
     pub(crate) fn all(&self) -> Vec<Sink> {
-        lock(&self.0).iter().map(|kept| Arc::clone(&kept.sink)).collect()
+        self.0.lock().ignore_poison().iter().map(|entry| Arc::clone(&entry.sink)).collect()
     }
 
-    /// Drops the sinks of a run that has ended: at once if they have handled all that they took, or else once they have.
+    /// Drops the sinks of a finished run, each once it has processed its events.
     pub(crate) fn release(self: &Arc<Self>, sinks: Vec<Sink>) {
         if sinks.is_empty() {
             return;
         }
-        self.end(&sinks);
-        // The last clone of a busy sink waits for it when it is dropped: that one is kept here, so that no run waits.
+        self.mark_released(&sinks);
+        // Dropping the last clone of a busy sink blocks: the entry here keeps a clone, so that the run does not block.
         drop(sinks);
         let busy = self.drop_idle();
-        // Another executor has no tasks to spawn: the next run that ends looks again.
+        // Outside tokio nothing can be spawned: the next run that finishes checks again.
         let Ok(tokio) = Handle::try_current() else { return };
         for sink in busy {
-            let keeper = Arc::downgrade(self);
+            let sinks = Arc::downgrade(self);
             tokio.spawn(async move {
                 sink.flush().await;
                 drop(sink);
-                if let Some(keeper) = keeper.upgrade() {
-                    keeper.drop_idle();
+                if let Some(sinks) = sinks.upgrade() {
+                    sinks.drop_idle();
                 }
             });
         }
     }
 
-    fn end(&self, sinks: &[Sink]) {
-        let mut kept = lock(&self.0);
+    fn mark_released(&self, sinks: &[Sink]) {
+        let mut entries = self.0.lock().ignore_poison();
         for sink in sinks {
-            // Several runs may have the same sink: one entry for each.
-            if let Some(kept) = kept.iter_mut().find(|kept| !kept.has_ended && Arc::ptr_eq(&kept.sink, sink)) {
-                kept.has_ended = true;
+            // Several runs may share a sink: there is an entry for each.
+            if let Some(entry) = entries.iter_mut().find(|entry| !entry.is_released && Arc::ptr_eq(&entry.sink, sink)) {
+                entry.is_released = true;
             }
         }
     }
 
-    /// Drops the idle sinks of ended runs, and returns the busy ones.
+    /// Drops the released sinks that are idle, and returns those that are busy.
     fn drop_idle(&self) -> Vec<Sink> {
-        let ended = lock(&self.0).iter().filter(|kept| kept.has_ended).map(|kept| Arc::clone(&kept.sink)).collect();
-        // Without the lock: this is code of the sink's author.
-        let (idle, busy): (Vec<_>, Vec<_>) = Vec::into_iter(ended).partition(is_idle);
-        let is_idle = |kept: &Kept| kept.has_ended && idle.iter().any(|idle| Arc::ptr_eq(idle, &kept.sink));
-        lock(&self.0).retain(|kept| !is_idle(kept));
+        let entries = self.0.lock().ignore_poison();
+        let released = entries.iter().filter(|entry| entry.is_released).map(|entry| Arc::clone(&entry.sink)).collect();
+        drop(entries);
+        // Without the lock, since `flush` is a user's code.
+        let (idle, busy): (Vec<_>, Vec<_>) = Vec::into_iter(released).partition(is_idle);
+        let is_idle = |entry: &Entry| entry.is_released && idle.iter().any(|idle| Arc::ptr_eq(idle, &entry.sink));
+        self.0.lock().ignore_poison().retain(|entry| !is_idle(entry));
         busy
     }
 }
 
-impl Drop for SinksOfRuns {
+impl Drop for ActiveRunSinks {
     fn drop(&mut self) {
-        for Kept { sink, .. } in self.0.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            // A queue of which this is the last clone waits by itself.
+        for Entry { sink, .. } in self.0.get_mut().ignore_poison().drain(..) {
+            // If this is the last clone, dropping its queue waits.
             if Arc::strong_count(&sink) > 1 {
-                block_on(sink.flush(), Some(AT_THE_END));
+                block_on(sink.flush(), Some(DROP_TIMEOUT));
             }
         }
     }
 }
 
-/// Returns whether a sink has handled all events that it took; one that panics will handle no more.
+/// Returns whether a sink has processed all its events. A sink that panics counts as idle, since it will process no
+/// more.
 fn is_idle(sink: &Sink) -> bool {
     catch_unwind(AssertUnwindSafe(|| sink.flush().now_or_never().is_some())).unwrap_or(true)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,57 +1,58 @@
-//! Calls and requests to models as spans of `tracing`.
+//! Exports calls and requests as `tracing` spans.
 
-mod asked;
-mod begin;
 mod content;
 mod server_side;
+mod start;
+mod tool_calls;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use llm_do_providers::Usage;
 use serde_json::Value;
 use tracing::{Level, Span, event};
 
-use self::asked::Asked;
-use self::begin::{agent, chat, known, tool, workflow};
-use self::server_side::ServerSide;
+use self::server_side::ServerSideSpans;
+use self::start::{agent, chat, provider_name, tool, workflow};
+use self::tool_calls::PendingToolCalls;
 use super::{Caller, Delivery, Event, EventKind, EventPart, EventSink, ItemKind, Outcome};
+use crate::base::mutex::IgnorePoison;
 
 #[doc = include_str!("../../../docs/tracing_sink.md")]
 #[derive(Default)]
 pub struct TracingSink {
     content: bool,
-    open: Mutex<HashMap<Place, Open>>,
+    open: Mutex<HashMap<CallKey, OpenCall>>,
 }
 
-/// A call: its run, and its number there.
-type Place = (Arc<str>, u64);
+/// Identifies a call by its run and its id.
+type CallKey = (Arc<str>, u64);
 
 /// A call that has started.
-struct Open {
+struct OpenCall {
     span: Span,
     what: ItemKind,
-    /// The request that its model has not answered yet.
+    /// The span of the request that the model has not answered yet.
     chat: Option<Span>,
-    /// The tools that its provider runs for it.
-    server_side: ServerSide,
-    /// The calls that its model asked for in its last answer, not made yet.
-    asked: Asked,
-    /// What its own requests used.
+    /// The spans of the server-side tools that are running.
+    server_side: ServerSideSpans,
+    /// The calls in the model's last answer that have not started yet.
+    tool_calls: PendingToolCalls,
+    /// What the call's own requests used.
     used: Usage,
 }
 
 impl TracingSink {
-    /// Returns a sink that makes spans without content.
+    /// Returns a sink whose spans have no content.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Records what calls are given and return, what models answer, and the texts of errors. Default: false.
+    /// Records arguments, results, models' answers and the texts of errors. Default: false.
     ///
-    /// That may be personal, secret and long.
+    /// They may be personal, secret and long.
     #[must_use]
     pub fn content(mut self, yes: bool) -> Self {
         self.content = yes;
@@ -61,14 +62,14 @@ impl TracingSink {
 
 impl EventSink for TracingSink {
     fn emit(&self, event: &Arc<Event>) {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock().ignore_poison();
         let here = (Arc::clone(&event.run), event.call);
         match &event.kind {
             EventKind::CallStarted { what, by, arguments } => {
                 let call = self.start(event, *what, *by, arguments, caller(&mut open, event));
                 open.insert(here, call);
             }
-            EventKind::CallRefused { by, error } => self.refused(event, *by, error, caller(&mut open, event)),
+            EventKind::CallRefused { by, error } => self.record_refusal(event, *by, error, caller(&mut open, event)),
             EventKind::CallFinished { outcome, .. } => {
                 if let Some(call) = open.remove(&here) {
                     call.finish(outcome, self.content);
@@ -76,40 +77,40 @@ impl EventSink for TracingSink {
             }
             EventKind::ModelRequest { model, .. } => {
                 if let Some(call) = open.get_mut(&here) {
-                    call.request(model);
+                    call.start_request(model);
                 }
             }
             EventKind::ServerSideToolStarted { tool, input } => {
                 if let Some(call) = open.get_mut(&here) {
                     let request = call.chat.as_ref().unwrap_or(&call.span);
-                    call.server_side.begin(event, tool, input, request, self.content);
+                    call.server_side.start(event, tool, input, request, self.content);
                 }
             }
             EventKind::ServerSideToolFinished { tool, input, error } => {
                 if let Some(call) = open.get_mut(&here) {
-                    call.server_side.end(tool, input, error.as_deref(), self.content);
+                    call.server_side.finish(tool, input, error.as_deref(), self.content);
                 }
             }
             EventKind::ModelResponse { model, parts, usage, .. } => {
                 if let Some(call) = open.get_mut(&here) {
-                    call.answered(model, parts, *usage, self.content);
+                    call.finish_request(model, parts, *usage, self.content);
                 }
             }
             _ => {}
         }
     }
 
-    /// In place: a span begins and ends when its call does, inside the span that the run was started in.
+    /// Inline: a span starts and ends with its call, inside the span in which the run was started.
     fn delivery(&self) -> Delivery {
         Delivery::Inline
     }
 }
 
-/// Finds the call that made the call of `event`; or the root call, where that has ended, as with the worker of a shadow.
-fn caller<'a>(open: &'a mut HashMap<Place, Open>, event: &Event) -> Option<&'a mut Open> {
-    let place = |call| (Arc::clone(&event.run), call);
-    let parent = place(event.parent?);
-    let found = if open.contains_key(&parent) { parent } else { place(0) };
+/// Finds the caller of the event's call; if that has finished, as with the worker of a shadow, the root call.
+fn caller<'a>(open: &'a mut HashMap<CallKey, OpenCall>, event: &Event) -> Option<&'a mut OpenCall> {
+    let key = |call| (Arc::clone(&event.run), call);
+    let parent = key(event.parent?);
+    let found = if open.contains_key(&parent) { parent } else { key(0) };
     open.get_mut(&found)
 }
 
@@ -120,10 +121,10 @@ impl TracingSink {
         what: ItemKind,
         by: Caller,
         arguments: &Value,
-        mut caller: Option<&mut Open>,
-    ) -> Open {
+        mut caller: Option<&mut OpenCall>,
+    ) -> OpenCall {
         let id = match &mut caller {
-            Some(caller) if by == Caller::Model => caller.asked.find(&event.name, arguments),
+            Some(caller) if by == Caller::Model => caller.tool_calls.take(&event.name, arguments),
             _ => None,
         };
         let parent = caller.map(|caller| &caller.span);
@@ -138,26 +139,27 @@ impl TracingSink {
         if self.content && !span.is_disabled() {
             match what {
                 ItemKind::Tool => span.record("gen_ai.tool.call.arguments", arguments.to_string()),
-                _ => span.record("gen_ai.input.messages", content::of_user(arguments)),
+                _ => span.record("gen_ai.input.messages", content::user_message(arguments)),
             };
         }
-        Open {
+        OpenCall {
             span,
             what,
             chat: None,
-            server_side: ServerSide::default(),
-            asked: Asked::default(),
+            server_side: ServerSideSpans::default(),
+            tool_calls: PendingToolCalls::default(),
             used: Usage::default(),
         }
     }
 
-    /// A call that never ran has no time: it is an event in its caller's span. Its name may be a model's invention.
-    fn refused(&self, event: &Event, by: Caller, error: &str, caller: Option<&mut Open>) {
+    /// Records a call that never ran as an event in its caller's span. A model may have made up its name, so that is
+    /// content.
+    fn record_refusal(&self, event: &Event, by: Caller, error: &str, caller: Option<&mut OpenCall>) {
         let (name, error) = if self.content { (&*event.name, error) } else { ("", "") };
-        let (name, error) = (some(name), some(error));
+        let (name, error) = (non_empty(name), non_empty(error));
         let inside = caller.map_or_else(Span::current, |caller| {
             if by == Caller::Model {
-                caller.asked.forget(&event.name);
+                caller.tool_calls.remove_all(&event.name);
             }
             caller.span.clone()
         });
@@ -169,50 +171,51 @@ impl TracingSink {
     }
 }
 
-fn some(text: &str) -> Option<&str> {
+fn non_empty(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
 }
 
-impl Open {
-    fn request(&mut self, model: &str) {
+impl OpenCall {
+    fn start_request(&mut self, model: &str) {
         let (provider, model) = model.split_once(':').unwrap_or(("_OTHER", model));
         if self.used.requests == 0 && self.chat.is_none() {
-            self.span.record("gen_ai.provider.name", known(provider));
+            self.span.record("gen_ai.provider.name", provider_name(provider));
             self.span.record("gen_ai.request.model", model);
         }
-        self.unanswered();
+        self.fail_request();
         self.chat = Some(chat(provider, model, &self.span));
     }
 
-    /// Ends a request that got no answer.
-    fn unanswered(&mut self) {
-        self.server_side = ServerSide::default();
+    /// Ends the span of a request that was not answered.
+    fn fail_request(&mut self) {
+        self.server_side = ServerSideSpans::default();
         if let Some(chat) = self.chat.take() {
             fail(&chat, "request_failed");
         }
     }
 
-    fn answered(&mut self, model: &str, parts: &[EventPart], usage: Usage, with_content: bool) {
+    fn finish_request(&mut self, model: &str, parts: &[EventPart], usage: Usage, with_content: bool) {
         self.used += usage;
-        self.server_side = ServerSide::default();
-        self.asked = if self.span.is_disabled() { Asked::default() } else { Asked::new(parts) };
+        self.server_side = ServerSideSpans::default();
+        self.tool_calls =
+            if self.span.is_disabled() { PendingToolCalls::default() } else { PendingToolCalls::new(parts) };
         let Some(chat) = self.chat.take().filter(|chat| !chat.is_disabled()) else { return };
         chat.record("gen_ai.response.model", model);
         record_usage(&chat, usage);
         if with_content {
-            chat.record("gen_ai.output.messages", content::of_model(parts));
+            chat.record("gen_ai.output.messages", content::model_message(parts));
         }
     }
 
     fn finish(mut self, outcome: &Outcome, with_content: bool) {
-        self.unanswered();
+        self.fail_request();
         if self.used.requests > 0 {
             record_usage(&self.span, self.used);
         }
         match outcome {
             Outcome::Result(value) if with_content => match self.what {
                 ItemKind::Tool => drop(self.span.record("gen_ai.tool.call.result", value.to_string())),
-                _ => drop(self.span.record("gen_ai.output.messages", content::of_result(value))),
+                _ => drop(self.span.record("gen_ai.output.messages", content::result_message(value))),
             },
             Outcome::Result(_) => {}
             Outcome::Error(error) => {

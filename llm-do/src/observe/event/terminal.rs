@@ -1,43 +1,44 @@
-//! Events for a person at a terminal.
+//! A sink that shows events in a terminal.
 
-mod lines;
+mod describe;
 mod rows;
-mod words;
+mod values;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 
-#[cfg(feature = "cli")]
-pub(crate) use self::lines::told;
+use self::describe::describe;
 pub(crate) use self::rows::{BAR, Rows};
-use self::words::describe;
+#[cfg(feature = "cli")]
+pub(crate) use self::values::with_value;
 use super::queue::{CAPACITY, Queue};
 use super::{Delivery, Delta, Event, EventKind, EventSink};
+use crate::base::mutex::IgnorePoison;
 use crate::base::printable::{printable, printable_line};
 
 /// How much a [`Terminal`] shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Verbosity {
-    /// Only what calls say of their progress.
+    /// Only the progress that calls report.
     #[default]
     Quiet,
     /// Also each call, its result and each request to a model.
     Calls,
-    /// Also what models write, as they write it.
+    /// Also the text of models, as it streams.
     Stream,
 }
 
-/// Writes events for a person, in the background: each call below its caller, long values cut.
+/// Shows events in a terminal, in the background: each call indented below its caller, with long values cut.
 ///
-/// A line of a value is cut to 160 characters, and what has several lines to 10 of them. Texts of models and tools stand
-/// behind a bar, `│`, and their hidden characters and those that would steer the terminal are escapes, so that none looks
-/// like a line of the program's. A terminal that hangs stops no run: at most 4,096 events wait for it, and a line says how
-/// many were dropped.
+/// A value of one line is cut to 160 characters, a longer one to 10 lines. Texts of models and tools are shown behind
+/// a bar, `│`, and their invisible and control characters are escaped, so they cannot look like a line of the
+/// program. A blocked terminal does not block runs: at most 4,096 events wait for it, and a line has the number of
+/// those that were dropped.
 ///
 /// ```
 /// use llm_do::prelude::*;
@@ -63,7 +64,7 @@ impl Terminal {
 
     /// Writes to `writer`.
     pub fn new(writer: impl Write + Send + 'static, verbosity: Verbosity) -> Self {
-        Self { queue: Queue::new(Arc::new(Page::new(writer, verbosity)), CAPACITY), verbosity }
+        Self { queue: Queue::new(Arc::new(TerminalWriter::new(writer, verbosity)), CAPACITY), verbosity }
     }
 }
 
@@ -85,7 +86,7 @@ impl EventSink for Terminal {
 }
 
 impl Verbosity {
-    /// Returns whether anything may be shown of it.
+    /// Returns whether events of this kind may be shown.
     fn shows(self, kind: &EventKind) -> bool {
         match kind {
             EventKind::Progress { .. } | EventKind::Dropped { .. } => true,
@@ -95,38 +96,38 @@ impl Verbosity {
     }
 }
 
-/// What is written so far, and how it goes on.
-pub(crate) struct Page<W: Write + Send>(Mutex<State<W>>);
+/// Writes events to a terminal, in the calling thread.
+pub(crate) struct TerminalWriter<W: Write + Send>(Mutex<State<W>>);
 
 struct State<W> {
     writer: W,
     verbosity: Verbosity,
-    /// How many columns the terminal has now, if it is one.
+    /// Returns the number of columns of the terminal, or `None` if there is no terminal.
     width: fn() -> Option<usize>,
-    /// The call whose model's row is not ended yet, and how many columns of that row are written.
-    in_row: Option<(Place, usize)>,
-    /// How many calls each call is inside of.
-    levels: HashMap<Place, usize>,
+    /// The call whose model's text is on the current row, and how many columns of the row are used.
+    in_row: Option<(CallKey, usize)>,
+    /// The nesting level of each call.
+    levels: HashMap<CallKey, usize>,
 }
 
-/// A call: its run, and its number there.
-type Place = (Arc<str>, u64);
+/// Identifies a call by its run and its id.
+type CallKey = (Arc<str>, u64);
 
-impl<W: Write + Send> Page<W> {
+impl<W: Write + Send> TerminalWriter<W> {
     pub(crate) fn new(writer: W, verbosity: Verbosity) -> Self {
         Self::with_width(writer, verbosity, || None)
     }
 
-    /// Breaks rows where the terminal would, so that each begins as it should.
+    /// Breaks rows at the terminal's width, so that each starts with its prefix.
     pub(crate) fn with_width(writer: W, verbosity: Verbosity, width: fn() -> Option<usize>) -> Self {
         Self(Mutex::new(State { writer, verbosity, width, in_row: None, levels: HashMap::new() }))
     }
 }
 
-impl<W: Write + Send> EventSink for Page<W> {
+impl<W: Write + Send> EventSink for TerminalWriter<W> {
     fn emit(&self, event: &Arc<Event>) {
-        // A terminal that went away does not stop the run.
-        let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).show(event);
+        // The run continues even if the terminal is gone.
+        let _ = self.0.lock().ignore_poison().show(event);
     }
 
     fn name(&self) -> &'static str {
@@ -151,77 +152,77 @@ impl<W: Write> State<W> {
         }
     }
 
-    /// Returns how far to indent what is said of a call, and keeps it for the calls inside.
+    /// Returns the indentation of a call's events, and stores it for the calls below.
     fn level(&mut self, event: &Event) -> usize {
-        let place = |call| (Arc::clone(&event.run), call);
-        let known = self.levels.get(&place(event.call)).copied();
+        let key = |call| (Arc::clone(&event.run), call);
+        let known = self.levels.get(&key(event.call)).copied();
         let level = known.unwrap_or_else(|| {
-            let above = |parent| self.levels.get(&place(parent)).map_or(event.depth as usize, |level| level + 1);
+            let above = |parent| self.levels.get(&key(parent)).map_or(event.depth as usize, |level| level + 1);
             event.parent.map_or(0, above)
         });
         match event.kind {
-            EventKind::CallStarted { .. } => drop(self.levels.insert(place(event.call), level)),
-            EventKind::CallFinished { .. } => drop(self.levels.remove(&place(event.call))),
+            EventKind::CallStarted { .. } => drop(self.levels.insert(key(event.call), level)),
+            EventKind::CallFinished { .. } => drop(self.levels.remove(&key(event.call))),
             _ => {}
         }
         level
     }
 
-    /// Writes what the program says of a call.
+    /// Writes a line of the program about a call.
     fn lines(&mut self, level: usize, text: &str) -> io::Result<()> {
         let indent = "  ".repeat(level);
         let rows = Rows { first: &indent, other: &format!("{indent}  {BAR}"), width: (self.width)() };
-        let mut page = self.end_row().to_owned();
+        let mut output = self.end_row().to_owned();
         for line in printable(text).split('\n') {
-            page.push_str(&rows.of(line));
+            output.push_str(&rows.format(line));
         }
-        self.write(&page)
+        self.write(&output)
     }
 
-    /// Writes a text that a tool made.
+    /// Writes a text from a tool.
     fn text(&mut self, level: usize, text: &str) -> io::Result<()> {
         let bar = format!("{}{BAR}", "  ".repeat(level));
         let rows = Rows { first: &bar, other: &bar, width: (self.width)() };
-        let page = format!("{}{}", self.end_row(), rows.of(&printable(text)));
-        self.write(&page)
+        let output = format!("{}{}", self.end_row(), rows.format(&printable(text)));
+        self.write(&output)
     }
 
-    /// Goes on with the row of a model, or begins one, below the model's name where another model was writing.
+    /// Continues the row of a model's text, or starts one, below the model's name if another model was writing.
     fn stream(&mut self, event: &Event, level: usize, delta: &Delta) -> io::Result<()> {
         let (Delta::Text(text) | Delta::Thinking(text) | Delta::Arguments(text)) = delta;
         if text.is_empty() {
             return Ok(());
         }
-        let place = (Arc::clone(&event.run), event.call);
-        let (indent, mut page) = ("  ".repeat(level), String::new());
+        let key = (Arc::clone(&event.run), event.call);
+        let (indent, mut output) = ("  ".repeat(level), String::new());
         let mut column = match self.in_row.take() {
-            Some((writing, column)) if writing == place => Some(column),
+            Some((writing, column)) if writing == key => Some(column),
             Some(_) => {
-                page = format!("\n{indent}{}:\n", printable_line(&event.name));
+                output = format!("\n{indent}{}:\n", printable_line(&event.name));
                 None
             }
             None => None,
         };
         let bar = format!("{indent}  {BAR}");
         let rows = Rows { first: &bar, other: &bar, width: (self.width)() };
-        rows.push(&mut page, &mut column, &printable(text));
-        self.in_row = column.map(|column| (place, column));
-        self.write(&page)
+        rows.push(&mut output, &mut column, &printable(text));
+        self.in_row = column.map(|column| (key, column));
+        self.write(&output)
     }
 
-    /// Returns what ends a row that a model has begun.
+    /// Returns the line break that ends an unfinished row.
     fn end_row(&mut self) -> &'static str {
         if self.in_row.take().is_some() { "\n" } else { "" }
     }
 
-    fn write(&mut self, page: &str) -> io::Result<()> {
-        self.writer.write_all(page.as_bytes())?;
+    fn write(&mut self, output: &str) -> io::Result<()> {
+        self.writer.write_all(output.as_bytes())?;
         self.writer.flush()
     }
 }
 
-impl<W: Write + Send> fmt::Debug for Page<W> {
+impl<W: Write + Send> fmt::Debug for TerminalWriter<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Page").finish_non_exhaustive()
+        f.debug_struct("TerminalWriter").finish_non_exhaustive()
     }
 }

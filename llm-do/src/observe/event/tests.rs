@@ -1,4 +1,4 @@
-//! An event that was written as JSON is read back equal, whatever happened.
+//! Tests that events of all kinds are read back equal from JSON.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,12 +25,12 @@ fn name() -> impl Strategy<Value = Arc<str>> {
     text().prop_map(Arc::from)
 }
 
-/// Values of JSON; names that events have themselves are among the keys.
+/// JSON values whose keys may be names of event fields.
 fn value() -> impl Strategy<Value = Value> {
     let number = prop_oneof![
         any::<u64>().prop_map(Number::from),
         any::<i64>().prop_map(Number::from),
-        any::<f64>().prop_filter_map("JSON has no such number", Number::from_f64),
+        any::<f64>().prop_filter_map("not a JSON number", Number::from_f64),
     ];
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -122,7 +122,8 @@ fn part() -> impl Strategy<Value = EventPart> {
     ]
 }
 
-/// Says how to make a kind of each: one that is added and is not here does not compile.
+/// Returns a strategy for events of the same kind; the match is exhaustive, so a new kind does not compile without
+/// one.
 fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
     let kinds = of([ItemKind::Tool, ItemKind::Worker, ItemKind::Entry]);
     let maybe = || prop::option::of(text());
@@ -162,7 +163,7 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
                 DecidedBy::Memory,
                 DecidedBy::Cancellation,
             ]);
-            // Null in the place of arguments is that there are none.
+            // Null cannot be told from absent arguments.
             let edited = prop::option::of(value().prop_filter("null", |value| !value.is_null()));
             (any::<bool>(), by, rule(), maybe(), edited, of(SCOPES))
                 .prop_map(|(approved, by, rule, reason, edited, scope)| EventKind::ApprovalDecided {
@@ -223,7 +224,7 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
     }
 }
 
-/// One of each kind, with the least that it can hold.
+/// One event of each kind, as small as possible.
 fn kinds() -> Vec<EventKind> {
     let none = String::new;
     let (tool, points): (Arc<str>, _) = (Arc::default(), BTreeMap::new());
@@ -285,7 +286,7 @@ fn named(kind: &EventKind) -> String {
 }
 
 #[test]
-fn there_is_one_of_each_kind() {
+fn every_kind_is_tested() {
     let names: std::collections::BTreeSet<_> = kinds().iter().map(named).collect();
     let error = serde_json::from_str::<EventKind>(r#"{"kind":""}"#).unwrap_err().to_string();
     let known = error.matches('`').count() / 2 - 1;
@@ -293,19 +294,19 @@ fn there_is_one_of_each_kind() {
 }
 
 #[test]
-fn a_kind_of_a_later_version_is_an_error_that_names_it() {
+fn an_unknown_kind_is_an_error_that_names_it() {
     let error = serde_json::from_str::<EventKind>(r#"{"kind":"teleported"}"#).unwrap_err().to_string();
     assert!(error.starts_with("unknown variant `teleported`"), "{error}");
 }
 
 #[test]
-fn a_field_of_a_later_version_is_passed_over() {
+fn an_unknown_field_is_ignored() {
     let kind: EventKind = serde_json::from_str(r#"{"kind":"progress","text":"a","colour":1}"#).unwrap();
     assert_eq!(kind, EventKind::Progress { text: "a".into() });
 }
 
 #[test]
-fn a_file_that_was_not_written_is_read_back_as_what_is_known_of_it() {
+fn a_file_is_read_back_without_its_bytes() {
     let file = |data: &[u8]| {
         EventPart::Whole(ResponsePart::Attachment(Attachment::new("image/gif", data.to_vec()).named("a.gif")))
     };
@@ -314,12 +315,12 @@ fn a_file_that_was_not_written_is_read_back_as_what_is_known_of_it() {
     let read: EventPart = serde_json::from_value(json.clone()).unwrap();
     let info = FileInfo { name: Some("a.gif".into()), media_type: "image/gif".into(), bytes: 6 };
     assert_eq!((&read, read.file(), read.whole()), (&EventPart::File(info.clone()), Some(info), None));
-    assert_eq!(serde_json::to_value(&read).unwrap(), json, "to write it again says the same");
+    assert_eq!(serde_json::to_value(&read).unwrap(), json, "writing it again gives the same JSON");
 }
 
 proptest! {
     #[test]
-    fn an_event_that_was_written_as_json_is_read_back_equal(event in event()) {
+    fn an_event_is_read_back_equal_from_json(event in event()) {
         let json = serde_json::to_string(&event).unwrap();
         let read: Event = serde_json::from_str(&json).map_err(|error| TestCaseError::fail(format!("{error}: {json}")))?;
         prop_assert_eq!(&read, &event, "{}", json);

@@ -12,7 +12,7 @@ use crate::base::printable::printable;
 use crate::declare::argument;
 use crate::declare::tool::Effect;
 use crate::plane::context::Variant;
-use crate::plane::registry::Shown;
+use crate::plane::registry::DisplayedArguments;
 
 /// A call that needs approval.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,8 +83,8 @@ impl ApprovalRequest {
     }
 
     /// Puts in what is shown of the arguments.
-    pub(crate) fn show(&mut self, shown: Shown) {
-        let Shown { arguments, given, has_files } = shown;
+    pub(crate) fn show(&mut self, shown: DisplayedArguments) {
+        let DisplayedArguments { arguments, given, has_files } = shown;
         (self.arguments, self.given, self.has_files) = (arguments, given, has_files);
     }
 

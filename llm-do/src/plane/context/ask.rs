@@ -1,4 +1,4 @@
-//! Models asked from code: a question, or a worker that is put together on the spot.
+//! Requests to models from code: a question, or a call of a worker that is defined at run time.
 
 use std::future::IntoFuture;
 use std::marker::PhantomData;
@@ -17,10 +17,11 @@ use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::Caller;
 use crate::plane::declared::Callee;
 
-/// A question to a model, or a call of a worker that is put together on the spot; `.await` makes it.
+/// A question to a model, or a call of a worker that is defined at run time. `.await` sends it.
 ///
-/// It counts as a worker: one deeper than its caller, with limits, events and the journal as for any.
-#[must_use = "a model is asked by `.await`"]
+/// It counts as a call of a worker: it is one level deeper than its caller, and limits, events and the journal apply
+/// to it.
+#[must_use = "does nothing until it is awaited"]
 pub struct Ask<T = String> {
     ctx: CallContext,
     spec: WorkerSpec,
@@ -30,46 +31,46 @@ pub struct Ask<T = String> {
 
 impl<T> Ask<T> {
     pub(super) fn new(ctx: CallContext, spec: WorkerSpec, prompt: impl Into<Prompt>) -> Self {
-        Self { ctx, spec, arguments: written(prompt.into()), output: PhantomData }
+        Self { ctx, spec, arguments: to_json(prompt.into()), output: PhantomData }
     }
 
-    /// Sets the model, `provider:model`. Default: that of the worker, or else the run's.
+    /// Sets the model, `provider:model`. Default: the worker's, otherwise the run's.
     pub fn model(mut self, name: impl Into<String>) -> Self {
         self.spec = self.spec.model(name);
         self
     }
 
-    /// Says what the model is and does, in place of what was said before. Default for a question: nothing.
+    /// Sets the instructions, replacing earlier ones. Default for a question: none.
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         self.spec.instructions = text.into();
         self
     }
 
-    /// Sets what the requests ask of the model. Default: what the worker says.
+    /// Sets the settings of the requests. Default: the worker's.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.spec = self.spec.settings(settings);
         self
     }
 
-    /// Sets what the model is asked. Default: the question; for a worker, nothing.
+    /// Sets the prompt. Default: the question; for a worker, an empty prompt.
     pub fn input(mut self, prompt: impl Into<Prompt>) -> Self {
-        self.arguments = written(prompt.into());
+        self.arguments = to_json(prompt.into());
         self
     }
 
     /// Sets the arguments of a worker that has an [`input_schema`](WorkerSpec::input_schema). Default: none.
     pub fn arguments(mut self, arguments: impl Serialize) -> Self {
-        self.arguments = written(arguments);
+        self.arguments = to_json(arguments);
         self
     }
 
-    /// Asks for a `U` in place of plain text; for a [`ToolReturn`](crate::ToolReturn), if the model is to make files.
+    /// Requests a `U` instead of plain text. Use [`ToolReturn`](crate::ToolReturn) if the model may create files.
     pub fn output<U: WorkerOutput>(self) -> Ask<U> {
         let Self { ctx, spec, arguments, .. } = self;
         Ask { ctx, spec: spec.output::<U>(), arguments, output: PhantomData }
     }
 
-    /// Gives the result as JSON, whatever it is: for a worker with an [`output_schema`](WorkerSpec::output_schema).
+    /// Returns the result as JSON of any shape, for a worker with an [`output_schema`](WorkerSpec::output_schema).
     pub fn json(self) -> Ask<Value> {
         let Self { ctx, spec, arguments, .. } = self;
         Ask { ctx, spec, arguments, output: PhantomData }
@@ -84,11 +85,11 @@ impl<T: FromReturn + 'static> IntoFuture for Ask<T> {
         Box::pin(async move {
             let Self { ctx, spec, arguments, .. } = self;
             let returned = ctx.dispatch(Callee::Inline(&spec), arguments, Caller::Code).await?;
-            let unfit = |error: serde_json::Error| CallError::Result {
+            let invalid = |error: serde_json::Error| CallError::Result {
                 tool: spec.name,
                 message: Fault::reading(&error).to_string(),
             };
-            T::from_return(returned).map_err(unfit)
+            T::from_return(returned).map_err(invalid)
         })
     }
 }
@@ -99,6 +100,6 @@ impl<T> std::fmt::Debug for Ask<T> {
     }
 }
 
-fn written(arguments: impl Serialize) -> Result<Value, String> {
+fn to_json(arguments: impl Serialize) -> Result<Value, String> {
     nesting::into_value(arguments).map_err(|fault| fault.told().to_owned())
 }

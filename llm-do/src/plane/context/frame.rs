@@ -1,4 +1,4 @@
-//! The facts of one call.
+//! The data of one call.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::time::Deadline;
 use crate::base::cancellation::Cancellation;
-use crate::base::rare::Rare;
+use crate::base::mutex::LazyMutex;
 use crate::base::usage::{Limits, Meter, UsageRecorder};
 use crate::declare::prompt::Attached;
 use crate::observe::event::Caller;
@@ -15,7 +15,7 @@ use crate::observe::journal::{Places, StepSpec};
 use crate::plane::declared::Declared;
 use crate::plane::instance::Instances;
 
-/// What tells a callee from others of its name, if it was put together while the program ran: all that makes it.
+/// Distinguishes callees that are defined at run time under the same name: their full definition.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Variant(Arc<str>);
 
@@ -30,60 +30,62 @@ impl Variant {
 }
 
 impl fmt::Debug for Variant {
-    /// Without its text, which holds headers that may be secrets.
+    /// Without the text, which contains headers that may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Variant(..)")
     }
 }
 
-/// The facts of one call; those that few calls have are on the heap.
+/// The data of one call. What few calls have is on the heap.
 #[derive(Debug)]
 pub(crate) struct CallFrame {
     pub(crate) call: u64,
     pub(crate) depth: u32,
-    /// How many calls of any kind it is inside of.
+    /// How many calls of any kind it is nested in.
     pub(crate) nesting: u32,
     pub(crate) name: Arc<str>,
-    /// What tells the callee from others of its name.
+    /// Distinguishes the callee from others of its name.
     pub(crate) variant: Option<Variant>,
     pub(crate) by: Caller,
-    /// What it may call; none for whatever is registered.
+    /// What it may call; `None` if everything.
     pub(crate) declared: Option<Arc<Declared>>,
     pub(crate) meter: Meter,
-    /// What it opened, and what it was opened for.
+    /// The instances that it opened, and what it runs on.
     pub(crate) instances: Instances,
     pub(crate) cancellation: Cancellation,
-    /// When it must have ended, if that is earlier than its caller must; known once it starts, since its time does not run while somebody decides about it.
+    /// Its deadline, if that is earlier than its caller's. Set when it starts, since waiting for approval does not
+    /// count.
     pub(crate) deadline: OnceLock<Box<Deadline>>,
     /// What it and the calls below it may use.
     pub(crate) limits: Option<Arc<Limits>>,
-    /// Who used what; made for those that use something.
+    /// Its usage by callee; created for calls that use something.
     pub(crate) recorder: OnceLock<Box<UsageRecorder>>,
     pub(crate) is_worker: bool,
-    /// Whether it is asked alongside a tool: it asks nobody, and is in no journal.
+    /// Whether it is the worker of a shadow: it asks no user and is not in the journal.
     pub(crate) is_shadow: bool,
-    /// Whether a guard made it, or a call that it is below of.
+    /// Whether a guard made it, or a call above it.
     pub(crate) is_unguarded: bool,
-    /// What a worker was called with: to be called again with the same below itself is a cycle.
+    /// The arguments of a worker: a nested call of the same worker with the same arguments is a cycle.
     pub(crate) arguments: OnceLock<Box<Value>>,
-    /// The files that came with its prompt.
+    /// The files in its arguments.
     pub(crate) attached: OnceLock<Vec<Attached>>,
-    /// What the user said meanwhile: for a worker's conversation, and for the record of a call below it.
-    pub(crate) heard: Heard,
-    /// What was approved inside it for longer than one call, as its record keeps it.
-    pub(crate) approved: Rare<Vec<Value>>,
-    /// Denials of its calls by a mode or a rule, each with its step: recorded once it goes on from them.
-    pub(crate) denials: Rare<Vec<(StepSpec, Value)>>,
-    /// Where a journal keeps it.
+    /// The user's answers to questions during the call: for a worker's conversation, and for the journal's record of
+    /// the call.
+    pub(crate) user_messages: UserMessages,
+    /// The approvals inside it for more than one call, as its record stores them.
+    pub(crate) approved: LazyMutex<Vec<Value>>,
+    /// Denials of its calls by a mode or a rule, each with its step: recorded once the call continues after them.
+    pub(crate) denials: LazyMutex<Vec<(StepSpec, Value)>>,
+    /// Its step in the journal.
     pub(crate) step: OnceLock<Box<StepSpec>>,
-    /// Where a journal keeps what it does.
+    /// The steps that it makes in the journal.
     pub(crate) places: Places,
-    /// Where a journal keeps what guards do after a root call, whose inside a replay does not run: the key, and the places.
+    /// The steps that guards make after a root call, with their parent key: a replay does not run the call's inside.
     pub(crate) after: OnceLock<Box<(Arc<str>, Places)>>,
 }
 
 impl CallFrame {
-    /// Begins a frame: at depth 0, with nothing declared, limited or used.
+    /// Returns a frame at depth 0 with no declaration, limits or usage.
     pub(crate) fn new(call: u64, name: Arc<str>, by: Caller) -> Self {
         Self {
             call,
@@ -104,9 +106,9 @@ impl CallFrame {
             is_unguarded: false,
             arguments: OnceLock::new(),
             attached: OnceLock::new(),
-            heard: Heard::default(),
-            approved: Rare::default(),
-            denials: Rare::default(),
+            user_messages: UserMessages::default(),
+            approved: LazyMutex::default(),
+            denials: LazyMutex::default(),
             step: OnceLock::new(),
             places: Places::default(),
             after: OnceLock::new(),
@@ -114,19 +116,19 @@ impl CallFrame {
     }
 }
 
-/// What was said while a worker's tools ran, with the number of the call that it belongs to.
+/// The user's answers during a worker's tool calls, each with the id of the call that it belongs to.
 #[derive(Debug, Default)]
-pub(crate) struct Heard(Rare<Vec<(u64, String)>>);
+pub(crate) struct UserMessages(LazyMutex<Vec<(u64, String)>>);
 
-impl Heard {
-    pub(crate) fn add(&self, call: u64, said: String) {
-        self.0.get_or_default().push((call, said));
+impl UserMessages {
+    pub(crate) fn add(&self, call: u64, message: String) {
+        self.0.get_or_default().push((call, message));
     }
 
-    /// Returns it in the order of the calls, and of each call as it was said.
+    /// Removes and returns the messages, ordered by call.
     pub(crate) fn take(&self) -> Vec<String> {
-        let mut said = self.0.get().map(|mut said| std::mem::take(&mut *said)).unwrap_or_default();
-        said.sort_by_key(|(call, _)| *call);
-        said.into_iter().map(|(_, said)| said).collect()
+        let mut messages = self.0.get().map(|mut messages| std::mem::take(&mut *messages)).unwrap_or_default();
+        messages.sort_by_key(|(call, _)| *call);
+        messages.into_iter().map(|(_, message)| message).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! What a context asks of the plane.
+//! What a context needs from the plane.
 
 use std::any::{Any, TypeId};
 use std::path::{Path, PathBuf};
@@ -17,53 +17,53 @@ use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::{Caller, EventKind};
 use crate::observe::journal::Journal;
 use crate::plane::declared::Callee;
-use crate::plane::instance::Closings;
+use crate::plane::instance::CloseTasks;
 use crate::plane::user_input::InputHandler;
 
-/// Arguments as JSON, or why they are none.
-pub(crate) type Given = Result<Value, String>;
+/// Arguments as JSON, or the reason why they are invalid JSON.
+pub(crate) type RawArguments = Result<Value, String>;
 
-/// The plane, as a context sees it: the one place where the order of modules turns round, since calls nest.
+/// The plane, as used by a context. This trait inverts the order of modules, since calls nest.
 pub(crate) trait Host: Send + Sync {
-    /// Makes the call of `caller` to `whom`; takes the caller, since the call's context holds it.
+    /// Calls `callee` on behalf of `caller`; takes the caller by value, since the call's context keeps it.
     ///
-    /// `arguments` may be a text that is no JSON, and then says why not: such a call is refused and reported like any.
+    /// If `arguments` is an error, the call is refused and reported like any other.
     fn call<'a>(
         &'a self,
         caller: CallContext,
-        whom: Callee<'a>,
-        arguments: Given,
+        callee: Callee<'a>,
+        arguments: RawArguments,
         by: Caller,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
 
-    /// Returns whether the arguments of a tool may leave out fields when they are written.
+    /// Returns whether the arguments of a tool may omit fields when they are serialized.
     ///
     /// # Errors
     ///
-    /// Returns the refusal of a typed call, if they never write one.
+    /// Returns an error for a typed call if they never serialize one of their fields.
     fn may_skip_fields(&self, tool: &str) -> Result<bool, CallError>;
 
-    /// Returns whether anybody listens to events.
+    /// Returns whether a sink receives events.
     fn is_observed(&self) -> bool;
 
-    /// Reports what happened in a call.
+    /// Emits an event of a call.
     fn emit(&self, ctx: &CallContext, kind: EventKind);
 
-    /// Reports that `model` was not sent a setting as it was set, once for each run.
+    /// Reports a setting that was changed or left out for `model`, once for each run.
     fn warn(&self, ctx: &CallContext, model: &Arc<str>, warning: &SettingWarning);
 
-    /// Gives a task to the worker that is best for it.
+    /// Delegates a task to the worker that fits it best.
     fn subtask<'a>(
         &'a self,
         caller: &'a CallContext,
         request: SubtaskRequest,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
 
-    /// Makes a worker for the caller of `ctx`; returns its name, and what it may call.
+    /// Creates a worker for the caller of `ctx`; returns its name and what it may call.
     #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only the tools of that feature make workers"))]
     fn make_worker<'a>(&'a self, ctx: &'a CallContext, spec: WorkerSpec) -> BoxFuture<'a, Result<Value, BoxError>>;
 
-    /// Calls a worker that was made.
+    /// Calls a worker that was created at run time.
     #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only the tools of that feature call them"))]
     fn call_made<'a>(
         &'a self,
@@ -73,7 +73,7 @@ pub(crate) trait Host: Send + Sync {
         attachments: Vec<PathBuf>,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
 
-    /// Returns those of a worker's server-side tools that it may use: asks about those that need approval.
+    /// Returns the server-side tools that a worker may use, after asking about those that need approval.
     fn permit_server_side<'a>(
         &'a self,
         worker: &'a CallContext,
@@ -83,24 +83,24 @@ pub(crate) trait Host: Send + Sync {
     /// Returns the id of the run.
     fn run(&self) -> &str;
 
-    /// Returns the time.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 
     /// Returns the session's journal, if it has one.
     fn journal(&self) -> Option<&Arc<dyn Journal>>;
 
-    /// Returns whether what the caller sees by this name changes nothing.
+    /// Returns whether the tool that the caller sees as `shown` is read-only.
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool;
 
-    /// Returns who answers for the user, if anybody does.
+    /// Returns the handler of questions to the user, if there is one.
     fn input_handler(&self) -> Option<&Arc<dyn InputHandler>>;
 
-    /// Returns the folder below which files are read.
+    /// Returns the folder that files are read from.
     fn project_root(&self) -> &Path;
 
-    /// Returns what closes the instances of the run.
-    fn closings(&self) -> &Closings;
+    /// Returns the handle that closes the run's instances.
+    fn close_tasks(&self) -> &CloseTasks;
 
-    /// Finds the application's state of a type.
+    /// Returns the application's state of a type.
     fn state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>>;
 }

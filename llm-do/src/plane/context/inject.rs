@@ -1,4 +1,4 @@
-//! Parameters that the plane fills in.
+//! Parameters that the plane injects.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::CallContext;
 use crate::base::error::{BoxError, CallError};
 
-/// The application's state of type `T`, given to the runtime once and to every tool that takes a `State<T>`.
+/// The application's state of type `T`, which the runtime passes to every tool with a `State<T>` parameter.
 pub struct State<T>(Arc<T>);
 
 impl<T> State<T> {
@@ -19,7 +19,7 @@ impl<T> State<T> {
         value.downcast().ok().map(Self)
     }
 
-    /// Wraps a value, to call a tool's function directly, as a test does.
+    /// Wraps a value, to call a tool's function directly in a test.
     pub fn new(value: T) -> Self {
         Self(Arc::new(value))
     }
@@ -45,7 +45,7 @@ impl<T> fmt::Debug for State<T> {
     }
 }
 
-/// A parameter type that the plane fills in and no model sees.
+/// A parameter type that the plane injects, and no model sees.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be injected",
     label = "does not implement `FromContext`",
@@ -53,11 +53,11 @@ impl<T> fmt::Debug for State<T> {
     note = "in `State<T>`, `T` must be `Send + Sync + 'static`: use `Mutex` for `RefCell`, and `Arc` for `Rc`"
 )]
 pub trait FromContext: Sized + Send + 'static {
-    /// Takes the value out of the context of the call.
+    /// Gets the value from the context of the call.
     ///
     /// # Errors
     ///
-    /// Returns an error that ends the call if there is no such value.
+    /// Returns an error, which fails the call, if there is no such value.
     fn from_context(ctx: &CallContext) -> Result<Self, CallError>;
 }
 
@@ -72,13 +72,14 @@ impl<S: 'static> FromContext for CallContext<S> {
 impl<T: Send + Sync + 'static> FromContext for State<T> {
     fn from_context(ctx: &CallContext) -> Result<Self, CallError> {
         ctx.state().ok_or_else(|| {
-            let text = format!("no state of type `{}`: give it to `Runtime::builder().state(..)`", name_of::<T>());
+            let text =
+                format!("missing state of type `{}`; set it with `Runtime::builder().state(..)`", name_of::<T>());
             CallError::Failed { tool: ctx.name().to_owned(), source: BoxError::from(text) }
         })
     }
 }
 
-/// A type of state that a tool needs.
+/// The key of a type of state that a tool needs.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateKey {

@@ -1,8 +1,8 @@
-//! Steps of a call: replayed from or recorded in the journal, if the session has one.
+//! Effects of a call that are recorded in the session's journal, if there is one.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -12,38 +12,41 @@ use serde_json::{Value, json};
 
 use super::CallContext;
 use crate::base::error::{CallError, Failure, Fault};
+use crate::base::mutex::IgnorePoison;
 use crate::declare::nesting;
 use crate::observe::journal::{Interrupted, Journal, JournalError, Places, StepFuture, StepKind, StepSpec, Visit};
 
-/// The part of a root call's key below which the steps after its result are recorded.
+/// The part of a root call's key that precedes the steps after its result.
 const AFTER: &str = "after";
 
-/// The method of [`Journal`] for a step.
+/// The journal method that records an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum JournalMethod {
     Step,
     Call,
     Promise,
 }
 
-/// The value of a step, and whether it was replayed.
+/// The result of an effect, and whether it came from the journal.
 #[derive(Debug)]
-pub(crate) struct Came<T> {
+pub(crate) struct StepOutcome<T> {
     pub(crate) value: T,
     pub(crate) is_replayed: bool,
 }
 
 impl<S> CallContext<S> {
-    /// Performs an effect, or returns its recorded outcome: for side effects of a tool or entry that also makes calls.
+    /// Runs an effect once: if the journal has recorded it, returns the recorded result. For tools and entries that
+    /// make calls.
     ///
-    /// Without a journal, `effect` just runs. With one, its outcome is recorded: the value, or the text of the error, which
-    /// the caller may handle. If the error ends the run, the effect is retried when the run is resumed. `name` and `input`
-    /// identify the effect among those of the call. The input must have the same order in each process: use a `BTreeSet`
-    /// instead of a `HashSet`; the order of maps does not matter.
+    /// Without a journal, `effect` just runs. With one, its value or the text of its error is recorded; a caller may
+    /// handle the error and continue. If the error fails the run, the effect runs again when the run is resumed.
+    /// `name` and `input` identify the effect among those of the call. The input must have a stable order: the items
+    /// of a `HashSet` have another order in each process, those of a `BTreeSet` do not; the keys of maps are sorted.
     ///
     /// # Errors
     ///
-    /// Returns the error of `effect` as [`CallError::Failed`], and [`CallError::Journal`] if the journal fails.
+    /// Returns the error of `effect` as [`CallError::Failed`], and [`CallError::Journal`] if the journal cannot
+    /// record it.
     ///
     /// # Examples
     ///
@@ -52,7 +55,7 @@ impl<S> CallContext<S> {
     /// /// Draws a number.
     /// #[entry]
     /// async fn draw(ctx: &CallContext) -> Result<u32> {
-    ///     // Drawn once, even if the run is resumed several times.
+    ///     // Drawn only once, even if the run is resumed.
     ///     Ok(ctx.effect("draw", (), async { Ok(4) }).await?)
     /// }
     /// ```
@@ -69,41 +72,43 @@ impl<S> CallContext<S> {
         let input = nesting::into_value(input)
             .map_err(|fault| CallError::invalid(&tool, fault.within(&format!("the input of the effect `{name}`"))))?;
         let local = async move { effect.await.map_err(|source| CallError::Failed { tool, source }) };
-        self.step(Way::Step, StepKind::Effect, name, || input, local).await
+        self.step(JournalMethod::Step, StepKind::Effect, name, || input, local).await
     }
 
-    /// Returns the current time, as recorded in the journal on the first run; without a journal, the session's clock.
+    /// Returns the current time of the session's clock. With a journal, the first time is recorded, and returned on
+    /// each replay.
     ///
     /// # Errors
     ///
-    /// Returns [`CallError::Journal`] if the journal fails.
+    /// Returns [`CallError::Journal`] if the journal cannot record it.
     pub async fn now(&self) -> Result<Timestamp, CallError> {
         let Some(journal) = self.journal() else { return Ok(self.scope.host.now()) };
         let (step, _in_flight) = self.next_step(StepKind::Now, "now", Value::Null);
         self.record_denials().await?;
-        journal.now(step, self.scope.host.now()).await.map_err(|source| self.unjournaled(source))
+        journal.now(step, self.scope.host.now()).await.map_err(|source| self.journal_error(source))
     }
 
-    /// Waits for `duration`; a wait that is recorded in the journal returns immediately.
+    /// Sleeps once: a sleep that the journal has recorded is skipped on a replay.
     ///
     /// # Errors
     ///
-    /// Returns [`CallError::Journal`] if the journal fails.
+    /// Returns [`CallError::Journal`] if the journal cannot record it.
     pub async fn sleep(&self, duration: Duration) -> Result<(), CallError> {
         let Some(journal) = self.journal() else {
             tokio::time::sleep(duration).await;
             return Ok(());
         };
-        // Saturates at u64::MAX milliseconds, longer than any wait.
+        // Saturates at 584 million years.
         let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         let (step, _in_flight) = self.next_step(StepKind::Sleep, "sleep", json!(millis));
         self.record_denials().await?;
-        journal.sleep(step, duration).await.map_err(|source| self.unjournaled(source))
+        journal.sleep(step, duration).await.map_err(|source| self.journal_error(source))
     }
 
     /// Returns a key that is unique to this call, and the same when a resumed run repeats the call.
     ///
-    /// An interrupted effect runs again when a run is resumed; send this key along so that a service can detect the repeat.
+    /// An interrupted effect runs again when its run is resumed. A service that receives this key can detect the
+    /// repetition.
     #[must_use]
     pub fn idempotency_key(&self) -> String {
         match self.frame().step.get() {
@@ -112,10 +117,10 @@ impl<S> CallContext<S> {
         }
     }
 
-    /// Performs or replays a step of this call; its failure is recorded as well.
+    /// Runs an effect of this call once.
     pub(crate) async fn step<T>(
         &self,
-        method: Way,
+        method: JournalMethod,
         kind: StepKind,
         name: &str,
         input: impl FnOnce() -> Value,
@@ -132,14 +137,14 @@ impl<S> CallContext<S> {
         let tool = self.name().to_owned();
         let local = async move {
             match local.await {
-                Ok(value) => RecordedOutcome::from_value(value, &tool),
-                Err(error) => Failure::of(error).map(RecordedOutcome::Failure),
+                Ok(value) => Recorded::written(value, &tool),
+                Err(error) => Failure::of(error).map(Recorded::Failure),
             }
         };
-        // An unreadable record is not reported as a failed step: the effect was performed, and is not retried.
+        // A recorded value that cannot be decoded does not mean that the effect failed, so the effect must not run again.
         match self.recorded(method, step, local).await?.value {
-            RecordedOutcome::Value(value) => serde_json::from_value(value).map_err(|error| self.unfit(&error)),
-            RecordedOutcome::Failure(failure) => {
+            Recorded::Value(value) => serde_json::from_value(value).map_err(|error| self.unfit(&error)),
+            Recorded::Failure(failure) => {
                 let error = failure.into_error(self.name());
                 in_flight.fail(&error);
                 Err(error)
@@ -147,34 +152,34 @@ impl<S> CallContext<S> {
         }
     }
 
-    /// Performs or replays `step`. An error of `local` is not recorded.
+    /// Runs the effect of `step` once. An error of `local` is not recorded.
     pub(crate) async fn recorded<T>(
         &self,
-        method: Way,
+        method: JournalMethod,
         step: StepSpec,
         local: impl Future<Output = Result<T, CallError>> + Send + 'static,
-    ) -> Result<Came<T>, CallError>
+    ) -> Result<StepOutcome<T>, CallError>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
     {
         let Some(journal) = self.journal() else {
-            return Ok(Came { value: local.await?, is_replayed: false });
+            return Ok(StepOutcome { value: local.await?, is_replayed: false });
         };
         let state = Arc::new(LocalState::default());
-        let local_state = Arc::clone(&state);
+        let running = Arc::clone(&state);
         let tool = self.name().to_owned();
         let local: StepFuture = Box::pin(async move {
-            local_state.has_run.store(true, Ordering::Relaxed);
-            let json = local.await.and_then(|value| {
+            running.has_run.store(true, Ordering::Relaxed);
+            let result = local.await.and_then(|value| {
                 serde_json::to_value(value)
                     .map_err(|error| CallError::Result { tool, message: Fault::writing(&error).to_string() })
             });
-            json.map_err(|error| local_state.interrupt(error))
+            result.map_err(|error| running.interrupt(error))
         });
         let recorded = match method {
-            Way::Step => journal.step(step, local),
-            Way::Call => journal.call(step, local),
-            Way::Promise => journal.promise(step, local),
+            JournalMethod::Step => journal.step(step, local),
+            JournalMethod::Call => journal.call(step, local),
+            JournalMethod::Promise => journal.promise(step, local),
         };
         let value = match recorded.await {
             Ok(value) => value,
@@ -182,21 +187,21 @@ impl<S> CallContext<S> {
                 let cancelled = || CallError::Cancelled { tool: self.name().to_owned() };
                 return Err(state.take_error().unwrap_or_else(cancelled));
             }
-            Err(source) => return Err(self.unjournaled(source)),
+            Err(source) => return Err(self.journal_error(source)),
         };
         let is_replayed = !state.has_run.load(Ordering::Relaxed);
-        Ok(Came { value: serde_json::from_value(value).map_err(|error| self.unfit(&error))?, is_replayed })
+        Ok(StepOutcome { value: serde_json::from_value(value).map_err(|error| self.unfit(&error))?, is_replayed })
     }
 
-    /// Returns the error of a recorded value that cannot be deserialized.
+    /// Returns the error of a recorded value that cannot be decoded.
     fn unfit(&self, error: &serde_json::Error) -> CallError {
         CallError::Result { tool: self.name().to_owned(), message: Fault::reading(error).to_string() }
     }
 
-    /// Begins a step of this call; it counts as in flight until the guard is dropped.
+    /// Starts an effect of this call: returns its step, and a guard that keeps the step in flight until dropped.
     pub(crate) fn next_step(&self, kind: StepKind, name: impl Into<Arc<str>>, input: Value) -> (StepSpec, Visit) {
         let frame = self.frame();
-        let (step, in_flight) = match frame.after.get().map(AsRef::as_ref) {
+        let (step, visit) = match frame.after.get().map(AsRef::as_ref) {
             Some((parent, places)) => places.next(parent, kind, name, input),
             None => frame.places.next(&self.key(), kind, name, input),
         };
@@ -204,23 +209,23 @@ impl<S> CallContext<S> {
             Some(own) => step.called_by(own),
             None => step,
         };
-        (step, in_flight)
+        (step, visit)
     }
 
-    /// Remembers that a call made by this one was denied, in case this one continues after that.
+    /// Notes that a call of this one was denied, in case this one goes on from that.
     pub(crate) fn add_denial(&self, approval: StepSpec, answer: Value) {
         self.frame().denials.get_or_default().push((approval, answer));
     }
 
-    /// Records the denials after which this call continues: a replay in another mode must see the same denials.
+    /// Records the denials that this call goes on from: a replay must go on in the same way, whatever mode it is in.
     pub(crate) async fn record_denials(&self) -> Result<(), CallError> {
         for (step, answer) in self.take_denials() {
-            Box::pin(self.recorded(Way::Promise, step, async { Ok(answer) })).await?;
+            Box::pin(self.recorded(JournalMethod::Promise, step, async { Ok(answer) })).await?;
         }
         Ok(())
     }
 
-    /// Passes the denials on to the caller, since this call ends with an error that is not recorded.
+    /// Leaves the denials to the caller, since this call ends with an error that is not recorded.
     pub(crate) fn pass_on_denials(&self) {
         let Some(caller) = self.caller() else { return };
         let denials = self.take_denials();
@@ -233,7 +238,7 @@ impl<S> CallContext<S> {
         self.frame().denials.get().map(|mut denials| std::mem::take(&mut *denials)).unwrap_or_default()
     }
 
-    /// Adds an approval with a longer scope than one call to all callers of this call.
+    /// Keeps an approval that holds for longer than one call with all calls that it was given in.
     pub(crate) fn add_approval(&self, approval: &Value) {
         for frame in self.frames().skip(1) {
             let mut approved = frame.approved.get_or_default();
@@ -243,26 +248,27 @@ impl<S> CallContext<S> {
         }
     }
 
-    /// Puts further steps below a separate key, since a replay of the call's result skips the steps inside the call.
+    /// Puts the following steps below a key of their own. A replay of the call's result does not run the steps inside
+    /// it.
     ///
-    /// `result` is a digest of the result: after another result, other steps may follow.
-    pub(crate) fn begin_after(&self, result: &str) {
+    /// `result` is a digest of it: after another result, other effects may follow.
+    pub(crate) fn begin_steps_after(&self, result: &str) {
         let parent = CallContext::key_after(&self.key(), result);
         drop(self.frame().after.set(Box::new((parent, Places::default()))));
     }
 
-    /// Returns the steps after the result of the call, if [`begin_after`](Self::begin_after) was called.
+    /// Returns the places of the effects that follow those inside the call, if they are kept apart.
     pub(crate) fn places_after(&self) -> Option<&Places> {
         self.frame().after.get().map(|after| &after.1)
     }
 
-    /// Returns an error if the journal contains a call of this one that this process did not make.
-    pub(crate) fn all_used(&self) -> Result<(), CallError> {
+    /// Refuses to go on if the journal holds a call of this one that it never made.
+    pub(crate) fn check_all_replayed(&self) -> Result<(), CallError> {
         let unused = self.journal().and_then(|journal| journal.unused(&self.key()));
-        unused.map_or(Ok(()), |source| Err(self.unjournaled(source)))
+        unused.map_or(Ok(()), |source| Err(self.journal_error(source)))
     }
 
-    /// Returns the key of this call; the keys of its steps are below it.
+    /// Returns the key of this call, which precedes the keys of its steps.
     pub(crate) fn key(&self) -> Arc<str> {
         self.frame().step.get().map(|step| Arc::clone(&step.key)).unwrap_or_default()
     }
@@ -271,31 +277,31 @@ impl<S> CallContext<S> {
         self.scope.host.journal().filter(|_| !self.frame().is_shadow)
     }
 
-    pub(crate) fn unjournaled(&self, source: JournalError) -> CallError {
+    pub(crate) fn journal_error(&self, source: JournalError) -> CallError {
         CallError::Journal { tool: self.name().to_owned(), source: source.into() }
     }
 }
 
 impl CallContext {
-    /// Returns the key below which the steps after a root call are recorded; `result` is a digest of its result.
+    /// Returns the key that precedes the steps after a root call; `result` is a digest of its result.
     pub(crate) fn key_after(call: &str, result: &str) -> Arc<str> {
         format!("{call}/{AFTER}:{result}").into()
     }
 }
 
-/// The recorded outcome of a step: a plain value, or a failure as an object with the single field `failure`.
+/// The recorded result of a step: a value as it is, a failure as an object with the single field `failure`.
 ///
-/// A value that is an object with the single field `failure` or `value` is wrapped in an object with the field `value`.
-enum RecordedOutcome {
+/// A value that is itself such an object is wrapped in an object with the single field `value`.
+enum Recorded {
     Value(Value),
     Failure(Failure),
 }
 
-impl RecordedOutcome {
-    /// Serializes a value. A value that is nested too deep is recorded as a failure, so that the effect is not repeated.
-    fn from_value<T: Serialize + 'static>(value: T, tool: &str) -> Result<Self, CallError> {
+impl Recorded {
+    /// Encodes a value. One that is nested too deeply is recorded as a failure, so that the effect does not run again.
+    fn written<T: Serialize + 'static>(value: T, tool: &str) -> Result<Self, CallError> {
         let fault = match nesting::to_value(&value) {
-            Ok(json) => return Ok(Self::Value(json)),
+            Ok(written) => return Ok(Self::Value(written)),
             Err(fault) => fault,
         };
         if fault.is_of_depth() {
@@ -306,14 +312,14 @@ impl RecordedOutcome {
     }
 }
 
-fn is_single_field(value: &Value, fields: &[&str]) -> bool {
+fn has_only(value: &Value, fields: &[&str]) -> bool {
     value.as_object().is_some_and(|object| object.len() == 1 && fields.iter().any(|field| object.contains_key(*field)))
 }
 
-impl Serialize for RecordedOutcome {
+impl Serialize for Recorded {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Value(value) if is_single_field(value, &["failure", "value"]) => {
+            Self::Value(value) if has_only(value, &["failure", "value"]) => {
                 json!({ "value": value }).serialize(serializer)
             }
             Self::Value(value) => value.serialize(serializer),
@@ -325,20 +331,20 @@ impl Serialize for RecordedOutcome {
     }
 }
 
-impl<'de> Deserialize<'de> for RecordedOutcome {
+impl<'de> Deserialize<'de> for Recorded {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut value = Value::deserialize(deserializer)?;
-        if is_single_field(&value, &["failure"]) {
+        if has_only(&value, &["failure"]) {
             return serde_json::from_value(value["failure"].take()).map(Self::Failure).map_err(de::Error::custom);
         }
-        if is_single_field(&value, &["value"]) {
+        if has_only(&value, &["value"]) {
             value = value["value"].take();
         }
         Ok(Self::Value(value))
     }
 }
 
-/// What is known of the local future of a step besides its value.
+/// What the effect leaves behind besides its value.
 #[derive(Default)]
 struct LocalState {
     has_run: AtomicBool,
@@ -347,11 +353,11 @@ struct LocalState {
 
 impl LocalState {
     fn interrupt(&self, error: CallError) -> Interrupted {
-        *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        *self.error.lock().ignore_poison() = Some(error);
         Interrupted
     }
 
     fn take_error(&self) -> Option<CallError> {
-        self.error.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.error.lock().ignore_poison().take()
     }
 }

@@ -1,4 +1,4 @@
-//! What a call uses, counted for it and for all that it is below of.
+//! Counts what a call uses, for it and for the calls above it, and checks their limits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,69 +11,69 @@ use crate::base::usage::{Exceeded, Meter, RunUsage, UsageRecorder, UsageTree};
 use crate::observe::event::Caller;
 
 impl<S> CallContext<S> {
-    /// Returns what the call and all calls below it used so far.
+    /// Returns what the call and all calls below it have used so far.
     #[must_use]
     pub fn usage(&self) -> RunUsage {
         self.frame().meter.used()
     }
 
-    /// Returns what the whole run used so far.
+    /// Returns what the whole run has used so far.
     pub(crate) fn run_usage(&self) -> RunUsage {
         self.frames().last().map(|user| user.meter.used()).unwrap_or_default()
     }
 
-    /// Reserves a request of this call and of all that it is below of: everywhere, or nowhere if it would exceed a limit.
-    pub(crate) fn begin_request(&self, model: &str, is_priced: bool) -> Result<RequestUnderWay, CallError> {
-        self.in_time()?;
-        self.priced(model, is_priced)?;
+    /// Reserves a request for this call and all calls above it, unless one of their limits forbids it.
+    pub(crate) fn begin_request(&self, model: &str, is_priced: bool) -> Result<ReservedRequest, CallError> {
+        self.check_deadline()?;
+        self.check_priced(model, is_priced)?;
         self.reserve(|frame| frame.meter.reserve_request(frame.limits.as_deref()), Meter::release_request)?;
-        Ok(RequestUnderWay { ctx: self.declaring(), is_counted: AtomicBool::new(false) })
+        Ok(ReservedRequest { ctx: self.declaring(), is_counted: AtomicBool::new(false) })
     }
 
-    /// Refuses what `begin_request` would refuse now, and reserves nothing.
-    pub(crate) fn may_request(&self, model: &str, is_priced: bool) -> Result<(), CallError> {
-        self.in_time()?;
-        self.priced(model, is_priced)?;
-        self.within(|frame| frame.meter.request_exceeds(frame.limits.as_deref()?))
+    /// Returns the error that `begin_request` would return now, and reserves nothing.
+    pub(crate) fn check_request(&self, model: &str, is_priced: bool) -> Result<(), CallError> {
+        self.check_deadline()?;
+        self.check_priced(model, is_priced)?;
+        self.check_limits(|frame| frame.meter.request_exceeds(frame.limits.as_deref()?))
     }
 
-    /// Refuses a model of unknown price where money is limited.
-    fn priced(&self, model: &str, is_priced: bool) -> Result<(), CallError> {
-        self.within(|frame| frame.limits.as_deref()?.unpriced_exceeds(model).filter(|_| !is_priced))
+    /// Returns an error for a model of unknown price if money is limited.
+    fn check_priced(&self, model: &str, is_priced: bool) -> Result<(), CallError> {
+        self.check_limits(|frame| frame.limits.as_deref()?.unpriced_exceeds(model).filter(|_| !is_priced))
     }
 
-    /// Reserves a call made by this one, unless it would exceed a limit.
+    /// Reserves a call made by this one, unless a limit forbids it.
     pub(crate) fn reserve_tool_call(&self) -> Result<ReservedCall<'_, S>, CallError> {
         self.reserve(|frame| frame.meter.reserve_tool_call(frame.limits.as_deref()), Meter::release_tool_call)?;
         Ok(ReservedCall(Some(self)))
     }
 
-    /// Reserves a unit in this call and in all that it is below of, or in none of them.
+    /// Reserves a unit for this call and all calls above it, or for none of them.
     ///
-    /// From the inside out, as every call does: what one that fails holds for a moment could only be missed by one that
-    /// fails at the same place.
+    /// All calls reserve from the inside out. So the unit that a failing call holds for a moment can only be missed
+    /// by a call that fails at the same frame.
     fn reserve(
         &self,
-        take: impl Fn(&CallFrame) -> Result<(), Exceeded>,
-        give_back: fn(&Meter),
+        reserve: impl Fn(&CallFrame) -> Result<(), Exceeded>,
+        release: fn(&Meter),
     ) -> Result<(), CallError> {
-        for (taken, frame) in self.frames().enumerate() {
-            if let Err(exceeded) = take(frame) {
-                self.frames().take(taken).for_each(|frame| give_back(&frame.meter));
+        for (reserved, frame) in self.frames().enumerate() {
+            if let Err(exceeded) = reserve(frame) {
+                self.frames().take(reserved).for_each(|frame| release(&frame.meter));
                 return Err(CallError::Limit { tool: frame.name.to_string(), exceeded });
             }
         }
         Ok(())
     }
 
-    /// Adds what a call used in the process that recorded it.
+    /// Adds what a call used when it was recorded, perhaps in another process.
     pub(crate) fn add_recorded(&self, used: &UsageTree) {
         let total = used.total();
         self.frames().for_each(|frame| frame.meter.add(total));
         self.recorder().add_tree(used);
     }
 
-    /// Returns who used what so far, of this call and those below it.
+    /// Returns the usage so far of this call and those below it, by callee.
     pub(crate) fn usage_tree(&self) -> UsageTree {
         self.recorder().tree()
     }
@@ -81,43 +81,43 @@ impl<S> CallContext<S> {
     fn recorder(&self) -> &UsageRecorder {
         let name = || Arc::clone(&self.frame().name);
         match self.caller() {
-            // The user's call is the root.
+            // The user's frame and the root call share the root node.
             Some(user) if self.frame().by == Caller::User => user.recorder(),
-            // A journal keeps what each call used, so that equal names do not do.
+            // A journal records the usage of each call, so calls of the same name must not share a node.
             Some(caller) if self.journal().is_some() => {
-                self.frame().recorder.get_or_init(|| Box::new(caller.recorder().child_apart(name())))
+                self.frame().recorder.get_or_init(|| Box::new(caller.recorder().child_with_own_node(name())))
             }
             Some(caller) => self.frame().recorder.get_or_init(|| Box::new(caller.recorder().child(name()))),
             None => self.frame().recorder.get_or_init(|| Box::new(UsageRecorder::root(name()))),
         }
     }
 
-    fn within(&self, exceeded: impl Fn(&CallFrame) -> Option<Exceeded>) -> Result<(), CallError> {
-        let met = self.frames().find_map(|frame| Some((frame, exceeded(frame)?)));
-        met.map_or(Ok(()), |(frame, exceeded)| Err(CallError::Limit { tool: frame.name.to_string(), exceeded }))
+    fn check_limits(&self, exceeded: impl Fn(&CallFrame) -> Option<Exceeded>) -> Result<(), CallError> {
+        let reached = self.frames().find_map(|frame| Some((frame, exceeded(frame)?)));
+        reached.map_or(Ok(()), |(frame, exceeded)| Err(CallError::Limit { tool: frame.name.to_string(), exceeded }))
     }
 }
 
-/// A request under way; it is given back if it is dropped before it is counted.
-pub(crate) struct RequestUnderWay {
+/// A reserved request; dropping it before it is counted releases the reservation.
+pub(crate) struct ReservedRequest {
     ctx: CallContext,
     is_counted: AtomicBool,
 }
 
-impl RequestUnderWay {
-    /// Counts the request, which was answered, or failed, and what it cost, if that is known.
+impl ReservedRequest {
+    /// Counts the request, answered or failed, with its cost if that is known.
     pub(crate) fn count(&self, model: &Arc<str>, mut usage: Usage, cost: Option<Money>) {
         if self.is_counted.swap(true, Ordering::Relaxed) {
             return;
         }
-        // A model that reports nothing, or fails, was asked all the same.
+        // A request counts even if the model failed or reported no usage.
         usage.requests = usage.requests.max(1);
         self.ctx.frames().for_each(|frame| frame.meter.finish_request(usage, cost));
         self.ctx.recorder().add_request(model, usage, cost);
     }
 }
 
-impl Drop for RequestUnderWay {
+impl Drop for ReservedRequest {
     fn drop(&mut self) {
         if !*self.is_counted.get_mut() {
             self.ctx.frames().for_each(|frame| frame.meter.release_request());
@@ -125,7 +125,7 @@ impl Drop for RequestUnderWay {
     }
 }
 
-/// A call of a tool that may be made; dropped before it is, it is given back.
+/// A reserved tool call; dropping it before it is made releases the reservation.
 pub(crate) struct ReservedCall<'a, S>(Option<&'a CallContext<S>>);
 
 impl<S> ReservedCall<'_, S> {

@@ -1,4 +1,4 @@
-//! What a call may ask of models, of other workers and of the user.
+//! Requests of a call to models, other workers and the user.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use llm_do_providers::{Attachment, ServerSideTool};
 use serde_json::{Value, json};
 
-use super::{Ask, CallContext, Way};
+use super::{Ask, CallContext, JournalMethod};
 use crate::base::error::{BoxError, CallError};
 use crate::declare::prompt::{Prompt, read};
 use crate::declare::subtask::SubtaskRequest;
@@ -17,7 +17,7 @@ use crate::observe::journal::StepKind;
 use crate::plane::user_input::InputRequest;
 
 impl CallContext {
-    /// Returns those of the worker's server-side tools that it may use.
+    /// Returns the server-side tools that the worker may use.
     pub(crate) async fn permitted_server_side(
         &self,
         tools: &[ServerSideTool],
@@ -31,12 +31,12 @@ impl CallContext {
 
 #[cfg(feature = "workers")]
 impl CallContext {
-    /// Makes a worker for the caller of this call; returns its name, and what it may call.
+    /// Creates a worker for the caller of this call; returns its name and what it may call.
     pub(crate) async fn make_worker(&self, spec: WorkerSpec) -> Result<Value, BoxError> {
         self.scope.host.make_worker(self, spec).await
     }
 
-    /// Calls a worker that was made.
+    /// Calls a worker that was created at run time.
     pub(crate) async fn call_made(
         &self,
         worker: &str,
@@ -48,14 +48,14 @@ impl CallContext {
 }
 
 impl<S> CallContext<S> {
-    /// Asks a model a question, with no instructions and no tools: `ctx.llm_ask("Is this spam? ..").await?`.
+    /// Asks a model a question, without instructions or tools: `ctx.llm_ask("Is this spam? ..").await?`.
     ///
-    /// Answered in plain text, or as a type with [`output`](Ask::output). The model is the run's, unless
-    /// [`model`](Ask::model) names one. It counts as a worker: one deeper than the caller.
+    /// The answer is plain text, or a type that is set with [`output`](Ask::output). The model is the run's, unless
+    /// [`model`](Ask::model) sets one. It counts as a call of a worker, one level deeper than the caller.
     ///
     /// # Errors
     ///
-    /// Awaiting it returns a [`CallError`] as a call of a worker does.
+    /// Awaiting it returns a [`CallError`] like a call of a worker.
     ///
     /// # Examples
     ///
@@ -79,46 +79,50 @@ impl<S> CallContext<S> {
         Ask::new(self.declaring(), WorkerSpec::new("llm_ask", ""), question)
     }
 
-    /// Calls a worker that is put together on the spot: `ctx.llm_agent(spec).input("..").await?`.
+    /// Calls a worker that is defined at run time: `ctx.llm_agent(spec).input("..").await?`.
     ///
-    /// Its toolsets are names that the caller may use itself: those that it declares, or else what is registered.
+    /// Its toolsets must be names that the caller may use: those that it declares, or everything registered if it
+    /// declares none.
     ///
     /// # Errors
     ///
-    /// Awaiting it returns a [`CallError`] as a call of a worker does, and [`CallError::NotDeclared`] or
+    /// Awaiting it returns a [`CallError`] like a call of a worker, and [`CallError::NotDeclared`] or
     /// [`CallError::NotFound`] for a toolset that the caller may not use.
     pub fn llm_agent(&self, spec: WorkerSpec) -> Ask {
         Ask::new(self.declaring(), spec, "")
     }
 
-    /// Gives a task to the worker that is best for it, of those that this call may call.
+    /// Delegates a task to the worker that fits it best, among those that this call may call.
     ///
-    /// A worker gets 4 points for each word that one of the request's hints shares with its own `hints`, 3 for each word of
-    /// the request's description that is in its `hints`, 2 for each word of the request in its name and 1 for each in its
-    /// description. Words are letters and digits in any case, without a plural `s`; words such as "the" do not count. Only
-    /// workers that take the request's inputs as arguments, or a prompt, are asked. The most points win.
+    /// A worker scores 4 points for each word of the request's hints that is in its own `hints`, 3 for each word of
+    /// the description that is in its `hints`, 2 for each word of the request in its name, and 1 for each in its
+    /// description. Words are letters and digits, compared without case and without a plural `s`; words such as "the"
+    /// do not count. Only workers that accept the request's inputs as arguments, or a prompt, are considered. The
+    /// highest score wins.
     ///
-    /// A tool that takes no context asks for the same by returning [`ToolReturn::subtask`](crate::ToolReturn::subtask).
+    /// A tool without a context delegates by returning [`ToolReturn::subtask`](crate::ToolReturn::subtask).
     ///
     /// # Errors
     ///
-    /// Returns [`CallError::NoWorker`] if no worker has a point, or several have the most, which it names; and errors as of
-    /// any call of a worker.
+    /// Returns [`CallError::NoWorker`] if no worker scores, or if several share the highest score, with their names;
+    /// and the errors of a call of a worker.
     pub async fn subtask(&self, request: SubtaskRequest) -> Result<Value, CallError> {
-        Ok(self.give(request).await?.value)
+        Ok(self.delegate(request).await?.value)
     }
 
-    /// Gives a task, and returns the answer with the files that the worker's model made.
-    pub(crate) async fn give(&self, request: SubtaskRequest) -> Result<ToolReturn, CallError> {
+    /// Delegates a task, and returns the answer with the files that the worker's model created.
+    pub(crate) async fn delegate(&self, request: SubtaskRequest) -> Result<ToolReturn, CallError> {
         self.scope.host.subtask(&self.declaring(), request).await
     }
 
-    /// Asks the user, and waits for the answer; a worker that the call is below of is told of both as well.
+    /// Asks the user a question, and waits for the answer. The nearest worker above the call sees both in its
+    /// conversation.
     ///
     /// # Errors
     ///
-    /// Returns [`CallError::NoInput`] if the runtime was given no
-    /// [`input_handler`](crate::runtime::RuntimeBuilder::input_handler), and the handler's error as [`CallError::Failed`].
+    /// Returns [`CallError::NoInput`] if the runtime has no
+    /// [`input_handler`](crate::runtime::RuntimeBuilder::input_handler), and the handler's error as
+    /// [`CallError::Failed`].
     pub async fn request_user_input(&self, prompt: impl Into<String>) -> Result<String, CallError> {
         let prompt = prompt.into();
         let Some(handler) = self.scope.host.input_handler().filter(|_| !self.frame().is_shadow).cloned() else {
@@ -131,31 +135,34 @@ impl<S> CallContext<S> {
         let answer = tokio::select! {
             biased;
             () = self.cancelled() => return Err(CallError::Cancelled { tool: self.name().to_owned() }),
-            answer = self.step(Way::Promise, StepKind::Input, "user_input", || json!(prompt), local) => answer?,
+            answer = self.step(JournalMethod::Promise, StepKind::Input, "user_input", || json!(prompt), local) => answer?,
         };
         self.emit(|| EventKind::InputAnswered { answer: answer.clone() });
-        self.hear(&format!("The user was asked: {prompt}\nThe user answered: {answer}"));
+        self.add_user_message(&format!("The user was asked: {prompt}\nThe user answered: {answer}"));
         Ok(answer)
     }
 
-    /// Keeps what was said for the conversation of the worker that the call is below of, and with each call on the way there.
+    /// Adds a message to the conversation of the nearest worker above the call, and to each call on the way there.
     ///
-    /// A worker hears it in the order of its calls, whichever was answered first: a replay has the answers in that order.
-    pub(crate) fn hear(&self, said: &str) {
-        let below_worker = self.frames().position(|frame| frame.is_worker);
-        let up_to_worker = below_worker.map_or(0, |place| place + 1);
-        let mut of = 0;
-        for frame in self.frames().take(up_to_worker) {
-            frame.heard.add(if frame.is_worker { of } else { 0 }, said.to_owned());
-            of = frame.call;
+    /// A worker sees the messages in the order of its calls, whichever was answered first, so that a replay is the
+    /// same.
+    pub(crate) fn add_user_message(&self, message: &str) {
+        let worker = self.frames().position(|frame| frame.is_worker);
+        let count = worker.map_or(0, |index| index + 1);
+        let mut call = 0;
+        for frame in self.frames().take(count) {
+            frame.user_messages.add(if frame.is_worker { call } else { 0 }, message.to_owned());
+            call = frame.call;
         }
     }
 
-    /// Reads a file below the project's root, to be given to a model: at most 20 MiB, its media type by its content and name.
+    /// Reads a file of the project's root folder, to pass it to a model: at most 20 MiB. The media type comes from
+    /// its content and name.
     ///
     /// # Errors
     ///
-    /// Returns [`CallError::Failed`] that names the file if it is missing, no file, too large, or not below the root.
+    /// Returns [`CallError::Failed`] with the path if the file is missing, not a regular file, too large, or outside
+    /// the root.
     pub async fn attachment(&self, path: impl AsRef<Path>) -> Result<Attachment, CallError> {
         let read = read(self.project_root().to_owned(), PathBuf::from(path.as_ref())).await;
         read.map_err(|text| CallError::Failed { tool: self.name().to_owned(), source: BoxError::from(text) })

@@ -1,4 +1,4 @@
-//! How long a call may take.
+//! Deadlines of calls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,58 +8,58 @@ use tokio::time::Instant;
 use super::CallContext;
 use crate::base::error::CallError;
 
-/// When a call must have ended, and by whose limit.
+/// The deadline of a call, and the call whose timeout it is.
 #[derive(Clone, Debug)]
 pub(crate) struct Deadline {
     pub(crate) at: Instant,
-    /// The registered name of the call that has the limit.
-    pub(crate) of: Arc<str>,
-    /// The limit.
-    pub(crate) after: Duration,
+    /// The registered name of the call that has the timeout.
+    pub(crate) call: Arc<str>,
+    /// The timeout.
+    pub(crate) timeout: Duration,
 }
 
 impl Deadline {
-    /// Begins the time of `of`; none, if it is longer than clocks count.
-    pub(crate) fn after(after: Duration, of: Arc<str>) -> Option<Self> {
-        Some(Self { at: Instant::now().checked_add(after)?, of, after })
+    /// Starts the timeout of `call`; returns `None` if the deadline is beyond the range of clocks.
+    pub(crate) fn after(timeout: Duration, call: Arc<str>) -> Option<Self> {
+        Some(Self { at: Instant::now().checked_add(timeout)?, call, timeout })
     }
 
-    /// Returns whether it has passed.
+    /// Returns whether the deadline has passed.
     pub(crate) fn is_over(&self) -> bool {
         Instant::now() >= self.at
     }
 
-    /// Returns the error of a call that met it.
+    /// Returns the error of a call that timed out.
     pub(crate) fn error(&self) -> CallError {
-        CallError::Timeout { tool: self.of.to_string(), after: self.after }
+        CallError::Timeout { tool: self.call.to_string(), after: self.timeout }
     }
 }
 
 impl<S> CallContext<S> {
-    /// Returns when the call must have ended: its own time begins when it runs, its callers' have begun already.
+    /// Returns the call's deadline: the earliest of its own and its callers'.
     pub(crate) fn deadline(&self) -> Option<&Deadline> {
-        // A call has one only if it is earlier than its caller's, so that the nearest is the earliest.
+        // A call has a deadline only if that is earlier than its caller's, so the nearest is the earliest.
         self.frames().find_map(|frame| frame.deadline.get()).map(AsRef::as_ref)
     }
 
-    /// Waits until the call has taken longer than it may itself: for ever, if it has no time of its own.
-    pub(crate) async fn out_of_own_time(&self) -> CallError {
+    /// Waits for the call's own timeout; never returns if it has none.
+    pub(crate) async fn own_timeout(&self) -> CallError {
         let Some(deadline) = self.frame().deadline.get() else { return std::future::pending().await };
         tokio::time::sleep_until(deadline.at).await;
         deadline.error()
     }
 
-    /// Waits until the call is cancelled, or has taken too long; returns which it is.
+    /// Waits until the call is cancelled or times out; returns the error for that.
     pub(crate) async fn stopped(&self) -> CallError {
-        self.stopped_by(self.deadline()).await
+        self.cancelled_or_past(self.deadline()).await
     }
 
-    /// Waits until the call is cancelled, or its caller has taken too long.
-    pub(crate) async fn stopped_from_above(&self) -> CallError {
-        self.stopped_by(self.caller().and_then(CallContext::deadline)).await
+    /// Waits until the call is cancelled or its caller times out.
+    pub(crate) async fn stopped_by_caller(&self) -> CallError {
+        self.cancelled_or_past(self.caller().and_then(CallContext::deadline)).await
     }
 
-    async fn stopped_by(&self, deadline: Option<&Deadline>) -> CallError {
+    async fn cancelled_or_past(&self, deadline: Option<&Deadline>) -> CallError {
         let cancelled = async {
             self.cancelled().await;
             CallError::Cancelled { tool: self.name().to_owned() }
@@ -71,9 +71,9 @@ impl<S> CallContext<S> {
         }
     }
 
-    /// Refuses to go on once the call has taken too long.
-    pub(crate) fn in_time(&self) -> Result<(), CallError> {
-        let over = self.deadline().filter(|deadline| deadline.is_over());
-        over.map_or(Ok(()), |deadline| Err(deadline.error()))
+    /// Returns an error if the deadline has passed.
+    pub(crate) fn check_deadline(&self) -> Result<(), CallError> {
+        let passed = self.deadline().filter(|deadline| deadline.is_over());
+        passed.map_or(Ok(()), |deadline| Err(deadline.error()))
     }
 }

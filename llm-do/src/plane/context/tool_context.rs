@@ -1,4 +1,4 @@
-//! A context as a trait, which a test of one tool stubs.
+//! The context as a trait, so that tests of a tool can use a stub.
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -8,10 +8,10 @@ use crate::base::error::CallError;
 use crate::base::usage::RunUsage;
 use crate::declare::prompt::Attached;
 
-/// What a tool asks of a context, as a trait: take `&dyn ToolContext` to unit-test a tool with a stub.
+/// The methods of a context that tools use, as a trait: take `&dyn ToolContext` to unit-test a tool with a stub.
 ///
-/// A stub implements the methods that its test needs. What it leaves out is what a call is told that stands alone: it
-/// is in an entry, nothing is used, nobody listens and nobody answers.
+/// A stub implements the methods that its test needs. The defaults are those of a context without a runtime: depth 0,
+/// no usage, no sinks, no model and no user.
 ///
 /// # Examples
 ///
@@ -20,20 +20,20 @@ use crate::declare::prompt::Attached;
 ///
 /// use llm_do::prelude::*;
 ///
-/// /// Sum up a text, if the user wants to read it at all.
+/// /// Summarize a text if the user agrees.
 /// #[tool(effect = read_only)]
-/// async fn sum_up(ctx: &dyn ToolContext, text: &str) -> Result<String> {
-///     if ctx.request_user_input("Shall I sum it up?").await? != "yes" {
+/// async fn summarize(ctx: &dyn ToolContext, text: &str) -> Result<String> {
+///     if ctx.request_user_input("Summarize it?").await? != "yes" {
 ///         return Ok(text.to_owned());
 ///     }
-///     ctx.progress("asks a model");
-///     Ok(ctx.llm_ask(&format!("Sum this up: {text}")).await?)
+///     ctx.progress("asking a model");
+///     Ok(ctx.llm_ask(&format!("Summarize: {text}")).await?)
 /// }
 ///
-/// /// A user who says yes, and a model that shouts.
+/// /// A user who answers `yes`, and a model that answers in upper case.
 /// #[derive(Default)]
 /// struct Stub {
-///     told: Mutex<Vec<String>>,
+///     progress: Mutex<Vec<String>>,
 /// }
 ///
 /// #[llm_do::async_trait]
@@ -47,81 +47,81 @@ use crate::declare::prompt::Attached;
 ///     }
 ///
 ///     fn progress(&self, text: &str) {
-///         self.told.lock().unwrap().push(text.into());
+///         self.progress.lock().unwrap().push(text.into());
 ///     }
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<()> {
 /// let stub = Stub::default();
-/// assert_eq!(sum_up(&stub, "bees").await?, "SUM THIS UP: BEES");
-/// assert_eq!(*stub.told.lock().unwrap(), ["asks a model"]);
+/// assert_eq!(summarize(&stub, "bees").await?, "SUMMARIZE: BEES");
+/// assert_eq!(*stub.progress.lock().unwrap(), ["asking a model"]);
 /// # Ok(())
 /// # }
 /// ```
 #[async_trait]
 pub trait ToolContext: Send + Sync {
-    /// Calls a tool, worker or entry by name. Default: there is none.
+    /// Calls a tool, worker or entry by name. Default: every name is unknown.
     ///
     /// # Errors
     ///
-    /// As [`CallContext::call_tool`].
+    /// See [`CallContext::call_tool`].
     async fn call_tool(&self, name: &str, arguments: Value) -> Result<Value, CallError> {
         let _ = arguments;
-        let hint = "this context stands alone; implement `ToolContext::call_tool` for it".to_owned();
+        let hint = "the stub does not implement `ToolContext::call_tool`".to_owned();
         Err(CallError::NotFound { tool: name.to_owned(), hint })
     }
 
-    /// Asks a model a question, and returns its answer, a text. Default: there is no model.
+    /// Asks a model a question, and returns its answer as text. Default: an error.
     ///
-    /// [`CallContext::llm_ask`] can do more: it asks for a type, of a certain model, with files.
+    /// [`CallContext::llm_ask`] can also set the model, send files and request a type.
     ///
     /// # Errors
     ///
-    /// As [`CallContext::llm_ask`].
+    /// See [`CallContext::llm_ask`].
     async fn llm_ask(&self, question: &str) -> Result<String, CallError> {
         let _ = question;
-        let message = "this context stands alone; implement `ToolContext::llm_ask` for it".to_owned();
+        let message = "the stub does not implement `ToolContext::llm_ask`".to_owned();
         Err(CallError::NoModel { worker: "llm_ask".to_owned(), message })
     }
 
-    /// Asks the user, and waits for the answer. Default: nobody answers.
+    /// Asks the user a question, and waits for the answer. Default: an error.
     ///
     /// # Errors
     ///
-    /// As [`CallContext::request_user_input`].
+    /// See [`CallContext::request_user_input`].
     async fn request_user_input(&self, prompt: &str) -> Result<String, CallError> {
         let _ = prompt;
         Err(CallError::NoInput { tool: self.name().to_owned() })
     }
 
-    /// Tells the user how far the call is. Default: nobody is told.
+    /// Reports the progress of the call. Default: ignored.
     fn progress(&self, text: &str) {
         let _ = text;
     }
 
-    /// Returns the registered name of the callee. Default: `stub`.
-    #[expect(clippy::unnecessary_literal_bound, reason = "others give a name that they hold")]
+    /// Returns the registered name of the tool. Default: `stub`.
+    #[expect(clippy::unnecessary_literal_bound, reason = "implementations may return a field")]
     fn name(&self) -> &str {
         "stub"
     }
 
-    /// Returns the files that came with the call's prompt. Default: none.
+    /// Returns the files in the call's arguments. Default: none.
     fn attachments(&self) -> &[Attached] {
         &[]
     }
 
-    /// Returns how many workers deep the call is. Default: 0.
+    /// Returns how many workers the call is nested in. Default: 0.
     fn depth(&self) -> u32 {
         0
     }
 
-    /// Returns what the call and all calls below it used so far. Default: nothing.
+    /// Returns what the call and all calls below it have used so far. Default: nothing.
     fn usage(&self) -> RunUsage {
         RunUsage::default()
     }
 
-    /// Returns whether the run is cancelled. Default: it is not.
+    /// Returns whether the run is cancelled. Default: false.
     fn is_cancelled(&self) -> bool {
         false
     }

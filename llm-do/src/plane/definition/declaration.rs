@@ -1,9 +1,9 @@
-//! What a macro registers of a toolset, and of what an item may call; and where either is written.
+//! The definitions of toolsets, declarations and source locations.
 
 use super::DeclaredRule;
 use crate::declare::toolset::Member;
 
-/// Where an item is written.
+/// The source location of an item.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Location {
@@ -13,7 +13,7 @@ pub struct Location {
 
 #[doc(hidden)]
 impl Location {
-    /// Returns a place in a source file.
+    /// Returns a location in a source file.
     #[must_use]
     pub const fn new(file: &'static str, line: u32) -> Self {
         Self { file, line }
@@ -36,14 +36,14 @@ pub struct Declaration {
 
 #[doc(hidden)]
 impl Declaration {
-    /// Declares the members of toolsets that the compiler knows, and others that are looked up when the run begins.
+    /// Declares members that are known at compile time, and names that are looked up at run time.
     #[must_use]
     pub const fn new(members: &'static [&'static [Member]], by_name: &'static [&'static str]) -> Self {
         Self { members, by_name }
     }
 }
 
-/// A toolset as `toolset!` registers it.
+/// A toolset as registered by `toolset!`.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct ToolsetDef {
@@ -51,13 +51,13 @@ pub struct ToolsetDef {
     pub(crate) description: &'static str,
     pub(crate) members: &'static [Member],
     pub(crate) location: Location,
-    /// What it says of the approval of its members, if anything.
+    /// The approval rule of its members, if it has one.
     pub(crate) approval: Option<DeclaredRule>,
 }
 
 #[doc(hidden)]
 impl ToolsetDef {
-    /// Describes a toolset of these members.
+    /// Defines a toolset with these members.
     #[must_use]
     pub const fn new(
         name: &'static str,
@@ -68,7 +68,7 @@ impl ToolsetDef {
         Self { name, description, members, location, approval: None }
     }
 
-    /// Sets whether calls of its members need approval. Default: each member says so.
+    /// Sets whether calls of its members need approval. Default: each member's own rule.
     #[must_use]
     pub const fn approval(mut self, rule: DeclaredRule) -> Self {
         self.approval = Some(rule);

@@ -1,4 +1,4 @@
-//! How the arguments of a worker become what its model is asked.
+//! Renders the arguments of a worker as the prompt of its model.
 
 use std::future::Future;
 
@@ -14,14 +14,14 @@ use crate::declare::schema::CheckedSchema;
 use crate::declare::tool::Tool;
 use crate::plane::context::CallContext;
 
-/// A worker with a body, which renders its prompt; implemented by `#[worker]`.
+/// A worker whose body renders its prompt; implemented by `#[worker]`.
 #[doc(hidden)]
 pub trait Renders: Tool {
-    /// Begins to render the prompt.
+    /// Starts to render the prompt.
     fn render(self, ctx: &CallContext) -> Rendering;
 }
 
-/// A prompt on its way.
+/// A prompt that is being rendered.
 #[doc(hidden)]
 pub struct Rendering(BoxFuture<'static, Result<Prompt, CallError>>);
 
@@ -33,7 +33,7 @@ impl Rendering {
         Self(body.map(move |prompt| prompt.map_err(fail)).boxed())
     }
 
-    /// Fails before anything ran.
+    /// Fails without running anything.
     #[must_use]
     pub fn failed(error: CallError) -> Self {
         Self(ready(Err(error)).boxed())
@@ -50,14 +50,14 @@ impl std::fmt::Debug for Rendering {
     }
 }
 
-/// A worker with its arguments, waiting for a context.
-pub(crate) type Ask = Box<dyn FnOnce(&CallContext) -> Rendering + Send>;
+/// A worker with its arguments, ready to render its prompt.
+pub(crate) type RenderPrompt = Box<dyn FnOnce(&CallContext) -> Rendering + Send>;
 
-/// Decodes the arguments of a worker, whose schema this is, and writes them out again, defaults filled in.
-pub(crate) type DecodeForPrompt = fn(Value, &CheckedSchema) -> Result<(Ask, Value), Fault>;
+/// Decodes a worker's arguments, which have this schema, and encodes them again with defaults filled in.
+pub(crate) type DecodeForPrompt = fn(Value, &CheckedSchema) -> Result<(RenderPrompt, Value), Fault>;
 
-/// Decodes arguments for a worker with a body, and writes them out again, defaults filled in.
-pub(super) fn by_body<T: Renders>(arguments: Value, schema: &CheckedSchema) -> Result<(Ask, Value), Fault> {
+/// Decodes the arguments of a worker with a body.
+pub(super) fn by_body<T: Renders>(arguments: Value, schema: &CheckedSchema) -> Result<(RenderPrompt, Value), Fault> {
     let Decoded { arguments, attached } = decode::<T>(arguments)?;
     let written = schema.canonical(argument::write(&arguments)?);
     let render = move |ctx: &CallContext| {
@@ -67,27 +67,27 @@ pub(super) fn by_body<T: Renders>(arguments: Value, schema: &CheckedSchema) -> R
     Ok((Box::new(render), written))
 }
 
-/// The same for a worker without: its prompt is its arguments.
-pub(super) fn by_arguments<T: Tool>(arguments: Value, schema: &CheckedSchema) -> Result<(Ask, Value), Fault> {
+/// Decodes the arguments of a worker without a body, whose prompt is its arguments.
+pub(super) fn by_arguments<T: Tool>(arguments: Value, schema: &CheckedSchema) -> Result<(RenderPrompt, Value), Fault> {
     let written = schema.canonical(argument::write(&decode::<T>(arguments)?.arguments)?);
     let prompt = default_prompt(&written, argument::is_prompt::<T>())?;
     Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), written))
 }
 
-/// The same for a worker whose arguments are no Rust type: what its schema accepts.
-pub(crate) fn by_json(arguments: Value, schema: &CheckedSchema) -> Result<(Ask, Value), Fault> {
+/// Accepts the arguments of a worker with an input schema instead of a Rust type.
+pub(crate) fn by_json(arguments: Value, schema: &CheckedSchema) -> Result<(RenderPrompt, Value), Fault> {
     let arguments = schema.sorted(arguments);
     let prompt = default_prompt(&arguments, false)?;
     Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), arguments))
 }
 
-/// The same for one that takes a prompt.
-pub(crate) fn by_prompt(arguments: Value, _: &CheckedSchema) -> Result<(Ask, Value), Fault> {
+/// Accepts the arguments of a worker that takes a prompt.
+pub(crate) fn by_prompt(arguments: Value, _: &CheckedSchema) -> Result<(RenderPrompt, Value), Fault> {
     let prompt = default_prompt(&arguments, true)?;
     Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), arguments))
 }
 
-/// Renders arguments: a [`Prompt`] or a single text named `input` is the prompt itself, anything else goes as JSON.
+/// Renders arguments: a [`Prompt`] or a single text named `input` is the prompt itself, everything else becomes JSON.
 fn default_prompt(arguments: &Value, is_prompt: bool) -> Result<Prompt, Fault> {
     if is_prompt {
         return serde_json::from_value(arguments.clone()).map_err(|error| Fault::reading(&error));

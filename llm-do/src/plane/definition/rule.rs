@@ -1,13 +1,13 @@
-//! What an item or a toolset says of approval in the source.
+//! Approval rules in the source of an item or a toolset.
 
-/// Whether a call needs approval, as a macro registers it.
+/// Whether a call needs approval, as registered by a macro.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeclaredRule {
-    /// Somebody is asked.
+    /// The approver is asked.
     Ask,
-    /// It runs.
+    /// The call runs.
     PreApproved,
-    /// It does not run; the reason.
+    /// The call is denied, with this reason.
     Blocked(&'static str),
 }

@@ -1,4 +1,4 @@
-//! Toolsets with state: a type whose methods are tools, and an instance of it for each call that declares it.
+//! Stateful toolsets: a type whose methods are tools, with an instance for each call that declares it.
 
 use std::any::TypeId;
 use std::convert::identity;
@@ -13,7 +13,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::base::error::{BoxError, CallError};
 use crate::plane::context::{CallContext, FromContext, StateKey};
-use crate::plane::instance::{Close, Closings, Opened, Slot};
+use crate::plane::instance::{Close, CloseTasks, Opened, Slot};
 
 /// A type whose methods are tools; implemented by `#[tool]` on an `impl`.
 #[doc(hidden)]
@@ -24,18 +24,18 @@ pub trait Stateful: Send + Sync + Sized + 'static {
     /// The types of state that `open` takes.
     const STATE: &'static [fn() -> StateKey] = &[];
 
-    /// Begins to make an instance for the call of `ctx`.
+    /// Starts to open an instance for the call of `ctx`.
     fn open(ctx: &CallContext) -> Opening<Self>;
 
-    /// Begins to close the instance.
+    /// Starts to close the instance.
     fn close(self) -> Closing;
 }
 
-/// An instance on its way.
+/// An instance that is being opened.
 #[doc(hidden)]
-pub struct Opening<T>(Way<T>);
+pub struct Opening<T>(OpenTask<T>);
 
-enum Way<T> {
+enum OpenTask<T> {
     Future(BoxFuture<'static, Result<T, CallError>>),
     Blocking(Box<dyn FnOnce() -> Result<T, BoxError> + Send>),
 }
@@ -44,27 +44,27 @@ enum Way<T> {
 impl<T: Stateful> Opening<T> {
     /// Waits for `open`.
     pub fn future(open: impl Future<Output = Result<T, BoxError>> + Send + 'static) -> Self {
-        Self(Way::Future(open.map_err(failed::<T>).boxed()))
+        Self(OpenTask::Future(open.map_err(failed::<T>).boxed()))
     }
 
-    /// Runs `open` off the async threads.
+    /// Runs `open` on a thread for blocking code.
     pub fn blocking(open: impl FnOnce() -> Result<T, BoxError> + Send + 'static) -> Self {
-        Self(Way::Blocking(Box::new(open)))
+        Self(OpenTask::Blocking(Box::new(open)))
     }
 
-    /// Fails before anything ran.
+    /// Fails without running anything.
     #[must_use]
     pub fn failed(error: CallError) -> Self {
-        Self(Way::Future(ready(Err(error)).boxed()))
+        Self(OpenTask::Future(ready(Err(error)).boxed()))
     }
 
-    /// Waits for the instance; one that is open is closed, also if nobody waits any more.
-    fn opened(self, closings: Closings) -> BoxFuture<'static, Result<Opened, CallError>> {
-        let held = move |value| Opened::new(value, |value: T| value.close().0, closings);
+    /// Waits for the instance. An instance is closed even if the future is dropped after it was opened.
+    fn opened(self, tasks: CloseTasks) -> BoxFuture<'static, Result<Opened, CallError>> {
+        let held = move |value| Opened::new(value, |value: T| value.close().0, tasks);
         match self.0 {
-            Way::Future(open) => open.map_ok(held).boxed(),
-            Way::Blocking(open) => {
-                // Aborted, what has not begun never does.
+            OpenTask::Future(open) => open.map_ok(held).boxed(),
+            OpenTask::Blocking(open) => {
+                // If dropped before a thread is free, `open` never starts.
                 let opening = AbortOnDropHandle::new(tokio::task::spawn_blocking(move || open().map(held)));
                 async { opening.await.map_err(BoxError::from).and_then(identity).map_err(failed::<T>) }.boxed()
             }
@@ -78,7 +78,7 @@ impl<T> fmt::Debug for Opening<T> {
     }
 }
 
-/// An instance on its way out.
+/// An instance that is being closed.
 #[doc(hidden)]
 pub struct Closing(Close);
 
@@ -89,9 +89,9 @@ impl Closing {
         Self(close.boxed())
     }
 
-    /// Runs `close` off the async threads.
+    /// Runs `close` on a thread for blocking code.
     pub fn blocking(close: impl FnOnce() -> Result<(), BoxError> + Send + 'static) -> Self {
-        // It is not aborted: with no thread free it begins late.
+        // Not aborted on drop: if no thread is free, `close` runs later.
         Self::future(async { tokio::task::spawn_blocking(close).await? })
     }
 
@@ -112,7 +112,7 @@ fn failed<T: Stateful>(source: BoxError) -> CallError {
     CallError::Failed { tool: T::NAME.to_owned(), source }
 }
 
-/// A toolset without an `open` of its own is made by its `Default`.
+/// Opens a toolset without its own `open`, using `Default`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no `open` function and does not implement `Default`",
@@ -152,11 +152,11 @@ impl<T: Stateful> fmt::Debug for Instance<T> {
 impl<T: Stateful> FromContext for Instance<T> {
     fn from_context(ctx: &CallContext) -> Result<Self, CallError> {
         let receiver = ctx.frame().instances.receiver().and_then(Opened::slot);
-        receiver.map(Self).ok_or_else(|| failed::<T>("the call has no instance of it".into()))
+        receiver.map(Self).ok_or_else(|| failed::<T>("the call has no instance of this toolset".into()))
     }
 }
 
-/// How an instance is made for the tools of its type.
+/// How an instance of a type is opened.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InstanceDef {
     key: fn() -> TypeId,
@@ -166,16 +166,16 @@ pub(crate) struct InstanceDef {
 
 impl InstanceDef {
     pub(super) const fn of<T: Stateful>() -> Self {
-        let open = |ctx: &CallContext| T::open(ctx).opened(ctx.closings());
+        let open = |ctx: &CallContext| T::open(ctx).opened(ctx.close_tasks());
         Self { key: TypeId::of::<T>, state: T::STATE, open }
     }
 
-    /// Returns what tells the type from others.
+    /// Returns the id of the type.
     pub(crate) fn key(&self) -> TypeId {
         (self.key)()
     }
 
-    /// Makes an instance for the call of `ctx`.
+    /// Opens an instance for the call of `ctx`.
     pub(crate) async fn open(&self, ctx: &CallContext) -> Result<Opened, CallError> {
         (self.open)(ctx).await
     }

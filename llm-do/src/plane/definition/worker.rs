@@ -1,4 +1,4 @@
-//! What a macro registers of a worker's model.
+//! The definitions of workers.
 
 use llm_do_providers::{ServerSideTool, Settings};
 use serde_json::Value;
@@ -17,7 +17,7 @@ pub struct WorkerDef {
     pub(crate) hints: &'static [&'static str],
     pub(crate) server_side_tools: Option<fn() -> Vec<ServerSideTool>>,
     pub(crate) output: OutputMode,
-    pub(crate) output_schema: Option<Written>,
+    pub(crate) output_schema: Option<FileSchema>,
     pub(crate) max_turns: u32,
     pub(crate) retries: u32,
     pub(crate) limits: Option<fn() -> Limits>,
@@ -25,7 +25,7 @@ pub struct WorkerDef {
 
 #[doc(hidden)]
 impl WorkerDef {
-    /// Describes a worker with these instructions.
+    /// Defines a worker with these instructions.
     #[must_use]
     pub const fn new(instructions: &'static str) -> Self {
         Self {
@@ -50,63 +50,63 @@ impl WorkerDef {
         self
     }
 
-    /// Sets the models that the run may choose. Default: any.
+    /// Sets the models that the run may choose, as globs. Default: any.
     #[must_use]
     pub const fn compatible_models(mut self, globs: &'static [&'static str]) -> Self {
         self.compatible_models = globs;
         self
     }
 
-    /// Sets what its requests ask of the model. Default: what the runtime's settings say.
+    /// Sets the settings of its requests. Default: the runtime's.
     #[must_use]
     pub const fn settings(mut self, settings: fn() -> Settings) -> Self {
         self.settings = Some(settings);
         self
     }
 
-    /// Says what it is good for. Default: nothing.
+    /// Sets the hints for choosing it for a task. Default: none.
     #[must_use]
     pub const fn hints(mut self, hints: &'static [&'static str]) -> Self {
         self.hints = hints;
         self
     }
 
-    /// Sets the tools that the provider may run. Default: none.
+    /// Sets the server-side tools. Default: none.
     #[must_use]
     pub const fn server_side_tools(mut self, tools: fn() -> Vec<ServerSideTool>) -> Self {
         self.server_side_tools = Some(tools);
         self
     }
 
-    /// Sets how the model gives the output. Default: [`OutputMode::Auto`].
+    /// Sets how the model returns the output. Default: [`OutputMode::Auto`].
     #[must_use]
     pub const fn output(mut self, mode: OutputMode) -> Self {
         self.output = mode;
         self
     }
 
-    /// Says which schema its file gives of its output. Default: none.
+    /// Sets the schema of the output that its file declares. Default: none.
     #[must_use]
     pub const fn output_schema(mut self, place: &'static str, schema: &'static str, ty: &'static str) -> Self {
-        self.output_schema = Some(Written { place, schema, ty });
+        self.output_schema = Some(FileSchema { place, schema, ty });
         self
     }
 
-    /// Sets the limit on requests in one call. Default: 20.
+    /// Sets the maximum number of requests in one call. Default: 20.
     #[must_use]
     pub const fn max_turns(mut self, turns: u32) -> Self {
         self.max_turns = turns;
         self
     }
 
-    /// Sets how often in a row the same thing may fail and be tried again. Default: 2.
+    /// Sets how often in a row the output or one tool may fail and be retried. Default: 2.
     #[must_use]
     pub const fn retries(mut self, retries: u32) -> Self {
         self.retries = retries;
         self
     }
 
-    /// Sets what a call, and all below it, may use together. Default: what the run may.
+    /// Sets what a call and all calls below it may use. Default: the run's limits.
     #[must_use]
     pub const fn limits(mut self, limits: fn() -> Limits) -> Self {
         self.limits = Some(limits);
@@ -114,18 +114,18 @@ impl WorkerDef {
     }
 }
 
-/// A schema of the output as a worker file gives it; the type's own is known at run time only.
+/// The schema of the output in a worker file; that of the return type is known only at run time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Written {
+pub(crate) struct FileSchema {
     /// The file and the line.
     pub(crate) place: &'static str,
-    /// JSON.
+    /// The schema as JSON.
     pub(crate) schema: &'static str,
-    /// The return type, as the source spells it.
+    /// The return type, as written in the source.
     pub(crate) ty: &'static str,
 }
 
-/// What `settings` of a worker may be.
+/// The value of a worker's `settings`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`settings` of a worker takes `llm_do::Settings`, not `{Self}`",
@@ -133,11 +133,11 @@ pub(crate) struct Written {
     note = "for example, `Settings::new().temperature(0.2)`"
 )]
 pub trait SettingsValue {
-    /// Returns them.
+    /// Returns the settings.
     fn into_settings(self) -> Settings;
 }
 
-// Whoever gives another type reads the message above, and needs no list of one type.
+// Only one type implements it, so the compiler's list of implementations would not help.
 #[diagnostic::do_not_recommend]
 impl SettingsValue for Settings {
     fn into_settings(self) -> Settings {
@@ -145,7 +145,7 @@ impl SettingsValue for Settings {
     }
 }
 
-/// What `limits` of a worker may be.
+/// The value of a worker's `limits`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`limits` of a worker takes `llm_do::Limits`, not `{Self}`",
@@ -153,7 +153,7 @@ impl SettingsValue for Settings {
     note = "for example, `Limits::new().requests(10)`"
 )]
 pub trait LimitsValue {
-    /// Returns them.
+    /// Returns the limits.
     fn into_limits(self) -> Limits;
 }
 
@@ -164,7 +164,7 @@ impl LimitsValue for Limits {
     }
 }
 
-/// Refuses a limit on turns that allows none.
+/// Checks that the maximum number of turns is not 0.
 ///
 /// # Panics
 ///

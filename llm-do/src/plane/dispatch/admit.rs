@@ -15,7 +15,7 @@ use crate::base::usage::Limits;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Caller, ItemKind};
 use crate::observe::journal::Visit;
-use crate::plane::context::{CallContext, CallFrame, Deadline, Given};
+use crate::plane::context::{CallContext, CallFrame, Deadline, RawArguments};
 use crate::plane::declared::Callee;
 use crate::plane::registry::{Prepared, Registered};
 
@@ -40,7 +40,7 @@ pub(super) struct Admitted<'a> {
 }
 
 impl<'a> Proposed<'a> {
-    pub(super) fn new(run: &Run, tool: Found<'a>, arguments: Given) -> Result<Self, CallError> {
+    pub(super) fn new(run: &Run, tool: Found<'a>, arguments: RawArguments) -> Result<Self, CallError> {
         let prepared = decode(&tool, arguments, run.reads_arguments(&tool))?;
         Ok(Self { tool, prepared })
     }
@@ -200,7 +200,7 @@ impl Run {
         if frame.nesting > MAX_NESTING {
             return Err(CallError::Nesting { tool: name(), limit: MAX_NESTING });
         }
-        ctx.caller().map_or(Ok(()), CallContext::in_time)?;
+        ctx.caller().map_or(Ok(()), CallContext::check_deadline)?;
         if tool.kind() != ItemKind::Worker {
             return Ok(());
         }

@@ -14,7 +14,7 @@ use super::perform::decode_apart;
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{Caller, DecidedBy, EventKind, RuleSource};
 use crate::plane::approval::{Answer, ApprovalRequest, Proposal, Question, State, Verdict};
-use crate::plane::context::{CallContext, Came, Way};
+use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::registry::{Prepared, Registered};
 
 /// How often guards may change what an approver gave, before a guard that never leaves it alone is stopped.
@@ -83,7 +83,7 @@ impl Run {
     ) -> Result<Option<Value>, CallError> {
         let Asked { source, request } = asked;
         let question = self.approvals().question(tool, ctx.frame().by, *request, &self.approved);
-        let Came { value: answer, is_replayed } = self.ask(ctx, question, round.number).await?;
+        let StepOutcome { value: answer, is_replayed } = self.ask(ctx, question, round.number).await?;
         if is_replayed {
             return self.apply_recorded(ctx, tool, prepared, answer, round.has_result);
         }
@@ -143,7 +143,7 @@ impl Run {
     fn could_begin(&self, ctx: &CallContext, tool: &Registered) -> Result<(), CallError> {
         let Some(plan) = tool.plan() else { return Ok(()) };
         let model = self.plane.fitted(plan, ctx)?.model;
-        ctx.may_request(model.name(), self.plane.prices.price(model.name()).is_some())
+        ctx.check_request(model.name(), self.plane.prices.price(model.name()).is_some())
     }
 
     /// Finds what the rules say of a call; of a shadow's, nobody is asked.
@@ -167,7 +167,7 @@ impl Run {
         ctx: &CallContext,
         question: Question,
         round: u32,
-    ) -> Result<Came<Answer>, CallError> {
+    ) -> Result<StepOutcome<Answer>, CallError> {
         let request = Arc::clone(&question.request);
         ctx.emit(|| EventKind::ApprovalAsked {
             summary: request.summary(),
@@ -177,7 +177,7 @@ impl Run {
             total: if request.position == 0 { 0 } else { request.total() },
         });
         let step = ctx.frame().step.get().map(|step| approval_of(step, round));
-        let fresh = |value| Came { value, is_replayed: false };
+        let fresh = |value| StepOutcome { value, is_replayed: false };
         let answer = async {
             let Some(step) = step else { return Ok(fresh(answer_to(question, round).await)) };
             let (again, denied) = (question.clone(), step.clone());
@@ -192,7 +192,7 @@ impl Run {
                 drop(left.set(answer));
                 Err(CallError::Cancelled { tool })
             };
-            let came: Came<Answer> = match ctx.recorded(Way::Promise, step, asked).await {
+            let came: StepOutcome<Answer> = match ctx.recorded(JournalMethod::Promise, step, asked).await {
                 Ok(came) => came,
                 Err(error) => {
                     let answer = unrecorded.get().cloned().ok_or(error)?;

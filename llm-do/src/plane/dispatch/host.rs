@@ -18,9 +18,9 @@ use crate::declare::tool::{Effect, ToolReturn};
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::{Caller, Event, EventKind, ItemKind};
 use crate::observe::journal::Journal;
-use crate::plane::context::{CallContext, Given, Host};
+use crate::plane::context::{CallContext, Host, RawArguments};
 use crate::plane::declared::Callee;
-use crate::plane::instance::Closings;
+use crate::plane::instance::CloseTasks;
 use crate::plane::user_input::InputHandler;
 
 impl Host for Run {
@@ -28,7 +28,7 @@ impl Host for Run {
         &'a self,
         caller: CallContext,
         whom: Callee<'a>,
-        arguments: Given,
+        arguments: RawArguments,
         by: Caller,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
         let arguments = arguments.and_then(|arguments| shallow(arguments).map_err(|fault| fault.to_string()));
@@ -137,8 +137,8 @@ impl Host for Run {
         self.root()
     }
 
-    fn closings(&self) -> &Closings {
-        &self.closings
+    fn close_tasks(&self) -> &CloseTasks {
+        &self.close_tasks
     }
 
     fn state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {

@@ -19,7 +19,7 @@ use crate::declare::tool::ToolReturn;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::Caller;
 use crate::observe::journal::{StepKind, StepSpec};
-use crate::plane::context::{CallContext, Host, Way};
+use crate::plane::context::{CallContext, Host, JournalMethod};
 use crate::plane::declared::{Callee, Declared};
 use crate::plane::registry::{Origin, Registered};
 
@@ -34,8 +34,8 @@ impl Plane {
         is_resumed: bool,
     ) -> Result<Registered, Vec<String>> {
         let is_made = self.made.get(spec.name()).is_some();
-        let worker = if is_made || (is_resumed && self.registry.has_file_of(spec)) {
-            self.registry.worker_again(spec)
+        let worker = if is_made || (is_resumed && self.registry.is_loaded_from_file(spec)) {
+            self.registry.rebuild_worker(spec)
         } else {
             self.registry.worker(spec, Origin::Session)
         };
@@ -56,7 +56,7 @@ impl Plane {
         if let Some(name) = spec.model.as_deref().filter(|name| !is_model_name(name)) {
             return Some(format!("`{name}` is not a model's name; write `provider:model`"));
         }
-        let described = Registered::written(spec, Origin::Session);
+        let described = Registered::from_spec(spec, Origin::Session);
         let plan = described.plan()?;
         self.models.choose(spec.name(), plan).err().map(|error| error.to_string())
     }
@@ -65,8 +65,8 @@ impl Plane {
     fn remade(&self, file: String, by: Arc<str>) -> Result<MadeWorker, BoxError> {
         let spec: WorkerSpec = file.parse()?;
         let registered = self.registry.get(spec.name());
-        let worker = match registered.filter(|_| !self.registry.has_file_of(&spec)) {
-            None if registered.is_some() => self.registry.worker_again(&spec),
+        let worker = match registered.filter(|_| !self.registry.is_loaded_from_file(&spec)) {
+            None if registered.is_some() => self.registry.rebuild_worker(&spec),
             None => self.registry.worker(&spec, Origin::Session),
             Some(other) => {
                 let other = other.location();
@@ -120,7 +120,7 @@ impl Run {
             added.map_err(|fault| CallError::Failed { tool, source: refused(&fault) })
         };
         let kept = match step {
-            Some(step) => ctx.recorded(Way::Step, step, local).await.map(drop),
+            Some(step) => ctx.recorded(JournalMethod::Step, step, local).await.map(drop),
             None => local.await,
         };
         kept.map_err(|error| match error {

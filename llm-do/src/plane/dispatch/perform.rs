@@ -15,15 +15,15 @@ use super::Plane;
 use crate::base::error::{CallError, Fault, panic_text};
 use crate::declare::tool::{Failure, ToolReturn, Way};
 use crate::observe::event::Caller;
-use crate::plane::context::{CallContext, Given};
+use crate::plane::context::{CallContext, RawArguments};
 use crate::plane::history::Conversation;
-use crate::plane::registry::{Briefing, Prepared, Registered, WorkerPlan};
+use crate::plane::registry::{Prepared, PreparedWorker, Registered, WorkerPlan};
 use crate::plane::worker::{Limits, Output, WorkerRun};
 
 /// Checks and decodes the arguments of a call; none at all stands for an empty object.
 ///
 /// `is_read` says whether anybody may read them before or beside the call.
-pub(super) fn decode(tool: &Registered, arguments: Given, is_read: bool) -> Result<Prepared, CallError> {
+pub(super) fn decode(tool: &Registered, arguments: RawArguments, is_read: bool) -> Result<Prepared, CallError> {
     let given = arguments.map_err(Fault::new);
     let decoded = given.and_then(|given| Prepared::decode(tool, or_empty(given), is_read));
     decoded.map_err(|fault| CallError::invalid(tool.name(), fault))
@@ -111,7 +111,7 @@ fn equipped<'a>(
                 Performing::Waiting(Waiting::Thread(AbortOnDropHandle::new(tokio::task::spawn_blocking(body))))
             }
         },
-        Prepared::Worker(briefing) => Performing::composed(plane.work(*briefing, ctx, conversation)),
+        Prepared::Worker(worker) => Performing::composed(plane.work(*worker, ctx, conversation)),
     }
 }
 
@@ -161,7 +161,7 @@ async fn hand_over(returned: ToolReturn, ctx: &CallContext) -> Result<ToolReturn
     let ToolReturn { value, mut attachments, note, subtask } = returned;
     let value = match subtask {
         Some(request) => {
-            let answer = ctx.give(*request).await?;
+            let answer = ctx.delegate(*request).await?;
             attachments.extend(answer.attachments);
             answer.value
         }
@@ -179,7 +179,7 @@ async fn equip(tool: &Registered, ctx: &CallContext) -> Result<(), CallError> {
             Some(opened) => opened,
             None => def.open(ctx).await?,
         };
-        own.receive(receiver);
+        own.set_receiver(receiver);
     }
     for def in &tool.instances {
         own.push(def.open(ctx).await?);
@@ -205,12 +205,12 @@ impl Plane {
     /// Runs a worker's turns.
     async fn work(
         &self,
-        briefing: Briefing,
+        worker: PreparedWorker,
         ctx: &CallContext,
         conversation: Option<&Arc<Conversation>>,
     ) -> Result<ToolReturn, CallError> {
-        let Briefing { plan, ask, .. } = briefing;
-        let prompt = ask(ctx).prompt().await?;
+        let PreparedWorker { plan, render, .. } = worker;
+        let prompt = render(ctx).prompt().await?;
         let mut run = self.worker_run(&plan, ctx).await?;
         run.conversation = conversation.filter(|_| ctx.frame().by == Caller::User).cloned();
         let limits = Limits { max_turns: plan.max_turns, retries: plan.retries };
@@ -248,7 +248,7 @@ impl Plane {
         let Fitted { model, tools, output } = self.fitted(plan, ctx)?;
         if !plan.server_side_tools.is_empty() {
             // Nobody is asked about them for a request that would be refused.
-            ctx.may_request(model.name(), self.prices.price(model.name()).is_some())?;
+            ctx.check_request(model.name(), self.prices.price(model.name()).is_some())?;
         }
         let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
         Ok(WorkerRun {

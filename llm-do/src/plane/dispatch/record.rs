@@ -18,7 +18,7 @@ use crate::base::usage::UsageTree;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{self, Caller, ItemKind};
 use crate::observe::journal::{Journal, JournalError, StepKind, StepSpec, Visit, digest, too_deep};
-use crate::plane::context::{CallContext, Way};
+use crate::plane::context::{CallContext, JournalMethod};
 use crate::plane::registry::{Prepared, Registered};
 
 /// How a call ended, as a journal keeps it: its result, or an error that its caller is told of.
@@ -237,10 +237,10 @@ impl CallContext {
             result => Outcome::of(result)?,
         };
         self.record_denials().await?;
-        self.all_used()?;
+        self.check_all_replayed()?;
         let ended = Ended::of(outcome, because);
         let step = result_step(run);
-        let came = self.recorded(Way::Step, step, async { Ok(ended) }).await?;
+        let came = self.recorded(JournalMethod::Step, step, async { Ok(ended) }).await?;
         open.is_replayed = came.is_replayed;
         came.value.outcome.into_result(&run.name)
     }
@@ -263,7 +263,7 @@ impl CallContext {
         }
         let (step, _visit) = self.next_step(StepKind::Effect, AFTER_GUARDS, Value::Null);
         let ended = AfterGuards { has_failed: result.is_err(), because };
-        self.recorded(Way::Step, step, async { Ok(ended) }).await?;
+        self.recorded(JournalMethod::Step, step, async { Ok(ended) }).await?;
         result
     }
 
@@ -284,7 +284,7 @@ impl CallContext {
         because.retain(|key| may_be_forgotten(journal.as_ref(), key));
         if !because.is_empty() {
             let keys = with_causes(journal.as_ref(), because);
-            journal.forget(keys).await.map_err(|source| self.unjournaled(source))?;
+            journal.forget(keys).await.map_err(|source| self.journal_error(source))?;
         }
         result
     }
@@ -302,14 +302,14 @@ impl Run {
         let Some(step) = ctx.frame().step.get().cloned() else { unreachable!("a recorded call has its step") };
         let (way, step) = match ctx.frame().by {
             // The run is recorded when it begins, so its result has a key of its own.
-            Caller::User => (Way::Step, result_step(&step)),
-            _ if tool.is_composite() => (Way::Call, *step),
-            _ => (Way::Step, *step),
+            Caller::User => (JournalMethod::Step, result_step(&step)),
+            _ if tool.is_composite() => (JournalMethod::Call, *step),
+            _ => (JournalMethod::Step, *step),
         };
         let local = end(Arc::clone(&self.plane), Arc::clone(tool), prepared, ctx.clone());
         let came = ctx.recorded(way, step, local).await?;
         if ctx.frame().by == Caller::User {
-            ctx.begin_after(&digest_of(&came.value));
+            ctx.begin_steps_after(&digest_of(&came.value));
         }
         let Ended { outcome, usage, made, heard, approved, .. } = came.value;
         open.is_replayed = came.is_replayed;
@@ -321,7 +321,7 @@ impl Run {
         if came.is_replayed {
             self.recreate(ctx, made)?;
             for said in &heard {
-                ctx.hear(said);
+                ctx.add_user_message(said);
             }
             for approval in &approved {
                 self.restore_approval(ctx, approval);
@@ -350,9 +350,9 @@ async fn end(
     };
     let outcome = outcome.inspect_err(|_| ctx.pass_on_denials())?;
     ctx.record_denials().await?;
-    ctx.all_used()?;
+    ctx.check_all_replayed()?;
     let usage = tool.is_composite().then(|| ctx.usage_tree()).filter(|used| !used.is_zero());
-    let (made, heard) = (plane.made.below(&ctx.key()), ctx.frame().heard.take());
+    let (made, heard) = (plane.made.below(&ctx.key()), ctx.frame().user_messages.take());
     let approved = ctx.frame().approved.get().map(|approved| approved.clone()).unwrap_or_default();
     Ok(Ended { usage, made, heard, approved, ..Ended::of(outcome, because) })
 }
@@ -360,7 +360,7 @@ async fn end(
 /// Returns whether a call that took too long has ended the run, or leaves its caller no time either.
 fn leaves_no_time(ctx: &CallContext) -> bool {
     let ended = if ctx.frame().by == Caller::User { Some(ctx) } else { ctx.caller() };
-    ended.is_some_and(|ctx| ctx.in_time().is_err())
+    ended.is_some_and(|ctx| ctx.check_deadline().is_err())
 }
 
 /// Performs a call until it returns, panics or has no time of its own left: ends as well, so that what the call did before
@@ -374,5 +374,5 @@ async fn perform_in_time(
     // On the heap: calls nest.
     let body = Box::pin(async move { perform(plane, tool, prepared, ctx, None).ended(tool, ctx).await });
     let body = pin!(AssertUnwindSafe(body).catch_unwind());
-    unless(|| ctx.out_of_own_time().boxed(), body).await.and_then(|caught| unpanicked(tool, caught))
+    unless(|| ctx.own_timeout().boxed(), body).await.and_then(|caught| unpanicked(tool, caught))
 }

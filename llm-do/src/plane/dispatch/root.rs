@@ -92,7 +92,7 @@ fn frame(
     let after = limits.as_ref().and_then(|limits| limits.wall_time);
     let deadline = after.and_then(|after| Deadline::after(after, name.into()));
     CallFrame {
-        cancellation: Cancellation::of(cancellation),
+        cancellation: Cancellation::from_token(cancellation),
         deadline: deadline.map(|deadline| OnceLock::from(Box::new(deadline))).unwrap_or_default(),
         limits,
         step: step.map(|step| Box::new(step).into()).unwrap_or_default(),

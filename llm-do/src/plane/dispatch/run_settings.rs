@@ -70,9 +70,9 @@ impl Run {
     /// Waits for all sinks that see this run, but not for those that take too long.
     pub(super) async fn settle(&self) {
         if self.sinks.is_open() {
-            event::settle(&[&*self.plane.sinks, &*self.sinks.sinks()].concat()).await;
+            event::flush_with_timeout(&[&*self.plane.sinks, &*self.sinks.sinks()].concat()).await;
         } else {
-            event::settle(&self.plane.sinks).await;
+            event::flush_with_timeout(&self.plane.sinks).await;
         }
     }
 

@@ -11,7 +11,7 @@ use crate::declare::tool::Effect;
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, EventKind};
 use crate::observe::journal::{StepKind, digest};
 use crate::plane::approval::{Answer, ApprovalRequest, State, Verdict};
-use crate::plane::context::{CallContext, CallFrame, Came};
+use crate::plane::context::{CallContext, CallFrame, StepOutcome};
 
 impl Run {
     /// Returns those of a worker's server-side tools that it may use, in the same order.
@@ -60,7 +60,7 @@ impl Run {
     async fn asked(&self, ctx: &CallContext, request: ApprovalRequest) -> Result<Answer, CallError> {
         let question = self.approvals().question_server_side(request, &self.approved);
         let request = Arc::clone(&question.request);
-        let Came { value: answer, is_replayed } = self.ask(ctx, question, 0).await?;
+        let StepOutcome { value: answer, is_replayed } = self.ask(ctx, question, 0).await?;
         if is_replayed && answer.scope != ApprovalScope::Call {
             self.remember(ctx, &request, answer.scope);
         }

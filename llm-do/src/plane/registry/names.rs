@@ -1,4 +1,4 @@
-//! Names: which are taken twice, and what those in a declaration stand for.
+//! Checks that names are unique, and resolves the names in declarations.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use crate::declare::toolset::{Member, OUTPUT_TOOL};
 use crate::plane::declared::{Declared, DeclaredTool};
 use crate::plane::definition::{Declaration, InstanceDef, ToolsetDef};
 
-/// What a declaration may name.
+/// The names that a declaration may use.
 pub(super) struct Names<'a> {
     pub(super) items: &'a BTreeMap<Arc<str>, Arc<Registered>>,
     pub(super) toolsets: &'a BTreeMap<&'static str, ToolsetDef>,
 }
 
-/// What an item declares, as it is written.
+/// A declaration before its names are resolved.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Written {
-    /// Members that the compiler knows.
+pub(super) struct DeclarationSource {
+    /// Members that are known at compile time.
     pub(super) members: Vec<Member>,
-    /// Names that are looked up.
+    /// Names that are looked up at run time.
     pub(super) by_name: Vec<Arc<str>>,
 }
 
-impl From<&Declaration> for Written {
+impl From<&Declaration> for DeclarationSource {
     fn from(declaration: &Declaration) -> Self {
         let by_name = declaration.by_name.iter().copied().map(Into::into).collect();
         Self { members: declaration.members.concat(), by_name }
@@ -35,50 +35,56 @@ impl Names<'_> {
         self.items.keys().map(AsRef::as_ref).chain(self.toolsets.keys().copied())
     }
 
-    /// Says which name may be meant, or else how a name comes to be registered.
-    fn near(&self, name: &str) -> String {
+    /// Returns a suggestion for an unknown name, or how a name is registered.
+    fn suggestion(&self, name: &str) -> String {
         match did_you_mean(name, self.all()) {
-            near if near.is_empty() => "; link what registers it, or give the folder of its worker file".to_owned(),
+            near if near.is_empty() => "; link its library, or load the folder of its worker file".to_owned(),
             near => near,
         }
     }
 
-    /// Returns what an item may call, and the instances that a call of it opens; a worker calls nothing undeclared.
+    /// Returns what an item may call, and the instances that its call opens. A worker without a declaration may call
+    /// nothing.
     pub(super) fn open(
         &self,
         item: &Registered,
-        declarations: &HashMap<Arc<str>, Option<Written>>,
+        declarations: &HashMap<Arc<str>, Option<DeclarationSource>>,
         faults: &mut Vec<String>,
     ) -> (Option<Arc<Declared>>, Vec<InstanceDef>) {
-        let written = declarations.get(&item.spec.name).and_then(Option::as_ref);
-        let Some(written) = written else { return (item.plan().map(|_| Arc::default()), Vec::new()) };
-        let tools = self.resolve(item, written, faults);
+        let source = declarations.get(&item.spec.name).and_then(Option::as_ref);
+        let Some(source) = source else { return (item.plan().map(|_| Arc::default()), Vec::new()) };
+        let tools = self.resolve(item, source, faults);
         let instances = self.instances(&tools);
         (Some(Arc::new(self.declared(tools))), instances)
     }
 
-    /// Returns the tools with what models are told of them.
+    /// Returns the tools with the specs that models see.
     pub(super) fn declared(&self, tools: Vec<DeclaredTool>) -> Declared {
         Declared::new(tools, |tool| self.items.get(tool).map(|item| item.spec.clone()))
     }
 
-    /// Lists the tools that a declaration stands for.
-    pub(super) fn resolve(&self, item: &Registered, written: &Written, faults: &mut Vec<String>) -> Vec<DeclaredTool> {
+    /// Returns the tools that a declaration includes.
+    pub(super) fn resolve(
+        &self,
+        item: &Registered,
+        source: &DeclarationSource,
+        faults: &mut Vec<String>,
+    ) -> Vec<DeclaredTool> {
         let mut tools = Vec::new();
         let mut declare = |member: &Member, faults: &mut Vec<String>| {
             faults.extend(declare(&mut tools, item, member.shown().into(), member.tool().into()));
         };
-        written.members.iter().for_each(|member| declare(member, faults));
+        source.members.iter().for_each(|member| declare(member, faults));
         let mut named = Vec::new();
-        for name in &written.by_name {
+        for name in &source.by_name {
             match self.toolsets.get(&**name) {
                 Some(set) => set.members.iter().for_each(|member| declare(member, faults)),
                 None if self.items.contains_key(name) => named.push(Arc::clone(name)),
                 None => faults.push(format!(
-                    "`{}` ({}) declares the toolset `{name}`, which is not registered{}",
+                    "`{}` ({}): unknown toolset `{name}`{}",
                     item.name(),
                     item.location(),
-                    self.near(name)
+                    self.suggestion(name)
                 )),
             }
         }
@@ -88,7 +94,7 @@ impl Names<'_> {
         tools
     }
 
-    /// Returns one of each stateful toolset of which tools are declared.
+    /// Returns one instance for each stateful toolset whose tools are declared.
     pub(super) fn instances(&self, declared: &[DeclaredTool]) -> Vec<InstanceDef> {
         let mut instances: Vec<InstanceDef> = Vec::new();
         for declared in declared {
@@ -99,7 +105,7 @@ impl Names<'_> {
     }
 }
 
-/// Adds a member to what `item` declares, once; returns the fault of one that is shown as another is.
+/// Adds a tool to the declaration of `item` once; returns a fault if another tool has the same shown name.
 fn declare(tools: &mut Vec<DeclaredTool>, item: &Registered, shown: Arc<str>, tool: Arc<str>) -> Option<String> {
     match tools.iter().find(|known| known.shown == shown) {
         None => {
@@ -108,14 +114,14 @@ fn declare(tools: &mut Vec<DeclaredTool>, item: &Registered, shown: Arc<str>, to
         }
         Some(known) if known.tool == tool => None,
         Some(DeclaredTool { tool: known, .. }) => Some(format!(
-            "`{}` ({}) declares two tools that are shown as `{shown}`: `{known}` and `{tool}`",
+            "`{}` ({}) declares two tools with the name `{shown}`: `{known}` and `{tool}`",
             item.name(),
             item.location()
         )),
     }
 }
 
-/// Says of each name that stands for more than one item, or may not be used, where they all are.
+/// Returns a fault for each duplicate or reserved name, with all its locations.
 pub(super) fn collisions(items: &[Registered], toolsets: &[ToolsetDef]) -> Vec<String> {
     let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for item in items {
@@ -130,7 +136,7 @@ pub(super) fn collisions(items: &[Registered], toolsets: &[ToolsetDef]) -> Vec<S
 fn collision(name: &str, places: &[String]) -> Option<String> {
     let all = places.join(", ");
     if name == OUTPUT_TOOL {
-        return Some(format!("`{name}` is the name under which workers give their results; rename {all}"));
+        return Some(format!("`{name}` is reserved for the results of workers; rename {all}"));
     }
     (places.len() > 1).then(|| format!("`{name}` is registered {} times: {all}", places.len()))
 }

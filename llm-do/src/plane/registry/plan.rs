@@ -1,4 +1,4 @@
-//! How a worker's model implements it: evaluated once, and held against its output type.
+//! How a model implements a worker: evaluated once, and checked against its output type.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,9 +9,9 @@ use crate::base::error::Fault;
 use crate::base::usage::Limits;
 use crate::declare::schema::{OutputShape, differences};
 use crate::declare::worker_spec::{OutputMode, WorkerSpec};
-use crate::plane::definition::{DecodeForPrompt, Implementation, ToolDef, WorkerDef, Written, by_json, by_prompt};
+use crate::plane::definition::{DecodeForPrompt, FileSchema, Implementation, ToolDef, WorkerDef, by_json, by_prompt};
 
-/// The longest description made of instructions, in characters.
+/// The maximum length of a description that is taken from the instructions, in characters.
 const MAX_DESCRIPTION: usize = 200;
 
 /// How a model implements a worker.
@@ -24,31 +24,31 @@ pub(crate) struct WorkerPlan {
     pub(crate) server_side_tools: Vec<ServerSideTool>,
     pub(crate) hints: Vec<Arc<str>>,
     pub(crate) output: OutputMode,
-    /// Decodes the arguments for the prompt, and writes them out again, defaults filled in.
+    /// Decodes the arguments for the prompt, and encodes them again with defaults filled in.
     pub(crate) ask: DecodeForPrompt,
-    /// Returns a value of the worker's output type as that reads it, or says why it is none.
+    /// Decodes a value as the output type and returns it encoded again, or returns why it is invalid.
     pub(crate) check: fn(Value) -> Result<Value, Fault>,
     pub(crate) max_turns: u32,
     pub(crate) retries: u32,
-    /// What a call of it, and all below that, may use.
+    /// What a call and all calls below it may use.
     pub(crate) limits: Option<Arc<Limits>>,
     schema: OutputSchema,
     shape: OnceLock<Arc<OutputShape>>,
 }
 
-/// The schema of the output.
+/// The schema of the output, by its origin.
 #[derive(Debug)]
 enum OutputSchema {
-    Of(Option<fn() -> Value>),
-    /// Of a file, a program or a model.
+    Linked(Option<fn() -> Value>),
+    /// From a file, a program or a model.
     Foreign(Value),
-    /// Of a Rust type, or plain text.
+    /// From a Rust type, or plain text.
     Typed(Value),
 }
 
 impl WorkerPlan {
-    /// Evaluates what a macro registered.
-    pub(super) fn linked(
+    /// Evaluates the definition of a linked worker.
+    pub(super) fn from_definition(
         def: &ToolDef,
         worker: &WorkerDef,
         ask: DecodeForPrompt,
@@ -68,13 +68,13 @@ impl WorkerPlan {
             max_turns: worker.max_turns,
             retries: worker.retries,
             limits: worker.limits.map(|limits| Arc::new(limits())),
-            schema: OutputSchema::Of(def.output),
+            schema: OutputSchema::Linked(def.output),
             shape: OnceLock::new(),
         }
     }
 
-    /// Takes what a program or a file says.
-    pub(super) fn written(spec: &WorkerSpec) -> Self {
+    /// Converts a spec from a program or a file.
+    pub(super) fn from_spec(spec: &WorkerSpec) -> Self {
         let shared = |texts: &[String]| texts.iter().map(|text| text.as_str().into()).collect();
         let instructions = if spec.instructions.is_empty() { &spec.description } else { &spec.instructions };
         Self {
@@ -99,9 +99,9 @@ impl WorkerPlan {
         }
     }
 
-    /// Returns all that makes a worker which is put together while the program runs.
+    /// Returns everything that defines a worker from run time.
     pub(super) fn variant(&self) -> Value {
-        // Their JSON leaves out the headers, which may be secrets.
+        // Serialized settings leave out the headers, which may be secret.
         let headers: Vec<_> = self.settings.extra_headers.iter().collect();
         json!({
             "instructions": self.instructions,
@@ -109,7 +109,7 @@ impl WorkerPlan {
             "compatible_models": self.compatible_models,
             "settings": self.settings,
             "extra_headers": headers,
-            // In full, with what is set of each.
+            // `Debug` includes all settings of each tool.
             "server_side_tools": format!("{:?}", self.server_side_tools),
             "hints": self.hints,
             "output": [json!(self.output.word()), self.output_schema()],
@@ -122,7 +122,7 @@ impl WorkerPlan {
     /// Returns the schema of the output.
     pub(super) fn output_schema(&self) -> Value {
         match &self.schema {
-            OutputSchema::Of(schema) => schema.map_or(Value::Bool(true), |schema| schema()),
+            OutputSchema::Linked(schema) => schema.map_or(Value::Bool(true), |schema| schema()),
             OutputSchema::Foreign(schema) | OutputSchema::Typed(schema) => schema.clone(),
         }
     }
@@ -138,7 +138,7 @@ impl WorkerPlan {
     }
 }
 
-/// Returns what callers read of a worker: its description, or the beginning of its instructions.
+/// Returns the description of a worker for callers, or the beginning of its instructions.
 pub(super) fn description(spec: &WorkerSpec) -> String {
     let text = if spec.description.trim().is_empty() { &spec.instructions } else { return spec.description.clone() };
     match text.char_indices().nth(MAX_DESCRIPTION) {
@@ -147,7 +147,7 @@ pub(super) fn description(spec: &WorkerSpec) -> String {
     }
 }
 
-/// Returns how a model implements the item, if one does.
+/// Returns the worker definition of an item, if it is a worker.
 fn worker(def: &ToolDef) -> Option<&WorkerDef> {
     match &def.implementation {
         Implementation::Worker { worker, .. } => Some(worker),
@@ -155,7 +155,7 @@ fn worker(def: &ToolDef) -> Option<&WorkerDef> {
     }
 }
 
-/// Says what of a worker does not go with its output type.
+/// Returns the faults of a worker's settings that do not match its output type.
 pub(super) fn faults(def: &ToolDef) -> Vec<String> {
     let Some((worker, schema)) = worker(def).zip(def.output) else { return Vec::new() };
     let needless = matches!(worker.output, OutputMode::Native | OutputMode::Prompted);
@@ -163,25 +163,25 @@ pub(super) fn faults(def: &ToolDef) -> Vec<String> {
     if needless && OutputShape::new(schema()).is_text {
         let mode = worker.output.word();
         faults.push(format!(
-            "`{}` ({}) has `output = {mode}`, but plain text needs no schema; leave it out, or write `output = tool`",
+            "`{}` ({}) has `output = {mode}`, but plain text needs no schema; remove it or write `output = tool`",
             def.name, def.location
         ));
     }
-    faults.extend(worker.output_schema.and_then(|written| misfit(def, &written, &schema())));
+    faults.extend(worker.output_schema.and_then(|file| schema_mismatch(def, &file, &schema())));
     faults
 }
 
-/// Says in what the schema of a worker file differs from the return type's.
-fn misfit(def: &ToolDef, written: &Written, actual: &Value) -> Option<String> {
-    let differences = match serde_json::from_str(written.schema) {
+/// Returns how the schema in a worker file differs from that of the return type.
+fn schema_mismatch(def: &ToolDef, file: &FileSchema, actual: &Value) -> Option<String> {
+    let differences = match serde_json::from_str(file.schema) {
         Ok(schema) => differences(&schema, actual),
-        Err(error) => vec![format!("it is no JSON: {error}")],
+        Err(error) => vec![format!("invalid JSON: {error}")],
     };
     (!differences.is_empty()).then(|| {
         format!(
-            "`output_schema` ({}) is not that of `{}`, which `{}` ({}) returns: {}",
-            written.place,
-            written.ty,
+            "`output_schema` ({}) does not match the type `{}` that `{}` ({}) returns: {}",
+            file.place,
+            file.ty,
             def.name,
             def.location,
             differences.join("; ")

@@ -1,4 +1,4 @@
-//! A call with its arguments decoded.
+//! Calls with decoded arguments.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,44 +10,45 @@ use super::{Code, Registered, WorkerPlan};
 use crate::base::error::Fault;
 use crate::declare::argument::{complete, is_told};
 use crate::declare::schema::CheckedSchema;
-use crate::plane::definition::{Ask, Start};
+use crate::plane::definition::{RenderPrompt, Start};
 
-/// A call with its arguments decoded.
+/// A call with decoded arguments.
 pub(crate) enum Prepared {
     Function {
         start: Box<dyn Start>,
-        /// The arguments before they were decoded, if anybody may read them.
+        /// The arguments before decoding, if something may read them.
         given: Option<Box<Value>>,
-        /// The schema of the arguments, if they have parts without an order.
+        /// The schema of the arguments, if they contain sets or maps.
         unordered: Option<Arc<CheckedSchema>>,
     },
-    Worker(Box<Briefing>),
+    Worker(Box<PreparedWorker>),
 }
 
-/// What a worker is asked.
-pub(crate) struct Briefing {
+/// A call of a worker with decoded arguments.
+pub(crate) struct PreparedWorker {
     pub(crate) plan: Arc<WorkerPlan>,
-    pub(crate) ask: Ask,
-    /// The arguments as they are approved, reported and recorded: decoded, defaults filled in, sets and maps sorted.
+    pub(crate) render: RenderPrompt,
+    /// The arguments for approval, events and the journal: decoded, with defaults filled in, and sets and maps
+    /// sorted.
     arguments: Value,
-    /// The arguments before they were decoded.
+    /// The arguments before decoding.
     given: Value,
     has_files: bool,
 }
 
-/// Arguments as somebody is asked about them.
-pub(crate) struct Shown {
-    /// Decoded, defaults filled in.
+/// The arguments of a call as shown to an approver.
+pub(crate) struct DisplayedArguments {
+    /// Decoded, with defaults filled in.
     pub(crate) arguments: Value,
-    /// As they were given, if they say more.
+    /// Before decoding, if that contains more.
     pub(crate) given: Option<Value>,
     pub(crate) has_files: bool,
 }
 
 impl Prepared {
-    /// Checks arguments by the schema, which names every fault, and decodes them.
+    /// Checks arguments against the schema, which reports all faults, and decodes them.
     ///
-    /// `is_read` says whether anybody may read them before or beside the call; if not, none are kept.
+    /// `is_read` is whether something may read them before or during the call; if not, no copy is kept.
     pub(crate) fn decode(tool: &Registered, given: Value, is_read: bool) -> Result<Self, Fault> {
         tool.validate(&given).map_err(Fault::new)?;
         Self::decode_valid(tool, given, is_read)
@@ -68,18 +69,18 @@ impl Prepared {
             }
             Code::Worker(plan) => {
                 let kept = tool.canonical(given.clone());
-                let (asked, found) = find_files(|| (plan.ask)(given, tool.schema()));
-                let (ask, mut arguments) = asked?;
+                let (decoded, found) = find_files(|| (plan.ask)(given, tool.schema()));
+                let (render, mut arguments) = decoded?;
                 complete(&mut arguments, &kept, tool.unordered().is_some());
                 let arguments = tool.canonical(arguments);
                 let (plan, has_files) = (Arc::clone(plan), !found.is_empty());
-                Ok(Self::Worker(Box::new(Briefing { plan, ask, arguments, given: kept, has_files })))
+                Ok(Self::Worker(Box::new(PreparedWorker { plan, render, arguments, given: kept, has_files })))
             }
         }
     }
 
-    /// Returns the arguments as they are approved, reported and recorded: decoded, defaults filled in, with what their types
-    /// read and do not write, sets and maps sorted.
+    /// Returns the arguments for approval, events and the journal: decoded, with defaults filled in and with the
+    /// fields that their types read but do not write, and with sets and maps sorted.
     pub(crate) fn arguments(&self) -> Result<Cow<'_, Value>, Fault> {
         match self {
             Self::Function { start, given, unordered } => {
@@ -87,26 +88,26 @@ impl Prepared {
                     Some(schema) => schema.canonical(arguments),
                     None => arguments,
                 };
-                // Sorted before too, so that the items of sets stand at the same places as given.
+                // Sorted before this too, so that the items of sets are at the same positions as in `given`.
                 let mut arguments = sorted(start.written()?);
                 if let Some(given) = given {
                     complete(&mut arguments, given, unordered.is_some());
                 }
                 Ok(Cow::Owned(sorted(arguments)))
             }
-            Self::Worker(briefing) => Ok(Cow::Borrowed(&briefing.arguments)),
+            Self::Worker(worker) => Ok(Cow::Borrowed(&worker.arguments)),
         }
     }
 
-    /// Returns what is shown to whoever decides about the call.
-    pub(crate) fn shown(&self) -> Result<Shown, Fault> {
+    /// Returns the arguments for whoever decides about the call.
+    pub(crate) fn shown(&self) -> Result<DisplayedArguments, Fault> {
         let (arguments, found) = find_files(|| self.arguments());
         let arguments = arguments?.into_owned();
         let (given, has_files) = match self {
             Self::Function { start, given, .. } => (given.as_deref(), start.has_files() || !found.is_empty()),
-            Self::Worker(briefing) => (Some(&briefing.given), briefing.has_files),
+            Self::Worker(worker) => (Some(&worker.given), worker.has_files),
         };
         let given = given.filter(|given| !is_told(given, &arguments)).cloned();
-        Ok(Shown { arguments, given, has_files })
+        Ok(DisplayedArguments { arguments, given, has_files })
     }
 }

@@ -1,4 +1,4 @@
-//! One item of the registry: what was registered of it, and what is made of it once.
+//! One item of the registry, with what is derived from its definition once.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use crate::plane::context::{StateKey, Variant};
 use crate::plane::declared::Declared;
 use crate::plane::definition::{DeclaredRule, Decode, Implementation, InstanceDef, Location, ToolDef};
 
-/// The schema of a prompt: built once, since each question to a model is a worker that takes one.
+/// The schema of a prompt, built once, since each `llm_ask` is a worker that takes one.
 static PROMPT: LazyLock<Arc<CheckedSchema>> =
     LazyLock::new(|| Arc::new(CheckedSchema::new(schema::of_arguments::<Prompt>())));
 
@@ -28,25 +28,25 @@ static PROMPT: LazyLock<Arc<CheckedSchema>> =
 #[derive(Debug)]
 pub struct Registered {
     pub(crate) spec: ToolSpec,
-    /// Which it is in the registry, by name; none for what is put together meanwhile.
+    /// Its index in the registry, in the order of names; `None` for a worker from run time.
     pub(crate) place: Option<usize>,
     kind: ItemKind,
     effect: Effect,
     origin: Origin,
     pub(crate) timeout: Option<Duration>,
-    /// What it may call; none for whatever is registered.
+    /// What it may call; `None` for everything.
     pub(crate) declared: Option<Arc<Declared>>,
-    /// The instances to be opened for a call of it, in order.
+    /// The instances that a call of it opens, in order.
     pub(crate) instances: Vec<InstanceDef>,
-    /// The toolset of whose instance it is a method.
+    /// The stateful toolset that it is a method of.
     pub(crate) receiver: Option<InstanceDef>,
     pub(crate) code: Code,
     arguments: Arc<CheckedSchema>,
     takes_prompt: bool,
-    /// What its macro registered, if one did.
+    /// The definition that its macro registered, if one did.
     linked: Option<ToolDef>,
     variant: OnceLock<Variant>,
-    /// The worker file that it was read from, as it would be written.
+    /// The worker file that it was loaded from, in normalized form.
     file: Option<String>,
     unwritten: OnceLock<Option<String>>,
     may_skip_fields: OnceLock<bool>,
@@ -55,20 +55,20 @@ pub struct Registered {
 /// What runs when the item is called.
 #[derive(Debug)]
 pub(crate) enum Code {
-    /// A function, once its arguments are decoded.
+    /// A function, which decodes its arguments first.
     Function(Decode),
     /// A model.
     Worker(Arc<WorkerPlan>),
 }
 
-/// Where an item comes from.
+/// The origin of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// It is linked, or the program gave it to the runtime: the place in its source.
+    /// The location in the source where it is linked or added to the runtime.
     Source(Location),
     /// A worker file.
     File(PathBuf),
-    /// The program put it together while it ran.
+    /// The program created it at run time.
     Session,
 }
 
@@ -77,13 +77,13 @@ impl fmt::Display for Origin {
         match self {
             Self::Source(location) => location.fmt(f),
             Self::File(path) => path.display().fmt(f),
-            Self::Session => f.write_str("made while the program ran"),
+            Self::Session => f.write_str("created at run time"),
         }
     }
 }
 
 impl Registered {
-    pub(super) fn linked(def: &ToolDef) -> Self {
+    pub(super) fn from_definition(def: &ToolDef) -> Self {
         let arguments = Arc::new(CheckedSchema::new((def.parameters)()));
         let parameters = Arc::clone(&arguments.schema);
         Self {
@@ -99,7 +99,7 @@ impl Registered {
             code: match &def.implementation {
                 Implementation::Function(decode) => Code::Function(*decode),
                 Implementation::Worker { worker, ask, output } => {
-                    Code::Worker(Arc::new(WorkerPlan::linked(def, worker, *ask, *output)))
+                    Code::Worker(Arc::new(WorkerPlan::from_definition(def, worker, *ask, *output)))
                 }
             },
             arguments,
@@ -112,14 +112,14 @@ impl Registered {
         }
     }
 
-    /// Returns the worker that a program or a file describes; it may call nothing until that is resolved.
-    pub(crate) fn written(spec: &WorkerSpec, origin: Origin) -> Self {
+    /// Returns the worker that a spec describes, which may call nothing until its toolsets are resolved.
+    pub(crate) fn from_spec(spec: &WorkerSpec, origin: Origin) -> Self {
         let arguments = match &spec.input_schema {
             Some(schema) => Arc::new(CheckedSchema::new(schema.clone()).foreign()),
             None => Arc::clone(&PROMPT),
         };
         let parameters = Arc::clone(&arguments.schema);
-        let plan = WorkerPlan::written(spec);
+        let plan = WorkerPlan::from_spec(spec);
         let file = matches!(origin, Origin::File(_)).then(|| spec.to_worker_file());
         Self {
             spec: ToolSpec { name: spec.name.as_str().into(), description: plan::description(spec).into(), parameters },
@@ -154,7 +154,7 @@ impl Registered {
         self.kind
     }
 
-    /// Returns what it does, as its doc comment says.
+    /// Returns the description from its doc comment.
     #[must_use]
     pub fn description(&self) -> &str {
         &self.spec.description
@@ -166,19 +166,19 @@ impl Registered {
         self.effect
     }
 
-    /// Returns `file:line` of its source, or the worker file.
+    /// Returns its source location as `file:line`, or the path of its worker file.
     #[must_use]
     pub fn location(&self) -> String {
         self.origin.to_string()
     }
 
-    /// Returns the JSON schema of its arguments.
+    /// Returns the JSON schema of the arguments.
     #[must_use]
     pub fn parameters(&self) -> &Value {
         &self.spec.parameters
     }
 
-    /// Returns the JSON schema of its result, where it is known.
+    /// Returns the JSON schema of the result, if it is known.
     #[must_use]
     pub fn output(&self) -> Option<Value> {
         match &self.code {
@@ -187,42 +187,42 @@ impl Registered {
         }
     }
 
-    /// Returns whether its one argument is a [`Prompt`](crate::Prompt), so that files may come with it.
+    /// Returns whether its only argument is a [`Prompt`](crate::Prompt), which may have files.
     #[must_use]
     pub fn takes_prompt(&self) -> bool {
         self.takes_prompt
     }
 
-    /// Returns the names of what it may call, as a model sees them; none for whatever is registered.
+    /// Returns the names of the tools that it may call, as a model sees them; `None` if it may call everything.
     #[must_use]
     pub fn declared(&self) -> Option<impl Iterator<Item = &str>> {
         self.declared.as_deref().map(|declared| declared.iter().map(|tool| &*tool.shown))
     }
 
-    /// Returns what a worker says it is good for, in the order of its `hints`.
+    /// Returns the `hints` of a worker, in order.
     #[must_use]
     pub fn hints(&self) -> Vec<&str> {
         self.plan().map_or_else(Vec::new, |plan| plan.hints.iter().map(AsRef::as_ref).collect())
     }
 
-    /// Returns whether it was read from a worker file that describes the same worker as `file`.
+    /// Returns whether it was loaded from a worker file that describes the same worker as `file`.
     pub(super) fn is_read_from(&self, file: &str) -> bool {
-        // Read first, as its own file was: what is read and written again may look otherwise than what was made.
-        let written = |spec: WorkerSpec| spec.to_worker_file();
-        self.file.as_ref().is_some_and(|own| file.parse().map(written).is_ok_and(|file| file == *own))
+        // Both are parsed and written again, so that formatting makes no difference.
+        let normalized = |spec: WorkerSpec| spec.to_worker_file();
+        self.file.as_ref().is_some_and(|own| file.parse().map(normalized).is_ok_and(|file| file == *own))
     }
 
-    /// Returns what its source says of approval, if anything.
+    /// Returns the approval rule in its source, if there is one.
     pub(crate) fn approval(&self) -> Option<DeclaredRule> {
         self.linked.as_ref()?.approval
     }
 
-    /// Returns how it wants a call told in a line.
+    /// Returns the template for the one-line summary of a call.
     pub(crate) fn summary(&self) -> Option<&'static str> {
         self.linked.as_ref()?.summary
     }
 
-    /// Returns how its model implements it, if one does.
+    /// Returns how a model implements it, if it is a worker.
     pub(crate) fn plan(&self) -> Option<&Arc<WorkerPlan>> {
         match &self.code {
             Code::Worker(plan) => Some(plan),
@@ -230,7 +230,7 @@ impl Registered {
         }
     }
 
-    /// Returns what tells it from others of its name, if it was put together while the program ran: all that makes it.
+    /// Returns the definition of a worker from run time, which distinguishes it from others of its name.
     pub(crate) fn variant(&self) -> Option<&Variant> {
         let plan = self.plan().filter(|_| self.place.is_none())?;
         Some(self.variant.get_or_init(|| {
@@ -258,17 +258,17 @@ impl Registered {
         self.linked.map(|def| (def.samples)()).unwrap_or_default()
     }
 
-    /// Returns the field of an argument that its type reads and never writes, if there is one.
+    /// Returns a field of an argument that its type reads but never writes, if there is one.
     pub(crate) fn unwritten(&self) -> Option<&str> {
         self.linked.as_ref()?;
         self.unwritten.get_or_init(|| schema::unwritten(&self.spec.parameters)).as_deref()
     }
 
-    /// Returns whether values of the arguments' types may leave out fields when they are written.
+    /// Returns whether values of the arguments' types may omit fields when they are serialized.
     ///
     /// # Errors
     ///
-    /// Refuses a call by a value of the arguments' type, if that never writes one of its fields.
+    /// Returns an error for a typed call if the arguments' type never serializes one of its fields.
     pub(crate) fn may_skip_fields(&self) -> Result<bool, CallError> {
         self.refuse_unwritten()?;
         let Some(linked) = &self.linked else { return Ok(false) };
@@ -279,40 +279,40 @@ impl Registered {
     fn refuse_unwritten(&self) -> Result<(), CallError> {
         let refused = |field| {
             let fault = format!(
-                "`{field}` is skipped when it is written, so that a typed call would lose it; remove \
-                 `skip_serializing` from it, or call by name with JSON"
+                "`{field}` is skipped when it is serialized, so a typed call would lose it; remove \
+                 `skip_serializing`, or call the tool by name with JSON"
             );
             Err(CallError::invalid(self.name(), Fault::new(fault)))
         };
         self.unwritten().map_or(Ok(()), refused)
     }
 
-    /// Returns the schema of its arguments.
+    /// Returns the schema of the arguments.
     pub(super) fn schema(&self) -> &CheckedSchema {
         &self.arguments
     }
 
-    /// Returns the schema of its arguments, if they may have parts without an order.
+    /// Returns the schema of the arguments, if they may contain sets or maps.
     pub(super) fn unordered(&self) -> Option<Arc<CheckedSchema>> {
         self.arguments.is_unordered().then(|| Arc::clone(&self.arguments))
     }
 
-    /// Returns arguments with their sets and maps sorted.
+    /// Returns the arguments with sets and maps sorted.
     pub(crate) fn canonical(&self, arguments: Value) -> Value {
         self.arguments.canonical(arguments)
     }
 
-    /// Returns whether to check `arguments` may take longer than an async thread may be held.
+    /// Returns whether checking `arguments` may block an async thread for too long.
     pub(crate) fn is_checked_slowly(&self, arguments: &Value) -> bool {
         self.arguments.is_slow(arguments)
     }
 
-    /// As [`validate`](Self::validate), off the async threads if it may take long.
+    /// Checks arguments like [`validate`](Self::validate), on a blocking thread if it may take long.
     pub(crate) async fn validate_apart(&self, arguments: Value) -> (Value, Result<(), String>) {
         self.arguments.check_apart(arguments).await
     }
 
-    /// Says everything that is wrong with `arguments`, by the schema.
+    /// Checks arguments against the schema, and returns all faults.
     pub(crate) fn validate(&self, arguments: &Value) -> Result<(), String> {
         self.arguments.check(arguments)
     }

@@ -1,48 +1,52 @@
-//! The calls of one turn, and what the model is told of each.
+//! Makes the tool calls of one turn, and returns their results to the model.
 
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
 use llm_do_providers::{ToolCall, ToolResult};
 use serde_json::{Value, json};
 
 use super::WorkerRun;
-use super::turn::Called;
+use super::turn::CallResult;
 use crate::base::error::{CallError, chain};
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::Caller;
 use crate::plane::declared::Callee;
 
-/// How many calls that change nothing are under way at once in one turn.
-const AT_ONCE: usize = 16;
+/// How many read-only calls of one turn may run concurrently.
+const MAX_CONCURRENT_CALLS: usize = 16;
 
 impl WorkerRun {
-    /// Makes the calls of one turn: in order, or together if none of them changes anything.
-    pub(super) async fn call_all(&self, calls: &[ToolCall]) -> Result<Vec<Called>, CallError> {
-        let at_once = if calls.iter().all(|call| self.ctx.is_read_only(&call.name)) { AT_ONCE } else { 1 };
+    /// Makes the calls of one turn: concurrently if all of them are read-only, otherwise in order.
+    pub(super) async fn call_all(&self, calls: &[ToolCall]) -> Result<Vec<CallResult>, CallError> {
+        let concurrency =
+            if calls.iter().all(|call| self.ctx.is_read_only(&call.name)) { MAX_CONCURRENT_CALLS } else { 1 };
         let calls: Vec<_> = calls.iter().map(|call| self.call(call).boxed()).collect();
-        stream::iter(calls).buffered(at_once).try_collect().await
+        stream::iter(calls).buffered(concurrency).try_collect().await
     }
 
-    /// Makes one call; an error that the model may mend becomes its result.
-    async fn call(&self, call: &ToolCall) -> Result<Called, CallError> {
+    /// Makes one call; an error that the model may correct becomes its result.
+    async fn call(&self, call: &ToolCall) -> Result<CallResult, CallError> {
         let outcome = self.ctx.dispatch(Callee::Shown(&call.name), parse(&call.arguments), Caller::Model).await;
         let error = match outcome {
-            Ok(returned) => return Ok(Called { result: answered(call, returned), fault: None, is_denied: false }),
+            Ok(returned) => {
+                return Ok(CallResult { result: tool_result(call, returned), fault: None, is_denied: false });
+            }
             Err(error) => error,
         };
         let (is_denied, is_refused) = (error.is_denied(), error.is_refused());
-        // What took all of this worker's own time leaves none to mend it.
-        let is_told = if is_denied { self.return_denials } else { error.is_mendable() && self.ctx.in_time().is_ok() };
-        if !is_told {
+        // If the call used up the worker's own time, none is left to correct the error.
+        let is_returned =
+            if is_denied { self.return_denials } else { error.is_mendable() && self.ctx.check_deadline().is_ok() };
+        if !is_returned {
             return Err(error);
         }
-        let error = self.shown(error, &call.name);
-        let told = if is_denied { denial(&error, &call.name) } else { error.told() };
-        let result = ToolResult::new(call, told).with_error(true);
-        Ok(Called { result, fault: Some(chain(&error)), is_denied: is_denied || is_refused })
+        let error = self.with_shown_name(error, &call.name);
+        let content = if is_denied { denial(&error, &call.name) } else { error.told() };
+        let result = ToolResult::new(call, content).with_error(true);
+        Ok(CallResult { result, fault: Some(chain(&error)), is_denied: is_denied || is_refused })
     }
 
-    /// Returns the error of a call as its model knows the tool: by the name that it called.
-    fn shown(&self, error: CallError, shown: &str) -> CallError {
+    /// Returns the error with the name that the model uses for the tool.
+    fn with_shown_name(&self, error: CallError, shown: &str) -> CallError {
         match self.ctx.frame().declared.as_ref().and_then(|declared| declared.tool(shown)) {
             Some(tool) => error.renamed(tool, shown),
             None => error,
@@ -50,25 +54,25 @@ impl WorkerRun {
     }
 }
 
-/// Reads arguments as a model wrote them; nothing at all stands for no arguments.
+/// Parses arguments from a model; an empty text means no arguments.
 fn parse(arguments: &str) -> Result<Value, String> {
     if arguments.trim().is_empty() {
         return Ok(Value::Null);
     }
-    serde_json::from_str(arguments).map_err(|error| format!("not JSON: {error}"))
+    serde_json::from_str(arguments).map_err(|error| format!("invalid JSON: {error}"))
 }
 
-fn answered(call: &ToolCall, returned: ToolReturn) -> ToolResult {
+fn tool_result(call: &ToolCall, returned: ToolReturn) -> ToolResult {
     let ToolReturn { value, attachments, .. } = returned;
     let content = match value {
-        // Nothing but files: some providers refuse an empty text.
+        // Some providers refuse an empty text next to files.
         Value::Null if !attachments.is_empty() => "see the files".to_owned(),
         value => text_of(value),
     };
     ToolResult::new(call, content).with_attachments(attachments)
 }
 
-/// Writes a result as a model reads it: text as it is, anything else as JSON.
+/// Formats a result for a model: text as it is, everything else as JSON.
 fn text_of(value: Value) -> String {
     match value {
         Value::String(text) => text,

@@ -1,4 +1,4 @@
-//! What guards make of a request to a model and of its answer.
+//! Runs guards before a request to a model and after its answer.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -6,20 +6,20 @@ use std::sync::Arc;
 use llm_do_providers::{Response, Settings, replay};
 
 use super::turn::Turns;
-use super::{Asked, WorkerRun};
+use super::{RequestParts, WorkerRun};
 use crate::base::error::CallError;
-use crate::plane::context::Came;
+use crate::plane::context::StepOutcome;
 use crate::plane::guard::{GuardedRequest, Guards, Wording};
 
 impl WorkerRun {
-    /// Asks the model once, with guards before and after; returns its answer, and why it is to be asked again if it is.
+    /// Sends one request, with guards before and after; returns the response, and the reason if a guard refused it.
     ///
-    /// All of it is around the journal's step, so that guards see a replay as they saw the first run.
+    /// Guards run outside the journal's step, so a replay runs them again with the same input.
     pub(super) async fn guarded(
         self: &Arc<Self>,
         guards: &Guards,
         turns: &Turns,
-    ) -> Result<(Came<Response>, Option<String>), CallError> {
+    ) -> Result<(StepOutcome<Response>, Option<String>), CallError> {
         let wording = Wording {
             instructions: Cow::Borrowed(&*self.instructions),
             messages: Arc::clone(turns.messages()),
@@ -29,17 +29,18 @@ impl WorkerRun {
         let turn = turns.turn() + 1;
         let mut request = GuardedRequest::new(&self.ctx, self.model.name(), turn, &self.tools, wording);
         guards.before_request(&mut request).await?;
-        let Came { value: mut response, is_replayed } = self.request(turns, asked(request.wording())).await?;
+        let StepOutcome { value: mut response, is_replayed } =
+            self.request(turns, request_parts(request.wording())).await?;
         let refused = guards.after_response(&request, &mut response).await?;
         if !self.streaming && self.ctx.is_observed() {
-            // Only now, so that no sink sees what a guard takes away.
+            // Emitted only now, so that no sink receives what a guard removes.
             response = self.collect(replay(response)).await.map_err(|source| self.failed(source))?;
         }
-        Ok((Came { value: response, is_replayed }, refused))
+        Ok((StepOutcome { value: response, is_replayed }, refused))
     }
 }
 
-fn asked(wording: &Wording<'_>) -> Asked {
+fn request_parts(wording: &Wording<'_>) -> RequestParts {
     let changed_text = |text: &Cow<'_, str>| match text {
         Cow::Owned(text) => Some(Arc::from(text.as_str())),
         Cow::Borrowed(_) => None,
@@ -52,7 +53,7 @@ fn asked(wording: &Wording<'_>) -> Asked {
         Cow::Owned(tools) => Some(Arc::from(tools.as_slice())),
         Cow::Borrowed(_) => None,
     };
-    Asked {
+    RequestParts {
         server_side_tools: changed_server_side,
         messages: Arc::clone(&wording.messages),
         instructions: changed_text(&wording.instructions),

@@ -1,4 +1,4 @@
-//! How a worker's model is asked for its output, and how the answer is read.
+//! How a worker's model is asked for its output, and how the answer is parsed.
 
 mod embedded;
 
@@ -12,10 +12,10 @@ use crate::declare::schema::{OutputShape, WRAPPER, apart};
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::declare::worker_spec::OutputMode;
 
-/// What a worker's output must be, and the way its model gives it.
+/// The type of a worker's output, and how the model returns it.
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
-    way: Way,
+    method: OutputMethod,
     shape: Arc<OutputShape>,
     check: fn(Value) -> Result<Value, Fault>,
     /// What was read off the async threads.
@@ -30,25 +30,26 @@ struct Read {
 }
 
 #[derive(Clone, Debug)]
-enum Way {
+enum OutputMethod {
     /// Plain text.
     Text,
-    /// The answer's text is JSON of this schema: the provider sees to it.
+    /// JSON text that the provider makes follow this schema.
     Native(OutputSchema),
     /// The arguments of a call of this tool.
     Tool(ToolSpec),
-    /// The answer's text is JSON of this schema: the instructions ask for it.
+    /// JSON text that the instructions ask for, with this schema.
     Prompted(Arc<Value>),
 }
 
 impl Output {
-    /// Chooses the way for an output of `shape`: the one of `mode`, or else from what the model can do.
+    /// Chooses how to return an output of `shape`: according to `mode`, or to what the model supports.
     ///
-    /// `check` returns a value of the worker's output type as that reads it, or says why it is none.
+    /// `check` decodes a value as the worker's output type and returns it encoded again, or returns the reason why it
+    /// is invalid.
     ///
     /// # Errors
     ///
-    /// Returns what the model cannot do, if `mode` asks for it.
+    /// Returns what the model lacks for `mode`.
     pub(crate) fn new(
         mode: OutputMode,
         shape: &Arc<OutputShape>,
@@ -57,55 +58,55 @@ impl Output {
         has_tools: bool,
     ) -> Result<Self, String> {
         let schema = || Arc::clone(&shape.schema.schema);
-        let way = if shape.is_text {
-            Way::Text
+        let method = if shape.is_text {
+            OutputMethod::Text
         } else {
-            match chosen(mode, profile, has_tools)? {
-                Chosen::Native => Way::Native(OutputSchema { name: OUTPUT_TOOL.into(), schema: schema() }),
-                Chosen::Tool => Way::Tool(output_tool(&schema())),
-                Chosen::Prompted => Way::Prompted(schema()),
+            match choose(mode, profile, has_tools)? {
+                Structured::Native => OutputMethod::Native(OutputSchema { name: OUTPUT_TOOL.into(), schema: schema() }),
+                Structured::Tool => OutputMethod::Tool(output_tool(&schema())),
+                Structured::Prompted => OutputMethod::Prompted(schema()),
             }
         };
-        Ok(Self { way, shape: Arc::clone(shape), check, read: None })
+        Ok(Self { method, shape: Arc::clone(shape), check, read: None })
     }
 
-    /// Returns the instructions, with the schema where nothing else tells the model of it.
+    /// Returns the instructions, with the schema if the model gets it in no other way.
     pub(crate) fn instructed(&self, instructions: &Arc<str>) -> Arc<str> {
-        match &self.way {
-            Way::Prompted(schema) => format!(
-                "{instructions}\n\nGive the final result as JSON, and nothing else with it, that follows this JSON \
-                 schema:\n{schema:#}"
+        match &self.method {
+            OutputMethod::Prompted(schema) => format!(
+                "{instructions}\n\nReturn the final result as JSON that follows this JSON schema, without any other \
+                 text:\n{schema:#}"
             )
             .into(),
             _ => Arc::clone(instructions),
         }
     }
 
-    /// Returns the schema for models with native output.
+    /// Returns the schema for a model with native structured output.
     pub(crate) fn schema(&self) -> Option<&OutputSchema> {
-        match &self.way {
-            Way::Native(schema) => Some(schema),
+        match &self.method {
+            OutputMethod::Native(schema) => Some(schema),
             _ => None,
         }
     }
 
-    /// Returns the output tool for models without.
+    /// Returns the output tool for a model without native structured output.
     pub(crate) fn tool(&self) -> Option<&ToolSpec> {
-        match &self.way {
-            Way::Tool(spec) => Some(spec),
+        match &self.method {
+            OutputMethod::Tool(spec) => Some(spec),
             _ => None,
         }
     }
 
-    /// Returns the schema that only the instructions tell of.
+    /// Returns the schema that is in the instructions.
     pub(crate) fn prompted(&self) -> Option<&Value> {
-        match &self.way {
-            Way::Prompted(schema) => Some(schema),
+        match &self.method {
+            OutputMethod::Prompted(schema) => Some(schema),
             _ => None,
         }
     }
 
-    /// Reads the result in an answer off the async threads, if that may take long: returns what knows of it, then.
+    /// Parses the result of an answer on a blocking thread if that may take long; returns an output that has the result.
     pub(crate) async fn read_apart(&self, response: &Response) -> Option<Self> {
         let text = self.result_text(response)?;
         let output = self.clone();
@@ -115,16 +116,16 @@ impl Output {
         )
     }
 
-    /// Returns the text of the result, if to check it may take longer than an async thread may be held.
+    /// Returns the text of the result if checking it may block an async thread for too long.
     fn result_text(&self, response: &Response) -> Option<String> {
-        let text = match &self.way {
-            Way::Text => return None,
-            Way::Native(_) | Way::Prompted(_) => response.text(),
-            Way::Tool(_) => response.tool_calls().find(|call| call.name == OUTPUT_TOOL)?.arguments.clone(),
+        let text = match &self.method {
+            OutputMethod::Text => return None,
+            OutputMethod::Native(_) | OutputMethod::Prompted(_) => response.text(),
+            OutputMethod::Tool(_) => response.tool_calls().find(|call| call.name == OUTPUT_TOOL)?.arguments.clone(),
         };
         self.shape.schema.is_foreign().then_some(text).filter(|text| {
-            let values = || match &self.way {
-                Way::Prompted(_) => embedded::values(text),
+            let values = || match &self.method {
+                OutputMethod::Prompted(_) => embedded::values(text),
                 _ => serde_json::from_str(text).into_iter().collect(),
             };
             values().iter().any(|value| self.shape.schema.is_slow(value))
@@ -132,33 +133,37 @@ impl Output {
     }
 
     fn read_result(&self, text: &str) -> Result<Value, Fault> {
-        match &self.way {
-            Way::Prompted(_) => self.read_text(text, false),
+        match &self.method {
+            OutputMethod::Prompted(_) => self.read_text(text, false),
             _ => self.read_json(text),
         }
     }
 
-    /// Reads an answer without tool calls; of one that is no more than files the value is null, where the type takes that.
+    /// Parses an answer without tool calls. An answer of files only is null, if the output type accepts that.
     pub(crate) fn read_text(&self, text: &str, has_files: bool) -> Result<Value, Fault> {
-        match &self.way {
-            Way::Text if text.trim().is_empty() => {
+        match &self.method {
+            OutputMethod::Text if text.trim().is_empty() => {
                 let files = has_files.then(|| (self.check)(Value::Null).ok()).flatten();
                 files.ok_or_else(|| "the answer was empty; answer in plain text".into())
             }
-            Way::Text => self.checked(Value::String(text.to_owned())),
-            Way::Native(_) => self.read_json(text),
-            Way::Prompted(_) if self.known(text).is_some() => self.read_json(text),
-            Way::Prompted(_) => self.read_value(embedded::value(text, |value| self.shape.schema.check(value).is_ok())?),
-            Way::Tool(_) => Err(format!("plain text is not the result; give it by calling `{OUTPUT_TOOL}`").into()),
+            OutputMethod::Text => self.checked(Value::String(text.to_owned())),
+            OutputMethod::Native(_) => self.read_json(text),
+            OutputMethod::Prompted(_) if self.known(text).is_some() => self.read_json(text),
+            OutputMethod::Prompted(_) => {
+                self.read_value(embedded::value(text, |value| self.shape.schema.check(value).is_ok())?)
+            }
+            OutputMethod::Tool(_) => {
+                Err(format!("plain text is not accepted as the result; call the tool `{OUTPUT_TOOL}` instead").into())
+            }
         }
     }
 
-    /// Reads the arguments of a call of the output tool, or the text of a native output.
+    /// Parses the arguments of a call of the output tool, or the text of a native output.
     pub(crate) fn read_json(&self, json: &str) -> Result<Value, Fault> {
         if let Some(read) = self.known(json) {
             return read.value.clone();
         }
-        self.read_value(serde_json::from_str(json).map_err(|error| embedded::no_json(&error))?)
+        self.read_value(serde_json::from_str(json).map_err(|error| embedded::invalid_json(&error))?)
     }
 
     /// Returns what was read of a text before.
@@ -167,7 +172,7 @@ impl Output {
     }
 
     fn read_value(&self, value: Value) -> Result<Value, Fault> {
-        self.shape.schema.check(&value).map_err(misfit)?;
+        self.shape.schema.check(&value).map_err(invalid)?;
         self.checked(self.unwrap(value))
     }
 
@@ -179,47 +184,45 @@ impl Output {
     }
 
     fn checked(&self, value: Value) -> Result<Value, Fault> {
-        (self.check)(value).map_err(misfit)
+        (self.check)(value).map_err(invalid)
     }
 }
 
-/// A way for an output that is data.
-enum Chosen {
+/// How structured output is returned.
+enum Structured {
     Native,
     Tool,
     Prompted,
 }
 
-/// Chooses the way: the one of `mode`, or the best that the model has.
-fn chosen(mode: OutputMode, profile: Profile, has_tools: bool) -> Result<Chosen, String> {
+/// Chooses how structured output is returned: according to `mode`, or the best method that the model supports.
+fn choose(mode: OutputMode, profile: Profile, has_tools: bool) -> Result<Structured, String> {
     let lack = lacks_native(profile, has_tools);
     match (mode, lack) {
-        (OutputMode::Auto | OutputMode::Native, None) => Ok(Chosen::Native),
-        (OutputMode::Native, Some(lack)) => {
-            Err(format!("{lack}; leave out `output = native`, or choose another model"))
-        }
-        (OutputMode::Auto | OutputMode::Tool, _) if profile.tools => Ok(Chosen::Tool),
+        (OutputMode::Auto | OutputMode::Native, None) => Ok(Structured::Native),
+        (OutputMode::Native, Some(lack)) => Err(format!("{lack}; remove `output = native` or choose another model")),
+        (OutputMode::Auto | OutputMode::Tool, _) if profile.tools => Ok(Structured::Tool),
         (OutputMode::Tool, _) => {
-            Err("it calls no tools, and `output = tool` needs one; leave it out, or choose another model".to_owned())
+            Err("it does not support tools, which `output = tool` needs; remove it or choose another model".to_owned())
         }
-        (OutputMode::Auto | OutputMode::Prompted, _) => Ok(Chosen::Prompted),
+        (OutputMode::Auto | OutputMode::Prompted, _) => Ok(Structured::Prompted),
     }
 }
 
-/// Says what keeps a model from giving the output by itself, if anything does.
+/// Returns why a model cannot return structured output natively, or `None` if it can.
 fn lacks_native(profile: Profile, has_tools: bool) -> Option<&'static str> {
     match (profile.native_output, profile.native_output_with_tools || !has_tools) {
-        (false, _) => Some("it has no structured output"),
-        (true, false) => Some("it has no structured output while it may call tools"),
+        (false, _) => Some("it does not support structured output"),
+        (true, false) => Some("it does not support structured output together with tools"),
         (true, true) => None,
     }
 }
 
 fn output_tool(schema: &Arc<Value>) -> ToolSpec {
-    let description = "Gives the final result and ends the task. Call it once, when everything else is done.";
+    let description = "Returns the final result and ends the task. Call it once, when everything else is done.";
     ToolSpec { name: OUTPUT_TOOL.into(), description: description.into(), parameters: Arc::clone(schema) }
 }
 
-fn misfit(fault: impl Into<Fault>) -> Fault {
+fn invalid(fault: impl Into<Fault>) -> Fault {
     fault.into().within("the result does not follow its schema")
 }

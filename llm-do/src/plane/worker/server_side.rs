@@ -1,4 +1,4 @@
-//! What is told of the tools that a provider runs while an answer arrives: the same, streamed or not.
+//! Reports the server-side tools of an answer: the same events, streamed or not.
 
 use std::sync::Arc;
 
@@ -7,63 +7,65 @@ use serde_json::Value;
 
 use crate::observe::event::EventKind;
 
-/// The uses of one answer, so far as they were told.
+/// The tool uses of one answer that were reported so far.
 #[derive(Default)]
-pub(super) struct Uses(Vec<Use>);
+pub(super) struct ToolUses(Vec<ToolUse>);
 
-struct Use {
+struct ToolUse {
     tool: Arc<str>,
     input: Value,
-    is_over: bool,
+    is_finished: bool,
 }
 
-impl Uses {
-    /// Takes in that a tool runs; returns what is to be told.
-    pub(super) fn begin(&mut self, tool: Arc<str>, input: Value) -> EventKind {
-        self.0.push(Use { tool: Arc::clone(&tool), input: input.clone(), is_over: false });
+impl ToolUses {
+    /// Records that a tool was started; returns the event.
+    pub(super) fn start(&mut self, tool: Arc<str>, input: Value) -> EventKind {
+        self.0.push(ToolUse { tool: Arc::clone(&tool), input: input.clone(), is_finished: false });
         EventKind::ServerSideToolStarted { tool, input }
     }
 
-    /// Takes in that it ended; returns what is to be told, if it was told that it began.
-    pub(super) fn end(&mut self, tool: &str, input: &Value, error: Option<String>) -> Option<EventKind> {
-        let running = self.0.iter_mut().find(|used| !used.is_over && *used.tool == *tool && used.input == *input)?;
-        running.is_over = true;
+    /// Records that a tool finished; returns the event, if its start was reported.
+    pub(super) fn finish(&mut self, tool: &str, input: &Value, error: Option<String>) -> Option<EventKind> {
+        let running =
+            self.0.iter_mut().find(|used| !used.is_finished && *used.tool == *tool && used.input == *input)?;
+        running.is_finished = true;
         Some(finished(&running.tool, running.input.clone(), error))
     }
 
-    /// Returns what is left to be told once the whole answer is there, or that there is none and why.
-    pub(super) fn settle(mut self, answer: Result<&[ResponsePart], &str>) -> Vec<EventKind> {
-        let mut told = Vec::new();
+    /// Returns the events that are missing once the answer is complete, or failed with the given text.
+    pub(super) fn complete(mut self, answer: Result<&[ResponsePart], &str>) -> Vec<EventKind> {
+        let mut events = Vec::new();
         let (parts, fault) = answer.map_or_else(|fault| (&[][..], Some(fault)), |parts| (parts, None));
         for part in parts {
             if let ResponsePart::ServerSideTool(used) = part
                 && !used.is_result_alone()
             {
-                self.settle_one(used, &mut told);
+                self.complete_one(used, &mut events);
             }
         }
-        let open = self.0.into_iter().filter(|used| !used.is_over);
-        told.extend(open.map(|Use { tool, input, .. }| finished(&tool, input, fault.map(str::to_owned))));
-        told
+        let open = self.0.into_iter().filter(|used| !used.is_finished);
+        events.extend(open.map(|ToolUse { tool, input, .. }| finished(&tool, input, fault.map(str::to_owned))));
+        events
     }
 
-    fn settle_one(&mut self, used: &ServerSideToolUse, told: &mut Vec<EventKind>) {
+    fn complete_one(&mut self, used: &ServerSideToolUse, events: &mut Vec<EventKind>) {
         let (input, error) = (used.input.clone(), used.error.clone());
-        match self.place(used).map(|place| self.0.remove(place)) {
-            Some(Use { is_over: true, .. }) => {}
-            Some(Use { tool, .. }) => told.push(finished(&tool, input, error)),
+        match self.position(used).map(|index| self.0.remove(index)) {
+            Some(ToolUse { is_finished: true, .. }) => {}
+            Some(ToolUse { tool, .. }) => events.push(finished(&tool, input, error)),
             None => {
                 let tool: Arc<str> = used.name.as_str().into();
-                told.push(EventKind::ServerSideToolStarted { tool: Arc::clone(&tool), input: input.clone() });
-                told.push(finished(&tool, input, error));
+                events.push(EventKind::ServerSideToolStarted { tool: Arc::clone(&tool), input: input.clone() });
+                events.push(finished(&tool, input, error));
             }
         }
     }
 
-    /// Finds what was told of a use: the same, or else one of the tool whose input was not whole when it was told.
-    fn place(&self, used: &ServerSideToolUse) -> Option<usize> {
-        let is_same = |told: &Use| *told.tool == *used.name && told.input == used.input;
-        let is_like = |told: &Use| *told.tool == *used.name && !told.is_over;
+    /// Finds the reported use: one with the same input, or else an unfinished one of the tool, whose input was
+    /// incomplete.
+    fn position(&self, used: &ServerSideToolUse) -> Option<usize> {
+        let is_same = |reported: &ToolUse| *reported.tool == *used.name && reported.input == used.input;
+        let is_like = |reported: &ToolUse| *reported.tool == *used.name && !reported.is_finished;
         self.0.iter().position(is_same).or_else(|| self.0.iter().position(is_like))
     }
 }

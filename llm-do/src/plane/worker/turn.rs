@@ -1,4 +1,4 @@
-//! The worker's turns as a state machine: no I/O, so that it runs live, streamed, from a record and in tests alike.
+//! The turns of a worker as a state machine without I/O, used for live, streamed and replayed runs and in tests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,28 +11,28 @@ use super::output::Output;
 use crate::base::error::Fault;
 use crate::declare::toolset::OUTPUT_TOOL;
 
-/// What a worker may use up before it gives up.
+/// The limits of one call of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Limits {
-    /// Requests in one call.
+    /// The maximum number of requests in one call.
     pub(crate) max_turns: u32,
-    /// How often in a row the output, or one tool, may fail and be tried again.
+    /// How often in a row the output or one tool may fail and be retried.
     pub(crate) retries: u32,
 }
 
 /// The state of a worker's call between two effects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Turns {
-    /// Shared with a request that is under way.
+    /// Shared with a request in flight.
     messages: Arc<Vec<Message>>,
     phase: Phase,
     turn: u32,
     limits: Limits,
-    /// How many of the messages the model was asked with before: what follows is new to it.
-    asked: usize,
-    /// Failures in a row: of the output under its tool's name, of each tool under its own.
+    /// How many of the messages the model has already received or sent.
+    sent: usize,
+    /// Consecutive failures, by tool name; those of the output by the name of its tool.
     failures: BTreeMap<String, u32>,
-    /// The files that the model made so far, which go with the result.
+    /// The files that the model created so far, which are returned with the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     files: Vec<Attachment>,
 }
@@ -42,58 +42,59 @@ enum Phase {
     Request,
     Call {
         calls: Vec<ToolCall>,
-        /// The result that the same answer gave; it counts if the calls succeed.
-        given: Option<Given>,
+        /// The result in the same answer; it is accepted if the calls succeed.
+        pending: Option<PendingResult>,
     },
     Done(Value),
     Failed(String),
 }
 
-/// A valid result, and the calls that gave it: the first of them counts, and each is answered.
+/// A valid result, and the calls of the output tool that returned it; the first counts, and each is answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Given {
+struct PendingResult {
     calls: Vec<ToolCall>,
     value: Value,
 }
 
-/// What is to be done next.
+/// The next effect.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Step<'a> {
-    /// Ask the model, with these messages; then [`Turns::answered`].
+    /// Send these messages to the model, then call [`Turns::handle_response`].
     Request(&'a Arc<Vec<Message>>),
-    /// Make these calls; then [`Turns::called`].
+    /// Make these calls, then call [`Turns::handle_results`].
     Call(&'a [ToolCall]),
-    /// Nothing: this is the output.
+    /// Finished with this output.
     Done(&'a Value),
-    /// Nothing: this is why there is no output.
+    /// Failed with this reason.
     Failed(&'a str),
 }
 
 /// The outcome of one call of [`Step::Call`].
 #[derive(Debug)]
-pub(crate) struct Called {
+pub(crate) struct CallResult {
     pub(crate) result: ToolResult,
-    /// Why it failed, as operators read it: the model is told in the result.
+    /// The error for operators; the model gets the result instead.
     pub(crate) fault: Option<String>,
-    /// Whether the call was not approved, or a guard refused it: no fault of the model's, so it spends no retry.
+    /// Whether the call was denied, or a guard refused it. This is not the model's failure, so it does not use up a
+    /// retry.
     pub(crate) is_denied: bool,
 }
 
 impl Turns {
-    /// Begins with `messages`, of which the last is the prompt.
+    /// Starts with `messages`, whose last is the prompt.
     pub(crate) fn new(messages: Vec<Message>, limits: Limits) -> Self {
         Self {
             messages: Arc::new(messages),
             phase: Phase::Request,
             turn: 0,
             limits,
-            asked: 0,
+            sent: 0,
             failures: BTreeMap::new(),
             files: Vec::new(),
         }
     }
 
-    /// Says what is to be done next.
+    /// Returns the next effect.
     pub(crate) fn step(&self) -> Step<'_> {
         match &self.phase {
             Phase::Request => Step::Request(&self.messages),
@@ -108,7 +109,7 @@ impl Turns {
         &self.messages
     }
 
-    /// Returns the messages, to be changed between two steps; each call must keep its result.
+    /// Returns the messages for changes between two steps; each tool call must keep its result.
     pub(crate) fn messages_mut(&mut self) -> &mut Vec<Message> {
         Arc::make_mut(&mut self.messages)
     }
@@ -117,114 +118,115 @@ impl Turns {
         self.messages_mut().push(message);
     }
 
-    /// Returns how many answers there were.
+    /// Returns the number of answers so far.
     pub(crate) fn turn(&self) -> u32 {
         self.turn
     }
 
-    /// Returns those of `messages`, as the model is to be asked with, that it was not asked with before, without its own.
-    pub(crate) fn new_of<'m>(&self, messages: &'m [Message]) -> &'m [Message] {
-        messages.get(self.asked..).unwrap_or(messages)
+    /// Returns the messages of a request that are new to the model.
+    pub(crate) fn new_messages<'m>(&self, messages: &'m [Message]) -> &'m [Message] {
+        messages.get(self.sent..).unwrap_or(messages)
     }
 
-    /// Returns the files that the model made, without those in answers that were not accepted whatever they said.
+    /// Returns the files that the model created, without those in answers that were rejected by a guard.
     pub(crate) fn files(&self) -> &[Attachment] {
         &self.files
     }
 
-    /// Takes what the user said to a tool meanwhile.
-    pub(crate) fn heard(&mut self, said: &[String]) {
-        if !said.is_empty() {
-            self.push(Message::user(said.join("\n\n")));
+    /// Adds the user's answers to questions of tools.
+    pub(crate) fn add_user_messages(&mut self, messages: &[String]) {
+        if !messages.is_empty() {
+            self.push(Message::user(messages.join("\n\n")));
         }
     }
 
-    /// Takes the model's answer; returns what was wrong with it, if it is asked again for that.
-    pub(crate) fn answered(&mut self, response: Response, output: &Output) -> Option<String> {
+    /// Handles the model's response; returns what is wrong with it, if the model is asked again.
+    pub(crate) fn handle_response(&mut self, response: Response, output: &Output) -> Option<String> {
         let (text, finish) = (response.text(), response.finish);
-        // Also those of an answer that is asked for again for what it says: nothing would make them a second time.
+        // Files of a rejected text are kept too, since the model would not create them again.
         self.files.extend(response.attachments().cloned());
-        let calls = self.said(response);
+        let calls = self.push_response(response);
         match finish {
             FinishReason::Length => {
                 let reason = "the answer was cut off at the limit on output tokens; answer more briefly";
-                self.refuse(&calls, &reason.into())
+                self.reject(&calls, &reason.into())
             }
             FinishReason::ContentFilter => {
                 self.fail_with(&calls, "the model refused, or its provider's filter stopped the answer".to_owned());
                 None
             }
-            FinishReason::Stop | FinishReason::ToolCalls if !calls.is_empty() => self.make(calls, output),
+            FinishReason::Stop | FinishReason::ToolCalls if !calls.is_empty() => self.start_calls(calls, output),
             _ if calls.is_empty() => match output.read_text(&text, !self.files.is_empty()) {
                 Ok(value) => self.done(value),
-                Err(fault) => self.refuse(&calls, &fault),
+                Err(fault) => self.reject(&calls, &fault),
             },
             _ => match calls.iter().find(|call| may_be_cut_off(call)) {
                 Some(call) => {
                     let fault = Fault::from(incomplete(&call.name));
-                    self.refuse(&calls, &fault)
+                    self.reject(&calls, &fault)
                 }
-                None => self.make(calls, output),
+                None => self.start_calls(calls, output),
             },
         }
     }
 
-    /// Takes an answer that is not accepted, whatever it says; returns `reason` if the model is asked again.
-    pub(crate) fn refused(&mut self, response: Response, reason: String) -> Option<String> {
-        let calls = self.said(response);
-        self.refuse(&calls, &reason.into())
+    /// Rejects a response; returns `reason` if the model is asked again.
+    pub(crate) fn reject_response(&mut self, response: Response, reason: String) -> Option<String> {
+        let calls = self.push_response(response);
+        self.reject(&calls, &reason.into())
     }
 
-    /// Adds an answer to the history; returns its calls.
-    fn said(&mut self, response: Response) -> Vec<ToolCall> {
+    /// Adds a response to the messages; returns its calls.
+    fn push_response(&mut self, response: Response) -> Vec<ToolCall> {
         self.turn += 1;
         let calls = response.tool_calls().cloned().collect();
         self.push(Message::Assistant { parts: response.parts });
-        self.asked = self.messages.len();
+        self.sent = self.messages.len();
         calls
     }
 
-    /// Goes on to the calls of an answer; one of the output tool gives the result, once the others are made.
-    fn make(&mut self, calls: Vec<ToolCall>, output: &Output) -> Option<String> {
-        let gives = |call: &ToolCall| call.name == OUTPUT_TOOL && output.tool().is_some();
-        let Some(call) = calls.iter().find(|call| gives(call)).cloned() else {
+    /// Continues with the calls of an answer. A call of the output tool returns the result once the other calls
+    /// succeed.
+    fn start_calls(&mut self, calls: Vec<ToolCall>, output: &Output) -> Option<String> {
+        let is_output = |call: &ToolCall| call.name == OUTPUT_TOOL && output.tool().is_some();
+        let Some(call) = calls.iter().find(|call| is_output(call)).cloned() else {
             if self.turn >= self.limits.max_turns {
                 self.fail_with(&calls, self.too_many_turns());
             } else {
-                self.phase = Phase::Call { calls, given: None };
+                self.phase = Phase::Call { calls, pending: None };
             }
             return None;
         };
         let value = match output.read_json(&call.arguments) {
             Ok(value) => value,
-            Err(fault) => return self.refuse(&calls, &fault),
+            Err(fault) => return self.reject(&calls, &fault),
         };
-        let (results, others): (Vec<_>, Vec<_>) = calls.into_iter().partition(gives);
+        let (results, others): (Vec<_>, Vec<_>) = calls.into_iter().partition(is_output);
         if others.is_empty() {
-            self.answer(&results, "the result is accepted", false);
+            self.answer(&results, "result accepted", false);
             return self.done(value);
         }
-        self.phase = Phase::Call { calls: others, given: Some(Given { calls: results, value }) };
+        self.phase = Phase::Call { calls: others, pending: Some(PendingResult { calls: results, value }) };
         None
     }
 
-    /// Takes the results of the calls of [`Step::Call`].
-    pub(crate) fn called(&mut self, called: Vec<Called>) {
-        let given = match &mut self.phase {
-            Phase::Call { given, .. } => given.take(),
+    /// Handles the results of the calls of [`Step::Call`].
+    pub(crate) fn handle_results(&mut self, outcomes: Vec<CallResult>) {
+        let pending = match &mut self.phase {
+            Phase::Call { pending, .. } => pending.take(),
             _ => None,
         };
-        let failed = called.iter().any(|called| called.fault.is_some());
-        let spent = self.count(&called);
-        let mut results: Vec<_> = called.into_iter().map(|called| called.result).collect();
-        match given {
-            Some(Given { calls, value }) if !failed => {
-                results.extend(results_of(&calls, "the result is accepted", false));
+        let failed = outcomes.iter().any(|outcome| outcome.fault.is_some());
+        let spent = self.count(&outcomes);
+        let mut results: Vec<_> = outcomes.into_iter().map(|outcome| outcome.result).collect();
+        match pending {
+            Some(PendingResult { calls, value }) if !failed => {
+                results.extend(results_of(&calls, "result accepted", false));
                 self.phase = Phase::Done(value);
             }
-            given => {
-                let reason = "not accepted, since another call of the same answer failed; give the result again";
-                let calls = given.map(|given| given.calls).unwrap_or_default();
+            pending => {
+                let reason = "not accepted because another call in the same answer failed; return the result again";
+                let calls = pending.map(|pending| pending.calls).unwrap_or_default();
                 results.extend(results_of(&calls, reason, true));
                 self.next(spent);
             }
@@ -237,8 +239,8 @@ impl Turns {
         None
     }
 
-    /// Tells the model what is wrong with its answer, as long as its budget lasts.
-    fn refuse(&mut self, calls: &[ToolCall], fault: &Fault) -> Option<String> {
+    /// Returns the fault to the model, unless its retries are used up.
+    fn reject(&mut self, calls: &[ToolCall], fault: &Fault) -> Option<String> {
         let spent = self.fail(OUTPUT_TOOL, &fault.to_string());
         let reason = fault.told().to_owned();
         if calls.is_empty() {
@@ -250,26 +252,26 @@ impl Turns {
         matches!(self.phase, Phase::Request).then_some(reason)
     }
 
-    /// Ends without an output.
+    /// Fails the call without an output.
     fn fail_with(&mut self, calls: &[ToolCall], message: String) {
         self.answer(calls, &format!("not run: {message}"), true);
         self.phase = Phase::Failed(message);
     }
 
-    /// Answers each of `calls`, so that the history stays one that a provider accepts.
+    /// Answers each of `calls`, so that providers accept the history.
     fn answer(&mut self, calls: &[ToolCall], content: &str, is_error: bool) {
         if !calls.is_empty() {
             self.push(Message::Tool { results: results_of(calls, content, is_error).collect() });
         }
     }
 
-    /// Counts the failures of one turn, at most one for each tool: the model has only now been told of them.
-    fn count(&mut self, called: &[Called]) -> Option<String> {
+    /// Counts the failures of one turn, at most one for each tool: the model learns of all of them at the same time.
+    fn count(&mut self, outcomes: &[CallResult]) -> Option<String> {
         let mut failed: BTreeMap<&str, &str> = BTreeMap::new();
-        for Called { result, fault, .. } in called.iter().filter(|called| !called.is_denied) {
+        for CallResult { result, fault, .. } in outcomes.iter().filter(|outcome| !outcome.is_denied) {
             failed.extend(fault.iter().map(|fault| (&*result.name, &**fault)));
         }
-        for Called { result, .. } in called.iter().filter(|called| called.fault.is_none()) {
+        for CallResult { result, .. } in outcomes.iter().filter(|outcome| outcome.fault.is_none()) {
             failed.remove(result.name.as_str());
             self.failures.remove(&result.name);
         }
@@ -277,14 +279,14 @@ impl Turns {
         spent.into_iter().next()
     }
 
-    /// Counts one failure of `what`; returns why to give up, if that was one too many.
+    /// Counts one failure of `what`; returns the reason to give up if its retries are used up.
     fn fail(&mut self, what: &str, reason: &str) -> Option<String> {
         let failures = self.failures.entry(what.to_owned()).or_default();
         *failures += 1;
         let times = *failures;
         (times > self.limits.retries).then(|| match what {
-            OUTPUT_TOOL => format!("no valid result in {times} tries; the last: {reason}"),
-            tool => format!("`{tool}` failed {times} times in a row; the last: {reason}"),
+            OUTPUT_TOOL => format!("no valid result in {times} attempts; the last error: {reason}"),
+            tool => format!("`{tool}` failed {times} times in a row; the last error: {reason}"),
         })
     }
 
@@ -301,9 +303,9 @@ impl Turns {
     }
 }
 
-/// Whether an answer that ended for an unknown reason may have ended before the arguments of `call` were complete.
+/// Returns whether the arguments of `call` may be incomplete in an answer with an unknown finish reason.
 ///
-/// Empty arguments count: some servers write `{}` where no arguments arrived, and defaults would stand in for them.
+/// Empty arguments may be: some servers write `{}` if no arguments arrived, and defaults would then replace them.
 fn may_be_cut_off(call: &ToolCall) -> bool {
     match serde_json::from_str::<Value>(&call.arguments) {
         Ok(Value::Object(fields)) => fields.is_empty(),
@@ -313,12 +315,12 @@ fn may_be_cut_off(call: &ToolCall) -> bool {
 
 fn incomplete(tool: &str) -> String {
     format!(
-        "the answer ended for an unknown reason, and the arguments of `{tool}` may be incomplete; call it again with all \
+        "the answer stopped for an unknown reason, and the arguments of `{tool}` may be incomplete; call it again with all \
          its arguments"
     )
 }
 
-/// Returns the same result for each of `calls`.
+/// Returns the same content as the result of each of `calls`.
 fn results_of(calls: &[ToolCall], content: &str, is_error: bool) -> impl Iterator<Item = ToolResult> {
     calls.iter().map(move |call| ToolResult::new(call, content).with_error(is_error))
 }
@@ -343,13 +345,13 @@ mod tests {
         Response::new("m", vec![ResponsePart::ToolCall(call)], Usage::default())
     }
 
-    fn called(call: &ToolCall) -> Called {
+    fn call_result(call: &ToolCall) -> CallResult {
         let is_bad = call.id == "bad";
         let result = ToolResult::new(call, "c").with_error(is_bad);
-        Called { result, fault: is_bad.then(|| "c".to_owned()), is_denied: false }
+        CallResult { result, fault: is_bad.then(|| "c".to_owned()), is_denied: false }
     }
 
-    /// Runs the answers in turn, with `between` applied to the state at every step; returns all states but the first.
+    /// Runs the answers in order, with `between` applied to the state at each step; returns all states but the first.
     fn states(answers: &[Response], between: impl Fn(Turns) -> Turns) -> Vec<Turns> {
         let mut turns = Turns::new(vec![Message::user("go")], Limits { max_turns: 9, retries: 1 });
         let mut answers = answers.iter().cloned();
@@ -357,8 +359,8 @@ mod tests {
         loop {
             turns = between(turns);
             match turns.step() {
-                Step::Request(_) => drop(turns.answered(answers.next().unwrap(), &output())),
-                Step::Call(calls) => turns.called(calls.iter().map(called).collect()),
+                Step::Request(_) => drop(turns.handle_response(answers.next().unwrap(), &output())),
+                Step::Call(calls) => turns.handle_results(calls.iter().map(call_result).collect()),
                 Step::Done(_) | Step::Failed(_) => return states,
             }
             states.push(turns.clone());
@@ -366,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_goes_on_from_its_written_state_as_if_it_had_never_stopped() {
+    fn a_call_resumes_from_its_serialized_state() {
         let answers = [
             answer("good", "{}"),
             answer(OUTPUT_TOOL, r#"{"n":"one"}"#),
@@ -381,18 +383,19 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_an_answer_that_was_cut_off_are_never_made() {
+    fn calls_of_a_truncated_answer_are_not_made() {
         let mut turns = Turns::new(vec![Message::user("go")], Limits { max_turns: 9, retries: 1 });
-        let reason = turns.answered(answer("good", "{\"path\":\"/").with_finish(FinishReason::Length), &output());
+        let reason =
+            turns.handle_response(answer("good", "{\"path\":\"/").with_finish(FinishReason::Length), &output());
         assert!(reason.unwrap().contains("cut off"));
         assert!(matches!(turns.step(), Step::Request(messages) if matches!(messages[2], Message::Tool { .. })));
     }
 
     #[test]
-    fn a_call_without_complete_arguments_is_not_made_when_the_answer_ended_in_an_unknown_way() {
+    fn a_call_with_incomplete_arguments_is_not_made_after_an_unknown_finish_reason() {
         for arguments in ["", " ", "{}", "null", "{\"path\":\"/", "{\"path\""] {
             let mut turns = Turns::new(vec![Message::user("go")], Limits { max_turns: 9, retries: 1 });
-            let reason = turns.answered(answer("good", arguments).with_finish(FinishReason::Other), &output());
+            let reason = turns.handle_response(answer("good", arguments).with_finish(FinishReason::Other), &output());
             assert!(reason.unwrap().contains("the arguments of `good` may be incomplete"), "{arguments:?}");
             assert!(
                 matches!(turns.step(), Step::Request(messages) if matches!(messages[2], Message::Tool { .. })),
@@ -402,11 +405,11 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_made_if_its_arguments_are_complete_or_the_answer_ended_in_a_known_way() {
+    fn a_call_is_made_if_its_arguments_are_complete_or_the_finish_reason_is_known() {
         let known = [FinishReason::Stop, FinishReason::ToolCalls].map(|finish| (finish, ""));
         for (finish, arguments) in known.into_iter().chain([(FinishReason::Other, "{\"path\":\"/\"}")]) {
             let mut turns = Turns::new(vec![Message::user("go")], Limits { max_turns: 9, retries: 1 });
-            let reason = turns.answered(answer("good", arguments).with_finish(finish), &output());
+            let reason = turns.handle_response(answer("good", arguments).with_finish(finish), &output());
             assert_eq!(reason, None, "{finish:?}");
             assert!(matches!(turns.step(), Step::Call(calls) if calls[0].name == "good"), "{finish:?}");
         }

@@ -1,4 +1,4 @@
-//! How a session is set up.
+//! Configures a session.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use llm_do_providers::{CapabilityTable, Model, PriceTable, Settings};
 use tokio_util::sync::CancellationToken;
 
-use super::{BuildError, Runtime, bound};
+use super::{BuildError, Runtime, named_limits};
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::usage::Limits;
 use crate::declare::worker_file;
@@ -26,10 +26,10 @@ use crate::plane::model_choice::{ModelChoice, SessionModel};
 use crate::plane::registry::{Origin, Registry};
 use crate::plane::user_input::InputHandler;
 
-/// The variable that names the model of workers that declare none.
+/// The environment variable with the model of workers that declare none.
 const MODEL_VARIABLE: &str = "LLM_DO_MODEL";
 
-/// Sets up a [`Runtime`]; start with [`Runtime::builder`].
+/// Configures a [`Runtime`]; created by [`Runtime::builder`].
 #[must_use = "a builder does nothing until `build` is called"]
 #[derive(Debug, Default)]
 pub struct RuntimeBuilder {
@@ -72,13 +72,13 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Asks `approver` about each call that needs approval. Default: nobody, so that such calls are denied.
+    /// Sets the approver that decides about calls that need approval. Default: none, and such calls are denied.
     pub fn approver(mut self, approver: impl Approver + 'static) -> Self {
         self.approver = Some(Arc::new(approver));
         self
     }
 
-    /// Asks `approve` about each call that needs approval, as [`approver`](Self::approver) does; it takes one at a time.
+    /// Sets a function that decides about calls that need approval, one at a time; see [`approver`](Self::approver).
     ///
     /// # Examples
     ///
@@ -89,7 +89,7 @@ impl RuntimeBuilder {
     /// # fn main() -> llm_do::Result<()> {
     /// let runtime = Runtime::builder()
     ///     .approve_with(|request| async move {
-    ///         if request.caller.starts_with("trusted_") { Decision::approve() } else { Decision::deny("not by you") }
+    ///         if request.caller.starts_with("trusted_") { Decision::approve() } else { Decision::deny("not trusted") }
     ///     })
     ///     .build()?;
     /// # drop(runtime);
@@ -104,59 +104,63 @@ impl RuntimeBuilder {
         self.approver(ByFunction(approve))
     }
 
-    /// Sets which calls need approval, where tools, toolsets and effects shall not say so. Default: no rule.
+    /// Sets rules for which calls need approval, which override those of tools, toolsets and effects. Default: no
+    /// rules.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// Tells a worker's model of a denied call, so that it goes on without. Default: false, a denial ends the run.
+    /// Sets whether a worker's model is told about a denied call and may continue. Default: false, a denial fails the
+    /// run.
     pub fn return_permission_errors(mut self, yes: bool) -> Self {
         self.return_permission_errors = yes;
         self
     }
 
-    /// Sets the model, `provider:model`, of workers that declare none. Default: `LLM_DO_MODEL`.
+    /// Sets the model, `provider:model`, of workers that declare none. Default: the variable `LLM_DO_MODEL`.
     ///
-    /// A name that no linked provider takes is an error of [`build`](Self::build).
+    /// [`build`](Self::build) returns an error if no linked provider accepts the name.
     pub fn model(mut self, name: impl Into<String>) -> Self {
         self.model = Some(name.into());
         self
     }
 
-    /// Sets the model to use where neither the worker, [`model`](Self::model) nor `LLM_DO_MODEL` says one.
+    /// Sets the model to use if neither the worker, [`model`](Self::model) nor `LLM_DO_MODEL` names one. Default:
+    /// none.
     pub fn default_model(mut self, name: impl Into<String>) -> Self {
         self.default_model = Some(name.into());
         self
     }
 
-    /// Runs **every** worker on `model`, whatever it declares: for tests and offline use.
+    /// Runs **every** worker on `model`, whatever it declares, for tests and offline use.
     pub fn force_model(mut self, model: impl Model + 'static) -> Self {
         self.forced_model = Some(Arc::new(model));
         self
     }
 
-    /// Gives tools that take a `State<T>` this value; a second one of the same type replaces it.
+    /// Sets the value for tools with a `State<T>` parameter, replacing an earlier one of the same type.
     pub fn state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         self.state.insert(TypeId::of::<T>(), Arc::new(value));
         self
     }
 
-    /// Reports events to `sink`, after those given before.
+    /// Adds a sink, which receives all events.
     ///
-    /// Unless the sink says otherwise, it is called on a thread of its own, so that no run waits for it: see
-    /// [`EventSink`]. Dropping the last clone of the runtime waits for what is left, at most 2 seconds for a sink.
+    /// It is called on a thread of its own, unless it chooses otherwise, so runs do not wait for it: see
+    /// [`EventSink`]. Dropping the last clone of the runtime waits until the sink has processed its events, at most 2
+    /// seconds.
     pub fn sink(self, sink: impl EventSink + 'static) -> Self {
         self.shared_sink(Arc::new(sink))
     }
 
-    /// Reports events to a sink that is kept for later, such as a file to be closed.
+    /// Adds a sink that the program also keeps, such as a file to close later.
     pub fn shared_sink(mut self, sink: Arc<dyn EventSink>) -> Self {
         self.sinks.push(sink);
         self
     }
 
-    /// Calls `f` with each event, on a thread of its own: a sink that is a closure.
+    /// Adds a closure as a sink: calls `f` with each event, on a thread of its own.
     ///
     /// ```standalone_crate
     /// use std::sync::{Arc, Mutex};
@@ -192,125 +196,129 @@ impl RuntimeBuilder {
 
     /// Sets how many events may wait for a sink that is called on a thread of its own. Default: 4,096.
     ///
-    /// What comes while as many wait is dropped, until half of them are taken; an
-    /// [`EventKind::Dropped`](crate::event::EventKind::Dropped) tells the sink how much is missing.
+    /// Once as many wait, new events are dropped until half of the queue is free; an
+    /// [`EventKind::Dropped`](crate::event::EventKind::Dropped) tells the sink how many are missing.
     pub fn sink_capacity(mut self, events: usize) -> Self {
         self.sink_capacity = Some(events);
         self
     }
 
-    /// Sets what every request asks of its model. Default: everything is left to the provider.
+    /// Sets the default settings of all requests to models. Default: those of the provider.
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// Sets the folder below which the files of prompts are read. Default: the current one.
+    /// Sets the folder that files of prompts are read from; files outside it are refused. Default: the current
+    /// folder.
     pub fn project_root(mut self, path: impl Into<PathBuf>) -> Self {
         self.project_root = Some(path.into());
         self
     }
 
-    /// Allows at most `depth` workers in one another. Default: 5.
+    /// Sets the maximum number of nested workers. Default: 5.
     pub fn max_depth(mut self, depth: u32) -> Self {
         self.max_depth = Some(depth);
         self
     }
 
-    /// Limits what a run may use: all its calls together. Default: nothing but [`max_depth`](Self::max_depth).
+    /// Limits what a run may use in total. Default: unlimited, except for [`max_depth`](Self::max_depth).
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = Some(limits);
         self
     }
 
-    /// Limits what a call of the worker `name`, and all below it, may use, in place of what the worker says itself.
+    /// Limits what each call of the worker `name`, and all calls below it, may use, replacing the limits that the
+    /// worker declares.
     ///
-    /// A worker that is made while the program runs is limited by its name too, and a question by `llm_ask`. A name that
-    /// is not registered, but much like one that is, is a fault when the runtime is built.
+    /// The name may also be that of a worker that is created at run time, or `llm_ask`. If the name is not registered
+    /// but resembles one that is, [`build`](Self::build) returns an error.
     pub fn worker_limits(mut self, name: impl Into<String>, limits: Limits) -> Self {
         self.worker_limits.insert(name.into(), limits);
         self
     }
 
-    /// Sets how long a call of the tool, worker or entry `name` may take, in place of what it says itself.
+    /// Sets the timeout of calls of the tool, worker or entry `name`, replacing the one that it declares.
     ///
-    /// Of 0, or of a name that is not registered, but much like one that is, it is a fault when the runtime is built. A tool
-    /// that runs `inline` takes as long as it takes.
+    /// [`build`](Self::build) returns an error for a timeout of 0, and for a name that is not registered but
+    /// resembles one that is. A timeout cannot stop a tool that runs `inline`.
     pub fn timeout(mut self, name: impl Into<String>, timeout: Duration) -> Self {
         self.timeouts.insert(name.into(), timeout);
         self
     }
 
-    /// Sets how long the `close` of one instance of a toolset may take. Default: 10 seconds.
+    /// Sets the timeout of `close` for one instance of a toolset. Default: 10 seconds.
     ///
-    /// It is no part of the time of the call that opened the instance: `close` runs to its end after a timeout too, and if
-    /// the run is dropped. A root call that ends waits for it. A `close` that takes longer fails the call that waits for it.
+    /// This time does not count towards the call that opened the instance: `close` also runs after a timeout and if
+    /// the run is dropped. A root call waits for it before it returns. If `close` times out, the call that waits for
+    /// it fails.
     pub fn close_timeout(mut self, timeout: Duration) -> Self {
         self.close_timeout = Some(timeout);
         self
     }
 
-    /// Sets what models cost. Default: [`PriceTable::builtin`].
+    /// Sets the prices of models. Default: [`PriceTable::builtin`].
     pub fn prices(mut self, prices: PriceTable) -> Self {
         self.prices = Some(prices);
         self
     }
 
-    /// Sets what models take and can do, for models that are named: a model that is given built has its own. Default:
+    /// Sets the capabilities of models that are set by name; a model that is passed as a value has its own. Default:
     /// [`CapabilityTable::builtin`].
     pub fn capabilities(mut self, capabilities: CapabilityTable) -> Self {
         self.capabilities = Some(capabilities);
         self
     }
 
-    /// Sets the clock that events, and [`CallContext::now`](crate::CallContext::now), have their time from. Default: the
-    /// system's.
+    /// Sets the clock of events and of [`CallContext::now`](crate::CallContext::now). Default: the system clock.
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Some(Arc::new(clock));
         self
     }
 
-    /// Asks `handler` what tools ask the user. Default: nobody, so that asking is an error.
+    /// Sets the handler of questions that tools ask the user. Default: none, and asking is an error.
     pub fn input_handler(mut self, handler: impl InputHandler + 'static) -> Self {
         self.input_handler = Some(Arc::new(handler));
         self
     }
 
-    /// Lets `processor` change what was said before each request of a worker, after those given before.
+    /// Adds a processor that may change the history before each request of a worker, after those added before.
     pub fn history_processor(mut self, processor: impl HistoryProcessor + 'static) -> Self {
         self.processors.push(Arc::new(processor));
         self
     }
 
-    /// Shows `guard` every call and every request to a model, to be changed or refused. Default: no guard.
+    /// Adds a guard, which sees every call and every request to a model, and may change or refuse it. Default: none.
     ///
-    /// Before a call or a request, guards see it in the order given; afterwards they see what came of it in reverse.
+    /// Before a call or request, guards run in the order in which they were added; afterwards, in reverse order.
     pub fn guard(mut self, guard: impl Guard + 'static) -> Self {
         self.guards.push(Arc::new(guard));
         self
     }
 
-    /// Records every effect in `journal`, and replays what it has recorded. Default: none.
+    /// Records every effect in `journal`, and replays what is recorded there. Default: none.
     ///
-    /// What the approver decided is recorded too, and lasts. Modes, rules and approvals for the session decide again when a
-    /// run is resumed, unless the call's result is recorded already.
+    /// The approver's decisions are recorded too. Modes, rules and approvals for the session are evaluated again when
+    /// a run is resumed, unless the call's result is already recorded.
     ///
-    /// A run that has ended returns its recorded result, and nothing runs again. One that ended in an error is resumed: the
-    /// failures that led to the error are tried again; those that the run went on from stay recorded.
+    /// A finished run returns its recorded result, and nothing runs again. A failed run is resumed: the failures that
+    /// led to its error are retried; failures that the run recovered from stay recorded.
     ///
-    /// It is for this runtime alone: another with a clone of it would take equal runs of this one for its own, and do nothing.
+    /// Use a journal for one runtime only: another runtime with a clone of it would take an equal run of this one for
+    /// its own, and return its result.
     pub fn journal(mut self, journal: impl Journal) -> Self {
         self.journal = Some(Arc::new(journal));
         self
     }
 
-    /// Asks a worker alongside a tool, in the background, and reports whether they agree. Default: none.
+    /// Adds a shadow, which runs a worker alongside a tool in the background and reports whether they agree. Default:
+    /// none.
     pub fn shadow(mut self, shadow: Shadow) -> Self {
         self.shadows.push(shadow);
         self
     }
 
-    /// Adds a worker to those that are linked: models, code and toolsets find it by its name. Default: none.
+    /// Adds a worker, which models, code and toolsets find by its name like a linked one. Default: none.
     ///
     /// # Examples
     ///
@@ -336,31 +344,34 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Adds the workers whose files, `*.worker` and `*.agent`, are directly inside a folder, besides those of folders
-    /// given before. Default: none.
+    /// Adds the workers of all files named `*.worker` and `*.agent` directly inside a folder, in addition to earlier
+    /// folders. Default: none.
     ///
-    /// They are read when the runtime is built, and found by their names as if they were linked;
-    /// [`worker`](macro@crate::worker#a-worker-file-at-run-time) says what is in such a file.
+    /// The files are read when the runtime is built, and their workers are found by name like linked ones. See
+    /// [`worker`](macro@crate::worker#a-worker-file-at-run-time) for the format.
     pub fn worker_dir(mut self, path: impl Into<PathBuf>) -> Self {
         self.worker_dirs.push(path.into());
         self
     }
 
-    /// Writes each worker that a model makes into this folder, as the worker file `NAME.worker`. Default: none is written.
+    /// Sets the folder where each worker that a model creates is written, as the worker file `NAME.worker`. Default:
+    /// none is written.
     ///
-    /// No file is overwritten: a worker of such a name is not made. The folder is made with the first. Give it to
-    /// [`worker_dir`](Self::worker_dir) too to have the workers of earlier sessions; until it is made, it is an empty folder.
+    /// No file is overwritten: creating a worker whose file exists fails. The folder is created with the first file.
+    /// Pass it to [`worker_dir`](Self::worker_dir) too to load the workers of earlier sessions; a missing folder
+    /// counts as empty.
     ///
-    /// A file is on the disk, whole, before its worker is there. A run that is resumed from a
-    /// [journal](Self::journal) has the workers that it made before, whether or not their files were read meanwhile; if a file
-    /// was changed since, resuming fails and says so.
+    /// A file is completely written to disk before its worker can be called. A run that is resumed from a
+    /// [journal](Self::journal) has the workers that it created before, even if their files were loaded since; if a
+    /// file was changed, resuming fails with an error.
     #[cfg(feature = "workers")]
     pub fn worker_store(mut self, path: impl Into<PathBuf>) -> Self {
         self.worker_store = Some(path.into());
         self
     }
 
-    /// Asks models to stream their answers. Default: false. Events are the same, in smaller pieces.
+    /// Sets whether models stream their answers. Default: false. Streaming splits the same events into smaller
+    /// pieces.
     pub fn streaming(mut self, yes: bool) -> Self {
         self.streaming = yes;
         self
@@ -372,14 +383,14 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Asks `approver` unless another was given.
+    /// Sets the approver, unless one is set.
     #[cfg(feature = "cli")]
     pub(crate) fn default_approver(mut self, approver: impl Approver + 'static) -> Self {
         self.approver.get_or_insert_with(|| Arc::new(approver));
         self
     }
 
-    /// Returns whether calls that need approval would be denied, since no approver is set.
+    /// Returns whether calls that need approval would be denied, because no approver is set.
     #[cfg(feature = "cli")]
     pub(crate) fn has_nobody_to_ask(&self) -> bool {
         self.mode == ApprovalMode::Prompt && self.approver.is_none()
@@ -391,24 +402,24 @@ impl RuntimeBuilder {
         Approvals::new(self.mode, self.approver, self.policy, registry).map_err(BuildError::Policy)
     }
 
-    /// Asks `handler` what tools ask the user, unless another was given.
+    /// Sets the handler of questions to the user, unless one is set.
     #[cfg(feature = "cli")]
     pub(crate) fn default_input_handler(mut self, handler: impl InputHandler + 'static) -> Self {
         self.input_handler.get_or_insert_with(|| Arc::new(handler));
         self
     }
 
-    /// Leaves out the journal and the shadows: for runs that are none of the application's own.
+    /// Removes the journal and the shadows, for runs that do not belong to the application.
     #[cfg(feature = "cli")]
-    pub(crate) fn apart(mut self) -> Self {
+    pub(crate) fn without_journal_and_shadows(mut self) -> Self {
         self.journal = None;
         self.shadows.clear();
         self
     }
 
-    /// Changes what a run may use.
+    /// Changes the limits of runs.
     #[cfg(feature = "cli")]
-    pub(crate) fn limited(mut self, change: impl FnOnce(Limits) -> Limits) -> Self {
+    pub(crate) fn map_limits(mut self, change: impl FnOnce(Limits) -> Limits) -> Self {
         let limits = change(self.limits.take().unwrap_or_default());
         self.limits = Some(limits).filter(|limits| *limits != Limits::default());
         self
@@ -420,25 +431,24 @@ impl RuntimeBuilder {
         self.cancellation.clone()
     }
 
-    /// Collects the registry and begins the session.
+    /// Builds the session.
     ///
     /// # Errors
     ///
-    /// Returns every fault of a kind at once. The kinds are, one after the other: what is wrong in worker files; names that
-    /// collide, prefixes that two model providers have, names in `toolsets` that stand for nothing, workers that are none;
-    /// state that a registered tool takes and that was not given; names that are not registered, of limits and timeouts;
-    /// names of models that are malformed or of a provider that is not linked, unless
-    /// [`force_model`](Self::force_model) is set; names that are not registered, in the policy, of shadows.
+    /// Returns all errors of one kind. The kinds are checked in this order: worker files; names that collide,
+    /// prefixes of two model providers, unknown names in `toolsets` and invalid workers; missing state of registered
+    /// tools; unknown names in limits and timeouts; malformed model names and providers that are not linked, unless
+    /// [`force_model`](Self::force_model) is set; unknown names in the policy; unknown names in shadows.
     ///
-    /// A missing API key is no fault here, since the program may never ask that model: the worker that asks it fails. A
-    /// worker without any model is no fault either: a run that may come to call it, by what its items declare, is refused
-    /// before anything runs. The command `check` reports both.
+    /// A missing API key is not an error here, since the program may never use that model: the worker that uses it
+    /// fails. A worker without a model is no error either: a run that may call it, according to the declarations of
+    /// its items, is refused before anything runs. The command `check` reports both.
     pub fn build(mut self) -> Result<Runtime, BuildError> {
         let registry = self.collect()?;
         self.build_on(registry)
     }
 
-    /// Collects what is linked, and the workers that were added.
+    /// Collects the linked items and the added workers.
     pub(crate) fn collect(&mut self) -> Result<Registry, BuildError> {
         let mut workers = std::mem::take(&mut self.workers);
         let store = self.worker_store.as_deref();
@@ -447,7 +457,7 @@ impl RuntimeBuilder {
         Ok(Registry::with_workers(workers)?)
     }
 
-    /// Returns the choice of models: what the program says goes before the environment, and that before the default.
+    /// Returns the choice of models: the builder's model, then the environment's, then the default.
     pub(crate) fn models(&self) -> ModelChoice {
         let set_by = |set_by| move |name| SessionModel { name, set_by };
         let given = || self.model.clone().map(set_by("`model` of the runtime"));
@@ -457,20 +467,20 @@ impl RuntimeBuilder {
         ModelChoice::new(self.forced_model.clone(), session, self.capabilities.clone().unwrap_or_default())
     }
 
-    /// Returns what models cost.
+    /// Returns the prices of models.
     pub(crate) fn price_table(&self) -> PriceTable {
         self.prices.clone().unwrap_or_default()
     }
 
-    /// Begins the session over a registry that was collected before.
+    /// Builds the session with a registry that was collected before.
     pub(crate) fn build_on(self, registry: Registry) -> Result<Runtime, BuildError> {
         let missing = registry.missing_state(|key| self.state.contains_key(&key.id));
         if !missing.is_empty() {
             return Err(BuildError::MissingState(missing));
         }
-        let unbound = bound::faults(&self.worker_limits, &self.timeouts, &registry);
-        if !unbound.is_empty() {
-            return Err(BuildError::Bounds(unbound));
+        let invalid = named_limits::errors(&self.worker_limits, &self.timeouts, &registry);
+        if !invalid.is_empty() {
+            return Err(BuildError::Bounds(invalid));
         }
         let models = self.models();
         let unusable = models.faults(&registry);

@@ -1,4 +1,4 @@
-//! A conversation of several root calls.
+//! Conversations of several root calls.
 
 use std::future::IntoFuture;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use crate::base::error::CallError;
 use crate::declare::tool::{FromReturn, TakesHistory, Tool};
 use crate::plane::history::{Conversation, History};
 
-/// A conversation: root calls of workers, each of which goes on from what was said in those before it.
+/// A conversation: root calls of workers, each of which continues the history of those before.
 ///
-/// Only the root call takes part: calls that it makes begin with nothing said, as always. A tool or an entry has no
-/// conversation, so sending one does not compile. A call that fails or is dropped leaves what was said until then.
+/// Only the root call has the history; calls that it makes start with an empty one. Tools and entries have no
+/// history, so sending one does not compile. A call that fails or is dropped leaves the history up to that point.
 ///
 /// ```compile_fail,E0277
 /// # use llm_do::prelude::*;
@@ -24,7 +24,7 @@ use crate::plane::history::{Conversation, History};
 /// }
 ///
 /// # async fn send(runtime: &Runtime) -> Result<()> {
-/// runtime.chat().send(hello {}).await?; // an entry would remember nothing of what was said
+/// runtime.chat().send(hello {}).await?; // an entry has no history
 /// # Ok(())
 /// # }
 /// ```
@@ -59,7 +59,7 @@ pub struct Chat {
 }
 
 impl Runtime {
-    /// Begins a conversation.
+    /// Starts a conversation.
     #[must_use]
     pub fn chat(&self) -> Chat {
         Chat { runtime: self.clone(), conversation: Arc::default() }
@@ -67,18 +67,18 @@ impl Runtime {
 }
 
 impl Chat {
-    /// Goes on from what was said before, in place of what was said so far.
+    /// Sets the history to continue, replacing the current one.
     #[must_use]
     pub fn with_history(self, history: History) -> Self {
-        self.conversation.keep(history.into());
+        self.conversation.save(history.into());
         self
     }
 
-    /// Makes a root call of a worker that goes on from what was said.
+    /// Makes a root call of a worker that continues the conversation.
     ///
     /// # Errors
     ///
-    /// Returns a [`CallError`] as [`Runtime::run`] does.
+    /// Returns a [`CallError`] like [`Runtime::run`].
     pub fn send<T>(&mut self, call: T) -> BoxFuture<'_, Result<T::Output, CallError>>
     where
         T: Tool<Output: FromReturn> + TakesHistory,
@@ -86,7 +86,7 @@ impl Chat {
         self.runtime.start(call).conversation(Arc::clone(&self.conversation)).into_future()
     }
 
-    /// Returns what was said, as a provider accepts it.
+    /// Returns the history, in a form that every provider accepts.
     #[must_use]
     pub fn history(&self) -> History {
         self.conversation.history()

@@ -1,28 +1,28 @@
-//! Why a session cannot begin.
+//! Errors of building a session.
 
 use std::fmt;
 
 use crate::declare::worker_file::WorkerFileError;
 use crate::plane::registry::RegistryError;
 
-/// Why a session cannot begin.
+/// An error of [`RuntimeBuilder::build`](crate::runtime::RuntimeBuilder::build).
 ///
-/// `Debug` shows the same text as `Display`, since a test that fails by `?` prints it.
+/// `Debug` shows the same text as `Display`, since a test that fails with `?` prints it.
 #[non_exhaustive]
 pub enum BuildError {
-    /// Worker files have faults, or a folder of them cannot be read.
+    /// Invalid worker files, or a folder of them that cannot be read.
     WorkerFiles(WorkerFileError),
-    /// The registry has faults.
+    /// Invalid items in the registry.
     Registry(RegistryError),
-    /// Tools take state that was not given: the types, each with the tools that take it.
+    /// Missing state: each type, with the tools that take it.
     MissingState(Vec<String>),
-    /// Models are named that cannot be used: each name with what is wrong, and with the worker whose model it is.
+    /// Unusable models: each name with the reason and with its worker.
     Models(Vec<String>),
-    /// The approval policy has rules for what is not registered: each of these, with the name that may be meant.
+    /// Rules of the approval policy for unknown names, each with a suggestion if there is one.
     Policy(Vec<String>),
-    /// Limits or timeouts are of what they cannot bound: each of these, with the name that may be meant.
+    /// Limits or timeouts for names that they cannot apply to, each with a suggestion if there is one.
     Bounds(Vec<String>),
-    /// Shadows are of what is not registered: each name, with the one that may be meant.
+    /// Shadows of unknown names, each with a suggestion if there is one.
     Shadow(Vec<String>),
 }
 
@@ -52,19 +52,19 @@ impl fmt::Display for BuildError {
                 missing.iter().try_for_each(|missing| write!(f, "\n  {missing}"))
             }
             Self::Models(faults) => {
-                write!(f, "models that cannot be used:")?;
+                write!(f, "unusable models:")?;
                 faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
             }
             Self::Policy(faults) => {
-                write!(f, "the approval policy has rules for what is not registered:")?;
+                write!(f, "the approval policy has rules for unknown names:")?;
                 faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
             }
             Self::Bounds(faults) => {
-                write!(f, "there are limits or timeouts that would not hold:")?;
+                write!(f, "invalid limits or timeouts:")?;
                 faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
             }
             Self::Shadow(faults) => {
-                write!(f, "there are shadows of what is not registered:")?;
+                write!(f, "shadows of unknown names:")?;
                 faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
             }
         }

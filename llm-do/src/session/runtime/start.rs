@@ -1,4 +1,4 @@
-//! A root call on its way, and what can be known of it meanwhile.
+//! A root call that is about to start, and a handle to observe it.
 
 mod settings;
 
@@ -21,12 +21,12 @@ use crate::plane::context::CallContext;
 use crate::plane::dispatch::{Root, RunSettings, fresh_id};
 use crate::plane::history::{Conversation, History};
 
-/// A root call of the item `C` that is about to be made; `.await` makes it, and yields a `T`.
+/// A root call of the item `C` that is about to start; `.await` runs it and returns a `T`.
 ///
-/// Dropping the future cancels the run. Its [`handle`](Self::handle) returns what was used and said, however the run ends.
-/// The settings of a start are those of this run alone, so that one [`Runtime`] serves many users:
-/// [in a server](crate::server) shows how.
-#[must_use = "a call is made by `.await`"]
+/// Dropping the future cancels the run. Its [`handle`](Self::handle) has the usage and the history, however the run
+/// ends. The settings apply to this run alone, so one [`Runtime`] can serve many users: see [in a
+/// server](crate::server).
+#[must_use = "a run does not start until it is awaited"]
 pub struct Start<T, C = Anything> {
     root: Root,
     handle: RunHandle,
@@ -35,7 +35,7 @@ pub struct Start<T, C = Anything> {
 }
 
 impl Runtime {
-    /// Prepares a root call, to watch it or to go on from what was said before; [`run`](Self::run) makes one at once.
+    /// Prepares a root call, to configure, observe or continue it; [`run`](Self::run) starts one directly.
     ///
     /// # Examples
     ///
@@ -64,8 +64,8 @@ impl Runtime {
         self.begin(T::NAME, self.written(call), from_result::<T>)
     }
 
-    /// Prepares a root call by its registered name, with arguments as JSON; [`run_named`](Self::run_named) makes one at
-    /// once.
+    /// Prepares a root call by its registered name, with arguments as JSON; [`run_named`](Self::run_named) starts one
+    /// directly.
     pub fn start_named(&self, name: &str, arguments: Value) -> Start<Value> {
         let arguments = nesting::shallow(arguments).map_err(|fault| CallError::invalid(name, fault));
         self.begin(name, arguments, |returned| Ok(returned.value))
@@ -106,23 +106,23 @@ impl Runtime {
 }
 
 impl<T, C> Start<T, C> {
-    /// Returns the id of the run, which its events have as [`run`](crate::event::Event::run); see [`RunHandle::id`].
+    /// Returns the id of the run, which its events have in [`run`](crate::event::Event::run); see [`RunHandle::id`].
     #[must_use]
     pub fn id(&self) -> Option<&str> {
         self.handle.id()
     }
 
-    /// Gives the result with its files: those that a tool attached, or a worker's model made.
+    /// Returns the result with its files: those that a tool attached or a worker's model created.
     ///
-    /// A result of a [`ToolReturn`] has them anyway; of any other type, this is the way to them.
+    /// A result of type [`ToolReturn`] always has its files; results of other types do not.
     pub fn with_files(self) -> Start<ToolReturn, C> {
         let Self { root, handle, .. } = self;
         Start { root, handle, read: Ok, types: PhantomData }
     }
 
-    /// Continues a conversation with a worker. Default: the conversation is empty.
+    /// Sets the history that the worker continues. Default: empty.
     ///
-    /// Tools and entries have no history: a typed call of one does not compile here, and a call of one by name fails with
+    /// Tools and entries have no history: a typed call of one does not compile, and a call by name fails with
     /// [`CallError::NoHistory`] before anything runs.
     pub fn history(mut self, history: History) -> Self
     where
@@ -135,18 +135,18 @@ impl<T, C> Start<T, C> {
             self.root.arguments =
                 Err(CallError::NoHistory { tool: item.name().to_owned(), kind: item.kind().as_str() });
         }
-        self.handle.conversation.keep(history.into());
+        self.handle.conversation.save(history.into());
         self
     }
 
-    /// Goes on from a conversation, and leaves in it what was said.
+    /// Continues a conversation, and adds the new messages to it.
     pub(super) fn conversation(mut self, conversation: Arc<Conversation>) -> Self {
         self.handle.conversation = Arc::clone(&conversation);
         self.root.conversation = conversation;
         self
     }
 
-    /// Returns what can be known of the run while it goes on and afterwards.
+    /// Returns a handle to observe and cancel the run.
     #[must_use]
     pub fn handle(&self) -> RunHandle {
         self.handle.clone()
@@ -166,7 +166,7 @@ impl<T: 'static, C> IntoFuture for Start<T, C> {
     }
 }
 
-/// Makes a root call that `token` cancels too.
+/// Runs a root call that `token` cancels too.
 async fn cancelled_by(token: CancellationToken, root: Root) -> Result<ToolReturn, CallError> {
     let runs = root.cancellation.clone();
     let cancelling = async {
@@ -187,7 +187,7 @@ impl<T, C> std::fmt::Debug for Start<T, C> {
     }
 }
 
-/// What can be known of a run while it goes on and afterwards. Cloning is cheap.
+/// A handle to observe and cancel a run, during and after it. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct RunHandle {
     user: Arc<OnceLock<CallContext>>,
@@ -197,28 +197,29 @@ pub struct RunHandle {
 }
 
 impl RunHandle {
-    /// Returns the id of the run, which its events have as [`run`](crate::event::Event::run).
+    /// Returns the id of the run, which its events have in [`run`](crate::event::Event::run).
     ///
-    /// Without a journal it is known before the run begins. With one it is `None` until the run begins, since a run that is
-    /// resumed has the id that the journal recorded; the first event comes after that.
+    /// Without a journal, it is known before the run starts. With one, it is `None` until the run starts, since a
+    /// resumed run has the id that the journal recorded; it is set before the first event.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
         self.id.get().map(AsRef::as_ref)
     }
 
-    /// Returns what the run used so far, also if it failed, or was dropped.
+    /// Returns what the run has used so far, even if it failed or was dropped.
     #[must_use]
     pub fn usage(&self) -> RunUsage {
         self.user.get().map(CallContext::usage).unwrap_or_default()
     }
 
-    /// Returns who used it.
+    /// Returns the usage by call.
     #[must_use]
     pub fn usage_tree(&self) -> UsageTree {
         self.user.get().map(CallContext::usage_tree).unwrap_or_default()
     }
 
-    /// Returns what was said, once the run has ended: of a worker's root call, before and in it. A provider accepts it.
+    /// Returns the history of a worker's root call, including earlier messages, once the run has finished. Every
+    /// provider accepts it.
     #[must_use]
     pub fn history(&self) -> History {
         self.conversation.history()

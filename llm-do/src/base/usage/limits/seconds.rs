@@ -1,4 +1,4 @@
-//! A duration as data: a text such as `1h 30m` out, such a text or a number of seconds in.
+//! Durations as data: written as a text such as `1h 30m`, read from such a text or from a number of seconds.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use serde::{Deserialize, Deserializer, Serializer};
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a duration such as \"1h 30m\", or a number of seconds")]
-enum Written {
+enum DurationForm {
     Whole(u64),
     Seconds(f64),
     Text(String),
 }
 
 pub(super) fn text(duration: Duration) -> String {
-    // The largest is longer than there will be anybody to wait.
+    // `SignedDuration::MAX` is about 292 billion years.
     format!("{:#}", SignedDuration::try_from(duration).unwrap_or(SignedDuration::MAX))
 }
 
@@ -29,11 +29,11 @@ pub(crate) fn serialize<S: Serializer>(time: &Option<Duration>, serializer: S) -
 }
 
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    let duration = match Option::<Written>::deserialize(deserializer)? {
+    let duration = match Option::<DurationForm>::deserialize(deserializer)? {
         None => return Ok(None),
-        Some(Written::Whole(seconds)) => Ok(Duration::from_secs(seconds)),
-        Some(Written::Seconds(seconds)) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
-        Some(Written::Text(text)) => parse_duration(&text).map_err(|error| error.to_string()),
+        Some(DurationForm::Whole(seconds)) => Ok(Duration::from_secs(seconds)),
+        Some(DurationForm::Seconds(seconds)) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
+        Some(DurationForm::Text(text)) => parse_duration(&text).map_err(|error| error.to_string()),
     };
     duration.map(Some).map_err(D::Error::custom)
 }

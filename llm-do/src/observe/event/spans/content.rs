@@ -1,23 +1,23 @@
-//! Messages in the JSON that the conventions lay down.
+//! Messages in the JSON format of OpenTelemetry's conventions.
 
 use llm_do_providers::ResponsePart;
 use serde_json::{Value, json};
 
 use crate::observe::event::EventPart;
 
-/// Returns the arguments of a call as a message of the user.
-pub(super) fn of_user(arguments: &Value) -> String {
+/// Returns the arguments of a call as a user message.
+pub(super) fn user_message(arguments: &Value) -> String {
     json!([{"role": "user", "parts": [text(&arguments.to_string())]}]).to_string()
 }
 
-/// Returns the result of a call as a message of the assistant.
-pub(super) fn of_result(value: &Value) -> String {
+/// Returns the result of a call as an assistant message.
+pub(super) fn result_message(value: &Value) -> String {
     let content = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     json!([{"role": "assistant", "parts": [text(&content)], "finish_reason": "stop"}]).to_string()
 }
 
-/// Returns a model's answer. Why it stopped is not in an event: only that it did to have tools called shows.
-pub(super) fn of_model(answer: &[EventPart]) -> String {
+/// Returns a model's answer as an assistant message. Events lack the finish reason; tool calls imply `tool_call`.
+pub(super) fn model_message(answer: &[EventPart]) -> String {
     let answer = || answer.iter().filter_map(EventPart::whole);
     let calls = answer().any(|part| matches!(part, ResponsePart::ToolCall(_)));
     let parts: Vec<Value> = answer().filter_map(part).collect();

@@ -1,57 +1,58 @@
-//! Text in rows of a terminal, each of which begins with what tells whose it is, wrapped ones too.
+//! Text wrapped to the rows of a terminal, each with a prefix that shows whose text it is.
 
-/// What a row of a text begins with that is not the program's own.
+/// The prefix of text that is not the program's own.
 pub(crate) const BAR: &str = "│ ";
 
-/// A tab, in a row whose columns are counted.
+/// What replaces a tab in rows of limited width.
 const TAB: &str = "    ";
 
-/// How rows begin, and how many columns they have, if the terminal has a width.
+/// The prefixes of rows, and their width if the terminal has one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows<'a> {
-    /// What the first row begins with.
+    /// The prefix of the first row.
     pub(crate) first: &'a str,
-    /// What every other row begins with.
+    /// The prefix of all other rows.
     pub(crate) other: &'a str,
     pub(crate) width: Option<usize>,
 }
 
 impl Rows<'_> {
-    /// Returns the rows of a text, the last ended as well.
-    pub(crate) fn of(&self, text: &str) -> String {
-        let (mut page, mut column) = (self.first.to_owned(), Some(columns(self.first)));
-        self.push(&mut page, &mut column, text);
-        page.push('\n');
-        page
+    /// Returns the rows of a text, each ended by a line break.
+    pub(crate) fn format(&self, text: &str) -> String {
+        let (mut output, mut column) = (self.first.to_owned(), Some(columns(self.first)));
+        self.push(&mut output, &mut column, text);
+        output.push('\n');
+        output
     }
 
-    /// Adds text to a page whose last row has `column` columns, or is not begun.
-    pub(crate) fn push(&self, page: &mut String, column: &mut Option<usize>, text: &str) {
+    /// Appends text to `output`, whose last row has `column` columns, or is not started if that is `None`.
+    pub(crate) fn push(&self, output: &mut String, column: &mut Option<usize>, text: &str) {
         for character in text.chars() {
-            self.push_one(page, column, character);
+            self.push_one(output, column, character);
         }
     }
 
-    fn push_one(&self, page: &mut String, column: &mut Option<usize>, character: char) {
+    fn push_one(&self, output: &mut String, column: &mut Option<usize>, character: char) {
         let is_tab = character == '\t' && self.width.is_some();
         let wanted = if is_tab { TAB.len() } else { columns_of(character) };
         if column.is_some_and(|column| self.is_full(column + wanted)) {
-            page.push('\n');
+            output.push('\n');
             *column = None;
         }
-        let begun = column.unwrap_or_else(|| {
-            page.push_str(self.other);
+        let start = column.unwrap_or_else(|| {
+            output.push_str(self.other);
             columns(self.other)
         });
         if is_tab {
-            page.push_str(TAB);
+            output.push_str(TAB);
         } else {
-            page.push(character);
+            output.push(character);
         }
-        *column = (character != '\n').then_some(begun + wanted);
+        *column = (character != '\n').then_some(start + wanted);
     }
 
-    /// Returns whether a row has no room for so many columns; one that is very narrow has some all the same.
+    /// Returns whether `columns_wanted` columns do not fit in a row; even a very narrow row fits the prefix and a
+    /// tab.
     fn is_full(&self, columns_wanted: usize) -> bool {
         self.width.is_some_and(|width| columns_wanted > width.max(columns(self.other) + TAB.len()))
     }
@@ -61,14 +62,14 @@ fn columns(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
 
-/// Returns how many columns a character takes, or more where terminals differ: what goes on behind the end of a row begins at
-/// the left. Only the command line knows a width to compare that with.
+/// Returns how many columns a character takes, the maximum where terminals differ: what does not fit continues at the
+/// left edge. Only the command line has a width to compare this with.
 fn columns_of(character: char) -> usize {
     #[cfg(feature = "cli")]
     return match character {
-        // It makes a picture, of two columns, of a character of one.
+        // Makes a two-column picture of a one-column character.
         '\u{fe0f}' => 1,
-        // Half of a flag, or a letter of two columns.
+        // Half of a flag, or a two-column letter.
         '\u{1f1e6}'..='\u{1f1ff}' => 2,
         character => unicode_width::UnicodeWidthChar::width(character).unwrap_or(0),
     };
@@ -85,42 +86,45 @@ mod tests {
     }
 
     #[test]
-    fn each_row_begins_with_the_prefix_but_the_first() {
-        assert_eq!(rows(10).of("12345678901234"), "1234567890\n│ 1234\n");
-        assert_eq!(rows(10).of("1\n2\n\n3"), "1\n│ 2\n│ \n│ 3\n");
-        assert_eq!(Rows { width: None, ..rows(10) }.of("12345678901\t2\n3"), "12345678901\t2\n│ 3\n");
+    fn each_row_but_the_first_starts_with_the_prefix() {
+        assert_eq!(rows(10).format("12345678901234"), "1234567890\n│ 1234\n");
+        assert_eq!(rows(10).format("1\n2\n\n3"), "1\n│ 2\n│ \n│ 3\n");
+        assert_eq!(Rows { width: None, ..rows(10) }.format("12345678901\t2\n3"), "12345678901\t2\n│ 3\n");
     }
 
     #[test]
-    fn a_row_ends_where_the_terminal_would_end_it() {
+    fn a_row_is_wrapped_at_the_width_of_the_terminal() {
         assert_eq!(
-            rows(10).of("\u{6f22}\u{6f22}\u{6f22}\u{6f22}\u{6f22}\u{6f22}"),
+            rows(10).format("\u{6f22}\u{6f22}\u{6f22}\u{6f22}\u{6f22}\u{6f22}"),
             "\u{6f22}\u{6f22}\u{6f22}\u{6f22}\u{6f22}\n│ \u{6f22}\n"
         );
-        assert_eq!(rows(10).of("123456789\u{6f22}"), "123456789\n│ \u{6f22}\n");
-        assert_eq!(rows(10).of("1234567\t8"), "1234567\n│     8\n");
+        assert_eq!(rows(10).format("123456789\u{6f22}"), "123456789\n│ \u{6f22}\n");
+        assert_eq!(rows(10).format("1234567\t8"), "1234567\n│     8\n");
     }
 
     #[test]
-    fn a_picture_takes_as_many_columns_as_any_terminal_gives_it() {
-        assert_eq!(rows(8).of(&"\u{2764}\u{fe0f}".repeat(5)).lines().next(), Some(&*"\u{2764}\u{fe0f}".repeat(4)));
-        assert_eq!(rows(8).of(&"1\u{fe0f}\u{20e3}".repeat(5)).lines().next(), Some(&*"1\u{fe0f}\u{20e3}".repeat(4)));
-        assert_eq!(rows(8).of(&"\u{1f1e9}".repeat(5)).lines().next(), Some(&*"\u{1f1e9}".repeat(4)));
+    fn an_emoji_counts_the_most_columns_that_a_terminal_uses() {
+        assert_eq!(rows(8).format(&"\u{2764}\u{fe0f}".repeat(5)).lines().next(), Some(&*"\u{2764}\u{fe0f}".repeat(4)));
+        assert_eq!(
+            rows(8).format(&"1\u{fe0f}\u{20e3}".repeat(5)).lines().next(),
+            Some(&*"1\u{fe0f}\u{20e3}".repeat(4))
+        );
+        assert_eq!(rows(8).format(&"\u{1f1e9}".repeat(5)).lines().next(), Some(&*"\u{1f1e9}".repeat(4)));
     }
 
     #[test]
-    fn pieces_make_the_rows_of_the_whole() {
+    fn text_in_pieces_gives_the_same_rows() {
         let rows = Rows { first: BAR, other: BAR, width: Some(8) };
         let text = "one two\nthree four\n\nfive";
-        let (mut page, mut column) = (String::new(), None);
+        let (mut output, mut column) = (String::new(), None);
         for piece in text.split_inclusive(' ') {
-            rows.push(&mut page, &mut column, piece);
+            rows.push(&mut output, &mut column, piece);
         }
-        assert_eq!(page + "\n", rows.of(text));
+        assert_eq!(output + "\n", rows.format(text));
     }
 
     #[test]
-    fn a_terminal_without_room_shows_the_text_all_the_same() {
-        assert_eq!(rows(1).of("123456789"), "123456\n│ 789\n");
+    fn a_very_narrow_terminal_shows_the_text() {
+        assert_eq!(rows(1).format("123456789"), "123456\n│ 789\n");
     }
 }

@@ -14,7 +14,7 @@ use crate::base::error::{CallError, Fault};
 use crate::observe::event::{ApprovalScope, DecidedBy, RuleSource};
 use crate::observe::journal::{StepKind, StepSpec};
 use crate::plane::approval::{Answer, ApprovalRequest, LastingApproval};
-use crate::plane::context::{CallContext, Came, Way};
+use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::registry::{Prepared, Registered};
 
 /// What is recorded of a call before it is decided about: at least one of both.
@@ -131,7 +131,7 @@ impl Run {
             keep_denial(ctx, approval_of(step, 0), &answer);
             return refusal;
         }
-        let recorded = ctx.recorded(Way::Promise, approval_of(step, 0), async { Ok(answer) }).await;
+        let recorded = ctx.recorded(JournalMethod::Promise, approval_of(step, 0), async { Ok(answer) }).await;
         recorded.map_or_else(|error| error, |_| refusal)
     }
 }
@@ -156,6 +156,6 @@ async fn recorded_answer(ctx: &CallContext, step: StepSpec) -> Result<Answer, Ca
     let tool = ctx.name().to_owned();
     // Not reached: records are never removed while a run goes on.
     let missing = async { Err(CallError::Cancelled { tool }) };
-    let Came { value, .. } = ctx.recorded(Way::Promise, step, missing).await?;
+    let StepOutcome { value, .. } = ctx.recorded(JournalMethod::Promise, step, missing).await?;
     Ok(value)
 }

@@ -105,7 +105,7 @@ mod tests {
 
     fn made(name: &str, by: &str) -> MadeWorker {
         let spec = WorkerSpec::new(name, "Help.");
-        let worker = Arc::new(Registered::written(&spec, Origin::Session));
+        let worker = Arc::new(Registered::from_spec(&spec, Origin::Session));
         MadeWorker { worker, by: by.into(), file: spec.to_worker_file() }
     }
 

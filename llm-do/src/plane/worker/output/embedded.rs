@@ -1,13 +1,13 @@
-//! The JSON in an answer that is text: alone, in a fence of Markdown, or in the midst of words.
+//! Finds JSON in an answer: the whole text, a fenced code block of Markdown, or an object between words.
 
 use serde_json::{Deserializer, Error, Value};
 
 use crate::base::error::Fault;
 
-/// How many braces are tried before an answer is given up: a model may write any number that nothing closes.
-const TRIED: usize = 1_000;
+/// How many braces are tried before an answer is rejected: a model may write any number of unclosed ones.
+const MAX_BRACES: usize = 1_000;
 
-/// Returns the JSON value that a text holds: all of it, or else the one object in it, or of several the one that `fits`.
+/// Returns the JSON value in a text: the whole text, or else the only object in it, or the only one that `fits`.
 pub(super) fn value(text: &str, fits: impl Fn(&Value) -> bool) -> Result<Value, Fault> {
     let error = match serde_json::from_str(text.trim()) {
         Ok(value) => return Ok(value),
@@ -19,32 +19,32 @@ pub(super) fn value(text: &str, fits: impl Fn(&Value) -> bool) -> Result<Value, 
         found.retain(fits);
     }
     match (found.pop(), all) {
-        (None, 0) => Err(no_json(&error)),
+        (None, 0) => Err(invalid_json(&error)),
         (Some(value), _) if found.iter().all(|other| *other == value) => Ok(value),
-        _ => Err(format!("the answer holds {all} JSON objects; give one, and nothing else with it").into()),
+        _ => Err(format!("the answer contains {all} JSON objects; return one, without any other text").into()),
     }
 }
 
-/// Returns the values that a text may hold: all of it, or else the objects in it.
+/// Returns the JSON values in a text: the whole text, or else the objects in it.
 pub(super) fn values(text: &str) -> Vec<Value> {
     serde_json::from_str(text.trim()).map_or_else(|_| objects(text), |value| vec![value])
 }
 
-/// Says that a result is no JSON.
-pub(super) fn no_json(error: &Error) -> Fault {
-    format!("the result is not JSON: {error}").into()
+/// Returns the fault of a result that is not JSON.
+pub(super) fn invalid_json(error: &Error) -> Fault {
+    format!("the result is invalid JSON: {error}").into()
 }
 
-/// Returns the objects in a text, without those inside one another.
+/// Returns the objects in a text, without nested ones.
 fn objects(text: &str) -> Vec<Value> {
     let mut found = Vec::new();
     let mut rest = text;
-    for _ in 0..TRIED {
-        let Some(place) = rest.find('{') else { break };
-        rest = &rest[place..];
+    for _ in 0..MAX_BRACES {
+        let Some(start) = rest.find('{') else { break };
+        rest = &rest[start..];
         let mut values = Deserializer::from_str(rest).into_iter();
         let read = values.next().and_then(Result::ok);
-        // What is no object may have one behind its brace.
+        // If no object starts at this brace, one may start at a later brace.
         rest = &rest[read.as_ref().map_or(1, |_| values.byte_offset())..];
         found.extend(read);
     }
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn one_object_is_found_in_fences_and_between_words() {
+    fn an_object_is_found_in_a_code_block_and_between_words() {
         for text in [
             " {\"n\": 1}\n",
             "```json\n{\"n\": 1}\n```",
@@ -78,32 +78,32 @@ mod tests {
     }
 
     #[test]
-    fn braces_in_texts_of_an_object_are_its_own() {
+    fn braces_inside_strings_are_ignored() {
         assert_eq!(read("So: {\"n\": 1, \"t\": \"{\\\"n\\\": 2}\"}").unwrap()["n"], 1);
     }
 
     #[test]
-    fn an_object_alone_is_read_whether_it_fits_or_not() {
+    fn a_single_object_is_returned_even_if_it_does_not_fit() {
         assert_eq!(read("It is {\"n\": \"one\"}."), Ok(json!({ "n": "one" })));
     }
 
     #[test]
-    fn several_objects_are_no_answer() {
-        let fault = "the answer holds 2 JSON objects; give one, and nothing else with it";
+    fn several_objects_are_an_error() {
+        let fault = "the answer contains 2 JSON objects; return one, without any other text";
         assert_eq!(read("{\"n\": 1} or {\"n\": 2}"), Err(fault.to_owned()));
         assert_eq!(read("{\"m\": 1} or {\"m\": 2}"), Err(fault.to_owned()));
     }
 
     #[test]
-    fn an_answer_without_an_object_says_what_is_wrong_with_it() {
+    fn an_answer_without_an_object_is_an_error() {
         for text in ["", "one", "{\"n\": 1", "[1, 2", "{n: 1}"] {
             let fault = read(text).unwrap_err();
-            assert!(fault.starts_with("the result is not JSON: "), "{text}: {fault}");
+            assert!(fault.starts_with("the result is invalid JSON: "), "{text}: {fault}");
         }
     }
 
     #[test]
-    fn any_number_of_open_braces_comes_to_an_end() {
+    fn many_unclosed_braces_do_not_take_quadratic_time() {
         read(&"{\"".repeat(200_000)).unwrap_err();
         read(&"{\"a\":".repeat(200_000)).unwrap_err();
         read(&"{".repeat(1_000_000)).unwrap_err();

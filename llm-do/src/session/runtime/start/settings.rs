@@ -1,4 +1,4 @@
-//! What one run has in place of what its runtime has, or besides it: one runtime serves many users.
+//! Settings of one run, which override or extend those of its runtime.
 
 use std::any::TypeId;
 use std::path::PathBuf;
@@ -12,13 +12,14 @@ use crate::observe::event::{self, Callback, Event, EventSink};
 use crate::plane::approval::{ApprovalMode, ApprovalRequest, Approver, ByFunction, Decision};
 use crate::plane::user_input::InputHandler;
 
-/// Settings of this run; what is not set here is the runtime's.
+/// Settings of this run; what is not set comes from the runtime.
 impl<T, C> Start<T, C> {
-    /// Reports the events of this run to `sink`, besides the sinks of the runtime.
+    /// Adds a sink that receives the events of this run, in addition to the sinks of the runtime.
     ///
-    /// It is called on a thread of its own, unless it says otherwise, as [a sink of the runtime](crate::event::EventSink) is. The
-    /// run waits at most 50 milliseconds for it when it ends. It sees no event after that, and is dropped once it has
-    /// handled those that it took; dropping the last clone of the runtime waits for this at most 2 seconds.
+    /// It is called on a thread of its own, unless it chooses otherwise, like [a sink of the
+    /// runtime](crate::event::EventSink). The run waits for it for at most 50 milliseconds when it finishes. It
+    /// receives no events after that, and is dropped once it has processed its events; dropping the last clone of the
+    /// runtime waits for this for at most 2 seconds.
     ///
     /// # Examples
     ///
@@ -40,7 +41,7 @@ impl<T, C> Start<T, C> {
     /// while events.recv().await.is_some() {
     ///     count += 1;
     /// }
-    /// assert!(count > 0, "the channel ends with the run");
+    /// assert!(count > 0, "the channel closes with the run");
     /// # Ok(())
     /// # }
     /// ```
@@ -48,14 +49,14 @@ impl<T, C> Start<T, C> {
         self.shared_sink(Arc::new(sink))
     }
 
-    /// Reports the events of this run to a sink that is kept for later, such as a file to be closed.
+    /// Adds a sink for this run that the program also keeps, such as a file to close later.
     pub fn shared_sink(mut self, sink: Arc<dyn EventSink>) -> Self {
         let capacity = self.root.plane.sink_capacity;
         self.root.settings.sinks.push(event::delivered(sink, capacity));
         self
     }
 
-    /// Calls `f` with each event of this run, on a thread of its own: a [`sink`](Self::sink) that is a closure.
+    /// Adds a closure as a sink of this run: calls `f` with each event, on a thread of its own.
     pub fn on_event<F>(self, f: F) -> Self
     where
         F: FnMut(&Arc<Event>) + Send + 'static,
@@ -63,10 +64,10 @@ impl<T, C> Start<T, C> {
         self.sink(Callback::new(f))
     }
 
-    /// Asks `approver` about the calls of this run, in place of the runtime's approver.
+    /// Sets the approver of this run, replacing the runtime's.
     ///
-    /// It has a queue of its own. It is not told of decisions that the runtime's approver made, and what it approves for
-    /// the session holds for this run only.
+    /// It has its own queue. It does not see decisions of the runtime's approver, and what it approves for the
+    /// session applies to this run only.
     ///
     /// # Examples
     ///
@@ -101,7 +102,7 @@ impl<T, C> Start<T, C> {
         self
     }
 
-    /// Asks `approve` about the calls of this run, as [`approver`](Self::approver) does; it takes one call at a time.
+    /// Sets a function that decides about the calls of this run, one at a time; see [`approver`](Self::approver).
     pub fn approve_with<F, D>(self, approve: F) -> Self
     where
         F: Fn(ApprovalRequest) -> D + Send + Sync + 'static,
@@ -110,40 +111,40 @@ impl<T, C> Start<T, C> {
         self.approver(ByFunction(approve))
     }
 
-    /// Sets how calls of this run that need approval are decided, in place of the runtime's mode.
+    /// Sets how calls of this run that need approval are decided, replacing the runtime's mode.
     pub fn approval_mode(mut self, mode: ApprovalMode) -> Self {
         self.root.settings.approval_mode = Some(mode);
         self
     }
 
-    /// Asks `handler` what the tools of this run ask the user, in place of the runtime's handler.
+    /// Sets the handler of questions that the tools of this run ask the user, replacing the runtime's.
     pub fn input_handler(mut self, handler: impl InputHandler + 'static) -> Self {
         self.root.settings.input_handler = Some(Arc::new(handler));
         self
     }
 
-    /// Limits what this run may use. The runtime's limits hold too: of each limit, the lower one.
+    /// Limits what this run may use. The runtime's limits apply too: of each limit, the lower one.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.root.settings.limits = Some(limits);
         self
     }
 
-    /// Sets the folder below which this run reads the files of prompts, in place of the runtime's folder.
+    /// Sets the folder that this run reads files of prompts from, replacing the runtime's.
     pub fn project_root(mut self, path: impl Into<PathBuf>) -> Self {
         self.root.settings.project_root = Some(path.into());
         self
     }
 
-    /// Gives this run's tools that take a `State<S>` this value, in place of the runtime's value of that type.
+    /// Sets the value for this run's tools with a `State<S>` parameter, replacing the runtime's value of that type.
     ///
-    /// What a registered tool takes must be given to the runtime all the same, as a default for runs that set nothing.
+    /// State of registered tools must also be set on the runtime, as a default for other runs.
     pub fn state<S: Send + Sync + 'static>(mut self, value: S) -> Self {
         self.root.settings.state.insert(TypeId::of::<S>(), Arc::new(value));
         self
     }
 
-    /// Cancels this run once `token` is cancelled. The runtime's token and [`RunHandle::cancel`](super::RunHandle::cancel)
-    /// cancel it too.
+    /// Cancels this run once `token` is cancelled, in addition to the runtime's token and
+    /// [`RunHandle::cancel`](super::RunHandle::cancel).
     pub fn cancellation(mut self, token: CancellationToken) -> Self {
         self.root.settings.cancellation = Some(token);
         self

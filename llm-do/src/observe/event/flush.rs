@@ -1,4 +1,4 @@
-//! Waiting for sinks: without end, for a while, and from code that is not async.
+//! Waiting until sinks have processed their events, with and without a timeout, async and blocking.
 
 use std::future::Future;
 use std::pin::pin;
@@ -14,33 +14,33 @@ use tokio_util::task::AbortOnDropHandle;
 use super::EventSink;
 use crate::base::delay::within;
 
-/// How long a root call that has ended waits for sinks.
-const AT_THE_END_OF_A_RUN: Duration = Duration::from_millis(50);
+/// How long a root call that has finished waits for sinks.
+const RUN_FLUSH_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// Waits until every sink has dealt with what it has taken.
+/// Waits until every sink has processed the events it received.
 pub(crate) async fn flush(sinks: &[Arc<dyn EventSink>]) {
     join_all(sinks.iter().map(|sink| sink.flush())).await;
 }
 
-/// Waits for sinks as [`flush`] does, but not for those that take too long.
-pub(crate) async fn settle(sinks: &[Arc<dyn EventSink>]) {
+/// Flushes sinks for at most [`RUN_FLUSH_TIMEOUT`].
+pub(crate) async fn flush_with_timeout(sinks: &[Arc<dyn EventSink>]) {
     if poll_immediate(flush(sinks)).await.is_some() {
         return;
     }
-    // Another executor polls whatever needs none of tokio, and then does not wait.
+    // Outside tokio there is no thread pool, so only sinks that are ready now are flushed.
     let Ok(tokio) = Handle::try_current() else { return };
-    // A paused clock of tokio stands still while a thread of it waits. It may get no thread: the limit needs none.
+    // A blocking task keeps tokio's paused clock from advancing. It may get no thread; the timeout does not need it.
     let (done, waiting) = mpsc::channel::<()>();
-    let standstill = AbortOnDropHandle::new(tokio.spawn_blocking(move || {
-        let _ = waiting.recv_timeout(AT_THE_END_OF_A_RUN);
+    let keep_clock = AbortOnDropHandle::new(tokio.spawn_blocking(move || {
+        let _ = waiting.recv_timeout(RUN_FLUSH_TIMEOUT);
     }));
-    within(AT_THE_END_OF_A_RUN, flush(sinks)).await;
-    drop((done, standstill));
+    within(RUN_FLUSH_TIMEOUT, flush(sinks)).await;
+    drop((done, keep_clock));
 }
 
-/// Runs a future on this thread; returns whether it came to its end in time.
-pub(super) fn block_on(future: impl Future<Output = ()>, patience: Option<Duration>) -> bool {
-    let deadline = patience.map(|patience| Instant::now() + patience);
+/// Runs a future on this thread; returns whether it completed before the timeout.
+pub(super) fn block_on(future: impl Future<Output = ()>, timeout: Option<Duration>) -> bool {
+    let deadline = timeout.map(|timeout| Instant::now() + timeout);
     let waker = Arc::new(Unpark(thread::current())).into();
     let mut future = pin!(future);
     loop {
@@ -73,7 +73,7 @@ mod tests {
     use super::block_on;
 
     #[test]
-    fn a_future_is_waited_for_as_long_as_it_takes() {
+    fn a_future_without_a_timeout_runs_to_completion() {
         let (done, waiting) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || done.send(()));
         assert!(block_on(async { waiting.await.unwrap() }, None));
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn patience_ends() {
+    fn a_pending_future_times_out() {
         assert!(!block_on(pending(), Some(Duration::from_millis(1))));
     }
 }

@@ -1,10 +1,10 @@
-//! The spans of calls and requests as they begin: what is known later is left empty.
+//! Starts the spans of calls and requests; fields that are known only later are empty at first.
 
 use tracing::{Level, Span, field};
 
 use crate::observe::event::Event;
 
-/// Begins the span of a call inside another, or inside whatever span the run was started in.
+/// Starts the span of a call inside `$parent`, or inside the span that is current where the run was started.
 macro_rules! call {
     ($event:ident, $parent:ident, $operation:literal, $($fields:tt)+) => {
         match $parent {
@@ -44,7 +44,7 @@ pub(super) fn tool(event: &Event, parent: Option<&Span>) -> Span {
     )
 }
 
-/// Begins the span of a tool that a model's provider runs, inside that of the request.
+/// Starts the span of a server-side tool inside that of the request.
 pub(super) fn provider_tool(event: &Event, name: &str, parent: &Span) -> Span {
     tracing::span!(
         target: "llm_do",
@@ -60,7 +60,7 @@ pub(super) fn provider_tool(event: &Event, name: &str, parent: &Span) -> Span {
         "llm_do.run" = &*event.run,
         "llm_do.call" = event.call,
         "gen_ai.tool.name" = name,
-        // Neither the application's, which would be `function`, nor a store of data.
+        // Not `function`, which is the application's own, and not `datastore`.
         "gen_ai.tool.type" = "extension",
         "gen_ai.tool.call.arguments" = field::Empty,
     )
@@ -105,7 +105,7 @@ pub(super) fn chat(provider: &str, model: &str, parent: &Span) -> Span {
         "otel.status_code" = field::Empty,
         "error.type" = field::Empty,
         "gen_ai.operation.name" = "chat",
-        "gen_ai.provider.name" = known(provider),
+        "gen_ai.provider.name" = provider_name(provider),
         "gen_ai.request.model" = model,
         "gen_ai.response.model" = field::Empty,
         "gen_ai.usage.input_tokens" = field::Empty,
@@ -116,8 +116,8 @@ pub(super) fn chat(provider: &str, model: &str, parent: &Span) -> Span {
     )
 }
 
-/// Returns what the conventions call a provider; the others keep their names.
-pub(super) fn known(provider: &str) -> &str {
+/// Returns the provider's name in OpenTelemetry's conventions; a provider that they do not list keeps its name.
+pub(super) fn provider_name(provider: &str) -> &str {
     match provider {
         "bedrock" => "aws.bedrock",
         "azure" => "azure.ai.openai",

@@ -1,0 +1,75 @@
+//! Counts the usage of a worker's requests, including failed ones, so that retries reach the limits too.
+
+use std::sync::Arc;
+
+use llm_do_providers::{ErrorKind, ProviderError, Response, Usage};
+
+use super::{RequestParts, WorkerRun};
+use crate::base::error::CallError;
+use crate::observe::event::EventKind;
+use crate::plane::context::ReservedRequest;
+
+/// A request that was sent. If it is dropped before an answer, it counts with unknown usage.
+struct InFlightRequest {
+    run: Arc<WorkerRun>,
+    reserved: Arc<ReservedRequest>,
+    is_finished: bool,
+}
+
+impl Drop for InFlightRequest {
+    fn drop(&mut self) {
+        if !self.is_finished {
+            self.run.count(&self.reserved, None, Usage::default());
+        }
+    }
+}
+
+impl WorkerRun {
+    /// Sends a request after `answers` answers, and waits for its own.
+    pub(super) async fn send(
+        self: Arc<Self>,
+        parts: RequestParts,
+        answers: u32,
+        reserved: Arc<ReservedRequest>,
+    ) -> Result<Response, CallError> {
+        let mut in_flight = InFlightRequest { run: self, reserved, is_finished: false };
+        let answer = in_flight.run.answer(&parts, answers).await;
+        in_flight.is_finished = true;
+        answer
+    }
+
+    /// Counts a finished request.
+    ///
+    /// The journal records failed requests too, so they count again in a replay. If the failure failed the run, the
+    /// request is sent again when the run is resumed, and counts with its new usage.
+    pub(super) fn count_finished(&self, reserved: &ReservedRequest, answer: &Result<Response, CallError>) {
+        match answer {
+            Ok(response) => self.count(reserved, response.answered_by.as_deref(), response.usage),
+            Err(CallError::Model { source, .. }) if was_sent(source) => {
+                let arrived = source.arrived();
+                let usage = arrived.map(|arrived| arrived.usage).unwrap_or_default();
+                self.count(reserved, arrived.and_then(|arrived| arrived.answered_by.as_deref()), usage);
+                self.ctx.emit(|| EventKind::Usage { used: self.ctx.usage() });
+            }
+            Err(_) => {}
+        }
+    }
+
+    fn count(&self, reserved: &ReservedRequest, answered_by: Option<&str>, usage: Usage) {
+        // A fallback model may have answered instead of the first one.
+        let by = answered_by.map_or_else(|| Arc::clone(&self.model_name), Arc::from);
+        let cost = self.prices.price(&by).map(|price| price.cost(&usage));
+        reserved.count(&by, usage, cost);
+    }
+}
+
+/// Returns whether a failed request was sent. It was not if the configuration is incomplete or the model does not
+/// support it.
+fn was_sent(error: &ProviderError) -> bool {
+    let may_be_unsent = match error.kind() {
+        ErrorKind::Configuration => true,
+        ErrorKind::InvalidRequest => error.status().is_none(),
+        _ => false,
+    };
+    !may_be_unsent || error.arrived().is_some()
+}
