@@ -24,7 +24,7 @@ pub use self::file::{FileJournal, Records};
 pub use self::memory::MemoryJournal;
 #[cfg(feature = "cli")]
 pub(crate) use self::place::name as called;
-pub(crate) use self::place::{Places, Visit, digest};
+pub(crate) use self::place::{ChildSteps, InFlightStep, digest};
 pub use self::record::Record;
 pub(crate) use self::record::too_deep;
 pub use self::step::{StepKind, StepSpec};

@@ -15,7 +15,7 @@ use crate::base::error::{CallError, ErrorId};
 
 /// The steps that one call has made: numbers them, and gives equal ones distinct keys. Allocated with the first step.
 #[derive(Debug, Default)]
-pub(crate) struct Places(OnceLock<Arc<Mutex<Siblings>>>);
+pub(crate) struct ChildSteps(OnceLock<Arc<Mutex<Siblings>>>);
 
 #[derive(Debug, Default)]
 struct Siblings {
@@ -44,12 +44,12 @@ struct FailedCall {
 /// A guard: its step counts as in flight until this is dropped.
 #[derive(Debug)]
 #[must_use = "the step counts as ended once this is dropped"]
-pub(crate) struct Visit {
+pub(crate) struct InFlightStep {
     siblings: Arc<Mutex<Siblings>>,
     key: Arc<str>,
 }
 
-impl Places {
+impl ChildSteps {
     /// Begins a step of `parent`, which owns this.
     pub(crate) fn next(
         &self,
@@ -57,11 +57,11 @@ impl Places {
         kind: StepKind,
         name: impl Into<Arc<str>>,
         input: Value,
-    ) -> (StepSpec, Visit) {
+    ) -> (StepSpec, InFlightStep) {
         let siblings = self.0.get_or_init(Arc::default);
         let step = StepSpec::new(Arc::clone(parent), 0, kind, name, input);
         let step = lock(siblings).begin(step);
-        let in_flight = Visit { siblings: Arc::clone(siblings), key: Arc::clone(&step.key) };
+        let in_flight = InFlightStep { siblings: Arc::clone(siblings), key: Arc::clone(&step.key) };
         (step, in_flight)
     }
 
@@ -111,7 +111,7 @@ impl Siblings {
     }
 }
 
-impl Visit {
+impl InFlightStep {
     /// Records that the step failed with the error that its caller receives.
     pub(crate) fn fail(&self, error: &CallError) {
         self.fail_by([Arc::clone(&self.key)], error);
@@ -125,7 +125,7 @@ impl Visit {
     }
 }
 
-impl Drop for Visit {
+impl Drop for InFlightStep {
     fn drop(&mut self) {
         let mut siblings = lock(&self.siblings);
         siblings.in_flight -= 1;
@@ -269,7 +269,7 @@ mod tests {
 
     use super::*;
 
-    fn next(steps: &Places, name: &str, input: Value) -> (StepSpec, Visit) {
+    fn next(steps: &ChildSteps, name: &str, input: Value) -> (StepSpec, InFlightStep) {
         steps.next(&"main".into(), StepKind::Tool, name, input)
     }
 
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn only_equal_siblings_get_a_number_in_their_keys() {
-        let steps = Places::default();
+        let steps = ChildSteps::default();
         let keys: Vec<_> = [("a", 1), ("a", 1), ("b", 1), ("a", 2), ("a", 1)]
             .map(|(name, input)| next(&steps, name, json!(input)).0)
             .into();
@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn keys_do_not_depend_on_the_order_of_different_siblings() {
         let keys = |order: &[&str]| {
-            let steps = Places::default();
+            let steps = ChildSteps::default();
             let mut keys: Vec<_> = order.iter().map(|name| next(&steps, name, json!(0)).0.key).collect();
             keys.sort();
             keys
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn sequential_calls_never_overlap() {
-        let steps = Places::default();
+        let steps = ChildSteps::default();
         for n in 0..3 {
             let (step, in_flight) = next(&steps, "a", json!(n));
             drop(in_flight);
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn both_of_two_concurrent_calls_overlap() {
-        let steps = Places::default();
+        let steps = ChildSteps::default();
         let (first, first_in_flight) = next(&steps, "a", json!(1));
         let approval = first.within(StepKind::Approval, "approval");
         assert!(!first.is_overlapped());
@@ -356,7 +356,7 @@ mod tests {
 
     #[test]
     fn a_part_of_a_call_has_the_place_of_the_call_and_a_key_below_it() {
-        let steps = Places::default();
+        let steps = ChildSteps::default();
         let (step, _in_flight) = next(&steps, "a", json!(1));
         let part = step.within(StepKind::Approval, "approval");
         assert_eq!((&part.parent, part.place), (&step.parent, step.place));

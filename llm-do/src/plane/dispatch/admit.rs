@@ -14,7 +14,7 @@ use crate::base::error::CallError;
 use crate::base::usage::Limits;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Caller, ItemKind};
-use crate::observe::journal::Visit;
+use crate::observe::journal::InFlightStep;
 use crate::plane::context::{CallContext, CallFrame, Deadline, RawArguments};
 use crate::plane::declared::Callee;
 use crate::plane::registry::{Prepared, Registered};
@@ -36,7 +36,7 @@ pub(super) struct Admitted<'a> {
     pub(super) tool: Found<'a>,
     pub(super) prepared: Prepared,
     /// Its place in the journal, if there is one, where it is under way until this is dropped.
-    pub(super) visit: Option<Visit>,
+    pub(super) visit: Option<InFlightStep>,
 }
 
 impl<'a> Proposed<'a> {

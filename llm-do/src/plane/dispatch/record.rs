@@ -17,7 +17,7 @@ use crate::base::error::{CallError, Failure, chain};
 use crate::base::usage::UsageTree;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{self, Caller, ItemKind};
-use crate::observe::journal::{Journal, JournalError, StepKind, StepSpec, Visit, digest, too_deep};
+use crate::observe::journal::{InFlightStep, Journal, JournalError, StepKind, StepSpec, digest, too_deep};
 use crate::plane::context::{CallContext, JournalMethod};
 use crate::plane::registry::{Prepared, Registered};
 
@@ -191,7 +191,11 @@ pub(super) fn result_step(run: &StepSpec) -> StepSpec {
 }
 
 /// Finds the place of a call in the journal, if there is one.
-pub(super) fn place(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<Option<Visit>, CallError> {
+pub(super) fn place(
+    ctx: &CallContext,
+    tool: &Registered,
+    prepared: &Prepared,
+) -> Result<Option<InFlightStep>, CallError> {
     let (Some(_), Some(caller)) = (ctx.journal(), ctx.caller()) else { return Ok(None) };
     if ctx.frame().by == Caller::User {
         // The user's call is the run, which has its place already.
@@ -255,7 +259,7 @@ impl CallContext {
         because: Vec<Arc<str>>,
         result: Result<ToolReturn, CallError>,
     ) -> Result<ToolReturn, CallError> {
-        let Some(places) = self.places_after() else { return self.retry_later(because, result).await };
+        let Some(places) = self.steps_after() else { return self.retry_later(because, result).await };
         let because = if result.is_err() { places.led_to(result.as_ref().err()) } else { Vec::new() };
         let is_recovered = has_failed && result.is_ok();
         if because.is_empty() && !is_recovered {
