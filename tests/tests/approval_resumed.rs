@@ -1,4 +1,4 @@
-//! Approvals of runs that are resumed: what a person decided lasts, what a mode or rule decided is decided again.
+//! Approvals of resumed runs: decisions of a person are kept, decisions of a mode or a rule are made again.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::sync::{Arc, Mutex};
@@ -17,11 +17,11 @@ use llm_do::usage::Usage;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-/// What happened outside of the plane. Clones share it.
+/// The effects outside of the plane. Clones share them.
 #[derive(Clone, Debug, Default)]
 struct World {
     log: Arc<Mutex<Vec<String>>>,
-    /// The text whose write never ends.
+    /// The text whose write never returns.
     stuck: Arc<Mutex<Option<String>>>,
     reached: Arc<Notify>,
 }
@@ -48,7 +48,7 @@ async fn write(text: String, world: State<World>) -> usize {
     text.len()
 }
 
-/// Writes texts one after the other.
+/// Writes texts sequentially.
 #[entry(toolsets = [write])]
 async fn write_all(ctx: &CallContext<write_all>, texts: Vec<String>) -> Result<usize> {
     let mut sum = 0;
@@ -62,7 +62,7 @@ async fn write_all(ctx: &CallContext<write_all>, texts: Vec<String>) -> Result<u
 #[worker(toolsets = [write])]
 async fn assistant(input: String) -> String;
 
-/// An approver that answers every question the same, and writes down what it was asked.
+/// An approver that always returns this decision, and logs the requests.
 #[derive(Debug)]
 struct Always(Decision, World);
 
@@ -90,8 +90,8 @@ async fn run(builder: RuntimeBuilder) -> Result<usize, CallError> {
     builder.build().unwrap().run(all()).await
 }
 
-/// Runs until a write of `text` has begun, and dies there.
-async fn die_at(text: &str, builder: RuntimeBuilder, world: &World) {
+/// Runs until a write of `text` has begun, and drops the run there.
+async fn drop_run_at(text: &str, builder: RuntimeBuilder, world: &World) {
     *world.stuck.lock().unwrap() = Some(text.to_owned());
     let runtime = builder.build().unwrap();
     tokio::select! {
@@ -103,7 +103,7 @@ async fn die_at(text: &str, builder: RuntimeBuilder, world: &World) {
     world.take();
 }
 
-/// The records, with `change` made to each recorded answer of an approval.
+/// Returns the journal with `change` applied to each recorded answer of an approval.
 fn with_answers(journal: &MemoryJournal, change: impl Fn(&mut Value)) -> MemoryJournal {
     let changed = journal.records().into_iter().map(|mut record: Record| {
         if record.kind == StepKind::Approval {
@@ -130,9 +130,9 @@ fn decisions(recorder: &Recorder) -> Vec<(bool, DecidedBy, RuleSource)> {
 const MODES: [ApprovalMode; 3] = [ApprovalMode::Prompt, ApprovalMode::ApproveAll, ApprovalMode::RejectAll];
 
 #[tokio::test]
-async fn what_a_mode_approved_is_denied_after_a_resume_under_reject_all() {
+async fn a_call_that_a_mode_approved_is_denied_after_a_resume_under_reject_all() {
     let (journal, world) = (MemoryJournal::new(), World::default());
-    die_at("b", process(&journal, &world).approval_mode(ApprovalMode::ApproveAll), &world).await;
+    drop_run_at("b", process(&journal, &world).approval_mode(ApprovalMode::ApproveAll), &world).await;
     assert_eq!(answers(&journal), Vec::<Value>::new(), "the mode's answers are not recorded");
 
     let rejecting = process(&journal.replayed(), &world).approval_mode(ApprovalMode::RejectAll);
@@ -142,7 +142,7 @@ async fn what_a_mode_approved_is_denied_after_a_resume_under_reject_all() {
 }
 
 #[tokio::test]
-async fn each_mode_decides_again_about_what_another_decided_before() {
+async fn a_resumed_run_uses_the_current_mode_for_calls_without_a_recorded_answer() {
     for before in MODES {
         for after in MODES {
             let (journal, world) = (MemoryJournal::new(), World::default());
@@ -150,13 +150,13 @@ async fn each_mode_decides_again_about_what_another_decided_before() {
             if before == ApprovalMode::RejectAll {
                 assert!(run(first).await.unwrap_err().is_denied());
             } else {
-                die_at("b", first, &world).await;
+                drop_run_at("b", first, &world).await;
             }
             let resumed = answering(&journal.replayed(), &world, Decision::approve()).approval_mode(after);
             let result = run(resumed).await;
             let expected: &[&str] = match (before, after) {
                 (ApprovalMode::ApproveAll, ApprovalMode::Prompt) => &["asked about b", "wrote b"],
-                // After `Prompt`, the person was asked about `b` already, and that answer lasts.
+                // Under `Prompt`, the answer of the person about `b` was recorded, and it is kept.
                 (ApprovalMode::Prompt, _) | (ApprovalMode::ApproveAll, ApprovalMode::ApproveAll) => &["wrote b"],
                 (_, ApprovalMode::RejectAll) => &[],
                 (_, ApprovalMode::Prompt) => &["asked about a", "wrote a", "asked about b", "wrote b"],
@@ -168,13 +168,13 @@ async fn each_mode_decides_again_about_what_another_decided_before() {
     }
 }
 
-/// The journal as it is if the process died before the run's result was recorded.
+/// Returns the journal as it is if the process died before the result of the run was recorded.
 fn unfinished(journal: &MemoryJournal) -> MemoryJournal {
     MemoryJournal::from_records(journal.records().into_iter().filter(|record| record.kind != StepKind::Result))
 }
 
 #[tokio::test]
-async fn a_recorded_effect_is_replayed_whatever_the_mode_or_the_rules_say_now() {
+async fn a_recorded_effect_is_replayed_under_each_mode_and_rule() {
     let (journal, world) = (MemoryJournal::new(), World::default());
     let pre_approved = Policy::new().tool("write", Rule::PreApproved);
     let first = run(process(&journal, &world).policy(pre_approved)).await.unwrap();
@@ -184,7 +184,7 @@ async fn a_recorded_effect_is_replayed_whatever_the_mode_or_the_rules_say_now() 
         deny(),
         deny().policy(Policy::new().tool("write", Rule::Ask)),
         deny().policy(Policy::new().tool("write", Rule::blocked("not any more"))),
-        deny().policy(Policy::new().decide_with(|_| panic!("no rule is applied to what is recorded"))),
+        deny().policy(Policy::new().decide_with(|_| panic!("no rule is applied to recorded effects"))),
         deny().approval_mode(ApprovalMode::RejectAll),
         process(&unfinished(&journal), &world),
     ] {
@@ -196,7 +196,7 @@ async fn a_recorded_effect_is_replayed_whatever_the_mode_or_the_rules_say_now() 
 }
 
 #[tokio::test]
-async fn a_persons_decision_about_a_recorded_effect_is_reported_as_it_was() {
+async fn the_recorded_decision_of_a_person_is_reported_in_a_replay() {
     let (journal, world) = (MemoryJournal::new(), World::default());
     run(answering(&journal, &world, Decision::approve_with(json!({ "text": "edited" })))).await.unwrap();
     assert_eq!(world.take(), ["asked about a", "wrote edited", "asked about b", "wrote edited"]);
@@ -215,16 +215,16 @@ async fn a_persons_decision_about_a_recorded_effect_is_reported_as_it_was() {
 }
 
 #[tokio::test]
-async fn only_what_the_approver_decided_is_recorded() {
+async fn only_decisions_of_the_approver_are_recorded() {
     let (journal, world) = (MemoryJournal::new(), World::default());
     let texts = || write_all { texts: vec!["a".into(), "a".into(), "b".into()] };
     let runtime = answering(&journal, &world, Decision::approve_for_session()).build().unwrap();
     runtime.run(texts()).await.unwrap();
     assert_eq!(world.take(), ["asked about a", "wrote a", "wrote a", "asked about b", "wrote b"]);
-    let judges: Vec<_> = answers(&journal).into_iter().map(|answer| answer["by"].clone()).collect();
-    assert_eq!(judges, ["approver", "approver"], "what is remembered is not an answer of its own");
+    let decided_by: Vec<_> = answers(&journal).into_iter().map(|answer| answer["by"].clone()).collect();
+    assert_eq!(decided_by, ["approver", "approver"], "remembered approvals are not recorded separately");
 
-    // What the person said for the session is remembered again, though the effect is recorded.
+    // A recorded approval for the session is remembered after a resume, even if its effect is only replayed.
     let resumed = MemoryJournal::from_records(journal.records().into_iter().take(3));
     let runtime = answering(&resumed, &world, Decision::deny("no")).build().unwrap();
     assert!(runtime.run(texts()).await.unwrap_err().is_denied());
@@ -232,24 +232,24 @@ async fn only_what_the_approver_decided_is_recorded() {
 }
 
 #[tokio::test]
-async fn edited_arguments_are_held_to_the_rules_again() {
+async fn recorded_edited_arguments_are_checked_against_the_current_rules() {
     let (journal, world) = (MemoryJournal::new(), World::default());
-    die_at("edited", answering(&journal, &world, Decision::approve_with(json!({ "text": "edited" }))), &world).await;
+    drop_run_at("edited", answering(&journal, &world, Decision::approve_with(json!({ "text": "edited" }))), &world)
+        .await;
     let resumed = || answering(&journal.replayed(), &world, Decision::deny("no"));
 
-    let blocking = Policy::new().decide_with(|call| {
-        (call.arguments["text"] == "edited").then(|| Rule::blocked("nothing is to be edited any more"))
-    });
+    let blocking = Policy::new()
+        .decide_with(|call| (call.arguments["text"] == "edited").then(|| Rule::blocked("edits are blocked now")));
     let error = run(resumed().policy(blocking)).await.unwrap_err();
-    assert!(error.is_blocked() && llm_do::error::chain(&error).contains("edited any more"), "{error:?}");
+    assert!(error.is_blocked() && llm_do::error::chain(&error).contains("edits are blocked now"), "{error:?}");
     assert!(world.take().is_empty());
 
     let error = run(resumed()).await.unwrap_err();
     assert!(error.is_denied(), "{error:?}");
-    assert_eq!(world.take(), ["wrote edited", "asked about b"], "about `a` nobody is asked again");
+    assert_eq!(world.take(), ["wrote edited", "asked about b"], "there is no second question about `a`");
 
-    let unfit = with_answers(&journal, |answer| answer["verdict"]["approved"] = json!({ "text": 7 }));
-    let error = run(answering(&unfit, &world, Decision::approve())).await.unwrap_err();
+    let invalid = with_answers(&journal, |answer| answer["verdict"]["approved"] = json!({ "text": 7 }));
+    let error = run(answering(&invalid, &world, Decision::approve())).await.unwrap_err();
     assert!(
         matches!(llm_do::error::chain(&error), text if text.contains("invalid arguments for `write`")),
         "{error:?}"
@@ -258,9 +258,9 @@ async fn edited_arguments_are_held_to_the_rules_again() {
 }
 
 #[tokio::test]
-async fn a_persons_answer_outlives_the_rule_that_asked_but_a_block_holds() {
+async fn a_recorded_answer_outlives_the_rule_that_asked_but_a_block_takes_precedence() {
     let (journal, world) = (MemoryJournal::new(), World::default());
-    die_at("a", answering(&journal, &world, Decision::approve()), &world).await;
+    drop_run_at("a", answering(&journal, &world, Decision::approve()), &world).await;
     let blocked = Policy::new().tool("write", Rule::blocked("not any more"));
     let error = run(answering(&journal.replayed(), &world, Decision::approve()).policy(blocked)).await.unwrap_err();
     assert!(error.is_blocked(), "{error:?}");
@@ -275,9 +275,9 @@ async fn a_persons_answer_outlives_the_rule_that_asked_but_a_block_holds() {
 }
 
 #[tokio::test]
-async fn an_approval_that_a_mode_left_in_an_older_journal_counts_for_nothing() {
+async fn an_approval_by_a_mode_in_an_older_journal_is_ignored() {
     let (journal, world) = (MemoryJournal::new(), World::default());
-    die_at("b", answering(&journal, &world, Decision::approve()), &world).await;
+    drop_run_at("b", answering(&journal, &world, Decision::approve()), &world).await;
     let older = || with_answers(&journal, |answer| answer["by"] = json!("mode"));
 
     let error = run(process(&older(), &world).approval_mode(ApprovalMode::RejectAll)).await.unwrap_err();
@@ -288,19 +288,19 @@ async fn an_approval_that_a_mode_left_in_an_older_journal_counts_for_nothing() {
     assert_eq!(run(process(&older(), &world).approval_mode(ApprovalMode::ApproveAll)).await.unwrap(), 2);
     world.take();
 
-    // The same of a journal that cannot say what it holds before it is asked for it.
-    let blind = |journal: MemoryJournal| Runtime::builder().journal(Blind(journal)).state(world.clone());
-    let error = run(blind(older()).approval_mode(ApprovalMode::RejectAll)).await.unwrap_err();
+    // The same for a journal without `is_recorded` and `recorded`.
+    let minimal = |journal: MemoryJournal| Runtime::builder().journal(MinimalJournal(journal)).state(world.clone());
+    let error = run(minimal(older()).approval_mode(ApprovalMode::RejectAll)).await.unwrap_err();
     assert!(error.is_denied(), "{error:?}");
     assert!(world.take().is_empty());
 }
 
-/// A journal that has no more than it must.
+/// A journal with the required methods only.
 #[derive(Debug)]
-struct Blind(MemoryJournal);
+struct MinimalJournal(MemoryJournal);
 
 #[async_trait]
-impl Journal for Blind {
+impl Journal for MinimalJournal {
     async fn step(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
         self.0.step(step, local).await
     }
@@ -311,31 +311,33 @@ impl Journal for Blind {
 }
 
 #[tokio::test]
-async fn a_journal_that_cannot_say_what_it_holds_keeps_a_persons_answer_and_holds_edits_to_the_rules() {
+async fn a_journal_with_the_required_methods_only_keeps_answers_and_checks_edits_against_the_rules() {
     let (journal, world) = (MemoryJournal::new(), World::default());
-    die_at("edited", answering(&journal, &world, Decision::approve_with(json!({ "text": "edited" }))), &world).await;
-    let blind = || Runtime::builder().journal(Blind(journal.replayed())).state(world.clone());
+    drop_run_at("edited", answering(&journal, &world, Decision::approve_with(json!({ "text": "edited" }))), &world)
+        .await;
+    let minimal = || Runtime::builder().journal(MinimalJournal(journal.replayed())).state(world.clone());
 
-    let answered = blind().approver(Always(Decision::deny("no"), world.clone()));
+    let answered = minimal().approver(Always(Decision::deny("no"), world.clone()));
     assert!(run(answered).await.unwrap_err().is_denied());
     assert_eq!(world.take(), ["wrote edited", "asked about b"]);
 
     let blocking = Policy::new()
-        .decide_with(|call| (call.arguments["text"] == "edited").then(|| Rule::blocked("nothing is to be edited")));
-    let error = run(blind().approver(Always(Decision::deny("no"), world.clone())).policy(blocking)).await.unwrap_err();
+        .decide_with(|call| (call.arguments["text"] == "edited").then(|| Rule::blocked("edits are blocked")));
+    let error =
+        run(minimal().approver(Always(Decision::deny("no"), world.clone())).policy(blocking)).await.unwrap_err();
     assert!(error.is_blocked(), "{error:?}");
     assert!(world.take().is_empty());
 }
 
-/// A model that writes `a`, and then says what it was told of it.
-fn model(is_asked: bool) -> FunctionModel {
+/// A model that writes `a`, and then returns the result of that call as text.
+fn model(is_expected: bool) -> FunctionModel {
     FunctionModel::new(move |request: Request<'_>| {
-        assert!(is_asked, "a model was asked in a replay");
-        let told = request.messages.iter().find_map(|message| match message {
+        assert!(is_expected, "a model was called in a replay");
+        let result = request.messages.iter().find_map(|message| match message {
             Message::Tool { results } => Some(results[0].content.clone()),
             _ => None,
         });
-        let part = match told {
+        let part = match result {
             Some(text) => ResponsePart::Text { text },
             None => ResponsePart::ToolCall(ToolCall::new("1", "write", json!({ "text": "a" }).to_string())),
         };
@@ -344,21 +346,21 @@ fn model(is_asked: bool) -> FunctionModel {
 }
 
 #[tokio::test]
-async fn a_denial_that_a_model_was_told_of_lasts_whoever_denied() {
+async fn a_denial_that_was_sent_to_a_model_is_kept() {
     let world = World::default();
     let rejecting = |builder: RuntimeBuilder| builder.approval_mode(ApprovalMode::RejectAll);
     let blocking = |builder: RuntimeBuilder| builder.policy(Policy::new().tool("write", Rule::blocked("never")));
-    let unasked = |builder: RuntimeBuilder| builder;
-    let denying: [&dyn Fn(RuntimeBuilder) -> RuntimeBuilder; 3] = [&rejecting, &blocking, &unasked];
+    let without_approver = |builder: RuntimeBuilder| builder;
+    let denying: [&dyn Fn(RuntimeBuilder) -> RuntimeBuilder; 3] = [&rejecting, &blocking, &without_approver];
     for deny in denying {
         let journal = MemoryJournal::new();
-        let run = async |builder: RuntimeBuilder, is_asked| {
-            let runtime = builder.return_permission_errors(true).force_model(model(is_asked)).build().unwrap();
+        let run = async |builder: RuntimeBuilder, is_expected| {
+            let runtime = builder.return_permission_errors(true).force_model(model(is_expected)).build().unwrap();
             runtime.run(assistant { input: "Go.".into() }).await
         };
         let first = run(deny(process(&journal, &world)), true).await.unwrap();
         assert!(first.contains("permission"), "{first}");
-        // Cut off before the run's result, so that its turns are gone through again.
+        // Without the result of the run, so that its turns are replayed.
         let records = journal.records().into_iter().filter(|record| record.kind != StepKind::Result);
         let rest = MemoryJournal::from_records(records);
         let approving = process(&rest, &world).approval_mode(ApprovalMode::ApproveAll);
@@ -367,13 +369,13 @@ async fn a_denial_that_a_model_was_told_of_lasts_whoever_denied() {
     }
 }
 
-/// Write a text in a call of its own.
+/// Write a text in a nested call.
 #[tool(effect = read_only, toolsets = [write])]
 async fn write_below(ctx: &CallContext<write_below>, text: String) -> Result<usize> {
     Ok(ctx.call(write { text }).await?)
 }
 
-/// Writes a text, in a call of its own and then itself.
+/// Writes a text twice: in a nested call, and then directly.
 #[entry(toolsets = [write, write_below])]
 async fn write_again(ctx: &CallContext<write_again>) -> Result<usize> {
     let below = ctx.call(write_below { text: "a".into() }).await?;
@@ -381,7 +383,7 @@ async fn write_again(ctx: &CallContext<write_again>) -> Result<usize> {
 }
 
 #[tokio::test]
-async fn what_was_approved_in_a_call_that_is_replayed_is_remembered() {
+async fn an_approval_inside_a_replayed_call_is_remembered() {
     for scope in [ApprovalScope::Session, ApprovalScope::Run] {
         let (journal, world) = (MemoryJournal::new(), World::default());
         let run = async |journal: &MemoryJournal| {
@@ -394,7 +396,7 @@ async fn what_was_approved_in_a_call_that_is_replayed_is_remembered() {
         let below = records.iter().position(|record| record.kind == StepKind::Call).unwrap();
         let cut = MemoryJournal::from_records(records.into_iter().take(below + 1));
         assert_eq!(run(&cut).await, 2);
-        assert_eq!(world.take(), ["wrote a"], "the answer inside of the replayed call covers it: {scope:?}");
+        assert_eq!(world.take(), ["wrote a"], "the approval inside the replayed call covers it: {scope:?}");
     }
 }
 
@@ -405,7 +407,7 @@ async fn note(text: String, world: State<World>) -> usize {
     text.len()
 }
 
-/// Writes a text, itself or in a call of its own, and notes whether it could.
+/// Writes a text, directly or in a nested call, and notes whether this succeeded.
 #[entry(toolsets = [write, write_below, note])]
 async fn write_and_note(ctx: &CallContext<write_and_note>, below: bool) -> Result<bool> {
     let text = || "a".to_owned();
@@ -416,7 +418,7 @@ async fn write_and_note(ctx: &CallContext<write_and_note>, below: bool) -> Resul
 }
 
 #[tokio::test]
-async fn a_denial_by_a_mode_or_a_rule_that_code_went_on_from_lasts() {
+async fn a_denial_by_a_mode_or_a_rule_that_code_handled_is_kept() {
     let blocked = || Policy::new().tool("write", Rule::blocked("never"));
     for (below, is_blocked) in [(false, false), (true, false), (false, true), (true, true)] {
         let (journal, world) = (MemoryJournal::new(), World::default());
@@ -425,7 +427,7 @@ async fn a_denial_by_a_mode_or_a_rule_that_code_went_on_from_lasts() {
         assert!(!first.build().unwrap().run(write_and_note { below }).await.unwrap());
         assert_eq!(world.take(), ["noted written: false"]);
         let resumed = process(&unfinished(&journal), &world).approval_mode(ApprovalMode::ApproveAll);
-        let went_on = resumed.build().unwrap().run(write_and_note { below }).await.unwrap();
-        assert!(!went_on && world.take().is_empty(), "below {below}, blocked {is_blocked}");
+        let is_written = resumed.build().unwrap().run(write_and_note { below }).await.unwrap();
+        assert!(!is_written && world.take().is_empty(), "below {below}, blocked {is_blocked}");
     }
 }

@@ -352,7 +352,7 @@ fn a_failed_run_explains_how_to_resume_it() {
     fails(&["run", "--journal", &journal, "Ann"], 1, hint);
     fails(&["run", "--journal", &journal, "--reject-all", "Ann"], 1, "the final failure is retried");
     let other = stderr(&app(&["run", "--journal", &journal, "--approve-all", "Bob"]));
-    assert!(other.contains("departs from its journal") && !other.contains(hint), "resuming would fail again: {other}");
+    assert!(other.contains("diverged from its journal") && !other.contains(hint), "resuming would fail again: {other}");
     assert!(!stderr(&app(&["run", "Ann"])).contains(hint), "there is nothing to resume");
 }
 
@@ -408,7 +408,7 @@ fn a_journal_of_an_interrupted_run_lists_the_recorded_calls() {
     let output = app(&["journal", &journal]);
     assert!(stdout(&output).contains("run main_entry") && stderr(&output).contains("line 3 of the journal"));
     assert_eq!(output.status.code(), Some(1));
-    fails(&["journal", "/missing/journal"], 1, "cannot use the journal");
+    fails(&["journal", "/missing/journal"], 1, "cannot read or write the journal");
     std::fs::write(&path, "").unwrap();
     assert_eq!(stdout(&app(&["journal", &journal])), "the journal is empty\n");
 }
@@ -448,18 +448,18 @@ fn events_may_go_to_standard_error() {
 fn a_journal_that_cannot_be_resumed_is_an_error_with_advice() {
     let (_folder, path, journal) = journal();
     assert_eq!(app(&["run", "--journal", &journal, "--approve-all", "Ann"]).status.code(), Some(0));
-    fails(&["run", "--journal", &journal, "--approve-all", "Bob"], 1, "the run departs from its journal at 1st call");
+    fails(&["run", "--journal", &journal, "--approve-all", "Bob"], 1, "the run diverged from its journal at 1st call");
 
     let open = FileJournal::open(&path).unwrap();
-    fails(&["run", "--journal", &journal, "Ann"], 1, "is in use: end the other run, or choose another file");
+    fails(&["run", "--journal", &journal, "Ann"], 1, "is in use by another run: stop that run, or choose another file");
     drop(open);
 
     let whole = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, whole.replacen("{\"key\"", "{\"kex\"", 1)).unwrap();
     fails(&["run", "--journal", &journal, "Ann"], 1, "line 2 of the journal");
     std::fs::write(&path, "Dear diary\n").unwrap();
-    fails(&["run", "--journal", &journal, "Ann"], 1, "so nothing is written to it");
-    fails(&["run", "--journal", "/missing/journal", "Ann"], 1, "cannot use the journal");
+    fails(&["run", "--journal", &journal, "Ann"], 1, "not an llm-do journal, nothing was written; choose another file");
+    fails(&["run", "--journal", "/missing/journal", "Ann"], 1, "cannot read or write the journal");
 }
 
 #[test]
@@ -549,7 +549,11 @@ fn harden_names_what_is_missing() {
     let journal = format!("{journal}-Ann");
     fails(&["harden", "great", "--tool", "greet_by_rule", "--journal", &journal], 1, "did you mean `greet`?");
     fails(&["harden", "greet", "--tool", "greet_by_rul", "--journal", &journal], 2, "did you mean `greet_by_rule`?");
-    fails(&["harden", "greet", "--tool", "greet_by_rule", "--journal", "/missing"], 1, "cannot use the journal");
+    fails(
+        &["harden", "greet", "--tool", "greet_by_rule", "--journal", "/missing"],
+        1,
+        "cannot read or write the journal",
+    );
     fails(&["harden", "greet", "--tool", "greet_by_rule"], 2, "--journal");
 }
 

@@ -1,4 +1,4 @@
-//! The journal: what is recorded is replayed, what is not runs once, and what differs is told.
+//! Journals: recorded steps are replayed, unrecorded steps run once, and divergence is reported.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,12 +21,12 @@ fn tool(parent: &str, place: u32, name: &str, input: Value) -> StepSpec {
     StepSpec::new(parent, place, StepKind::Tool, name, input)
 }
 
-fn gives(value: Value) -> StepFuture {
+fn returns(value: Value) -> StepFuture {
     Box::pin(async { Ok(value) })
 }
 
 fn never() -> StepFuture {
-    Box::pin(async { panic!("what is recorded ran again") })
+    Box::pin(async { panic!("a recorded effect ran again") })
 }
 
 fn interrupted() -> StepFuture {
@@ -39,10 +39,10 @@ fn folder() -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// Records `a`, `b` and `c` in `main`, one after the other.
+/// Records `a`, `b` and `c` in `main`, sequentially.
 async fn record_three(journal: &impl Journal) {
     for (place, name) in (0..).zip(["a", "b", "c"]) {
-        journal.step(tool("main", place, name, json!(name)), gives(json!(place))).await.unwrap();
+        journal.step(tool("main", place, name, json!(name)), returns(json!(place))).await.unwrap();
     }
 }
 
@@ -54,20 +54,20 @@ fn names(path: &Path) -> Vec<String> {
 async fn a_recorded_effect_is_returned_and_never_polled_again() {
     let journal = MemoryJournal::new();
     let step = tool("main", 0, "roll", json!({ "sides": 6 }));
-    assert_eq!(journal.step(step.clone(), gives(json!(4))).await.unwrap(), 4);
+    assert_eq!(journal.step(step.clone(), returns(json!(4))).await.unwrap(), 4);
     assert_eq!(journal.step(step.clone(), never()).await.unwrap(), 4, "in the process that recorded it");
     assert_eq!(journal.replayed().step(step, never()).await.unwrap(), 4, "in another process");
 }
 
 #[tokio::test]
-async fn what_is_interrupted_is_not_recorded_and_runs_again() {
+async fn an_interrupted_effect_is_not_recorded_and_runs_again() {
     let (_folder, path) = folder();
     let (memory, file) = (MemoryJournal::new(), FileJournal::open(&path).unwrap());
     for journal in [&memory as &dyn Journal, &file] {
         let step = tool("main", 0, "ask", json!(1));
         let error = journal.step(step.clone(), interrupted()).await.unwrap_err();
         assert!(matches!(error, JournalError::Interrupted), "{error}");
-        assert_eq!(journal.step(step, gives(json!("answer"))).await.unwrap(), "answer");
+        assert_eq!(journal.step(step, returns(json!("answer"))).await.unwrap(), "answer");
     }
     assert_eq!(memory.records().len(), 1);
     drop(file);
@@ -81,31 +81,31 @@ async fn an_effect_that_is_dropped_is_not_recorded() {
     let pending: StepFuture = Box::pin(std::future::pending());
     tokio::time::timeout(Duration::from_millis(1), journal.step(step.clone(), pending)).await.unwrap_err();
     assert_eq!(journal.records(), []);
-    assert_eq!(journal.step(step, gives(json!(1))).await.unwrap(), 1);
+    assert_eq!(journal.step(step, returns(json!(1))).await.unwrap(), 1);
 }
 
 #[tokio::test]
-async fn the_same_input_is_the_same_effect_in_whatever_order_its_fields_are() {
+async fn the_order_of_object_fields_in_the_input_does_not_matter() {
     let journal = MemoryJournal::new();
-    journal.step(tool("main", 0, "a", json!({ "x": 1, "y": 2 })), gives(json!("done"))).await.unwrap();
+    journal.step(tool("main", 0, "a", json!({ "x": 1, "y": 2 })), returns(json!("done"))).await.unwrap();
     let again = journal.replayed();
     assert_eq!(again.step(tool("main", 0, "a", json!({ "y": 2, "x": 1 })), never()).await.unwrap(), "done");
 }
 
 #[tokio::test]
-async fn calls_and_promises_are_steps_unless_a_journal_says_otherwise() {
+async fn calls_and_promises_are_steps_by_default() {
     let journal = MemoryJournal::new();
     let call = StepSpec::new("main", 0, StepKind::Call, "sum", json!([1, 2]));
     let approval = call.within(StepKind::Approval, "approval");
-    journal.promise(approval.clone(), gives(json!(true))).await.unwrap();
-    journal.call(call.clone(), gives(json!(3))).await.unwrap();
+    journal.promise(approval.clone(), returns(json!(true))).await.unwrap();
+    journal.call(call.clone(), returns(json!(3))).await.unwrap();
     let again = journal.replayed();
     assert_eq!(again.promise(approval, never()).await.unwrap(), true);
     assert_eq!(again.call(call, never()).await.unwrap(), 3);
 }
 
 #[tokio::test]
-async fn a_wait_is_waited_once() {
+async fn a_recorded_sleep_returns_immediately() {
     let journal = MemoryJournal::new();
     let sleep = StepSpec::new("main", 0, StepKind::Sleep, "sleep", Value::Null);
     let start = tokio::time::Instant::now();
@@ -117,20 +117,20 @@ async fn a_wait_is_waited_once() {
 }
 
 #[tokio::test]
-async fn the_time_is_the_one_of_the_first_run_to_the_last_digit() {
+async fn a_recorded_time_is_replayed_with_full_precision() {
     let (_folder, path) = folder();
     let now = StepSpec::new("main", 0, StepKind::Now, "now", Value::Null);
     let first = FileJournal::open(&path).unwrap().now(now.clone(), Timestamp::now()).await.unwrap();
     assert_eq!(FileJournal::open(&path).unwrap().now(now.clone(), Timestamp::now()).await.unwrap(), first);
 
     let journal = MemoryJournal::new();
-    journal.step(now.clone(), gives(json!("noon"))).await.unwrap();
+    journal.step(now.clone(), returns(json!("noon"))).await.unwrap();
     let error = journal.now(now, Timestamp::now()).await.unwrap_err();
-    assert!(error.to_string().contains("now `now`") && error.to_string().contains("no time"), "{error}");
+    assert!(error.to_string().contains("now `now`") && error.to_string().contains("not a timestamp"), "{error}");
 }
 
 #[tokio::test]
-async fn a_journal_replays_until_the_run_has_come_to_all_that_is_recorded() {
+async fn a_journal_is_replaying_until_each_record_is_replayed() {
     let journal = MemoryJournal::new();
     record_three(&journal).await;
     assert!(!journal.is_replaying(), "nothing was recorded by another process");
@@ -143,13 +143,13 @@ async fn a_journal_replays_until_the_run_has_come_to_all_that_is_recorded() {
 }
 
 #[tokio::test]
-async fn what_is_inside_a_replayed_call_counts_as_come_to() {
+async fn steps_inside_a_replayed_call_count_as_replayed() {
     let journal = MemoryJournal::new();
     let call = StepSpec::new("main", 0, StepKind::Call, "outer", Value::Null);
     let inner = tool(&call.key, 0, "inner", Value::Null);
-    journal.step(call.within(StepKind::Approval, "approval"), gives(json!(true))).await.unwrap();
-    journal.step(inner, gives(json!(1))).await.unwrap();
-    journal.call(call.clone(), gives(json!(2))).await.unwrap();
+    journal.step(call.within(StepKind::Approval, "approval"), returns(json!(true))).await.unwrap();
+    journal.step(inner, returns(json!(1))).await.unwrap();
+    journal.call(call.clone(), returns(json!(2))).await.unwrap();
     let again = journal.replayed();
     again.call(call.clone(), never()).await.unwrap();
     assert!(!again.is_replaying());
@@ -164,11 +164,11 @@ fn diverged(error: &JournalError) -> (&str, &str, &str) {
 }
 
 #[tokio::test]
-async fn another_call_at_a_recorded_place_is_told_with_its_place_and_both() {
+async fn another_call_at_a_recorded_place_is_reported_with_the_place_and_both_calls() {
     let journal = MemoryJournal::new();
     let main = tool("", 0, "main", json!({})).key;
     for (place, name) in (0..).zip(["a", "b", "c"]) {
-        journal.step(tool(&main, place, name, json!("secret")), gives(Value::Null)).await.unwrap();
+        journal.step(tool(&main, place, name, json!("secret")), returns(Value::Null)).await.unwrap();
     }
     let again = journal.replayed();
     again.step(tool(&main, 0, "a", json!("secret")), never()).await.unwrap();
@@ -179,7 +179,7 @@ async fn another_call_at_a_recorded_place_is_told_with_its_place_and_both() {
     assert!(recorded.starts_with("tool `b` (input "), "{recorded}");
     assert!(found.starts_with("model `test:model` (input "), "{found}");
     let text = error.to_string();
-    assert!([place, recorded, found].iter().all(|part| text.contains(part)) && text.contains("begin a new one"));
+    assert!([place, recorded, found].iter().all(|part| text.contains(part)) && text.contains("start a new journal"));
     assert!(!text.contains("secret") && !text.contains("password"), "{text}");
 }
 
@@ -189,14 +189,14 @@ async fn the_same_tool_with_another_input_is_another_call() {
     record_three(&journal).await;
     let error = journal.replayed().step(tool("main", 0, "a", json!("other")), never()).await.unwrap_err();
     let (_, recorded, found) = diverged(&error);
-    assert_ne!(recorded, found, "the digests tell them apart");
+    assert_ne!(recorded, found, "the digests differ");
 }
 
 #[tokio::test]
-async fn a_key_with_another_input_is_no_replay() {
+async fn a_recorded_key_with_another_input_diverges() {
     let journal = MemoryJournal::new();
     let mut step = tool("main", 0, "a", json!(1));
-    journal.step(step.clone(), gives(json!(1))).await.unwrap();
+    journal.step(step.clone(), returns(json!(1))).await.unwrap();
     step.input = json!(2).into();
     diverged(&journal.step(step, never()).await.unwrap_err());
 }
@@ -205,20 +205,20 @@ async fn a_key_with_another_input_is_no_replay() {
 async fn a_call_may_run_after_its_approval_is_recorded() {
     let journal = MemoryJournal::new();
     let step = tool("main", 0, "a", json!(1)).nth(3);
-    journal.promise(step.within(StepKind::Approval, "approval"), gives(json!(true))).await.unwrap();
+    journal.promise(step.within(StepKind::Approval, "approval"), returns(json!(true))).await.unwrap();
     let again = journal.replayed();
     again.promise(step.within(StepKind::Approval, "approval"), never()).await.unwrap();
-    assert_eq!(again.step(step, gives(json!(2))).await.unwrap(), 2);
+    assert_eq!(again.step(step, returns(json!(2))).await.unwrap(), 2);
     let other = tool("main", 0, "a", json!(1)).nth(2);
     diverged(&journal.replayed().step(other, never()).await.unwrap_err());
 }
 
 #[tokio::test]
-async fn a_recorded_call_that_is_never_made_is_told_at_the_end_of_its_caller() {
+async fn a_recorded_call_that_is_not_made_is_reported_at_the_end_of_its_caller() {
     let journal = MemoryJournal::new();
     let main = tool("", 0, "main", json!({})).key;
     for (place, name) in (0..).zip(["a", "b"]) {
-        journal.step(tool(&main, place, name, json!(name)), gives(Value::Null)).await.unwrap();
+        journal.step(tool(&main, place, name, json!(name)), returns(Value::Null)).await.unwrap();
     }
     let again = journal.replayed();
     again.step(tool(&main, 0, "a", json!("a")), never()).await.unwrap();
@@ -231,37 +231,37 @@ async fn a_recorded_call_that_is_never_made_is_told_at_the_end_of_its_caller() {
 }
 
 /// Records `a` and `b` in `main`, in flight at the same time; `b` ends first.
-async fn record_two_at_once() -> MemoryJournal {
+async fn record_two_concurrent() -> MemoryJournal {
     let journal = MemoryJournal::new();
     let (first, second) = (tool("main", 0, "a", json!(1)), tool("main", 1, "b", json!(2)));
     [&first, &second].into_iter().for_each(StepSpec::overlap);
-    journal.step(second, gives(json!("b"))).await.unwrap();
-    journal.step(first, gives(json!("a"))).await.unwrap();
+    journal.step(second, returns(json!("b"))).await.unwrap();
+    journal.step(first, returns(json!("a"))).await.unwrap();
     journal
 }
 
-fn at_once(step: StepSpec) -> StepSpec {
+fn overlapped(step: StepSpec) -> StepSpec {
     step.overlap();
     step
 }
 
 #[tokio::test(start_paused = true)]
-async fn concurrent_calls_may_come_in_any_order() {
-    let again = record_two_at_once().await.replayed();
-    assert_eq!(again.step(at_once(tool("main", 0, "b", json!(2))), never()).await.unwrap(), "b");
-    assert_eq!(again.step(at_once(tool("main", 1, "a", json!(1))), never()).await.unwrap(), "a");
+async fn concurrent_calls_may_begin_in_any_order() {
+    let again = record_two_concurrent().await.replayed();
+    assert_eq!(again.step(overlapped(tool("main", 0, "b", json!(2))), never()).await.unwrap(), "b");
+    assert_eq!(again.step(overlapped(tool("main", 1, "a", json!(1))), never()).await.unwrap(), "a");
     assert!(again.unused("main").is_none());
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_unknown_call_does_not_start_while_recorded_concurrent_calls_are_missing() {
     for (name, input) in [("a", json!(3)), ("c", json!(1))] {
-        let again = record_two_at_once().await.replayed();
-        // As it is when it begins: the other call, also an unknown one, has not begun yet.
+        let again = record_two_concurrent().await.replayed();
+        // Not yet overlapped when it begins: the second call, which is unknown too, begins later.
         let first = tool("main", 0, name, input.clone());
         let second = async {
             first.overlap();
-            again.step(at_once(tool("main", 1, "b", json!(4))), never()).await
+            again.step(overlapped(tool("main", 1, "b", json!(4))), never()).await
         };
         let (first, second) = tokio::join!(again.step(first.clone(), never()), second);
         for error in [first.unwrap_err(), second.unwrap_err()] {
@@ -275,46 +275,46 @@ async fn an_unknown_call_does_not_start_while_recorded_concurrent_calls_are_miss
 
 #[tokio::test(start_paused = true)]
 async fn an_unknown_call_runs_once_the_recorded_concurrent_calls_have_begun() {
-    let again = record_two_at_once().await.replayed();
+    let again = record_two_concurrent().await.replayed();
     let later = async {
         tokio::time::sleep(Duration::from_millis(900)).await;
-        again.step(at_once(tool("main", 1, "b", json!(2))), never()).await.unwrap();
+        again.step(overlapped(tool("main", 1, "b", json!(2))), never()).await.unwrap();
         tokio::time::sleep(Duration::from_millis(900)).await;
-        again.step(at_once(tool("main", 2, "a", json!(1))), never()).await.unwrap();
+        again.step(overlapped(tool("main", 2, "a", json!(1))), never()).await.unwrap();
     };
-    let unknown = at_once(tool("main", 0, "c", json!(3)));
-    let (ran, ()) = tokio::join!(again.step(unknown, gives(json!("c"))), later);
+    let unknown = overlapped(tool("main", 0, "c", json!(3)));
+    let (ran, ()) = tokio::join!(again.step(unknown, returns(json!("c"))), later);
     assert_eq!(ran.unwrap(), "c");
     assert!(again.unused("main").is_none());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_was_not_recorded_does_not_wait_for_calls_of_a_later_time() {
+async fn an_unrecorded_call_does_not_wait_for_calls_that_began_later() {
     let journal = MemoryJournal::new();
-    // As if the call at place 0 had ended without a record: denied, for one.
+    // As if the call at place 0 had ended without a record, such as a denied one.
     for place in 1..3 {
-        journal.step(tool("main", place, "a", json!(place)), gives(json!(place))).await.unwrap();
+        journal.step(tool("main", place, "a", json!(place)), returns(json!(place))).await.unwrap();
     }
     let begun = tokio::time::Instant::now();
     let again = journal.replayed();
-    assert_eq!(again.step(tool("main", 0, "denied", json!(0)), gives(json!(0))).await.unwrap(), 0);
+    assert_eq!(again.step(tool("main", 0, "denied", json!(0)), returns(json!(0))).await.unwrap(), 0);
     assert_eq!(begun.elapsed(), Duration::ZERO);
-    // Where those were in flight together, it can be seen only after a while that they do not come.
+    // If the later calls overlapped, they could begin now, so the call waits until the timeout.
     let journal = MemoryJournal::new();
     for place in 1..3 {
-        journal.step(at_once(tool("main", place, "a", json!(place))), gives(json!(place))).await.unwrap();
+        journal.step(overlapped(tool("main", place, "a", json!(place))), returns(json!(place))).await.unwrap();
     }
     let again = journal.replayed();
-    assert_eq!(again.step(tool("main", 0, "denied", json!(0)), gives(json!(0))).await.unwrap(), 0);
+    assert_eq!(again.step(tool("main", 0, "denied", json!(0)), returns(json!(0))).await.unwrap(), 0);
     for place in 1..3 {
-        again.step(at_once(tool("main", place, "a", json!(place))), never()).await.unwrap();
+        again.step(overlapped(tool("main", place, "a", json!(place))), never()).await.unwrap();
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn recorded_concurrent_calls_end_again_in_the_order_in_which_they_ended() {
-    let again = record_two_at_once().await.replayed();
-    let (a, b) = (at_once(tool("main", 0, "a", json!(1))), at_once(tool("main", 1, "b", json!(2))));
+async fn recorded_concurrent_calls_end_in_the_recorded_order() {
+    let again = record_two_concurrent().await.replayed();
+    let (a, b) = (overlapped(tool("main", 0, "a", json!(1))), overlapped(tool("main", 1, "b", json!(2))));
     let first = tokio::select! {
         biased;
         first = again.step(a, never()) => first,
@@ -324,16 +324,16 @@ async fn recorded_concurrent_calls_end_again_in_the_order_in_which_they_ended() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_waiting_call_that_is_given_up_leaves_nothing_behind() {
-    let again = record_two_at_once().await.replayed();
-    let unknown = at_once(tool("main", 0, "c", json!(3)));
+async fn a_cancelled_wait_for_recorded_calls_has_no_effect() {
+    let again = record_two_concurrent().await.replayed();
+    let unknown = overlapped(tool("main", 0, "c", json!(3)));
     let waiting = again.step(unknown.clone(), never());
     tokio::time::timeout(Duration::from_millis(10), waiting).await.unwrap_err();
     assert_eq!(again.records().len(), 2);
     for (place, (name, input)) in (1..).zip([("b", 2), ("a", 1)]) {
-        again.step(at_once(tool("main", place, name, json!(input))), never()).await.unwrap();
+        again.step(overlapped(tool("main", place, name, json!(input))), never()).await.unwrap();
     }
-    assert_eq!(again.step(unknown, gives(json!("c"))).await.unwrap(), "c");
+    assert_eq!(again.step(unknown, returns(json!("c"))).await.unwrap(), "c");
 }
 
 #[tokio::test]
@@ -360,7 +360,7 @@ async fn a_record_survives_json_in_both_directions() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_opened_again_holds_exactly_what_ended_in_its_order() {
+async fn a_reopened_file_contains_the_finished_steps_in_order() {
     let (_folder, path) = folder();
     let journal = FileJournal::open(&path).unwrap();
     record_three(&journal).await;
@@ -372,7 +372,7 @@ async fn a_file_that_is_opened_again_holds_exactly_what_ended_in_its_order() {
         assert_eq!(journal.step(tool("main", place, name, json!(name)), never()).await.unwrap(), place);
     }
     assert!(!journal.is_replaying());
-    journal.step(tool("main", 3, "d", Value::Null), gives(Value::Null)).await.unwrap();
+    journal.step(tool("main", 3, "d", Value::Null), returns(Value::Null)).await.unwrap();
     drop(journal);
     assert_eq!(names(&path), ["a", "b", "c", "d"]);
 }
@@ -382,13 +382,13 @@ async fn a_line_is_in_the_file_before_its_value_is_returned() {
     let (_folder, path) = folder();
     let journal = FileJournal::open(&path).unwrap();
     for place in 0..5 {
-        journal.step(tool("main", place, "a", json!(place)), gives(json!(place))).await.unwrap();
+        journal.step(tool("main", place, "a", json!(place)), returns(json!(place))).await.unwrap();
         assert_eq!(FileJournal::read(&path).unwrap().count(), place as usize + 1);
     }
 }
 
 #[tokio::test]
-async fn every_line_is_json_with_all_that_tools_need() {
+async fn each_line_is_json_with_all_fields_of_a_record() {
     let (_folder, path) = folder();
     let journal = FileJournal::open(&path).unwrap();
     record_three(&journal).await;
@@ -400,7 +400,7 @@ async fn every_line_is_json_with_all_that_tools_need() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_effects_at_once_are_each_a_whole_line() {
+async fn concurrent_effects_are_written_as_complete_lines() {
     let (_folder, path) = folder();
     let journal = FileJournal::open(&path).unwrap();
     let mut tasks = tokio::task::JoinSet::new();
@@ -408,7 +408,7 @@ async fn many_effects_at_once_are_each_a_whole_line() {
         let journal = journal.clone();
         let step = tool("main", n, "a", json!(n));
         step.overlap();
-        tasks.spawn(async move { journal.step(step, gives(json!("x".repeat(n as usize * 50)))).await.unwrap() });
+        tasks.spawn(async move { journal.step(step, returns(json!("x".repeat(n as usize * 50)))).await.unwrap() });
     }
     tasks.join_all().await;
     drop(journal);
@@ -418,7 +418,7 @@ async fn many_effects_at_once_are_each_a_whole_line() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_effects_with_one_key_at_once_both_see_the_value_that_is_recorded() {
+async fn two_concurrent_effects_with_the_same_key_return_the_recorded_value() {
     let (_folder, path) = folder();
     let (memory, file) = (MemoryJournal::new(), FileJournal::open(&path).unwrap());
     for journal in [&memory as &dyn Journal, &file] {
@@ -439,7 +439,7 @@ async fn of_two_effects_with_one_key_at_once_both_see_the_value_that_is_recorded
 }
 
 #[tokio::test]
-async fn a_torn_last_line_is_cut_off() {
+async fn an_incomplete_last_line_is_truncated() {
     let (_folder, path) = folder();
     record_three(&FileJournal::open(&path).unwrap()).await;
     let whole = fs::read(&path).unwrap();
@@ -448,7 +448,7 @@ async fn a_torn_last_line_is_cut_off() {
         assert_eq!(names(&path), ["a", "b", "c"], "{tail:?}");
         let journal = FileJournal::open(&path).unwrap();
         record_three(&journal).await;
-        journal.step(tool("main", 3, "d", Value::Null), gives(Value::Null)).await.unwrap();
+        journal.step(tool("main", 3, "d", Value::Null), returns(Value::Null)).await.unwrap();
         drop(journal);
         assert_eq!(names(&path), ["a", "b", "c", "d"], "{tail:?}");
         assert!(fs::read(&path).unwrap().starts_with(&whole));
@@ -456,7 +456,7 @@ async fn a_torn_last_line_is_cut_off() {
 }
 
 #[tokio::test]
-async fn a_whole_record_without_an_end_of_line_was_never_seen_to_end() {
+async fn a_record_without_a_line_ending_is_dropped() {
     let (_folder, path) = folder();
     record_three(&FileJournal::open(&path).unwrap()).await;
     let whole = fs::read(&path).unwrap();
@@ -466,7 +466,7 @@ async fn a_whole_record_without_an_end_of_line_was_never_seen_to_end() {
 }
 
 #[tokio::test]
-async fn a_bad_line_elsewhere_is_told_by_its_number_and_nothing_is_changed() {
+async fn an_invalid_line_before_the_end_is_reported_with_its_number_and_the_file_is_unchanged() {
     let (_folder, path) = folder();
     record_three(&FileJournal::open(&path).unwrap()).await;
     let whole = fs::read_to_string(&path).unwrap();
@@ -489,7 +489,7 @@ async fn a_bad_line_elsewhere_is_told_by_its_number_and_nothing_is_changed() {
 }
 
 #[tokio::test]
-async fn reading_ends_after_the_first_bad_line() {
+async fn reading_ends_after_the_first_invalid_line() {
     let (_folder, path) = folder();
     record_three(&FileJournal::open(&path).unwrap()).await;
     let text = fs::read_to_string(&path).unwrap().replacen("\"b\"", "b", 1);
@@ -499,21 +499,21 @@ async fn reading_ends_after_the_first_bad_line() {
 }
 
 #[test]
-fn what_is_no_journal_is_refused_before_anything_is_written() {
+fn a_file_that_is_not_a_journal_is_rejected_and_unchanged() {
     let (_folder, path) = folder();
     let long = "x".repeat(100_000);
     for text in ["my notes", "\n", "[1]\n", "{}\n", "{\"format\":\"other\",\"version\":1}\n", "{\"formal\":\n", &long] {
         fs::write(&path, text).unwrap();
         for error in [FileJournal::open(&path).unwrap_err(), FileJournal::read(&path).unwrap_err()] {
             assert!(matches!(error, JournalError::Refused { .. }), "{error}");
-            assert!(error.to_string().contains("no journal"), "{error}");
+            assert!(error.to_string().contains("not an llm-do journal"), "{error}");
         }
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
 }
 
 #[test]
-fn another_version_of_the_format_is_refused_by_its_number() {
+fn an_unknown_format_version_is_rejected_with_its_number() {
     let (_folder, path) = folder();
     let text = "{\"format\":\"llm-do journal\",\"version\":7,\"with\":\"more\"}\nand anything\n";
     fs::write(&path, text).unwrap();
@@ -523,7 +523,7 @@ fn another_version_of_the_format_is_refused_by_its_number() {
 }
 
 #[tokio::test]
-async fn a_file_of_version_1_is_read_and_continued_as_one_of_this_version() {
+async fn a_file_of_version_1_is_read_and_upgraded_when_resumed() {
     let (_folder, path) = folder();
     record_three(&FileJournal::open(&path).unwrap()).await;
     let text = fs::read_to_string(&path).unwrap().replacen("\"version\":2", "\"version\":1", 1);
@@ -539,16 +539,16 @@ async fn a_file_of_version_1_is_read_and_continued_as_one_of_this_version() {
 }
 
 #[tokio::test]
-async fn what_is_forgotten_runs_again_and_is_recorded_anew() {
+async fn a_forgotten_step_runs_again_and_its_new_value_is_recorded() {
     let (_folder, path) = folder();
     let (memory, file) = (MemoryJournal::new(), FileJournal::open(&path).unwrap());
     for journal in [&memory as &dyn Journal, &file] {
         let step = tool("main", 0, "a", json!(1));
-        journal.step(step.clone(), gives(json!("first"))).await.unwrap();
+        journal.step(step.clone(), returns(json!("first"))).await.unwrap();
         assert_eq!(journal.recorded(&step.key), Some(json!("first")));
         journal.forget(vec![step.key.clone(), "unknown".into()]).await.unwrap();
         assert!(!journal.is_recorded(&step.key) && !journal.is_replaying());
-        assert_eq!(journal.step(step, gives(json!("second"))).await.unwrap(), "second");
+        assert_eq!(journal.step(step, returns(json!("second"))).await.unwrap(), "second");
     }
     assert_eq!(memory.records().len(), 1);
     drop(file);
@@ -559,12 +559,12 @@ async fn what_is_forgotten_runs_again_and_is_recorded_anew() {
 }
 
 #[tokio::test]
-async fn lines_written_together_are_cut_off_from_the_first_torn_one_on() {
+async fn lines_written_together_are_truncated_from_the_first_incomplete_one_on() {
     let (_folder, path) = folder();
     record_three(&FileJournal::open(&path).unwrap()).await;
     let text = fs::read_to_string(&path).unwrap();
     let lines: Vec<_> = text.lines().collect();
-    // The second line was not written, the third was: they were brought to the disk together.
+    // The second line was lost and the third was not: they were synced together.
     let zeros = "\0".repeat(lines[2].len());
     fs::write(&path, [lines[0], lines[1], &zeros, &format!(" {}", lines[3]), ""].join("\n")).unwrap();
     assert_eq!(names(&path), ["a"]);
@@ -573,7 +573,7 @@ async fn lines_written_together_are_cut_off_from_the_first_torn_one_on() {
 }
 
 #[tokio::test]
-async fn a_file_whose_header_was_torn_begins_anew() {
+async fn a_file_with_an_incomplete_header_is_an_empty_journal() {
     let (_folder, path) = folder();
     for length in 0..HEADER.len() {
         let zeros = vec![0; HEADER.len() - length];
@@ -587,7 +587,7 @@ async fn a_file_whose_header_was_torn_begins_anew() {
 }
 
 #[test]
-fn a_file_is_open_in_one_journal_at_a_time() {
+fn a_file_can_be_open_in_only_one_journal() {
     let (_folder, path) = folder();
     let journal = FileJournal::open(&path).unwrap();
     let shared = journal.clone();
@@ -600,7 +600,7 @@ fn a_file_is_open_in_one_journal_at_a_time() {
 }
 
 #[test]
-fn a_file_that_cannot_be_opened_is_named() {
+fn the_error_of_a_file_that_cannot_be_opened_contains_its_path() {
     let (folder, _) = folder();
     let path = folder.path().join("missing").join("run.jsonl");
     for error in [FileJournal::open(&path).unwrap_err(), FileJournal::read(&path).unwrap_err()] {
@@ -611,7 +611,7 @@ fn a_file_that_cannot_be_opened_is_named() {
 
 #[cfg(unix)]
 #[test]
-fn a_new_journal_is_its_owners_alone() {
+fn a_new_journal_is_accessible_only_to_its_owner() {
     use std::os::unix::fs::PermissionsExt;
     let (_folder, path) = folder();
     drop(FileJournal::open(&path).unwrap());
@@ -620,7 +620,7 @@ fn a_new_journal_is_its_owners_alone() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_device_is_refused() {
+fn a_device_is_rejected() {
     let error = FileJournal::open("/dev/null").unwrap_err();
     assert!(matches!(error, JournalError::Refused { .. }), "{error}");
 }
@@ -630,14 +630,17 @@ fn nested(depth: usize) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_nested_too_deep_to_be_read_back_is_refused_when_it_is_recorded() {
+async fn a_value_that_is_nested_too_deep_to_be_read_back_is_not_recorded() {
     let (_folder, path) = folder();
     let journal = FileJournal::open(&path).unwrap();
-    journal.step(tool("main", 0, "flat", nested(120)), gives(nested(120))).await.unwrap();
-    // What is too deep to begin with is refused before anything is done.
-    for (input, local) in [(json!(1), gives(nested(121))), (nested(121), never())] {
+    journal.step(tool("main", 0, "flat", nested(120)), returns(nested(120))).await.unwrap();
+    // An input that is nested too deep is rejected before the effect runs.
+    for (input, local) in [(json!(1), returns(nested(121))), (nested(121), never())] {
         let error = journal.step(tool("main", 1, "deep", input), local).await.unwrap_err();
-        assert!(matches!(error, JournalError::Unfit { .. }) && error.to_string().contains("tool `deep`"), "{error}");
+        assert!(
+            matches!(error, JournalError::InvalidValue { .. }) && error.to_string().contains("tool `deep`"),
+            "{error}"
+        );
     }
     drop(journal);
     let journal = FileJournal::open(&path).unwrap();
@@ -645,50 +648,51 @@ async fn what_is_nested_too_deep_to_be_read_back_is_refused_when_it_is_recorded(
 }
 
 #[tokio::test]
-async fn names_with_any_sign_are_told_as_they_are() {
+async fn names_with_special_characters_are_reported_unescaped() {
     let journal = MemoryJournal::new();
     let main = tool("", 0, "a/b:c%2F#1", json!({})).key;
-    journal.step(tool(&main, 0, "x/y", json!(1)), gives(Value::Null)).await.unwrap();
+    journal.step(tool(&main, 0, "x/y", json!(1)), returns(Value::Null)).await.unwrap();
     let error = journal.replayed().step(tool(&main, 0, "x", json!(1)), never()).await.unwrap_err();
     assert_eq!(diverged(&error).0, "`a/b:c%2F#1` → 1st call");
     assert!(diverged(&error).1.starts_with("tool `x/y` "));
 }
 
-// Random trees of calls, run as the plane would: each has a key by its path, and calls one after the other or at once.
+// Random trees of calls, run as the plane runs them: keys are paths, and calls are sequential or concurrent.
 
 #[derive(Clone, Debug)]
 struct Node {
     name: &'static str,
     input: u8,
-    /// None for an effect of its own.
+    /// The body of a nested call; `None` for a single effect.
     inside: Option<Inside>,
 }
 
 #[derive(Clone, Debug)]
 struct Inside {
     calls: Vec<Node>,
-    at_once: bool,
+    concurrent: bool,
 }
 
 fn trees() -> impl Strategy<Value = Node> {
     let name = || prop::sample::select(vec!["a", "b", "c"]);
     let leaf = (name(), 0..2_u8).prop_map(|(name, input)| Node { name, input, inside: None });
     leaf.prop_recursive(4, 24, 4, move |node| {
-        (name(), 0..2_u8, prop::collection::vec(node, 0..4), any::<bool>())
-            .prop_map(|(name, input, calls, at_once)| Node { name, input, inside: Some(Inside { calls, at_once }) })
+        (name(), 0..2_u8, prop::collection::vec(node, 0..4), any::<bool>()).prop_map(
+            |(name, input, calls, concurrent)| Node { name, input, inside: Some(Inside { calls, concurrent }) },
+        )
     })
 }
 
 type BoxFuture<T> = std::pin::Pin<Box<dyn Future<Output = Result<T, JournalError>> + Send>>;
 
-/// One process: a journal, and how often each effect ran in it.
+/// One process: a journal, and the number of runs of each effect in it.
 #[derive(Clone)]
 struct Process {
     journal: Arc<dyn Journal>,
     ran: Arc<Mutex<BTreeMap<Arc<str>, usize>>>,
-    /// What an effect comes to depends on when it first ran, so that one that ran again is seen.
+    /// The value of an effect is the time of its first run, so that a repetition is detected.
     clock: Arc<AtomicUsize>,
-    /// Begins calls that come at once in the reverse order.
+    /// Whether concurrent calls begin in reverse order.
     reversed: bool,
 }
 
@@ -698,11 +702,11 @@ impl Process {
     }
 
     async fn run(&self, root: Node) -> Value {
-        let root = Inside { calls: vec![root], at_once: false };
+        let root = Inside { calls: vec![root], concurrent: false };
         self.clone().calls("".into(), root).await.unwrap()
     }
 
-    /// Makes the calls in `parent`, and returns what they came to in the order of the source.
+    /// Makes the calls in `parent`, and returns their values in the order of the source.
     fn calls(self, parent: Arc<str>, inside: Inside) -> BoxFuture<Value> {
         Box::pin(async move { self.make(&parent, inside).await })
     }
@@ -710,7 +714,7 @@ impl Process {
     async fn make(self, parent: &Arc<str>, inside: Inside) -> Result<Value, JournalError> {
         let steps = steps(parent, &inside, self.reversed);
         let mut values = vec![Value::Null; steps.len()];
-        if inside.at_once {
+        if inside.concurrent {
             let mut tasks = tokio::task::JoinSet::new();
             for (n, step, node) in steps {
                 let process = self.clone();
@@ -745,12 +749,12 @@ impl Process {
     }
 }
 
-/// Returns the calls in the order in which they begin, each with its number in the source.
+/// Returns the calls in the order in which they begin, each with its 0-based index in the source.
 fn steps(parent: &Arc<str>, inside: &Inside, reversed: bool) -> Vec<(usize, StepSpec, Node)> {
     let mut equal: HashMap<Arc<str>, u32> = HashMap::new();
     let nodes = inside.calls.iter().cloned().enumerate().map(|(n, node)| {
         let kind = if node.inside.is_some() { StepKind::Call } else { StepKind::Tool };
-        // What is inside is a part of the input: equal calls do the same, as the same code with the same arguments does.
+        // The body is a part of the input: equal calls do the same, like the same code with the same arguments.
         let step =
             StepSpec::new(Arc::clone(parent), 0, kind, node.name, json!([node.input, format!("{:?}", node.inside)]));
         let count = equal.entry(Arc::clone(&step.key)).or_default();
@@ -758,12 +762,12 @@ fn steps(parent: &Arc<str>, inside: &Inside, reversed: bool) -> Vec<(usize, Step
         (n, step.nth(*count - 1), node)
     });
     let mut steps: Vec<_> = nodes.collect();
-    if inside.at_once && reversed {
+    if inside.concurrent && reversed {
         steps.reverse();
     }
     for (place, (_, step, _)) in (0..).zip(&mut steps) {
         step.place = place;
-        if inside.at_once && inside.calls.len() > 1 {
+        if inside.concurrent && inside.calls.len() > 1 {
             step.overlap();
         }
     }
@@ -783,7 +787,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_run_that_broke_off_anywhere_is_resumed_to_its_end_and_runs_only_what_is_left(
+    fn a_run_interrupted_anywhere_resumes_to_its_end_and_runs_only_unrecorded_effects(
         tree in trees(),
         at in any::<prop::sample::Index>(),
         reversed in any::<bool>(),
@@ -794,7 +798,7 @@ proptest! {
         block_on(first.run(tree.clone()));
         drop(first);
         let whole = fs::read(&path).unwrap();
-        // Anywhere after the header, in the midst of a line too.
+        // Anywhere after the header, also within a line.
         let cut = HEADER.len() + at.index(whole.len() - HEADER.len() + 1);
         fs::write(&path, &whole[..cut]).unwrap();
         let kept = values(FileJournal::read(&path).unwrap().map(Result::unwrap));
@@ -808,7 +812,7 @@ proptest! {
         let all = values(FileJournal::read(&path).unwrap().map(Result::unwrap));
         prop_assert!(ran.values().all(|count| *count == 1), "each once");
         let run_and_kept: BTreeSet<_> = ran.keys().chain(kept.keys()).cloned().collect();
-        prop_assert_eq!(ran.len() + kept.len(), run_and_kept.len(), "what was kept did not run");
+        prop_assert_eq!(ran.len() + kept.len(), run_and_kept.len(), "no recorded effect ran");
         prop_assert_eq!(&run_and_kept, &all.keys().cloned().collect::<BTreeSet<_>>());
         prop_assert!(kept.iter().all(|(key, value)| all[key] == *value));
 
@@ -818,7 +822,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_in_which_concurrent_calls_come_does_not_matter(tree in trees(), left_out in any::<prop::sample::Index>()) {
+    fn the_order_in_which_concurrent_calls_begin_does_not_matter(tree in trees(), left_out in any::<prop::sample::Index>()) {
         let clock = Arc::default();
         let journal = MemoryJournal::new();
         let value = block_on(Process::new(journal.clone(), &clock, false).run(tree.clone()));
@@ -826,7 +830,7 @@ proptest! {
         prop_assert_eq!(block_on(reversed.run(tree.clone())), value.clone());
         prop_assert!(reversed.ran().is_empty());
 
-        // Without the results of calls, so that all that is inside comes again; and without one effect, whichever.
+        // Without the results of nested calls, so that their bodies run again; then also without one random effect.
         let effects: Vec<_> = journal.records().into_iter().filter(|record| record.kind == StepKind::Tool).collect();
         let inside = Process::new(MemoryJournal::from_records(effects.clone()), &clock, true);
         prop_assert_eq!(block_on(inside.run(tree.clone())), value);
@@ -842,11 +846,11 @@ proptest! {
     }
 
     #[test]
-    fn any_number_comes_back_from_a_file_to_the_last_bit(bits in any::<u64>(), integer in any::<i64>()) {
+    fn numbers_survive_a_file_exactly(bits in any::<u64>(), integer in any::<i64>()) {
         let (_folder, path) = folder();
         let value = json!([f64::from_bits(bits), integer, bits]);
         let step = tool("main", 0, "a", value.clone());
-        block_on(FileJournal::open(&path).unwrap().step(step.clone(), gives(value.clone()))).unwrap();
+        block_on(FileJournal::open(&path).unwrap().step(step.clone(), returns(value.clone()))).unwrap();
         let found = block_on(FileJournal::open(&path).unwrap().step(step, never())).unwrap();
         prop_assert_eq!(found[0].as_f64().map(f64::to_bits), value[0].as_f64().map(f64::to_bits));
         prop_assert_eq!(found, value);
@@ -869,11 +873,11 @@ impl Journal for Counting {
 }
 
 #[tokio::test]
-async fn a_journal_of_ones_own_needs_two_methods() {
+async fn a_custom_journal_needs_two_methods() {
     let journal = Counting(AtomicUsize::new(0));
     let step = || tool("main", 0, "a", Value::Null);
-    journal.call(step(), gives(json!(1))).await.unwrap();
-    journal.promise(step(), gives(json!(1))).await.unwrap();
+    journal.call(step(), returns(json!(1))).await.unwrap();
+    journal.promise(step(), returns(json!(1))).await.unwrap();
     journal.sleep(step(), Duration::ZERO).await.unwrap();
     journal.now(step(), Timestamp::now()).await.unwrap();
     assert_eq!(journal.0.load(Ordering::Relaxed), 4);

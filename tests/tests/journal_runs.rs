@@ -1,4 +1,4 @@
-//! Runs in a journal: what is replayed of them, and what they come to when they are resumed.
+//! Runs with a journal: replay and resume.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::collections::{HashMap, HashSet};
@@ -22,7 +22,7 @@ use llm_do::usage::{RunUsage, Usage};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-/// What happened outside of the plane. Clones are the same.
+/// The effects outside of the plane. Clones share the log.
 #[derive(Clone, Debug, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -50,7 +50,7 @@ async fn look(text: String, log: State<Log>) -> usize {
     text.len()
 }
 
-/// Fail in words.
+/// Fail with a message.
 #[tool(effect = read_only)]
 async fn fail(words: String, log: State<Log>) -> std::io::Result<()> {
     log.add("failed");
@@ -77,7 +77,7 @@ async fn wait_for_another(ctx: &CallContext) -> Result<u8> {
     Ok(ctx.call(dawdle_on {}).await?)
 }
 
-/// Take as long as one may.
+/// Never return.
 #[tool(effect = read_only)]
 async fn dawdle_on(log: State<Log>) -> u8 {
     log.add("dawdled on");
@@ -104,7 +104,7 @@ async fn ask_user(ctx: &CallContext, question: String) -> Result<String> {
     Ok(ctx.request_user_input(question).await?)
 }
 
-/// Say by which key a service would know this call.
+/// Return the idempotency key of this call.
 #[tool(effect = read_only)]
 async fn key(ctx: &CallContext) -> String {
     ctx.idempotency_key()
@@ -120,7 +120,7 @@ async fn through_entry(ctx: &CallContext<through_entry>, input: String) -> Resul
     Ok(ctx.call(assistant { input }).await?)
 }
 
-/// Writes texts one after the other.
+/// Writes texts sequentially.
 #[entry(toolsets = [write])]
 async fn write_all(ctx: &CallContext<write_all>, texts: Vec<String>) -> Result<usize> {
     let mut sum = 0;
@@ -130,14 +130,14 @@ async fn write_all(ctx: &CallContext<write_all>, texts: Vec<String>) -> Result<u
     Ok(sum)
 }
 
-/// A model that makes these calls, one an answer, and then says what it was told of each.
+/// A model that makes these calls, one per answer, and then returns the messages as text.
 fn calling(calls: impl IntoIterator<Item = (&'static str, Value)>) -> FunctionModel {
     let calls: Vec<_> = calls.into_iter().collect();
     FunctionModel::new(move |request: Request<'_>| {
-        let told: Vec<&ToolResult> = request.messages.iter().flat_map(results).collect();
-        let part = match calls.get(told.len()) {
+        let results: Vec<&ToolResult> = request.messages.iter().flat_map(results).collect();
+        let part = match calls.get(results.len()) {
             Some((name, arguments)) => {
-                ResponsePart::ToolCall(ToolCall::new(told.len().to_string(), *name, arguments.to_string()))
+                ResponsePart::ToolCall(ToolCall::new(results.len().to_string(), *name, arguments.to_string()))
             }
             None => ResponsePart::Text { text: format!("{:?}", request.messages.iter().map(text).collect::<Vec<_>>()) },
         };
@@ -145,9 +145,9 @@ fn calling(calls: impl IntoIterator<Item = (&'static str, Value)>) -> FunctionMo
     })
 }
 
-/// A model that must not be asked.
-fn silent() -> FunctionModel {
-    FunctionModel::new(|_| panic!("a model was asked in a replay"))
+/// A model that must not be called.
+fn unused_model() -> FunctionModel {
+    FunctionModel::new(|_| panic!("a model was called in a replay"))
 }
 
 fn results(message: &Message) -> &[ToolResult] {
@@ -165,7 +165,7 @@ fn text(message: &Message) -> String {
     }
 }
 
-/// An approver that says this to everything, and writes down what it was asked.
+/// An approver that always returns this decision, and logs the requests.
 #[derive(Debug)]
 struct Always(Decision, Log);
 
@@ -177,7 +177,7 @@ impl Approver for Always {
     }
 }
 
-/// A user who answers with how often they were asked.
+/// A user who answers with the prompt and the 0-based index of the question.
 #[derive(Debug, Default)]
 struct User(AtomicUsize);
 
@@ -190,10 +190,10 @@ impl InputHandler for User {
 
 /// A user who must not be asked.
 #[derive(Debug)]
-struct Nobody;
+struct UnusedUser;
 
 #[async_trait]
-impl InputHandler for Nobody {
+impl InputHandler for UnusedUser {
     async fn answer(&self, _: &InputRequest) -> Result<String, BoxError> {
         panic!("the user was asked in a replay")
     }
@@ -212,26 +212,26 @@ fn texts(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
-/// The journal as it was after so many records.
+/// Returns the journal as it was after its first `records` records.
 fn cut(journal: &MemoryJournal, records: usize) -> MemoryJournal {
     MemoryJournal::from_records(journal.records().into_iter().take(records))
 }
 
 #[tokio::test]
-async fn what_was_approved_is_not_asked_again() {
+async fn a_recorded_approval_is_not_asked_again() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let all = || write_all { texts: texts(&["a", "b"]) };
     let first = approved(process(&journal, &log), &log).build().unwrap().run(all()).await.unwrap();
     assert_eq!(log.take().len(), 4);
 
-    // Whoever is asked now would say something else.
+    // The approver would decide differently now.
     let again = process(&journal.replayed(), &log).approver(Always(Decision::deny("no"), log.clone()));
     assert_eq!(again.build().unwrap().run(all()).await.unwrap(), first);
     assert!(log.take().is_empty());
 }
 
 #[tokio::test]
-async fn a_denial_that_a_model_was_told_of_is_not_asked_again() {
+async fn a_denial_that_was_sent_to_a_model_is_not_asked_again() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let model = calling([("write", json!({ "text": "a" })), ("look", json!({ "text": "b" }))]);
     let run = async |journal: &MemoryJournal, decision: Decision, model: FunctionModel| {
@@ -242,12 +242,12 @@ async fn a_denial_that_a_model_was_told_of_is_not_asked_again() {
     let first = run(&journal, Decision::deny("not today"), model).await;
     assert!(first.contains("not today"), "{first}");
     assert_eq!(log.take(), ["asked about write", "looked at b"]);
-    assert_eq!(run(&journal.replayed(), Decision::approve(), silent()).await, first);
+    assert_eq!(run(&journal.replayed(), Decision::approve(), unused_model()).await, first);
     assert!(log.take().is_empty());
 }
 
 #[tokio::test]
-async fn a_run_that_nobody_could_be_asked_about_may_be_resumed_with_an_approver() {
+async fn a_run_denied_for_lack_of_an_approver_can_be_resumed_with_one() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let alone = process(&journal, &log).build().unwrap();
     let error = alone.run(write_all { texts: texts(&["a"]) }).await.unwrap_err();
@@ -259,7 +259,7 @@ async fn a_run_that_nobody_could_be_asked_about_may_be_resumed_with_an_approver(
 }
 
 #[tokio::test]
-async fn what_an_approver_denied_stays_denied() {
+async fn a_denial_by_an_approver_is_final() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let denying = process(&journal, &log).approver(Always(Decision::deny("not today"), log.clone()));
     let error = denying.build().unwrap().run(write_all { texts: texts(&["a"]) }).await.unwrap_err();
@@ -272,7 +272,7 @@ async fn what_an_approver_denied_stays_denied() {
 }
 
 #[tokio::test]
-async fn what_nobody_decided_since_the_approver_went_away_is_asked_again() {
+async fn a_request_that_the_approver_dropped_is_asked_again() {
     let log = Log::default();
     let run = async |builder: RuntimeBuilder| builder.build().unwrap().run(write_all { texts: texts(&["a"]) }).await;
     for gone in ["the approval request was dropped", "the approval inbox was dropped", "the approver panicked"] {
@@ -297,7 +297,7 @@ async fn what_nobody_decided_since_the_approver_went_away_is_asked_again() {
 }
 
 #[tokio::test]
-async fn what_was_approved_for_the_session_is_remembered_by_the_next_process() {
+async fn an_approval_for_the_session_is_remembered_by_the_next_process() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let remembering = |journal: &MemoryJournal, recorder: &Recorder| {
         let approver = Always(Decision::approve_for_session(), log.clone());
@@ -308,7 +308,7 @@ async fn what_was_approved_for_the_session_is_remembered_by_the_next_process() {
     let asked = |log: &Log| log.take().iter().filter(|line| line.starts_with("asked")).count();
     assert_eq!(asked(&log), 2, "about `a` once, and about `b`");
 
-    // The run, the approval of the first `a` and that `a`: what follows is new.
+    // The run, the approval of the first `a` and its result are kept; the rest is new.
     let recorder = Recorder::new();
     remembering(&cut(&journal, 3), &recorder).run(all()).await.unwrap();
     assert_eq!(asked(&log), 1, "about `b`");
@@ -321,17 +321,17 @@ async fn what_was_approved_for_the_session_is_remembered_by_the_next_process() {
 }
 
 #[tokio::test]
-async fn another_call_at_a_recorded_place_ends_the_run_and_is_told_with_both() {
+async fn another_call_at_a_recorded_place_ends_the_run_with_an_error_that_names_both() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let run = async |journal: &MemoryJournal, written: &[&str]| {
         let arguments = json!({ "texts": ["a", "b"] });
-        // As if the code had changed: the arguments of the run are the same, what it does with them is not.
+        // As if the code had changed: the same arguments of the run, but other calls.
         let changed = Changed(texts(written));
         approved(process(journal, &log), &log).state(changed).build().unwrap().run_named("changing", arguments).await
     };
     run(&journal, &["a", "b"]).await.unwrap();
     log.take();
-    // Killed before its end was recorded: a run that has a result is not made again.
+    // Killed before its result was recorded: a run with a recorded result does not run again.
     let journal = cut(&journal, journal.records().len() - 1);
     let error = run(&journal.replayed(), &["a", "c"]).await.unwrap_err();
     assert!(matches!(&error, CallError::Failed { .. }) && !error.is_recoverable(), "{error:?}");
@@ -340,13 +340,13 @@ async fn another_call_at_a_recorded_place_ends_the_run_and_is_told_with_both() {
     assert!(!text.contains("\"c\""), "{text}");
     let error = run(&journal.replayed(), &["a"]).await.unwrap_err();
     assert!(llm_do::error::chain(&error).contains("the end of `changing`"), "{}", llm_do::error::chain(&error));
-    assert!(log.take().is_empty(), "nothing was done that the first process had not done");
+    assert!(log.take().is_empty(), "no effect ran");
 }
 
-/// What the code of `changing` does, whatever it is called with.
+/// The texts that `changing` writes, independent of its arguments.
 struct Changed(Vec<String>);
 
-/// Writes what its code says.
+/// Writes the texts of [`Changed`].
 #[entry(toolsets = [write])]
 async fn changing(ctx: &CallContext<changing>, texts: Vec<String>, changed: State<Changed>) -> Result<usize> {
     for text in &changed.0 {
@@ -356,7 +356,7 @@ async fn changing(ctx: &CallContext<changing>, texts: Vec<String>, changed: Stat
 }
 
 #[tokio::test]
-async fn a_finished_run_is_replayed_without_any_model_with_its_result_usage_and_history() {
+async fn a_finished_run_is_replayed_with_its_result_usage_and_history_without_a_model() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let calls = [("look", json!({ "text": "a" })), ("write", json!({ "text": "b" })), ("look", json!({ "text": "c" }))];
     let run = async |builder: RuntimeBuilder| {
@@ -366,13 +366,13 @@ async fn a_finished_run_is_replayed_without_any_model_with_its_result_usage_and_
     };
     let first = run(process(&journal, &log).force_model(calling(calls))).await;
     assert_eq!((first.1.model.requests, first.1.tool_calls, log.take().len()), (4, 3, 4));
-    let again = run(process(&journal.replayed(), &log).force_model(silent())).await;
+    let again = run(process(&journal.replayed(), &log).force_model(unused_model())).await;
     assert_eq!(again, first);
     assert!(log.take().is_empty());
 }
 
 #[tokio::test]
-async fn what_a_replayed_worker_used_counts_for_its_caller_and_in_its_events() {
+async fn the_usage_of_a_replayed_worker_counts_for_its_caller_and_in_its_events() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let run = async |builder: RuntimeBuilder| {
         let recorder = Recorder::new();
@@ -390,13 +390,13 @@ async fn what_a_replayed_worker_used_counts_for_its_caller_and_in_its_events() {
         run(process(&journal, &log).force_model(calling([("look", json!({ "text": "a" }))]))).await;
     // Without the result of the entry, so that it calls the worker again.
     let unfinished = cut(&journal, journal.records().len() - 1);
-    let replayed = run(process(&unfinished, &log).force_model(silent())).await;
+    let replayed = run(process(&unfinished, &log).force_model(unused_model())).await;
     assert_eq!(replayed, (used, tree, Some(true)));
     assert_eq!((fresh, used.model.input_tokens, used.tool_calls), (Some(false), 200, 2));
 }
 
 #[tokio::test]
-async fn a_run_and_its_calls_keep_their_ids_over_processes() {
+async fn a_run_and_its_calls_have_the_same_ids_in_each_process() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let run = async |journal: &MemoryJournal| {
         let recorder = Recorder::new();
@@ -411,14 +411,14 @@ async fn a_run_and_its_calls_keep_their_ids_over_processes() {
     assert!(other.0 != first && other.1 != key);
 }
 
-/// Lists the keys by which services would know equal calls.
+/// Returns the idempotency keys of itself and of two equal calls.
 #[entry(toolsets = [key])]
 async fn keys(ctx: &CallContext<keys>) -> Result<Vec<String>> {
     Ok(vec![ctx.idempotency_key(), ctx.call(key {}).await?, ctx.call(key {}).await?])
 }
 
 #[tokio::test]
-async fn equal_calls_have_keys_of_their_own_and_the_same_in_each_process() {
+async fn equal_calls_have_distinct_keys_that_are_the_same_in_each_process() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let first = process(&journal, &log).build().unwrap().run(keys {}).await.unwrap();
     let unique: std::collections::BTreeSet<_> = first.iter().collect();
@@ -429,7 +429,7 @@ async fn equal_calls_have_keys_of_their_own_and_the_same_in_each_process() {
     }
 }
 
-/// Send a text, and say how long it was.
+/// Send a text, and return its length.
 #[tool(effect = destructive)]
 async fn send(text: String, log: State<Log>) -> ToolReturn {
     log.add(format!("sent {text}"));
@@ -480,10 +480,10 @@ async fn a_root_entry_whose_result_is_recorded_does_not_run_again_and_its_usage_
     let model = calling([("look", json!({ "text": "a" }))]);
     let first = run(process(&journal, &log).force_model(model)).await;
     assert_eq!(log.take(), ["looked at a"]);
-    // The result alone: whatever was inside is not needed.
+    // With the result alone: the records of steps inside are not needed.
     let is_of_run = |record: &llm_do::journal::Record| matches!(record.kind, StepKind::Run | StepKind::Result);
     let result = MemoryJournal::from_records(journal.records().into_iter().filter(is_of_run));
-    assert_eq!(run(process(&result, &log).force_model(silent())).await, first);
+    assert_eq!(run(process(&result, &log).force_model(unused_model())).await, first);
     assert_eq!(log.take(), [""; 0]);
 }
 
@@ -503,7 +503,7 @@ async fn equal_runs_of_a_session_are_different_runs() {
     assert_eq!(journal.records().iter().filter(|record| record.kind == StepKind::Run).count(), 2);
 }
 
-/// Draws a number, asks the time, waits, and asks again.
+/// Draws a number, reads the time, waits, and reads the time again.
 #[entry]
 async fn chance(ctx: &CallContext, log: State<Log>) -> Result<(u32, Timestamp, Timestamp)> {
     let drawing = log.clone();
@@ -518,7 +518,7 @@ async fn chance(ctx: &CallContext, log: State<Log>) -> Result<(u32, Timestamp, T
 }
 
 #[tokio::test(start_paused = true)]
-async fn effects_times_and_waits_are_had_once() {
+async fn effects_times_and_waits_are_replayed() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let noon: Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
     let begun = tokio::time::Instant::now();
@@ -531,7 +531,7 @@ async fn effects_times_and_waits_are_had_once() {
     let again = process(&journal.replayed(), &log).clock(later).build().unwrap();
     assert_eq!(again.run(chance {}).await.unwrap(), first);
     assert!(begun.elapsed() < Duration::from_secs(1) && log.take().is_empty());
-    // Up to the first time: the wait and the second time are new.
+    // With the records up to the first time: the wait and the second time are new.
     let resumed = process(&cut(&journal, 3), &log).clock(later).build().unwrap();
     assert_eq!(resumed.run(chance {}).await.unwrap(), (4, noon, later));
     assert!(begun.elapsed() >= Duration::from_secs(3600));
@@ -549,7 +549,7 @@ async fn trying(ctx: &CallContext, log: State<Log>) -> Result<usize> {
 }
 
 #[tokio::test]
-async fn an_effect_whose_failure_ended_the_run_is_tried_again() {
+async fn an_effect_whose_failure_ended_the_run_is_retried_on_resume() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let run = async |journal: &MemoryJournal| {
         let error = process(journal, &log).build().unwrap().run(trying {}).await.unwrap_err();
@@ -559,7 +559,7 @@ async fn an_effect_whose_failure_ended_the_run_is_tried_again() {
     assert!(first.contains("not yet"), "{first}");
     assert_eq!(run(&journal.replayed()).await, first);
     assert_eq!(log.take(), ["tried", "tried"]);
-    // Killed before the end of the run was recorded: the failure is replayed, and then tried again.
+    // Killed before the result of the run was recorded: the failure is replayed, and retried on the next resume.
     let unfinished = cut(&journal, journal.records().len() - 1);
     assert_eq!(run(&unfinished).await, first);
     assert_eq!(log.take(), [""; 0]);
@@ -567,14 +567,14 @@ async fn an_effect_whose_failure_ended_the_run_is_tried_again() {
     assert_eq!(log.take(), ["tried"]);
 }
 
-/// Writes what it does not read.
+/// A type whose serialized form cannot be deserialized.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 struct Lossy {
     #[serde(skip_serializing)]
     amount: u32,
 }
 
-/// Pays, in an effect whose result cannot be read again.
+/// Pays, in an effect whose recorded result cannot be deserialized.
 #[entry]
 async fn pay(ctx: &CallContext, log: State<Log>) -> Result<u32> {
     let log = log.clone();
@@ -586,7 +586,7 @@ async fn pay(ctx: &CallContext, log: State<Log>) -> Result<u32> {
 }
 
 #[tokio::test]
-async fn an_effect_that_ended_well_is_not_done_again_though_its_result_cannot_be_read() {
+async fn a_successful_effect_with_an_unreadable_record_does_not_run_again() {
     let (mut journal, log) = (MemoryJournal::new(), Log::default());
     for _ in 0..3 {
         process(&journal, &log).build().unwrap().run(pay {}).await.unwrap_err();
@@ -606,16 +606,16 @@ async fn fetch(what: String, up: State<Up>, log: State<Log>) -> Result<String> {
     if up.0.load(Ordering::Relaxed) { Ok(what) } else { Err("the server is down".into()) }
 }
 
-/// Fetches in a call of its own.
+/// Fetch something in a nested call.
 #[tool(effect = read_only, toolsets = [fetch, write])]
 async fn fetch_below(ctx: &CallContext<fetch_below>, what: String) -> Result<String> {
     ctx.call(write { text: format!("before {what}") }).await?;
     Ok(ctx.call(fetch { what }).await?)
 }
 
-/// Goes on from one failure, and ends by the next.
+/// Handles one failure, and returns the next.
 #[entry(toolsets = [fetch, fetch_below, write])]
-async fn go_on_and_fail(ctx: &CallContext<go_on_and_fail>) -> Result<String> {
+async fn handle_one_and_fail(ctx: &CallContext<handle_one_and_fail>) -> Result<String> {
     let first = ctx.call(fetch { what: "first".into() }).await;
     ctx.call(write { text: format!("first: {}", first.is_ok()) }).await?;
     let second = ctx.call(fetch_below { what: "second".into() }).await?;
@@ -623,12 +623,12 @@ async fn go_on_and_fail(ctx: &CallContext<go_on_and_fail>) -> Result<String> {
 }
 
 #[tokio::test]
-async fn failures_that_a_run_ended_by_are_tried_again_and_those_that_it_went_on_from_are_not() {
+async fn failures_that_ended_a_run_are_retried_and_handled_failures_are_not() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let run = async |journal: &MemoryJournal, up: bool| {
         let up = Up(Arc::new(AtomicBool::new(up)));
         let runtime = approved(process(journal, &log), &log).state(up).build().unwrap();
-        let result = runtime.run(go_on_and_fail {}).await;
+        let result = runtime.run(handle_one_and_fail {}).await;
         result.map_err(|error| llm_do::error::chain(&error))
     };
     let error = run(&journal, false).await.unwrap_err();
@@ -639,7 +639,7 @@ async fn failures_that_a_run_ended_by_are_tried_again_and_those_that_it_went_on_
     assert_eq!(log.take(), ["fetched second"]);
     let once_more = again.replayed();
     assert_eq!(run(&once_more, true).await.as_deref(), Ok("false second"));
-    assert_eq!(log.take(), ["fetched second"], "approvals and effects that are recorded are not repeated");
+    assert_eq!(log.take(), ["fetched second"], "recorded approvals and effects are not repeated");
     assert_eq!(run(&once_more.replayed(), false).await.as_deref(), Ok("false second"));
     assert_eq!(log.take(), [""; 0]);
 }
@@ -651,17 +651,17 @@ fn down() -> FunctionModel {
     })
 }
 
-/// Asks the assistant, and goes on without if it fails.
+/// Asks the assistant, and continues if it fails.
 #[entry(toolsets = [assistant, write])]
 async fn with_or_without(ctx: &CallContext<with_or_without>) -> Result<String> {
-    let said = ctx.call(assistant { input: "Go.".into() }).await;
-    let failed = said.err().map(|error| llm_do::error::chain(&error)).unwrap_or_default();
-    ctx.call(write { text: "went on".into() }).await?;
+    let answer = ctx.call(assistant { input: "Go.".into() }).await;
+    let failed = answer.err().map(|error| llm_do::error::chain(&error)).unwrap_or_default();
+    ctx.call(write { text: "continued".into() }).await?;
     Ok(failed)
 }
 
 #[tokio::test]
-async fn a_failure_of_a_model_that_code_went_on_from_is_the_same_in_each_process() {
+async fn a_handled_failure_of_a_model_is_the_same_in_each_process() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let run = async |journal: &MemoryJournal, model: FunctionModel| {
         let runtime = approved(process(journal, &log), &log).force_model(model).build().unwrap();
@@ -670,29 +670,29 @@ async fn a_failure_of_a_model_that_code_went_on_from_is_the_same_in_each_process
         (start.await.map_err(|error| llm_do::error::chain(&error)), handle.usage())
     };
     let first = run(&journal, down()).await;
-    let said = "the model of `assistant` failed: function: status 503: the server is down: a cause";
-    assert_eq!((first.0.as_deref(), first.1.model.requests), (Ok(said), 1));
+    let expected = "the model of `assistant` failed: function: status 503: the server is down: a cause";
+    assert_eq!((first.0.as_deref(), first.1.model.requests), (Ok(expected), 1));
     let records = journal.records();
     let failed = records.iter().position(|record| record.kind == StepKind::Model).unwrap();
     for kept in 1..=records.len() {
-        let model = if kept > failed { silent() } else { down() };
+        let model = if kept > failed { unused_model() } else { down() };
         assert_eq!(run(&cut(&journal, kept), model).await, first, "{kept} records");
     }
 }
 
 #[tokio::test]
-async fn a_model_that_was_down_or_gave_up_is_asked_again_when_the_run_is_started_again() {
-    let gives_up = || {
+async fn a_model_request_that_failed_or_was_filtered_is_retried_on_resume() {
+    let filtered = || {
         FunctionModel::new(|request: Request<'_>| {
             let is_last = request.messages.iter().any(|message| !results(message).is_empty());
             let part = ResponsePart::Text { text: "never".into() };
-            let filtered = Response::new("m", vec![part], Usage::of_request(1, 1));
+            let response = Response::new("m", vec![part], Usage::of_request(1, 1));
             let call = ToolCall::new("0", "look", json!({ "text": "a" }).to_string());
             let calls = Response::new("m", vec![ResponsePart::ToolCall(call)], Usage::of_request(100, 10));
-            Ok(if is_last { filtered.with_finish(FinishReason::ContentFilter) } else { calls })
+            Ok(if is_last { response.with_finish(FinishReason::ContentFilter) } else { calls })
         })
     };
-    for (model, looked) in [(down(), 0), (gives_up(), 1)] {
+    for (model, looked) in [(down(), 0), (filtered(), 1)] {
         let (journal, log) = (MemoryJournal::new(), Log::default());
         let run = async |journal: &MemoryJournal, model: FunctionModel| {
             let runtime = process(journal, &log).force_model(model).build().unwrap();
@@ -701,15 +701,15 @@ async fn a_model_that_was_down_or_gave_up_is_asked_again_when_the_run_is_started
         let error = run(&journal, model).await.unwrap_err();
         assert_eq!(log.take().len(), looked, "{error}");
         let again = journal.replayed();
-        let said = run(&again, calling([("look", json!({ "text": "a" }))])).await;
-        assert!(said.as_ref().is_ok_and(|said| said.contains("Go.")), "{said:?}");
-        assert_eq!(log.take().len(), 1 - looked, "what the first run did is not repeated");
-        assert_eq!(run(&again.replayed(), silent()).await, said);
+        let result = run(&again, calling([("look", json!({ "text": "a" }))])).await;
+        assert!(result.as_ref().is_ok_and(|text| text.contains("Go.")), "{result:?}");
+        assert_eq!(log.take().len(), 1 - looked, "effects of the first run are not repeated");
+        assert_eq!(run(&again.replayed(), unused_model()).await, result);
     }
 }
 
 #[tokio::test]
-async fn a_file_forgets_the_failures_that_ended_a_run_and_keeps_what_came_after() {
+async fn a_file_forgets_the_failures_that_ended_a_run_and_keeps_later_records() {
     let (folder, log) = (tempfile::tempdir().unwrap(), Log::default());
     let path = folder.path().join("run.jsonl");
     let run = async |up: bool| {
@@ -719,7 +719,7 @@ async fn a_file_forgets_the_failures_that_ended_a_run_and_keeps_what_came_after(
         approved(builder, &log)
             .build()
             .unwrap()
-            .run(go_on_and_fail {})
+            .run(handle_one_and_fail {})
             .await
             .map_err(|error| llm_do::error::chain(&error))
     };
@@ -732,25 +732,25 @@ async fn a_file_forgets_the_failures_that_ended_a_run_and_keeps_what_came_after(
     assert_eq!(log.take(), [""; 0]);
     let records: Vec<_> = FileJournal::read(&path).unwrap().map(Result::unwrap).collect();
     let keys: std::collections::BTreeSet<_> = records.iter().map(|record| record.key.clone()).collect();
-    assert_eq!(keys.len(), records.len(), "what is forgotten is not read");
+    assert_eq!(keys.len(), records.len(), "forgotten records are not returned");
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(text.lines().filter(|line| line.starts_with("{\"forget\":[")).count(), 2);
 }
 
 #[tokio::test]
-async fn the_user_is_asked_once_and_the_model_told_again() {
+async fn the_user_is_asked_once_and_the_answer_is_replayed_to_the_model() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let calls = || [("ask_user", json!({ "question": "Who?" })), ("look", json!({ "text": "a" }))];
     let model = || calling(calls());
     let first = process(&journal, &log).input_handler(User::default()).force_model(model());
-    let said = first.build().unwrap().run(assistant { input: "Go.".into() }).await.unwrap();
-    assert!(said.contains("The user answered: Who? 0"), "{said}");
+    let result = first.build().unwrap().run(assistant { input: "Go.".into() }).await.unwrap();
+    assert!(result.contains("The user answered: Who? 0"), "{result}");
     for records in 2..=journal.records().len() {
         let (whole, rest) = (records == journal.records().len(), cut(&journal, records));
         let asked = rest.records().iter().any(|record| record.kind == StepKind::Input);
-        let builder = process(&rest, &log).force_model(if whole { silent() } else { model() });
-        let builder = if asked { builder.input_handler(Nobody) } else { builder.input_handler(User::default()) };
-        assert_eq!(builder.build().unwrap().run(assistant { input: "Go.".into() }).await.unwrap(), said, "{records}");
+        let builder = process(&rest, &log).force_model(if whole { unused_model() } else { model() });
+        let builder = if asked { builder.input_handler(UnusedUser) } else { builder.input_handler(User::default()) };
+        assert_eq!(builder.build().unwrap().run(assistant { input: "Go.".into() }).await.unwrap(), result, "{records}");
     }
 }
 
@@ -759,7 +759,7 @@ fn nested(depth: usize) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_nested_too_deep_for_a_journal_is_told_to_the_model_and_done_once_or_not_at_all() {
+async fn the_model_receives_an_error_for_values_nested_too_deep_for_the_journal() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let calls = [("nest", json!({ "depth": 119 })), ("take", json!({ "anything": nested(120) }))];
     let run = async |journal: &MemoryJournal, model: FunctionModel| {
@@ -767,9 +767,9 @@ async fn what_is_nested_too_deep_for_a_journal_is_told_to_the_model_and_done_onc
         runtime.run(assistant { input: "Go.".into() }).await.unwrap()
     };
     let first = run(&journal, calling(calls)).await;
-    assert!(first.contains("`nest` failed: a journal takes no JSON that is nested deeper than 120"), "{first}");
-    assert!(first.contains("invalid arguments for `take`: a journal takes no JSON"), "{first}");
-    assert_eq!(run(&journal.replayed(), silent()).await, first);
+    assert!(first.contains("`nest` failed: JSON nested deeper than 120 levels cannot be recorded"), "{first}");
+    assert!(first.contains("invalid arguments for `take`: JSON nested deeper than 120 levels"), "{first}");
+    assert_eq!(run(&journal.replayed(), unused_model()).await, first);
     assert_eq!(log.take(), ["nested"]);
 
     let calls = [("nest", json!({ "depth": 118 })), ("take", json!({ "anything": nested(119) }))];
@@ -785,7 +785,7 @@ async fn what_is_nested_too_deep_for_a_journal_is_told_to_the_model_and_done_onc
     assert_eq!(log.take(), ["nested", "took"]);
 }
 
-/// A user who answers the first question once the second is answered.
+/// A user who answers the first question after the second one.
 #[derive(Debug, Default)]
 struct SecondFirst(Notify);
 
@@ -802,15 +802,16 @@ impl InputHandler for SecondFirst {
 }
 
 #[tokio::test]
-async fn what_the_user_said_to_questions_of_one_turn_is_told_in_their_order_whichever_was_answered_first() {
+async fn answers_to_questions_of_one_turn_are_sent_in_the_order_of_the_questions() {
     let both = |request: Request<'_>| {
-        let told: String = request.messages.iter().map(text).collect();
+        let answers: String = request.messages.iter().map(text).collect();
         let ask = |question: &str| {
             let (id, arguments) = (question.to_owned(), json!({ "question": question }).to_string());
             ResponsePart::ToolCall(ToolCall::new(id, "ask_user", arguments))
         };
-        let is_told = told.contains("The user answered");
-        let parts = if is_told { vec![ResponsePart::Text { text: told }] } else { vec![ask("First?"), ask("Second?")] };
+        let is_answered = answers.contains("The user answered");
+        let parts =
+            if is_answered { vec![ResponsePart::Text { text: answers }] } else { vec![ask("First?"), ask("Second?")] };
         Ok(Response::new("m", parts, Usage::of_request(100, 10)))
     };
     let (journal, log) = (MemoryJournal::new(), Log::default());
@@ -823,18 +824,18 @@ async fn what_the_user_said_to_questions_of_one_turn_is_told_in_their_order_whic
             .await
             .map_err(|error| llm_do::error::chain(&error))
     };
-    let said = run(&journal, SecondFirst::default()).await.unwrap();
-    assert!(said.find("answered: to First?") < said.find("answered: to Second?"), "{said}");
+    let result = run(&journal, SecondFirst::default()).await.unwrap();
+    assert!(result.find("answered: to First?") < result.find("answered: to Second?"), "{result}");
     for records in 0..=journal.records().len() {
-        // The second may be answered already.
+        // The second answer may already be recorded.
         let user = SecondFirst::default();
         user.0.notify_one();
-        assert_eq!(run(&cut(&journal, records), user).await.as_ref(), Ok(&said), "{records} records");
+        assert_eq!(run(&cut(&journal, records), user).await.as_ref(), Ok(&result), "{records} records");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_went_wrong_is_told_to_the_model_again_word_by_word() {
+async fn the_model_receives_the_same_error_messages_in_a_replay() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let calls = || {
         [
@@ -846,25 +847,26 @@ async fn what_went_wrong_is_told_to_the_model_again_word_by_word() {
         ]
     };
     let first = process(&journal, &log).force_model(calling(calls())).build().unwrap();
-    let said = first.run(assistant { input: "Go.".into() }).await.unwrap();
+    let result = first.run(assistant { input: "Go.".into() }).await.unwrap();
     for words in ["`fail` failed: no", "`panic_in` panicked: index out of bounds", "invalid arguments for `look`"] {
-        assert!(said.contains(words), "{said}");
+        assert!(result.contains(words), "{result}");
     }
-    assert!(said.contains("`dawdle` took longer") && said.contains("`wait_for_another` took longer"), "{said}");
+    assert!(result.contains("`dawdle` took longer") && result.contains("`wait_for_another` took longer"), "{result}");
     assert_eq!(log.take(), ["failed", "panicked", "dawdled", "dawdled on"]);
     for records in 1..=journal.records().len() {
         let whole = records == journal.records().len();
-        let again = process(&cut(&journal, records), &log).force_model(if whole { silent() } else { calling(calls()) });
+        let again =
+            process(&cut(&journal, records), &log).force_model(if whole { unused_model() } else { calling(calls()) });
         let again = again.build().unwrap().run(assistant { input: "Go.".into() }).await;
-        assert_eq!(again.map_err(|error| llm_do::error::chain(&error)).as_deref(), Ok(&*said), "{records}");
+        assert_eq!(again.map_err(|error| llm_do::error::chain(&error)).as_deref(), Ok(&*result), "{records}");
         let repeated = log.take();
         assert!(!whole || repeated.is_empty(), "{repeated:?}");
     }
 }
 
-/// Writes two texts at once, and gives up on one when the other fails.
+/// Makes two concurrent calls, cancels one when the other fails, and returns the error as text.
 #[entry(toolsets = [write, fail_later])]
-async fn give_up(ctx: &CallContext<give_up>) -> Result<String> {
+async fn cancel_one(ctx: &CallContext<cancel_one>) -> Result<String> {
     let written = async { ctx.call(write { text: "a".into() }).await.map_err(BoxError::from) };
     let failed = async { ctx.call(fail_later {}).await.map_err(BoxError::from) };
     Ok(match futures_util::try_join!(failed, written) {
@@ -873,7 +875,7 @@ async fn give_up(ctx: &CallContext<give_up>) -> Result<String> {
     })
 }
 
-/// Fail after a while.
+/// Fail after yielding several times.
 #[tool(effect = read_only)]
 async fn fail_later(log: State<Log>) -> Result<()> {
     for _ in 0..10 {
@@ -883,23 +885,23 @@ async fn fail_later(log: State<Log>) -> Result<()> {
     Err("later".into())
 }
 
-/// The same, without a word about it.
+/// Makes two concurrent calls, cancels one when the other fails, and returns the error.
 #[entry(toolsets = [write, fail_later])]
-async fn give_up_and_fail(ctx: &CallContext<give_up_and_fail>) -> Result<()> {
+async fn cancel_and_fail(ctx: &CallContext<cancel_and_fail>) -> Result<()> {
     let written = async { ctx.call(write { text: "a".into() }).await.map_err(BoxError::from) };
     let failed = async { ctx.call(fail_later {}).await.map_err(BoxError::from) };
     futures_util::try_join!(failed, written).map(drop)
 }
 
 #[tokio::test]
-async fn a_call_that_is_not_made_again_since_another_failed_before_is_no_divergence() {
+async fn a_recorded_call_that_is_cancelled_earlier_in_a_replay_is_not_a_divergence() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let run = async |journal: &MemoryJournal| {
         let runtime = approved(process(journal, &log), &log).build().unwrap();
-        runtime.run(give_up_and_fail {}).await.map_err(|error| llm_do::error::chain(&error))
+        runtime.run(cancel_and_fail {}).await.map_err(|error| llm_do::error::chain(&error))
     };
     let first = run(&journal).await;
-    assert_eq!(first, Err("`give_up_and_fail` failed: `fail_later` failed: later".to_owned()));
+    assert_eq!(first, Err("`cancel_and_fail` failed: `fail_later` failed: later".to_owned()));
     assert_eq!(log.take(), ["asked about write", "wrote a", "failed"]);
     for records in 1..=journal.records().len() {
         assert_eq!(run(&cut(&journal, records)).await, first, "{records}");
@@ -907,11 +909,11 @@ async fn a_call_that_is_not_made_again_since_another_failed_before_is_no_diverge
 }
 
 #[tokio::test]
-async fn a_call_that_recovers_from_the_failure_of_one_of_several_resumes() {
+async fn a_call_that_handles_the_failure_of_one_of_several_concurrent_calls_resumes() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let run = async |journal: &MemoryJournal| {
         let runtime = approved(process(journal, &log), &log).build().unwrap();
-        runtime.run(give_up {}).await.map_err(|error| llm_do::error::chain(&error))
+        runtime.run(cancel_one {}).await.map_err(|error| llm_do::error::chain(&error))
     };
     let first = run(&journal).await;
     assert_eq!(first, Ok("`fail_later` failed: later".to_owned()));
@@ -920,9 +922,9 @@ async fn a_call_that_recovers_from_the_failure_of_one_of_several_resumes() {
     }
 }
 
-/// Gives up on the slower of two texts, and then writes a third.
+/// Makes two concurrent calls, cancels one when the other fails, and then makes a third.
 #[entry(toolsets = [write, fail_later])]
-async fn give_up_and_go_on(ctx: &CallContext<give_up_and_go_on>) -> Result<usize> {
+async fn cancel_and_continue(ctx: &CallContext<cancel_and_continue>) -> Result<usize> {
     let written = async { ctx.call(write { text: "a".into() }).await.map_err(BoxError::from) };
     let failed = async { ctx.call(fail_later {}).await.map_err(BoxError::from) };
     let is_failed = futures_util::try_join!(failed, written).is_err();
@@ -930,11 +932,11 @@ async fn give_up_and_go_on(ctx: &CallContext<give_up_and_go_on>) -> Result<usize
 }
 
 #[tokio::test]
-async fn a_call_that_was_given_up_after_its_end_is_made_again_so_that_what_follows_resumes() {
+async fn a_finished_call_whose_result_was_dropped_is_replayed_so_that_later_calls_resume() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let run = async |journal: &MemoryJournal| {
         let runtime = approved(process(journal, &log), &log).build().unwrap();
-        runtime.run(give_up_and_go_on {}).await.map_err(|error| llm_do::error::chain(&error))
+        runtime.run(cancel_and_continue {}).await.map_err(|error| llm_do::error::chain(&error))
     };
     assert_eq!(run(&journal).await, Ok("failed: true".len()));
     for records in 1..=journal.records().len() {
@@ -942,10 +944,10 @@ async fn a_call_that_was_given_up_after_its_end_is_made_again_so_that_what_follo
     }
 }
 
-/// What the code of `changing_at_once` writes, whatever it is called with.
+/// The texts or tags that the code of an entry uses, independent of its arguments.
 struct Changing(Vec<String>);
 
-/// Write a text after a while.
+/// Write a text in two steps.
 #[tool(effect = read_only)]
 async fn write_later(text: String, log: State<Log>) -> usize {
     log.add(format!("began {text}"));
@@ -953,27 +955,31 @@ async fn write_later(text: String, log: State<Log>) -> usize {
     text.len()
 }
 
-/// Writes what its code says, all at the same time.
+/// Writes the texts of [`Changing`] concurrently.
 #[entry(toolsets = [write_later])]
-async fn changing_at_once(ctx: &CallContext<changing_at_once>, changing: State<Changing>) -> Result<usize> {
+async fn changing_concurrently(ctx: &CallContext<changing_concurrently>, changing: State<Changing>) -> Result<usize> {
     let written = changing.0.iter().map(|text| ctx.call(write_later { text: text.clone() }));
     Ok(futures_util::future::try_join_all(written).await?.len())
 }
 
 #[tokio::test(start_paused = true)]
-async fn concurrent_calls_that_are_not_the_recorded_ones_end_the_run_before_any_of_them_starts() {
+async fn concurrent_calls_that_differ_from_the_recorded_ones_end_the_run_before_they_start() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let run = async |journal: &MemoryJournal, written: &[&str]| {
         let changing = Changing(texts(written));
-        approved(process(journal, &log), &log).state(changing).build().unwrap().run(changing_at_once {}).await
+        approved(process(journal, &log), &log).state(changing).build().unwrap().run(changing_concurrently {}).await
     };
     run(&journal, &["a", "b"]).await.unwrap();
     log.take();
     // Killed before the result of the run was recorded.
     let unfinished = cut(&journal, journal.records().len() - 1);
     let error = run(&unfinished.replayed(), &["c", "d"]).await.unwrap_err();
-    assert!(llm_do::error::chain(&error).contains("`changing_at_once` → 1st call"), "{}", llm_do::error::chain(&error));
-    assert_eq!(log.take(), [""; 0], "an effect started before the divergence was named");
+    assert!(
+        llm_do::error::chain(&error).contains("`changing_concurrently` → 1st call"),
+        "{}",
+        llm_do::error::chain(&error)
+    );
+    assert_eq!(log.take(), [""; 0], "an effect started before the divergence was detected");
     assert_eq!(unfinished.replayed().records().len(), unfinished.records().len());
 }
 
@@ -989,7 +995,7 @@ async fn label(labels: HashSet<u32>, log: State<Log>) -> usize {
 #[worker]
 async fn sort_labels(labels: HashSet<u32>, counts: HashMap<String, u32>) -> String;
 
-/// Labels twice at the same time, and then has the labels sorted.
+/// Labels twice concurrently, and then sorts the labels.
 #[entry(toolsets = [label, sort_labels])]
 async fn label_all(ctx: &CallContext<label_all>, labels: HashSet<u32>) -> Result<String> {
     let more: HashSet<_> = labels.iter().map(|label| label + 1).collect();
@@ -1001,29 +1007,29 @@ async fn label_all(ctx: &CallContext<label_all>, labels: HashSet<u32>) -> Result
 }
 
 #[tokio::test]
-async fn arguments_without_an_order_are_the_same_call_in_each_process() {
+async fn unordered_arguments_make_the_same_call_in_each_process() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
-    // Each `HashSet` has an order of its own.
+    // Each `HashSet` iterates in a different order.
     let run = async |journal: &MemoryJournal, model: FunctionModel| {
         let runtime = process(journal, &log).force_model(model).build().unwrap();
         runtime.run(label_all { labels: (0..50).collect() }).await.map_err(|error| llm_do::error::chain(&error))
     };
     let first = run(&journal, calling([])).await;
-    assert!(first.as_ref().is_ok_and(|said| said.starts_with("50 50 ")), "{first:?}");
+    assert!(first.as_ref().is_ok_and(|text| text.starts_with("50 50 ")), "{first:?}");
     assert_eq!(log.take().len(), 2);
     for records in 1..=journal.records().len() {
         let kept = cut(&journal, records);
         let labelled = kept.records().iter().filter(|record| &*record.name == "label").count();
         let is_answered = kept.records().iter().any(|record| record.kind == StepKind::Model);
-        let model = if is_answered { silent() } else { calling([]) };
+        let model = if is_answered { unused_model() } else { calling([]) };
         assert_eq!(run(&kept, model).await, first, "{records} records");
         assert_eq!(log.take().len(), 2 - labelled, "{records} records");
         let runs = kept.records().iter().filter(|record| record.kind == StepKind::Run).count();
-        assert_eq!(runs, 1, "the run itself is found again");
+        assert_eq!(runs, 1, "the run itself is replayed");
     }
 }
 
-/// A journal that can keep so many records, and then no more.
+/// A journal with room for a limited number of steps.
 #[derive(Debug)]
 struct Full(MemoryJournal, AtomicUsize);
 
@@ -1043,12 +1049,12 @@ impl Journal for Full {
 }
 
 #[tokio::test]
-async fn a_journal_that_is_full_ends_the_run_before_the_effect_and_no_model_is_told() {
+async fn a_full_journal_ends_the_run_before_the_next_effect() {
     let log = Log::default();
     let model = || calling([("look", json!({ "text": "a" })), ("write", json!({ "text": "b" }))]);
     let whole = MemoryJournal::new();
     let runtime = approved(process(&whole, &log), &log).force_model(model()).build().unwrap();
-    let said = runtime.run(assistant { input: "Go.".into() }).await.unwrap();
+    let result = runtime.run(assistant { input: "Go.".into() }).await.unwrap();
     log.take();
     for room in 0..whole.records().len() {
         let kept = MemoryJournal::new();
@@ -1059,16 +1065,16 @@ async fn a_journal_that_is_full_ends_the_run_before_the_effect_and_no_model_is_t
         let done = log.take();
         assert!(done.iter().filter(|line| !line.starts_with("asked")).count() <= kept.records().len());
 
-        // With room again, the run goes on from there.
+        // With room again, the run resumes.
         let resumed = approved(process(&kept.replayed(), &log), &log).force_model(model()).build().unwrap();
-        assert_eq!(resumed.run(assistant { input: "Go.".into() }).await.unwrap(), said);
+        assert_eq!(resumed.run(assistant { input: "Go.".into() }).await.unwrap(), result);
         let all = [done, log.take()].concat();
         assert_eq!(all.iter().filter(|line| *line == "wrote b").count(), 1, "{room}: {all:?}");
     }
 }
 
 #[tokio::test]
-async fn a_replayed_run_is_the_same_tree_of_calls_up_to_what_is_inside_of_them() {
+async fn a_replayed_run_reports_the_same_calls_without_their_bodies() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let run = async |builder: RuntimeBuilder| {
         let recorder = Recorder::new();
@@ -1084,10 +1090,10 @@ async fn a_replayed_run_is_the_same_tree_of_calls_up_to_what_is_inside_of_them()
     };
     let model = calling([("look", json!({ "text": "a" })), ("fail", json!({ "words": "b" }))]);
     let first: (_, _, RunUsage) = run(process(&journal, &log).force_model(model)).await;
-    assert_eq!(run(process(&journal.replayed(), &log).force_model(silent())).await, first);
+    assert_eq!(run(process(&journal.replayed(), &log).force_model(unused_model())).await, first);
 }
 
-/// Wait until everything is up.
+/// Return if the servers are up, otherwise wait forever.
 #[tool(effect = read_only)]
 async fn stall(up: State<Up>) {
     if !up.0.load(Ordering::Relaxed) {
@@ -1095,7 +1101,7 @@ async fn stall(up: State<Up>) {
     }
 }
 
-/// Write a text in a call of its own, which ends once everything is up.
+/// Write a text in a nested call, and then wait for the servers.
 #[tool(effect = read_only, toolsets = [write, stall])]
 async fn write_tagged(ctx: &CallContext<write_tagged>, tag: String, text: String) -> Result<String> {
     ctx.call(write { text }).await?;
@@ -1103,13 +1109,13 @@ async fn write_tagged(ctx: &CallContext<write_tagged>, tag: String, text: String
     Ok(tag)
 }
 
-/// Write a text two calls below.
+/// Write a text in a call nested twice.
 #[tool(effect = read_only, toolsets = [write_tagged])]
 async fn write_below(ctx: &CallContext<write_below>, text: String, changing: State<Changing>) -> Result<String> {
     Ok(ctx.call(write_tagged { tag: changing.0[0].clone(), text }).await?)
 }
 
-/// Writes a text for each tag that its code says.
+/// Writes a text for each tag of [`Changing`].
 #[entry(toolsets = [write_tagged, write_below])]
 async fn write_for_tags(
     ctx: &CallContext<write_for_tags>,
@@ -1132,7 +1138,7 @@ async fn write_for_tags(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_died_in_flight_diverges_if_its_arguments_change_before_an_effect_inside_it_runs_again() {
+async fn changed_arguments_of_a_call_that_was_in_flight_at_a_crash_diverge_before_its_effects_repeat() {
     for (together, below) in [(false, false), (true, false), (false, true)] {
         let (journal, log) = (MemoryJournal::new(), Log::default());
         let run = async |journal: &MemoryJournal, tags: &[&str], up: bool| {
@@ -1150,17 +1156,17 @@ async fn a_call_that_died_in_flight_diverges_if_its_arguments_change_before_an_e
         let changed = journal.replayed();
         let (diverged, lines) = run(&changed, &["c", "d"], true).await;
         let error = diverged.unwrap().unwrap_err();
-        assert!(error.contains("departs from its journal") && error.contains("`write_tagged`"), "{error}");
+        assert!(error.contains("diverged from its journal") && error.contains("`write_tagged`"), "{error}");
         assert_eq!((lines, changed.records().len()), (Vec::new(), records), "together {together}, below {below}");
 
         let (same, lines) = run(&journal.replayed(), &["a", "b"], true).await;
         assert!(same.unwrap().is_ok());
-        // In turn, the second was not begun before.
+        // Of sequential calls, the second had not begun before the crash.
         assert_eq!(wrote(&lines), usize::from(!together && !below), "{lines:?}");
     }
 }
 
-/// Keeps one failure while it goes on, and returns it at the end; does without another.
+/// Handles one of two failures, and returns the other at the end.
 #[entry(toolsets = [fetch, write])]
 async fn keep_a_failure(ctx: &CallContext<keep_a_failure>) -> Result<String> {
     let kept = ctx.call(fetch { what: "kept".into() }).await;
@@ -1170,7 +1176,7 @@ async fn keep_a_failure(ctx: &CallContext<keep_a_failure>) -> Result<String> {
 }
 
 #[tokio::test]
-async fn a_failure_that_code_kept_and_returned_later_is_tried_again() {
+async fn a_failure_that_code_kept_and_returned_later_is_retried() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let run = async |journal: &MemoryJournal, up: bool| {
         let runtime = approved(process(journal, &log), &log).state(Up(Arc::new(AtomicBool::new(up)))).build().unwrap();
@@ -1184,11 +1190,11 @@ async fn a_failure_that_code_kept_and_returned_later_is_tried_again() {
     assert_eq!(run(&again, false).await, (first, vec!["fetched kept".to_owned()]));
     let up = again.replayed();
     let whole = (Ok("kept without true".to_owned()), vec!["fetched kept".to_owned()]);
-    assert_eq!(run(&up, true).await, whole, "what it went on from stays as it was");
+    assert_eq!(run(&up, true).await, whole, "the handled failure is replayed");
     assert_eq!(run(&up.replayed(), false).await, (whole.0, Vec::new()));
 }
 
-/// Tries again and again, and returns the last failure after a report of it.
+/// Retries, and returns the last failure after a report of it.
 #[entry(toolsets = [fetch, write])]
 async fn keep_trying(ctx: &CallContext<keep_trying>) -> Result<String> {
     let mut last = None;
@@ -1203,7 +1209,7 @@ async fn keep_trying(ctx: &CallContext<keep_trying>) -> Result<String> {
 }
 
 #[tokio::test]
-async fn of_failures_that_say_the_same_only_the_one_that_is_returned_is_tried_again() {
+async fn of_equal_failures_only_the_returned_one_is_retried() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let run = async |journal: &MemoryJournal, up: bool| {
         let runtime = approved(process(journal, &log), &log).state(Up(Arc::new(AtomicBool::new(up)))).build().unwrap();
@@ -1217,7 +1223,7 @@ async fn of_failures_that_say_the_same_only_the_one_that_is_returned_is_tried_ag
     assert_eq!(run(&again.replayed(), true).await, (Ok("news at 19".to_owned()), vec!["fetched news".to_owned()]));
 }
 
-/// Reports whether something could be fetched, and then returns what came of that.
+/// Fetches, writes a text that depends on the outcome, and then returns the outcome.
 #[entry(toolsets = [fetch, write, write_tagged])]
 async fn report_and_return(ctx: &CallContext<report_and_return>) -> Result<String> {
     let fetched = ctx.call(fetch { what: "news".into() }).await;
@@ -1231,7 +1237,7 @@ async fn report_and_return(ctx: &CallContext<report_and_return>) -> Result<Strin
 }
 
 #[tokio::test]
-async fn a_run_takes_another_way_after_a_failure_that_is_tried_again() {
+async fn a_run_may_make_other_calls_after_a_retried_failure() {
     let (folder, log) = (tempfile::tempdir().unwrap(), Log::default());
     let run = async |path: &std::path::Path, up: bool| {
         let journal = FileJournal::open(path).unwrap();
@@ -1253,29 +1259,29 @@ async fn a_run_takes_another_way_after_a_failure_that_is_tried_again() {
     };
     let path = folder.path().join("run.jsonl");
     assert_eq!(run(&path, false).await.0, Err("stalled".to_owned()));
-    // What is recorded says that the server is down still; then `stall` ends, and the run with the kept failure.
+    // The recorded failure of the server is replayed; `stall` returns, and the run ends with the kept failure.
     let (failed, lines) = run(&path, true).await;
     assert!(failed.is_err_and(|error| error.contains("the server is down")));
     assert_eq!(lines, [""; 0]);
     let ended = std::fs::read_to_string(&path).unwrap().lines().count();
-    let (came, lines) = run(&path, true).await;
-    assert_eq!(came, Ok("news".to_owned()));
+    let (result, lines) = run(&path, true).await;
+    assert_eq!(result, Ok("news".to_owned()));
     assert_eq!(lines, ["fetched news", "asked about write", "wrote good"]);
 
-    // Killed anywhere in that last run, it comes to the same.
+    // Killed anywhere in that last run, it resumes to the same result.
     let text = std::fs::read_to_string(&path).unwrap();
     for kept in ended..text.lines().count() {
         let path = folder.path().join("killed.jsonl");
         std::fs::write(&path, text.split_inclusive('\n').take(kept).collect::<String>()).unwrap();
-        let (came, lines) = run(&path, true).await;
-        assert_eq!(came, Ok("news".to_owned()), "{kept} lines");
+        let (result, lines) = run(&path, true).await;
+        assert_eq!(result, Ok("news".to_owned()), "{kept} lines");
         assert!(!lines.contains(&"wrote sorry".to_owned()), "{lines:?}");
         std::fs::remove_file(&path).unwrap();
     }
 }
 
 #[tokio::test]
-async fn an_answer_of_a_model_that_the_journal_had_is_marked_as_replayed() {
+async fn a_recorded_model_answer_is_marked_as_replayed() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let run = async |journal: &MemoryJournal, model: FunctionModel| {
         let recorder = Recorder::new();
@@ -1289,7 +1295,7 @@ async fn an_answer_of_a_model_that_the_journal_had_is_marked_as_replayed() {
     };
     let model = || calling([("look", json!({ "text": "a" }))]);
     assert_eq!(run(&journal, model()).await, [false, false]);
-    assert_eq!(run(&journal.replayed(), silent()).await, [true, true]);
+    assert_eq!(run(&journal.replayed(), unused_model()).await, [true, true]);
     let answered = journal.records().iter().position(|record| record.kind == StepKind::Model).unwrap();
     assert_eq!(run(&cut(&journal, answered + 1), model()).await, [true, false]);
 }

@@ -1,4 +1,4 @@
-//! Where the effects of runs are recorded, so that a finished one is replayed and not repeated.
+//! Durable execution: journals record the effects of runs and replay them on resume.
 
 mod error;
 mod expected;
@@ -24,35 +24,35 @@ pub use self::file::{FileJournal, Records};
 pub use self::memory::MemoryJournal;
 #[cfg(feature = "cli")]
 pub(crate) use self::place::name as called;
-pub(crate) use self::place::{Coming, Places, Visit, digest};
+pub(crate) use self::place::{AnnouncedCall, ChildSteps, InFlightStep, digest};
 pub use self::record::Record;
 pub(crate) use self::record::too_deep;
 pub use self::step::{StepKind, StepSpec};
 
-/// What an effect does here and now, if it is not recorded yet.
+/// The future that performs an effect that is not recorded yet.
 ///
-/// `Err(Interrupted)` says that it came to no end worth recording, such as a cancelled call: it runs again on resume.
-/// A failure that its caller may handle, of a tool, a model or an effect, is an end, and a value.
+/// `Err(Interrupted)` means that there is no outcome to record, such as for a cancelled call: the effect runs again on
+/// resume. A failure of a tool, a model or an effect that the caller may handle is an outcome, and is recorded as a value.
 pub type StepFuture = BoxFuture<'static, Result<Value, Interrupted>>;
 
-/// Where the effects of runs are recorded, so that a finished one is replayed and not repeated.
+/// Records the effects of runs, and replays a recorded effect instead of repeating it.
 ///
-/// A journal is a map from a step's [`key`](StepSpec::key) to its value. Whatever is recorded is returned, in the process
-/// that recorded it and in each one after it; an effect that broke off before it was recorded runs again: at least once,
-/// and once if nothing breaks off. Only [`step`](Self::step) and [`is_replaying`](Self::is_replaying) have to be
-/// written. There are two here, [`MemoryJournal`] and [`FileJournal`]; an engine for durable execution can be a third.
+/// A journal is a map from a step's [`key`](StepSpec::key) to its value. A recorded value is returned in the process that
+/// recorded it and in each later one. An effect that is interrupted before it is recorded runs again: effects run at least
+/// once, and exactly once if none is interrupted. Only [`step`](Self::step) and [`is_replaying`](Self::is_replaying) are
+/// required. The crate provides [`MemoryJournal`] and [`FileJournal`]; a durable execution engine can implement this trait.
 ///
-/// A failure that code or a model may handle is recorded as any result, since what follows depends on it. If the run itself
-/// ends in an error, the failures that led to it are tried again when it is started again: see [`forget`](Self::forget).
-/// Those are the failures that its error came from, even if code kept them while it went on, and those after which no other
-/// step began.
+/// A failure that code or a model may handle is recorded like a result, since the following steps depend on it. If the run
+/// itself ends in an error, the failures that led to it are retried when the run is resumed: see [`forget`](Self::forget).
+/// Those are the failures that the run's error came from, even if code kept them and returned them later, and the failures
+/// after which no other step began.
 ///
-/// Code between effects must do the same again when it is replayed: what it learns from elsewhere, such as which of two
-/// timers was first, has to be an effect too.
+/// Code between effects must be deterministic. External information, such as which of two timers fired first, has to be
+/// read through an effect.
 ///
 /// # Examples
 ///
-/// A journal of one's own:
+/// A custom journal:
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -92,26 +92,26 @@ pub type StepFuture = BoxFuture<'static, Result<Value, Interrupted>>;
 /// ```
 #[async_trait]
 pub trait Journal: Debug + Send + Sync + 'static {
-    /// An effect of its own: a model's answer, the body of a tool that makes no calls.
+    /// Replays or performs a single effect: a model's answer, or the body of a tool that makes no calls.
     ///
-    /// If it is recorded, its value is returned and `local` is never polled. Else `local` runs, and its value is recorded
-    /// before it is returned.
+    /// If the step is recorded, its value is returned and `local` is never polled. Otherwise `local` runs, and its value is
+    /// recorded before it is returned.
     ///
-    /// The journals here also wait, with what is not recorded, until the recorded concurrent calls of the same parent have
-    /// begun: if they do not come, the program is not the one that was recorded, and a recorded effect could run a second
-    /// time under another key. `local` is then never polled. They wait for 1 second, or for 10 seconds while some of the
+    /// [`MemoryJournal`] and [`FileJournal`] delay an unrecorded step until the recorded concurrent calls of the same parent
+    /// have begun. If those calls are not made, the program has changed, and a recorded effect could run a second time under
+    /// another key: the step fails, and `local` is never polled. The timeout is 1 second, or 10 seconds while some of the
     /// missing calls may still begin.
     ///
     /// # Errors
     ///
-    /// Returns [`JournalError::Interrupted`] if `local` did, [`JournalError::Diverged`] if something else is recorded
-    /// at its place, and other errors if nothing could be recorded.
+    /// Returns [`JournalError::Interrupted`] if `local` was interrupted, [`JournalError::Diverged`] if another step is
+    /// recorded at this position, and other errors if the value could not be recorded.
     async fn step(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError>;
 
-    /// A nested call whose inside makes effects of its own: a worker, a tool with a context.
+    /// Replays or performs a nested call that has steps of its own: a worker, or a tool with a context.
     ///
-    /// An engine may make it an invocation of its own. Default: as [`step`](Self::step), so that once its result is
-    /// recorded its inside is not run.
+    /// An engine may run it as a separate invocation. Default: [`step`](Self::step), so that its body does not run once its
+    /// result is recorded.
     ///
     /// # Errors
     ///
@@ -120,12 +120,12 @@ pub trait Journal: Debug + Send + Sync + 'static {
         self.step(step, local).await
     }
 
-    /// Something that someone decides or answers, perhaps much later: an approval, a user's answer.
+    /// Replays or requests a decision or an answer of a person, which may take long: an approval, or a user's input.
     ///
-    /// An approval by a mode or a rule is not recorded: `local` then ends as interrupted, and the call goes on. A denial by one
-    /// is recorded if a model is told of it, or once code begins another step after it.
+    /// An approval by a mode or a rule is not recorded: `local` is then interrupted, and the call continues. A denial by a
+    /// mode or a rule is recorded if it is sent to a model, or once code begins another step after it.
     ///
-    /// `local` asks here and now. Default: as [`step`](Self::step).
+    /// `local` asks in this process. Default: [`step`](Self::step).
     ///
     /// # Errors
     ///
@@ -134,9 +134,9 @@ pub trait Journal: Debug + Send + Sync + 'static {
         self.step(step, local).await
     }
 
-    /// Waits for `duration`, once: a recorded wait is not waited again.
+    /// Waits for `duration`; a recorded wait returns immediately.
     ///
-    /// Default: a [`step`](Self::step); if it is interrupted, it waits from the start again.
+    /// Default: a [`step`](Self::step); an interrupted wait starts from the beginning.
     ///
     /// # Errors
     ///
@@ -149,67 +149,67 @@ pub trait Journal: Debug + Send + Sync + 'static {
         self.step(step, Box::pin(local)).await.map(drop)
     }
 
-    /// Returns the time, as it was when it was first asked for: `now`, unless one is recorded.
+    /// Returns the recorded time, or records and returns `now`.
     ///
     /// Default: a [`step`](Self::step).
     ///
     /// # Errors
     ///
-    /// As [`step`](Self::step), and [`JournalError::Unfit`] if what is recorded is no time.
+    /// As [`step`](Self::step), and [`JournalError::InvalidValue`] if the recorded value is not a timestamp.
     async fn now(&self, step: StepSpec, now: Timestamp) -> Result<Timestamp, JournalError> {
-        let what = step.to_string();
+        let described = step.to_string();
         let value = self.step(step, Box::pin(async move { Ok(json!(now)) })).await?;
-        serde_json::from_value(value).map_err(|error| JournalError::Unfit {
-            step: what,
-            message: format!("what is recorded is no time: {error}"),
+        serde_json::from_value(value).map_err(|error| JournalError::InvalidValue {
+            step: described,
+            message: format!("the recorded value is not a timestamp: {error}"),
         })
     }
 
-    /// Returns whether recorded effects are left that this process has not come to yet.
+    /// Returns whether this process still has recorded effects to replay.
     ///
-    /// Those inside a call whose result is replayed count as come to.
+    /// Effects inside a call whose result is replayed count as replayed.
     fn is_replaying(&self) -> bool;
 
     /// Returns whether a value is recorded under a step's key, without replaying it.
     ///
-    /// Nobody is asked about a call whose result is recorded, and no rule is applied to it.
+    /// A call whose result is recorded needs no approval, and no rule is applied to it.
     ///
-    /// Default: as [`recorded`](Self::recorded). If that returns nothing, a mode or rule decides again on resume about calls
-    /// whose effects are recorded.
+    /// Default: [`recorded`](Self::recorded) returns a value. Without an implementation of either method, a mode or rule
+    /// decides again on resume about calls whose effects are recorded.
     fn is_recorded(&self, key: &str) -> bool {
         self.recorded(key).is_some()
     }
 
     /// Returns the value recorded under a step's key, without replaying it.
     ///
-    /// Default: none. A run that ended in an error then ends in the same error when it is resumed.
+    /// Default: `None`. A run that ended in an error then ends in the same error when it is resumed.
     fn recorded(&self, key: &str) -> Option<Value> {
         let _ = key;
         None
     }
 
-    /// Forgets what is recorded under these keys, so that those steps run again; what is inside them stays.
+    /// Forgets the records of these keys, so that those steps run again; records of steps inside them stay.
     ///
-    /// Asked before anything of a run is made that ended in an error: the keys are those of its result and of the failures
-    /// that led to it. Asked at the end of a run whose result is not recorded, such as one that a guard refused, if failures
-    /// led to that. All of the keys are forgotten durably, or none is. Default: does nothing.
+    /// Called when a run that ended in an error is resumed, before its first step: the keys are those of its result and of
+    /// the failures that led to the error. Also called at the end of a run whose result is not recorded, such as one that a
+    /// guard refused, if failures led to that. All keys are forgotten durably, or none is. Default: does nothing.
     ///
-    /// The run may take another way after a step that is forgotten: the journals here no longer expect the steps of the same
-    /// parent that began after its end. They are still found by their keys.
+    /// A run may make other calls after a forgotten step: [`MemoryJournal`] and [`FileJournal`] no longer expect the steps of
+    /// the same parent that began after the forgotten step ended. Those steps are still replayed if they are made.
     ///
     /// # Errors
     ///
-    /// Returns a [`JournalError`] if that could not be recorded.
+    /// Returns a [`JournalError`] if this could not be recorded.
     async fn forget(&self, keys: Vec<Arc<str>>) -> Result<(), JournalError> {
         let _ = keys;
         Ok(())
     }
 
-    /// Finds a recorded call below `parent` that this process never made: asked when `parent` has run to its end.
+    /// Returns the error of a recorded call in `parent` that this process did not make; called when `parent` has finished.
     ///
-    /// This is how concurrent calls, which may come in any order, are seen to diverge. One that was under way with others
-    /// may have been given up for them, so the journals here miss it only where another was made that they had not
-    /// recorded. Default: none.
+    /// This detects divergence of concurrent calls, which may begin in any order. A concurrent call may have been cancelled
+    /// when another finished, so [`MemoryJournal`] and [`FileJournal`] report it only if an unrecorded call was made in
+    /// `parent`. Default: `None`.
     fn unused(&self, parent: &str) -> Option<JournalError> {
         let _ = parent;
         None

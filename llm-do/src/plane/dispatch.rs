@@ -42,7 +42,7 @@ use crate::base::error::{CallError, chain};
 use crate::base::usage::Limits;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{ActiveRunSinks, Caller, EventKind, EventSink, RunSinks};
-use crate::observe::journal::{Journal, Places};
+use crate::observe::journal::{ChildSteps, Journal};
 use crate::plane::approval::{Approvals, RunScope};
 use crate::plane::context::{CallContext, Host};
 use crate::plane::guard::Guards;
@@ -82,7 +82,7 @@ pub(crate) struct Plane {
     pub(crate) guards: Option<Guards>,
     pub(crate) journal: Option<Arc<dyn Journal>>,
     /// The positions of root calls in the journal.
-    pub(crate) places: Places,
+    pub(crate) places: ChildSteps,
     pub(crate) shadows: Shadows,
     /// Workers created at run time.
     pub(crate) runtime_workers: RuntimeWorkers,

@@ -1,4 +1,4 @@
-//! What holds of every run, wherever it stopped.
+//! Claims that hold for each run, including stopped ones.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use proptest::prelude::*;
 use super::cases;
 use super::plan::{Answer, Plan, plans};
 use super::tools::fault;
-use super::trial::{Seen, Setting, Stop, run, run_at_once, settings};
+use super::trial::{Seen, Setting, Stop, run, run_concurrently, settings};
 
-/// What was seen of one call.
+/// The events of one call.
 #[derive(Debug)]
 struct Call {
     parent: Option<u64>,
@@ -19,7 +19,7 @@ struct Call {
     by: Option<Caller>,
     kind: Option<ItemKind>,
     decided: Vec<bool>,
-    /// The places of the events in the run.
+    /// Sequence numbers of the events, as in the following fields.
     decided_at: Option<u64>,
     started: Vec<u64>,
     finished: Vec<u64>,
@@ -55,7 +55,7 @@ fn calls(events: &[Event]) -> BTreeMap<u64, Call> {
     calls
 }
 
-/// Every started call finishes once, no refused one starts, and all that is inside a call happens while it runs.
+/// Each started call finishes once, no refused call starts, and nested calls start and finish while their parent runs.
 fn calls_are_a_tree(events: &[Event]) -> Result<(), TestCaseError> {
     let calls = calls(events);
     for (number, call) in &calls {
@@ -70,17 +70,17 @@ fn calls_are_a_tree(events: &[Event]) -> Result<(), TestCaseError> {
     for call in calls.values() {
         let Some(parent) = call.parent.map(|parent| &calls[&parent]) else { continue };
         let inside = parent.started[0]..parent.finished[0];
-        let happened = call.started.iter().chain(&call.finished).chain(&call.refused);
-        prop_assert!(happened.clone().all(|seq| inside.contains(seq)), "{call:?} in {parent:?}");
+        let seqs = call.started.iter().chain(&call.finished).chain(&call.refused);
+        prop_assert!(seqs.clone().all(|seq| inside.contains(seq)), "{call:?} in {parent:?}");
         if let Some(kind) = call.kind {
             prop_assert_eq!(call.depth, parent.depth + u32::from(kind == ItemKind::Worker));
         }
     }
-    prop_assert!(events.iter().enumerate().all(|(place, event)| event.seq == place as u64));
+    prop_assert!(events.iter().enumerate().all(|(index, event)| event.seq == index as u64));
     Ok(())
 }
 
-/// What the root used is the sum of what its calls used, by the events and by the tree.
+/// The usage of the root is the sum of the usage of its calls, in the events and in the tree.
 fn usage_is_the_sum_of_the_calls(seen: &Seen) -> Result<(), TestCaseError> {
     let mut sum = RunUsage::default();
     let mut last = None;
@@ -100,7 +100,7 @@ fn usage_is_the_sum_of_the_calls(seen: &Seen) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// No effect is had that the approver did not let run; that of the root is the user's own.
+/// Each effect was approved by the approver, except the effect of the root, which is the user's own call.
 fn effects_are_approved(seen: &Seen, root: u32) -> Result<(), TestCaseError> {
     let mut approved = seen.approved();
     approved.insert(root);
@@ -109,7 +109,7 @@ fn effects_are_approved(seen: &Seen, root: u32) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Every model was asked with what a provider accepts, and can be again.
+/// Each conversation sent to a model, and the final history, is valid for providers.
 fn histories_are_valid(seen: &Seen) -> Result<(), TestCaseError> {
     let faults = seen.world.faults.lock().unwrap();
     prop_assert!(faults.is_empty(), "{faults:?}");
@@ -117,8 +117,8 @@ fn histories_are_valid(seen: &Seen) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// All that holds of a run that made its calls itself: that is not a replay.
-pub(crate) fn hold(seen: &Seen, setting: &Setting, root: u32) -> Result<(), TestCaseError> {
+/// Checks all claims about a run that is not a replay.
+pub(crate) fn check_claims(seen: &Seen, setting: &Setting, root: u32) -> Result<(), TestCaseError> {
     calls_are_a_tree(&seen.events)?;
     usage_is_the_sum_of_the_calls(seen)?;
     effects_are_approved(seen, root)?;
@@ -129,7 +129,7 @@ pub(crate) fn hold(seen: &Seen, setting: &Setting, root: u32) -> Result<(), Test
     Ok(())
 }
 
-/// How many calls of this id one turn may make.
+/// Returns the maximum number of calls with this id in one turn.
 fn equal(plan: &Plan, id: u32) -> usize {
     let here = plan.made().filter(|call| call.id == id).count();
     let below = plan.calls.iter().map(|call| equal(call, id));
@@ -140,24 +140,24 @@ proptest! {
     #![proptest_config(cases(64))]
 
     #[test]
-    fn runs_at_once_share_no_answer_that_was_not_given_for_longer(plan in plans(), setting in settings()) {
-        let plan = plan.answered_alike(Answer::Approve);
+    fn concurrent_runs_do_not_share_approvals_of_single_calls(plan in plans(), setting in settings()) {
+        let plan = plan.with_answer(Answer::Approve);
         let setting = Setting { tool_calls: None, ..setting };
-        let world = run_at_once(&plan, 3, &setting);
+        let world = run_concurrently(&plan, 3, &setting);
         let (asked, had) = (world.asked.lock().unwrap().clone(), world.effects.lock().unwrap().clone());
         let times = |ids: &[u32], id: u32| ids.iter().filter(|other| **other == id).count();
         for id in had.iter().copied().filter(|id| *id != plan.id) {
-            // Equal calls of one turn of one caller are one question.
+            // Equal calls in one turn of one caller make one request.
             let questions = times(&had, id).div_ceil(equal(&plan, id));
-            prop_assert!(times(&asked, id) >= questions, "{id} is in {had:?}, and was asked about in {asked:?}");
+            prop_assert!(times(&asked, id) >= questions, "{id}: effects {had:?}, requests {asked:?}");
         }
     }
 
     #[test]
-    fn every_claim_holds_of_a_run_that_comes_to_its_end(plan in plans(), setting in settings()) {
+    fn the_claims_hold_for_a_run_that_finishes(plan in plans(), setting in settings()) {
         let seen = run(&plan, &setting, Stop::Never, None);
-        hold(&seen, &setting, plan.id)?;
+        check_claims(&seen, &setting, plan.id)?;
         let unfinished = seen.history.iter().any(|message| format!("{message:?}").contains("not finished"));
-        prop_assert!(!unfinished || seen.result.unwrap().is_err(), "calls of a conversation that went on have no result");
+        prop_assert!(!unfinished || seen.result.unwrap().is_err(), "a conversation continued without the results of its calls");
     }
 }

@@ -1,4 +1,4 @@
-//! Runs that are replayed, and runs that are resumed from wherever their journal ends.
+//! Replayed runs, and runs that are resumed from a journal cut at any record.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,31 +9,31 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::cases;
-use super::claims::hold;
+use super::claims::check_claims;
 use super::plan::plans;
 use super::trial::{Kept, Seen, Setting, Stop, run, run_all, settings};
 
-/// Without a limit on calls: which of several at once is the one too many is for chance to say.
+/// Settings without a limit on calls: which of several concurrent calls exceeds it is not deterministic.
 pub(crate) fn unlimited() -> impl Strategy<Value = Setting> {
     settings().prop_map(|setting| Setting { tool_calls: None, ..setting })
 }
 
-/// The tree, whatever was first.
+/// Returns the tree with its children sorted by name.
 fn sorted(mut tree: UsageTree) -> UsageTree {
     tree.children = tree.children.into_iter().map(sorted).collect();
     tree.children.sort_by(|left, right| left.name.cmp(&right.name));
     tree
 }
 
-/// The result, without the names of workers that were made: those of a run without a journal are others.
-fn nameless(seen: &Seen) -> String {
+/// Returns the result without the names of run-time workers, which differ in a run without a journal.
+fn without_worker_names(seen: &Seen) -> String {
     let text = format!("{:?}", seen.result);
     let (first, rest) = text.split_once("`w").unwrap_or((&text, ""));
     let after_name = |part: &str| part.split_once('`').map_or_else(String::new, |(_, rest)| rest.to_owned());
     rest.split("`w").fold(first.to_owned(), |text, part| text + "``" + &after_name(part))
 }
 
-/// How many effects of each call are recorded.
+/// Returns the number of recorded effects of each call, by id.
 pub(crate) fn recorded(records: &[Record]) -> BTreeMap<u32, usize> {
     let mut recorded = BTreeMap::new();
     for record in records {
@@ -49,16 +49,16 @@ pub(crate) fn recorded(records: &[Record]) -> BTreeMap<u32, usize> {
     recorded
 }
 
-/// What the journal holds but for what is of one process: the run's id, who answered, who used something first.
-fn lasting(records: &[Record]) -> BTreeMap<String, Value> {
-    let lasting = records.iter().filter(|record| !matches!(record.kind, StepKind::Run | StepKind::Approval));
+/// Returns the recorded values that do not depend on the process: without run ids, approvals and the order of usage.
+fn stable_values(records: &[Record]) -> BTreeMap<String, Value> {
+    let stable = records.iter().filter(|record| !matches!(record.kind, StepKind::Run | StepKind::Approval));
     let value = |record: &Record| match record.kind {
         StepKind::Call | StepKind::Result => {
             json!({ "result": record.value["result"], "failed": record.value["failed"] })
         }
         _ => record.value.clone(),
     };
-    lasting.map(|record| (record.key.to_string(), value(record))).collect()
+    stable.map(|record| (record.key.to_string(), value(record))).collect()
 }
 
 fn keys(records: &[Record]) -> BTreeSet<Arc<str>> {
@@ -69,13 +69,13 @@ fn count(records: &[Record], kind: StepKind) -> usize {
     records.iter().filter(|record| record.kind == kind).count()
 }
 
-/// Whether the run ended in an error, so that the failures that led to it are tried again.
+/// Returns whether the run ended in an error, so that the failures that led to it are retried.
 fn has_failed(records: &[Record]) -> bool {
     records.iter().any(|record| record.kind == StepKind::Result && record.value.get("result").is_none())
 }
 
-/// A run that begins where the journal ends comes to what the first came to, and repeats nothing that is recorded.
-fn resumes(first: &Seen, before: &[Record], resumed: &Seen, after: &[Record]) -> Result<(), TestCaseError> {
+/// Checks that a resumed run has the result of the first run, and repeats no recorded effect.
+fn check_resumed(first: &Seen, before: &[Record], resumed: &Seen, after: &[Record]) -> Result<(), TestCaseError> {
     prop_assert_eq!(&resumed.result, &first.result);
     prop_assert_eq!(resumed.usage, first.usage);
     prop_assert_eq!(sorted(resumed.tree.clone()), sorted(first.tree.clone()));
@@ -85,7 +85,7 @@ fn resumes(first: &Seen, before: &[Record], resumed: &Seen, after: &[Record]) ->
     prop_assert_eq!(resumed.requests() + count(before, StepKind::Model), count(after, StepKind::Model));
     prop_assert_eq!(keys(after).len(), after.len());
     prop_assert!(keys(after).is_superset(&keys(before)));
-    // What is not recorded of a call that failed may run again.
+    // Unrecorded effects of a failed call may run again.
     let all = first.effects();
     for (id, recorded) in recorded(before) {
         let times = |effects: &[u32]| effects.iter().filter(|effect| **effect == id).count();
@@ -98,36 +98,36 @@ proptest! {
     #![proptest_config(cases(48))]
 
     #[test]
-    fn a_replay_gives_the_same_and_does_nothing(plan in plans(), setting in unlimited()) {
+    fn a_replay_has_the_same_result_and_no_effects(plan in plans(), setting in unlimited()) {
         let kept = Kept::new();
         let first = run(&plan, &setting, Stop::Never, Some(&kept));
-        hold(&first, &setting, plan.id)?;
+        check_claims(&first, &setting, plan.id)?;
         let without = run(&plan, &setting, Stop::Never, None);
-        prop_assert_eq!(nameless(&first), nameless(&without), "as without a journal");
+        prop_assert_eq!(without_worker_names(&first), without_worker_names(&without), "as without a journal");
 
         let again = kept.replayed();
         let replay = run(&plan, &setting, Stop::Never, Some(&again));
         let records = kept.journal.records();
-        resumes(&first, &records, &replay, &again.journal.records())?;
+        check_resumed(&first, &records, &replay, &again.journal.records())?;
         if !has_failed(&records) {
             prop_assert_eq!(replay.effects(), Vec::<u32>::new());
             prop_assert_eq!(replay.requests(), 0);
         }
-        // Only what failed is tried again: whatever came to a result is not repeated.
+        // Only failures are retried: effects with a result are not repeated.
         let succeeded = records.into_iter().filter(|record| record.value.get("failed").is_none());
         let succeeded: Vec<_> = succeeded.collect();
         for (id, recorded) in recorded(&succeeded) {
             let times = |effects: &[u32]| effects.iter().filter(|effect| **effect == id).count();
             prop_assert!(times(&replay.effects()) + recorded <= times(&first.effects()), "{id}");
         }
-        // A denial that no model is told of, and that ended the run, may be decided anew.
+        // A denial that was not sent to a model, and that ended the run, may be decided again.
         prop_assert!(replay.world.asked.lock().unwrap().is_empty() || !setting.return_denials);
         prop_assert_eq!(replay.approved(), BTreeSet::new());
         prop_assert_eq!(keys(&again.journal.records()), keys(&kept.journal.records()));
     }
 
     #[test]
-    fn a_run_resumes_from_wherever_its_journal_ends(
+    fn a_run_resumes_from_a_journal_cut_at_any_record(
         plan in plans(),
         setting in unlimited(),
         cut in any::<prop::sample::Index>(),
@@ -139,12 +139,12 @@ proptest! {
 
         let rest = kept.cut(before.len());
         let resumed = run(&plan, &setting, Stop::Never, Some(&rest));
-        resumes(&first, &before, &resumed, &rest.journal.records())?;
-        prop_assert_eq!(lasting(&rest.journal.records()), lasting(&kept.journal.records()));
+        check_resumed(&first, &before, &resumed, &rest.journal.records())?;
+        prop_assert_eq!(stable_values(&rest.journal.records()), stable_values(&kept.journal.records()));
     }
 
     #[test]
-    fn a_run_that_was_dropped_resumes_to_what_it_would_have_come_to(
+    fn a_dropped_run_resumes_to_the_result_of_an_uninterrupted_run(
         plan in plans(),
         setting in unlimited(),
         polls in 0..60_usize,
@@ -153,22 +153,22 @@ proptest! {
         let first = run(&plan, &setting, Stop::Never, Some(&whole));
         let kept = Kept::new();
         let dropped = run(&plan, &setting, Stop::Dropped(polls), Some(&kept));
-        hold(&dropped, &setting, plan.id)?;
+        check_claims(&dropped, &setting, plan.id)?;
 
         let rest = kept.replayed();
         let resumed = run(&plan, &setting, Stop::Never, Some(&rest));
-        resumes(&first, &kept.journal.records(), &resumed, &rest.journal.records())?;
-        prop_assert_eq!(lasting(&rest.journal.records()), lasting(&whole.journal.records()));
+        check_resumed(&first, &kept.journal.records(), &resumed, &rest.journal.records())?;
+        prop_assert_eq!(stable_values(&rest.journal.records()), stable_values(&whole.journal.records()));
     }
 
     #[test]
-    fn runs_of_one_runtime_resume_each_to_what_it_came_to(
+    fn several_runs_of_one_runtime_resume_to_their_results(
         plan in plans(),
         other in plans(),
         setting in unlimited(),
         cut in any::<prop::sample::Index>(),
     ) {
-        // Equal ones are different runs.
+        // Equal plans are different runs.
         let all = [plan.clone(), other, plan];
         let kept = Kept::new();
         let (first, world) = run_all(&all, &setting, Some(&kept));
@@ -177,7 +177,7 @@ proptest! {
         let rest = kept.cut(before.len());
         let (resumed, again) = run_all(&all, &setting, Some(&rest));
         prop_assert_eq!(&resumed, &first);
-        prop_assert_eq!(lasting(&rest.journal.records()), lasting(&kept.journal.records()));
+        prop_assert_eq!(stable_values(&rest.journal.records()), stable_values(&kept.journal.records()));
         let count = |effects: &[u32], id: u32| effects.iter().filter(|effect| **effect == id).count();
         let (all, again) = (world.effects.lock().unwrap().clone(), again.effects.lock().unwrap().clone());
         for (id, recorded) in recorded(&before) {

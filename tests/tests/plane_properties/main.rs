@@ -1,4 +1,4 @@
-//! What holds of every run, whatever calls whatever: random trees of calls, stopped anywhere, and resumed.
+//! Property tests of runs: random trees of calls, stopped anywhere, and resumed.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod claims;
@@ -11,7 +11,7 @@ mod trial;
 
 use proptest::prelude::ProptestConfig;
 
-/// Draws so many cases, or as many as the variable `PROPTEST_CASES` says.
+/// Configures the number of cases; the environment variable `PROPTEST_CASES` overrides it.
 fn cases(cases: u32) -> ProptestConfig {
     let config = ProptestConfig::default();
     if std::env::var_os("PROPTEST_CASES").is_some() { config } else { ProptestConfig { cases, ..config } }

@@ -1,4 +1,4 @@
-//! Runs that are resumed in one mode of approval after the other.
+//! Runs that are resumed several times under different approval modes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ fn modes() -> impl Strategy<Value = ApprovalMode> {
     prop_oneof![Just(ApprovalMode::Prompt), Just(ApprovalMode::ApproveAll), Just(ApprovalMode::RejectAll)]
 }
 
-/// The calls of which the journal says that the approver let them run, by the id that they run with.
+/// Returns the ids of the calls that the approver approved according to the journal, after edits.
 fn approved(records: &[Record]) -> BTreeSet<u32> {
     let by_approver = |record: &&Record| record.kind == StepKind::Approval && record.value["by"] == "approver";
     let id = |record: &Record| {
@@ -27,7 +27,7 @@ fn approved(records: &[Record]) -> BTreeSet<u32> {
     records.iter().filter(by_approver).filter(is_approved).filter_map(id).collect()
 }
 
-/// How often each effect is there, by its id as it was before any edit.
+/// Returns the number of times of each effect, by its id before edits.
 fn counted(effects: impl IntoIterator<Item = (u32, usize)>) -> BTreeMap<u32, usize> {
     let mut counts = BTreeMap::new();
     for (id, times) in effects {
@@ -40,7 +40,7 @@ proptest! {
     #![proptest_config(cases(64))]
 
     #[test]
-    fn no_mode_runs_what_only_another_mode_approved_and_nothing_recorded_runs_again(
+    fn approvals_by_a_mode_are_not_kept_and_recorded_effects_do_not_run_again(
         plan in plans(),
         setting in unlimited(),
         processes in prop::collection::vec((modes(), 0..40_usize), 2..5),
@@ -53,14 +53,14 @@ proptest! {
             let before = kept.journal.records();
             let seen = run(&plan, &Setting { mode, ..setting.clone() }, stop, Some(&kept));
             let effects = seen.effects();
-            // What a person said before lasts; the root is the user's own call.
+            // Earlier decisions of the approver are kept; the root is the user's own call.
             let remembered = seen.approved();
-            let said: BTreeSet<_> = match mode {
+            let allowed: BTreeSet<_> = match mode {
                 ApprovalMode::RejectAll => approved(&before),
                 _ => approved(&kept.journal.records()).union(&remembered).copied().collect(),
             };
-            let is_allowed = |id: &u32| mode == ApprovalMode::ApproveAll || *id == plan.id || said.contains(id);
-            prop_assert!(effects.iter().all(is_allowed), "{effects:?} under {mode:?}, with {said:?} approved");
+            let is_allowed = |id: &u32| mode == ApprovalMode::ApproveAll || *id == plan.id || allowed.contains(id);
+            prop_assert!(effects.iter().all(is_allowed), "{effects:?} under {mode:?}, with {allowed:?} approved");
             let had = counted(effects.iter().map(|id| (*id, 1)));
             for (id, recorded) in counted(recorded(&before)) {
                 let again = had.get(&id).copied().unwrap_or_default();

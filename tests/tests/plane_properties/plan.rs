@@ -1,4 +1,4 @@
-//! A call, and the calls that it makes, as data: what every tool and worker here is given, and does.
+//! A tree of calls as data: the input of each tool and worker in these tests, which do what it describes.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use llm_do::data;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// A call, and what it does.
+/// A call and its behaviour.
 #[data]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Plan {
@@ -14,26 +14,26 @@ pub(crate) struct Plan {
     pub(crate) what: What,
     pub(crate) answer: Answer,
     pub(crate) end: End,
-    /// How often it lets others run before it does anything.
+    /// The number of times that the call yields to the scheduler before it acts.
     pub(crate) yields: u8,
-    /// How often its caller makes the call.
+    /// The number of times that its caller makes the call.
     pub(crate) times: u8,
-    /// Whether its calls are made at once.
+    /// Whether its calls are made concurrently.
     pub(crate) together: bool,
-    /// Whether it goes on after a call that failed.
+    /// Whether it continues after a failed call.
     pub(crate) catches: bool,
-    /// Whether it returns the first failure that it went on after, at its end.
+    /// Whether it returns the first caught failure at its end.
     pub(crate) returns_caught: bool,
     pub(crate) calls: Vec<Plan>,
 }
 
-/// What is called.
+/// The kind of what is called.
 #[data]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum What {
     /// A tool with an effect.
     Leaf,
-    /// A tool with an effect, off the async threads.
+    /// A blocking tool with an effect.
     Blocking,
     /// A tool that only reads.
     Look,
@@ -41,21 +41,21 @@ pub(crate) enum What {
     Composite,
     /// A worker.
     Agent,
-    /// A tool that makes a worker, and calls it.
+    /// A tool that creates a worker, and calls it.
     Hire,
-    /// A tool with an effect, and arguments in no order.
+    /// A tool with an effect, and unordered arguments.
     Unordered,
-    /// A worker that is asked with arguments in no order.
+    /// A worker with unordered arguments.
     Sorter,
 }
 
-/// What the approver says, if it is asked.
+/// The decision of the approver.
 #[data]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Answer {
     Approve,
     Remember,
-    /// Another id, which is to be the one that runs.
+    /// Approves the call with another id.
     Edit,
     Deny,
     Panic,
@@ -70,16 +70,16 @@ pub(crate) enum End {
     Panic,
 }
 
-/// What an edited call's id has more.
+/// The difference between the id of an edited call and the original id.
 const EDITED: u32 = 1_000;
 
-/// Returns the id of a call as it was before any edit.
+/// Returns the id of a call before edits.
 pub(crate) fn unedited(id: u32) -> u32 {
     id % EDITED
 }
 
 impl What {
-    /// The name of the tool.
+    /// Returns the name of the tool.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Leaf => "leaf",
@@ -95,19 +95,19 @@ impl What {
 }
 
 impl Plan {
-    /// The plan of a call that makes these and returns.
-    pub(crate) fn of(what: What, calls: Vec<Plan>) -> Self {
+    /// Creates the plan of a call that makes these calls and returns.
+    pub(crate) fn new(what: What, calls: Vec<Plan>) -> Self {
         let (answer, end) = (Answer::Approve, End::Return);
         let (yields, times, together, catches, returns_caught) = (0, 1, false, false, false);
         Self { id: 0, what, answer, end, yields, times, together, catches, returns_caught, calls }
     }
 
-    /// The calls that it makes, in order.
+    /// Returns the calls that it makes, in order.
     pub(crate) fn made(&self) -> impl Iterator<Item = &Plan> {
         self.calls.iter().flat_map(|plan| std::iter::repeat_n(plan, plan.times.into()))
     }
 
-    /// What it is called with.
+    /// Returns the arguments of the call.
     pub(crate) fn arguments(&self) -> Value {
         let words = || (0..6).map(|n| format!("{} {n}", self.id));
         let counts = || words().zip(0..6).map(|(word, n)| (word, json!(n))).collect::<Map<_, _>>();
@@ -119,18 +119,18 @@ impl Plan {
         }
     }
 
-    /// The call as its approver would have it: all calls below it are others too.
+    /// Returns the call as edited by its approver, with new ids of all calls below it.
     pub(crate) fn edited(&self) -> Self {
         Self { id: self.id + EDITED, calls: self.calls.iter().map(Self::edited).collect(), ..self.clone() }
     }
 
-    /// The same calls, about each of which the approver says this.
-    pub(crate) fn answered_alike(self, answer: Answer) -> Self {
-        let calls = self.calls.into_iter().map(|plan| plan.answered_alike(answer)).collect();
+    /// Returns the same calls, all with this decision of the approver.
+    pub(crate) fn with_answer(self, answer: Answer) -> Self {
+        let calls = self.calls.into_iter().map(|plan| plan.with_answer(answer)).collect();
         Self { answer, calls, ..self }
     }
 
-    /// How often each call is made at most, by its id as it was before any edit.
+    /// Returns the maximum number of times that each call is made, by its id before edits.
     pub(crate) fn counts(&self) -> BTreeMap<u32, usize> {
         let mut counts = BTreeMap::from([(self.id, 1)]);
         for plan in self.made() {
@@ -146,7 +146,7 @@ impl Plan {
     }
 }
 
-/// Trees of calls up to 8 deep, each with a number of its own; a root that can makes calls.
+/// Generates trees of calls up to 8 deep, each call with a unique id.
 pub(crate) fn plans() -> impl Strategy<Value = Plan> {
     let calls = prop::collection::vec(call().prop_recursive(7, 24, 4, calling), 0..5);
     let what = prop_oneof![
@@ -211,7 +211,7 @@ fn node() -> impl Strategy<Value = Plan> {
             together,
             catches,
             returns_caught,
-            ..Plan::of(What::Leaf, Vec::new())
+            ..Plan::new(What::Leaf, Vec::new())
         },
     )
 }

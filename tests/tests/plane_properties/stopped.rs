@@ -1,9 +1,9 @@
-//! Runs that are stopped somewhere.
+//! Runs that are dropped or cancelled.
 
 use proptest::prelude::*;
 
 use super::cases;
-use super::claims::hold;
+use super::claims::check_claims;
 use super::plan::plans;
 use super::trial::{Stop, run, settings};
 
@@ -11,15 +11,15 @@ proptest! {
     #![proptest_config(cases(64))]
 
     #[test]
-    fn every_claim_holds_of_a_run_that_is_dropped(plan in plans(), setting in settings(), polls in 0..60_usize) {
+    fn the_claims_hold_for_a_dropped_run(plan in plans(), setting in settings(), polls in 0..60_usize) {
         let seen = run(&plan, &setting, Stop::Dropped(polls), None);
-        hold(&seen, &setting, plan.id)?;
+        check_claims(&seen, &setting, plan.id)?;
     }
 
     #[test]
-    fn every_claim_holds_of_a_run_that_is_cancelled(plan in plans(), setting in settings(), events in 0..120_usize) {
+    fn the_claims_hold_for_a_cancelled_run(plan in plans(), setting in settings(), events in 0..120_usize) {
         let seen = run(&plan, &setting, Stop::Cancelled(events), None);
-        hold(&seen, &setting, plan.id)?;
+        check_claims(&seen, &setting, plan.id)?;
         prop_assert!(seen.result.is_some());
     }
 }

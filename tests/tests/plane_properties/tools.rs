@@ -1,4 +1,4 @@
-//! Tools, a worker, its model and an approver that do what a plan says, and write down what they did.
+//! Tools, workers, a model and an approver that follow a plan and log what they did.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,17 +16,17 @@ use serde_json::{Value, json};
 
 use super::plan::{Answer, End, Plan};
 
-/// What happened outside of the plane. Clones are the same.
+/// The effects outside of the plane. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct World {
-    /// The effects, by the id of the call.
+    /// The ids of the calls whose effects ran.
     pub(crate) effects: Arc<Mutex<Vec<u32>>>,
-    /// The calls that the approver was asked about.
+    /// The ids of the calls that the approver reviewed.
     pub(crate) asked: Arc<Mutex<Vec<u32>>>,
-    /// The calls that it let run, by the id that they were to run with.
+    /// The ids of the approved calls, after edits.
     pub(crate) approved: Arc<Mutex<BTreeSet<u32>>>,
     pub(crate) requests: Arc<AtomicUsize>,
-    /// Conversations that no provider would accept.
+    /// Descriptions of conversations that a provider would reject.
     pub(crate) faults: Arc<Mutex<Vec<String>>>,
 }
 
@@ -41,7 +41,7 @@ impl Plan {
         match self.end {
             End::Return => Ok(()),
             End::Fail => Err(format!("{} failed", self.id).into()),
-            // Without the message that a panic would print.
+            // Without the message that `panic!` would print.
             End::Panic => std::panic::resume_unwind(Box::new(format!("{} panicked", self.id))),
         }
     }
@@ -63,7 +63,7 @@ async fn leaf(plan: Plan, world: State<World>) -> Result<u32> {
     Ok(plan.id)
 }
 
-/// Have an effect, on a thread of its own.
+/// Have an effect, on a blocking thread.
 #[tool(effect = destructive)]
 fn blocking(plan: Plan, world: State<World>) -> Result<u32> {
     world.act(&plan);
@@ -71,7 +71,7 @@ fn blocking(plan: Plan, world: State<World>) -> Result<u32> {
     Ok(plan.id)
 }
 
-/// Have an effect, by arguments in no order.
+/// Have an effect, with unordered arguments.
 #[tool(effect = destructive)]
 async fn unordered(
     plan: Plan,
@@ -112,7 +112,7 @@ pub(crate) async fn composite(ctx: &CallContext, plan: Plan, world: State<World>
     }
 }
 
-/// Makes the calls of a plan; returns what they came to, and the first failure that it went on after.
+/// Makes the calls of a plan; returns their results, and the first caught failure.
 async fn make(ctx: &CallContext, plan: &Plan) -> Result<(Vec<Value>, Option<CallError>)> {
     let mut caught = None;
     let mut made = |result: Result<Value, CallError>| match result {
@@ -149,15 +149,15 @@ pub(crate) async fn agent(plan: Plan) -> String {
     serde_json::to_string(&plan)?
 }
 
-/// Make calls, asked with arguments in no order.
+/// Make calls, with unordered arguments.
 #[worker(toolsets = [leaf, blocking, look, composite, agent, hire, unordered, sorter], max_turns = 40)]
 async fn sorter(plan: Plan, words: HashSet<String>, counts: HashMap<String, u32>) -> String;
 
-/// Make a worker and call it: of a name that no other call gives.
+/// Create a worker with a unique name, and call it.
 #[tool(effect = idempotent)]
 async fn hire(ctx: &CallContext, plan: Plan) -> Result<Value> {
     plan.wait().await;
-    // The same in each process, and of this call alone: the run's id is left out.
+    // Without the id of the run: the name is unique to this call, and the same in each process.
     let key = ctx.idempotency_key();
     let mut hasher = DefaultHasher::new();
     key.split_once('/').unwrap_or_default().1.hash(&mut hasher);
@@ -172,7 +172,7 @@ async fn hire(ctx: &CallContext, plan: Plan) -> Result<Value> {
     Ok(ctx.call_tool("worker_call", call).await?)
 }
 
-/// A model that makes the calls of the plan in its prompt: in one turn, or in as many as there are.
+/// A model that makes the calls of the plan in its prompt: all in one turn, or one in each turn.
 pub(crate) fn model(world: World) -> FunctionModel {
     FunctionModel::new(move |request: Request<'_>| {
         world.requests.fetch_add(1, Ordering::Relaxed);
@@ -205,7 +205,7 @@ fn planned(prompt: &Message) -> Plan {
         Message::User { parts } => match &parts[0] {
             UserPart::Text { text } => {
                 let asked: Value = serde_json::from_str(text).unwrap();
-                // The arguments of a worker, or a plan alone.
+                // The arguments of a worker, or only a plan.
                 serde_json::from_value(asked.get("plan").unwrap_or(&asked).clone()).unwrap()
             }
             other => panic!("{other:?}"),
@@ -221,20 +221,20 @@ fn results(message: &Message) -> &[ToolResult] {
     }
 }
 
-/// Says why no provider would accept a conversation: each call has one result, in order, right after it.
+/// Returns why a provider would reject a conversation: results must follow their calls directly, one each, in order.
 pub(crate) fn fault(messages: &[Message]) -> Option<String> {
     let mut open: Vec<&str> = Vec::new();
     for message in messages {
         let given: Vec<_> = results(message).iter().map(|result| result.call_id.as_str()).collect();
         if given != open {
-            return Some(format!("the results {given:?} of the calls {open:?}"));
+            return Some(format!("the calls {open:?} have the results {given:?}"));
         }
         open = match message {
             Message::Assistant { parts } => parts.iter().filter_map(called).collect(),
             _ => Vec::new(),
         };
     }
-    (!open.is_empty()).then(|| format!("no results of the calls {open:?}"))
+    (!open.is_empty()).then(|| format!("the calls {open:?} have no results"))
 }
 
 fn called(part: &ResponsePart) -> Option<&str> {
@@ -244,14 +244,14 @@ fn called(part: &ResponsePart) -> Option<&str> {
     }
 }
 
-/// An approver that answers by the plan.
+/// An approver that decides as the plan describes.
 #[derive(Clone, Debug)]
 pub(crate) struct Reviewer(pub(crate) World);
 
 #[llm_do::async_trait]
 impl Approver for Reviewer {
     async fn review(&self, request: &ApprovalRequest) -> Decision {
-        // The calls by which one is hired are let through: what they do has an answer of its own.
+        // Calls that create or call a run-time worker have no plan: the calls of that worker are reviewed themselves.
         let Some(plan) = request.arguments.get("plan") else { return Decision::approve() };
         let plan: Plan = serde_json::from_value(plan.clone()).unwrap();
         self.0.asked.lock().unwrap().push(plan.id);

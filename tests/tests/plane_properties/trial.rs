@@ -1,4 +1,4 @@
-//! One run of a plan, and all that was seen of it.
+//! Runs plans, and collects the observations.
 
 use std::collections::BTreeSet;
 use std::future::IntoFuture;
@@ -24,7 +24,7 @@ use tempfile::TempDir;
 use super::plan::Plan;
 use super::tools::{Reviewer, World, model};
 
-/// What the session says.
+/// The settings of the session.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     pub(crate) max_depth: u32,
@@ -53,21 +53,21 @@ pub(crate) fn settings() -> impl Strategy<Value = Setting> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stop {
     Never,
-    /// Its future is dropped after so many polls.
+    /// The future is dropped after this number of polls.
     Dropped(usize),
-    /// It is cancelled when so many things have happened.
+    /// The run is cancelled after this number of events.
     Cancelled(usize),
 }
 
-/// What was seen of a run.
+/// The observations of a run.
 #[derive(Debug)]
 pub(crate) struct Seen {
-    /// None if it was dropped.
+    /// `None` if the run was dropped.
     pub(crate) result: Option<Result<Value, String>>,
     pub(crate) events: Vec<Event>,
     pub(crate) usage: RunUsage,
     pub(crate) tree: UsageTree,
-    /// What was said in a root worker, as a provider accepts it.
+    /// The conversation of a root worker, as sent to a provider.
     pub(crate) history: Vec<llm_do::model::Message>,
     pub(crate) world: World,
 }
@@ -88,7 +88,7 @@ impl Seen {
     }
 }
 
-/// Cancels a run when so many things have happened.
+/// Cancels a run after a number of events.
 #[derive(Debug)]
 struct Canceller {
     left: AtomicUsize,
@@ -107,7 +107,7 @@ impl EventSink for Canceller {
     }
 }
 
-/// What lasts from one process to the next: a journal, and a folder of the workers that were made.
+/// The state that survives a process: a journal, and a folder of run-time workers.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
     pub(crate) journal: MemoryJournal,
@@ -119,7 +119,7 @@ impl Kept {
         Self { journal: MemoryJournal::new(), folder: Arc::new(tempfile::tempdir().unwrap()) }
     }
 
-    /// As the next process finds it, if this one died after so many records: perhaps between a worker's file and its record.
+    /// Returns the state after a crash with `at` records, possibly between writing a worker file and recording it.
     pub(crate) fn cut(&self, at: usize) -> Self {
         let (mut records, folder) = (self.journal.records(), tempfile::tempdir().unwrap());
         let is_made = |record: &&Record| record.kind == StepKind::Effect && &*record.name == "made";
@@ -132,13 +132,13 @@ impl Kept {
         Self { journal: MemoryJournal::from_records(records), folder: Arc::new(folder) }
     }
 
-    /// As the next process finds it.
+    /// Returns the state as the next process loads it.
     pub(crate) fn replayed(&self) -> Self {
         Self { journal: self.journal.replayed(), folder: Arc::clone(&self.folder) }
     }
 }
 
-/// Runs a plan in a process of its own, so to say: a runtime and a world that know of no other run.
+/// Runs a plan with a new runtime and a new world, as in a separate process.
 pub(crate) fn run(plan: &Plan, setting: &Setting, stop: Stop, kept: Option<&Kept>) -> Seen {
     let (world, recorder, token) = (World::default(), Recorder::new(), CancellationToken::new());
     let mut builder = builder(setting, &world).cancellation(token.clone()).sink(recorder.clone());
@@ -148,13 +148,13 @@ pub(crate) fn run(plan: &Plan, setting: &Setting, stop: Stop, kept: Option<&Kept
     let runtime = keeping(builder, kept).build().unwrap();
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     let (result, handle) = tokio.block_on(root(&runtime, plan.clone(), stop));
-    // Waits for what still runs off the async threads.
+    // Waits for running blocking tasks.
     drop(tokio);
     let history = handle.history().messages().to_vec();
     Seen { result, events: recorder.events(), usage: handle.usage(), tree: handle.usage_tree(), history, world }
 }
 
-/// Runs plans one after the other on one runtime, and returns what each came to.
+/// Runs plans sequentially on one runtime, and returns their results.
 pub(crate) fn run_all(plans: &[Plan], setting: &Setting, kept: Option<&Kept>) -> (Vec<Result<Value, String>>, World) {
     let world = World::default();
     let runtime = keeping(builder(setting, &world), kept).build().unwrap();
@@ -193,12 +193,12 @@ async fn root(runtime: &Runtime, plan: Plan, stop: Stop) -> (Option<Result<Value
     let handle = start.handle();
     let run = tokio::time::timeout(Duration::from_secs(60), start.into_future());
     let left = if let Stop::Dropped(polls) = stop { polls } else { usize::MAX };
-    let result = while_polled(run, left).await.map(|in_time| in_time.expect("the run has come to a halt"));
+    let result = while_polled(run, left).await.map(|in_time| in_time.expect("the run stalled"));
     (result.map(|result| result.map_err(|error| llm_do::error::chain(&error))), handle)
 }
 
-/// Runs a plan several times at once on one runtime.
-pub(crate) fn run_at_once(plan: &Plan, times: usize, setting: &Setting) -> World {
+/// Runs a plan several times concurrently on one runtime.
+pub(crate) fn run_concurrently(plan: &Plan, times: usize, setting: &Setting) -> World {
     let world = World::default();
     let runtime = builder(setting, &world).build().unwrap();
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
@@ -208,7 +208,7 @@ pub(crate) fn run_at_once(plan: &Plan, times: usize, setting: &Setting) -> World
     world
 }
 
-/// Polls a future so many times, and drops it if it is not done by then.
+/// Polls a future at most `left` times, and drops it if it is not ready by then.
 async fn while_polled<F: Future>(future: F, mut left: usize) -> Option<F::Output> {
     let mut future = pin!(future);
     std::future::poll_fn(|context| {

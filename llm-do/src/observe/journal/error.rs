@@ -1,92 +1,92 @@
-//! Why an effect was neither replayed nor recorded.
+//! Errors of journals.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::base::error::BoxError;
 
-/// What an effect came to if it came to no end worth recording: it runs again on resume.
+/// The effect was interrupted before it had an outcome to record; it runs again on resume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it was interrupted")]
+#[error("the effect was interrupted")]
 pub struct Interrupted;
 
-/// Why an effect was neither replayed nor recorded.
+/// The error of an effect that could be neither replayed nor recorded.
 ///
-/// No text of it holds an input or a value: steps are named by kind, name and a short digest of the input.
+/// Messages contain no inputs and no values: steps are named by kind, name and a short digest of the input.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// The run does something else than what is recorded.
+    /// The run makes another call than the recorded one.
     #[error(
-        "the run departs from its journal at {place}: recorded is {recorded}, and now came {found}; run the code and \
-         arguments that wrote the journal, or begin a new one"
+        "the run diverged from its journal at {place}: expected {recorded}, found {found}; resume with the code and \
+         arguments that wrote the journal, or start a new journal"
     )]
     Diverged {
-        /// Where in the call tree, such as "`main` → 3rd call".
+        /// The position in the call tree, such as "`main` → 3rd call".
         place: String,
-        /// What is recorded there.
+        /// The step that is recorded there.
         recorded: String,
-        /// What the run did instead.
+        /// The step that the run made instead.
         found: String,
     },
 
-    /// The journal's file could not be read or written; nothing more runs on this journal.
-    #[error("cannot use the journal `{}`: see that it can be read and written, and run again to resume", path.display())]
+    /// The journal file could not be read or written; all further unrecorded steps of this journal fail.
+    #[error("cannot read or write the journal `{}`; fix the cause, then run again to resume", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
 
-    /// A line of the journal's file is no record. The file was not changed.
+    /// A line of the journal file is not a valid record. The file was not changed.
     #[error(
-        "line {line} of the journal `{}` is no record: {message}; restore the file, or cut it off before this line to \
+        "line {line} of the journal `{}` is invalid: {message}; restore the file, or truncate it before this line to \
          resume from there",
         path.display()
     )]
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// The line's number, from 1; the header is line 1.
+        /// The 1-based line number; the header is line 1.
         line: usize,
-        /// What is wrong with it, without what it holds.
+        /// What is wrong with the line, without its content.
         message: String,
     },
 
-    /// The file is no journal that can be resumed here. It was not changed.
-    #[error("`{}` cannot be resumed: {message}", path.display())]
+    /// The file is not a journal, or has an unknown version. It was not changed.
+    #[error("cannot open `{}` as a journal: {message}", path.display())]
     Refused {
         /// The file.
         path: PathBuf,
-        /// Why, and what to do.
+        /// The reason, and what to do.
         message: String,
     },
 
-    /// Another journal is open on the file, here or in another process.
-    #[error("the journal `{}` is in use: end the other run, or choose another file", path.display())]
+    /// The file is already open as a journal, in this or another process.
+    #[error("the journal `{}` is in use by another run: stop that run, or choose another file", path.display())]
     Locked {
         /// The file.
         path: PathBuf,
     },
 
-    /// A value cannot be recorded, or is not what its step expects.
+    /// A value cannot be recorded, or a recorded value does not fit its step.
     #[error("{step}: {message}")]
-    Unfit {
-        /// The step: kind, name and digest of the input.
+    InvalidValue {
+        /// The kind, the name and the input digest of the step.
         step: String,
-        /// Why, and what to do.
+        /// The reason, and what to do.
         message: String,
     },
 
-    /// The effect came to no end worth recording; it runs again on resume.
-    #[error("the effect was interrupted: run again to resume")]
+    /// The effect was interrupted before it had an outcome to record; it runs again on resume.
+    #[error("the effect was interrupted; run again to resume")]
     Interrupted,
 
-    /// An engine behind a journal failed in its own way.
-    #[error("the journal failed")]
+    /// The engine of a custom journal failed.
+    #[error("the journal engine failed")]
     Engine {
-        /// What it says.
+        /// The error of the engine.
         source: BoxError,
     },
 }

@@ -1,4 +1,4 @@
-//! A journal in a file, which a later process resumes.
+//! A journal in a file.
 
 #[cfg(test)]
 mod crash;
@@ -16,25 +16,25 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use self::records::Forgotten;
+use self::records::ForgetLine;
 pub use self::records::Records;
-use self::writer::{Writer, Written};
+use self::writer::{PendingWrite, Writer};
 use super::replay::Replay;
 use super::shared::SharedReplay;
 use super::{Journal, JournalError, Record, StepFuture, StepSpec};
 
-/// A journal in a file, which a later process resumes.
+/// A journal in a file, from which a later process resumes.
 ///
-/// The file is JSON Lines: a header, then each effect as one line, a [`Record`], in the order in which they ended. When a
-/// run that ended in an error is resumed, a line lists the keys whose records above it no longer count. A
-/// record is on the disk before its effect is seen to end; those that end together are brought there together. It holds
-/// arguments and answers as they are, so on Unix a new file is its owner's alone.
+/// The file is in JSON Lines: a header, then one [`Record`] per line, in the order in which the effects ended. When a run
+/// that ended in an error is resumed, a line lists the keys whose records above it are forgotten. A record is synced to
+/// disk before the result of its effect is returned; concurrent records are synced together. The file contains arguments
+/// and answers in plain text, so on Unix a new file is readable and writable only by its owner.
 ///
-/// What is recorded is kept in memory too: a journal is for a run or a session, not for a server's whole life. One
-/// process at a time may have it open, by a lock that only others like it heed. Clones share it; dropping the last one
-/// waits for what is being written, and frees the file.
+/// All records are also kept in memory: use one journal for a run or a session, not for the lifetime of a server. An
+/// advisory lock ensures that only one process has the file open as a journal. Clones share the file; dropping the last
+/// one waits for pending writes and releases the lock.
 ///
-/// If the file can no longer be written, every further effect fails with that error before it runs.
+/// After a write error, every further unrecorded effect fails with that error before it runs.
 ///
 /// # Examples
 ///
@@ -56,7 +56,7 @@ use super::{Journal, JournalError, Record, StepFuture, StepSpec};
 /// // Perhaps after a crash, in another process:
 /// let journal = FileJournal::open(&path)?;
 /// assert!(journal.is_replaying());
-/// assert_eq!(journal.step(step, Box::pin(async { unreachable!("no mail is sent twice") })).await?, "sent");
+/// assert_eq!(journal.step(step, Box::pin(async { unreachable!("the mail is already sent") })).await?, "sent");
 /// assert!(!journal.is_replaying());
 /// # drop(journal);
 /// # std::fs::remove_dir_all(folder).unwrap();
@@ -64,9 +64,9 @@ use super::{Journal, JournalError, Record, StepFuture, StepSpec};
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct FileJournal(Arc<Open>);
+pub struct FileJournal(Arc<OpenJournal>);
 
-struct Open {
+struct OpenJournal {
     path: PathBuf,
     replay: SharedReplay,
     writer: Writer,
@@ -75,47 +75,47 @@ struct Open {
 impl FileJournal {
     /// Opens the journal at `path` to resume it, or creates it.
     ///
-    /// What a crash left half written at the end is cut off. This reads the whole file, so call it before the runtime
-    /// starts, or off the async threads.
+    /// An incomplete record at the end, as a crash leaves it, is truncated. This reads the whole file and blocks: call it
+    /// before the runtime starts, or outside of async tasks.
     ///
     /// # Errors
     ///
-    /// Returns [`JournalError::Locked`] if it is open elsewhere, [`JournalError::Refused`] if the file is no journal or of
-    /// another version, [`JournalError::Corrupt`] if a line other than the last is no record, and [`JournalError::Io`]
-    /// if it cannot be read, written or locked.
+    /// Returns [`JournalError::Locked`] if the file is already open as a journal, [`JournalError::Refused`] if the file is
+    /// not a journal or has an unknown version, [`JournalError::Corrupt`] if a line before the end is not a valid record, and
+    /// [`JournalError::Io`] if the file cannot be read, written or locked.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, JournalError> {
         let path = path.into();
         let (file, replay) = open::open(&path)?;
         let writer = Writer::spawn(file).map_err(|source| JournalError::Io { path: path.clone(), source })?;
-        Ok(Self(Arc::new(Open { path, replay: SharedReplay::new(replay), writer })))
+        Ok(Self(Arc::new(OpenJournal { path, replay: SharedReplay::new(replay), writer })))
     }
 
     /// Reads the records of the journal at `path`, one line at a time, without locking or changing it.
     ///
-    /// What is half written at the end is left out. On Windows, a journal that is open elsewhere cannot be read.
+    /// An incomplete record at the end is left out. On Windows, a journal that is open in a run cannot be read.
     ///
     /// # Errors
     ///
-    /// Returns [`JournalError::Refused`] if the file is no journal or of another version, and [`JournalError::Io`] if
+    /// Returns [`JournalError::Refused`] if the file is not a journal or has an unknown version, and [`JournalError::Io`] if
     /// it cannot be read. The iterator ends after its first error.
     pub fn read(path: impl Into<PathBuf>) -> Result<Records, JournalError> {
         open::read(path.into())
     }
 
-    /// Returns how many effects are recorded so far: after [`open`](Self::open), how many a run resumes from.
+    /// Returns the number of recorded effects; after [`open`](Self::open), the number that a resumed run can replay.
     #[must_use]
     pub fn recorded(&self) -> usize {
         self.0.replay().records().count()
     }
 
-    /// Returns the file.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0.path
     }
 }
 
-impl Open {
+impl OpenJournal {
     fn replay(&self) -> MutexGuard<'_, Replay> {
         self.replay.lock()
     }
@@ -124,17 +124,17 @@ impl Open {
         JournalError::Io { path: self.path.clone(), source }
     }
 
-    /// Finds the recorded value of a step, as long as the file can be written.
-    async fn take(&self, step: &StepSpec) -> Result<Option<Value>, JournalError> {
-        let recorded = self.replay.take(step).await?;
-        // After the wait for others, so that nothing runs that could not be recorded.
+    /// Returns the recorded value of a step, or an error if the file can no longer be written.
+    async fn look_up(&self, step: &StepSpec) -> Result<Option<Value>, JournalError> {
+        let recorded = self.replay.look_up(step).await?;
+        // After the wait for other calls, so that no effect runs that cannot be recorded.
         self.writer.check().map_err(|error| self.io(error))?;
         Ok(recorded)
     }
 
-    /// Hands the writer a line that what is recorded under these keys is forgotten.
-    fn forget(&self, keys: Vec<Arc<str>>) -> Result<Written, JournalError> {
-        let forgotten = Forgotten { forget: keys, time: Timestamp::now() };
+    /// Queues a line that forgets the records of these keys.
+    fn forget(&self, keys: Vec<Arc<str>>) -> Result<PendingWrite, JournalError> {
+        let forgotten = ForgetLine { forget: keys, time: Timestamp::now() };
         let mut line = serde_json::to_vec(&forgotten).map_err(|error| self.io(error.into()))?;
         line.push(b'\n');
         let mut replay = self.replay();
@@ -142,11 +142,11 @@ impl Open {
         Ok(self.writer.write(line))
     }
 
-    /// Hands a record to the writer. Returns its value, or that recorded under its key meanwhile, to be seen once written.
-    fn record(&self, record: Record) -> Result<(Value, Written), JournalError> {
+    /// Queues a record. Returns its value, or the value recorded under its key in the meantime, to be used once written.
+    fn record(&self, record: Record) -> Result<(Value, PendingWrite), JournalError> {
         let mut line = serde_json::to_vec(&record).map_err(|error| self.io(error.into()))?;
         line.push(b'\n');
-        // In one go, so that the lines are in the order of the records, and no key has two.
+        // Under one lock, so that lines are in the order of the records, and each key has one.
         let mut replay = self.replay();
         if let Some(earlier) = replay.get(&record.key) {
             return Ok((earlier.value.clone(), self.writer.write(Vec::new())));
@@ -160,7 +160,7 @@ impl Open {
 #[async_trait]
 impl Journal for FileJournal {
     async fn step(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
-        if let Some(value) = self.0.take(&step).await? {
+        if let Some(value) = self.0.look_up(&step).await? {
             return Ok(value);
         }
         let (value, written) = self.0.record(Record::new(step, local.await?)?)?;

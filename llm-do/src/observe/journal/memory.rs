@@ -1,4 +1,4 @@
-//! A journal that lasts as long as the process.
+//! A journal in memory.
 
 use std::fmt;
 use std::sync::{Arc, MutexGuard};
@@ -10,42 +10,42 @@ use super::replay::Replay;
 use super::shared::SharedReplay;
 use super::{Journal, JournalError, Record, StepFuture, StepSpec};
 
-/// A journal that lasts as long as the process: for tests, and for replaying what another journal recorded.
+/// A journal in memory: for tests, and for replaying the records of another journal.
 ///
-/// Clones share what they record.
+/// Clones share their records.
 #[derive(Clone, Default)]
 pub struct MemoryJournal(Arc<SharedReplay>);
 
 impl MemoryJournal {
-    /// Returns a journal in which nothing is recorded.
+    /// Creates an empty journal.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns a journal that replays `records`; of two with one key, the first.
+    /// Creates a journal that replays `records`; of two records with the same key, the first is used.
     #[must_use]
     pub fn from_records(records: impl IntoIterator<Item = Record>) -> Self {
-        Self(Arc::new(SharedReplay::new(Replay::of(records))))
+        Self(Arc::new(SharedReplay::new(Replay::from_records(records))))
     }
 
-    /// Returns what is recorded, in the order in which it ended.
+    /// Returns the records in the order in which the steps ended.
     #[must_use]
     pub fn records(&self) -> Vec<Record> {
         self.replay().records().cloned().collect()
     }
 
-    /// Returns the journal as a second process would find it: with all that is recorded so far, and nothing come to.
+    /// Returns a copy as a second process would load it: with all records so far, and none replayed yet.
     #[must_use]
     pub fn replayed(&self) -> Self {
-        Self(Arc::new(SharedReplay::new(self.replay().again())))
+        Self(Arc::new(SharedReplay::new(self.replay().restarted())))
     }
 
     fn replay(&self) -> MutexGuard<'_, Replay> {
         self.0.lock()
     }
 
-    /// Records what a step came to, and returns it, or what was recorded under its key meanwhile.
+    /// Adds a record and returns its value, or the value that was recorded under its key in the meantime.
     fn record(&self, record: Record) -> Value {
         let mut replay = self.replay();
         if let Some(earlier) = replay.get(&record.key) {
@@ -60,7 +60,7 @@ impl MemoryJournal {
 #[async_trait]
 impl Journal for MemoryJournal {
     async fn step(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
-        if let Some(value) = self.0.take(&step).await? {
+        if let Some(value) = self.0.look_up(&step).await? {
             return Ok(value);
         }
         let value = local.await?;

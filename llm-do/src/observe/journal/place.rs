@@ -1,4 +1,6 @@
-//! Where in the call tree an effect is, and its key: the same in each replay, in whatever order concurrent calls come.
+//! The position of a step in the call tree, and its key, which is the same in each replay.
+//!
+//! Keys do not depend on the order in which concurrent calls begin.
 
 use std::collections::HashMap;
 use std::hash::Hasher;
@@ -11,96 +13,101 @@ use siphasher::sip::SipHasher24;
 use super::{StepKind, StepSpec};
 use crate::base::error::{CallError, ErrorId};
 
-/// What tells the calls that one call makes apart. Empty until the first; each call of the tree owns one.
+/// The steps that one call has made: numbers them, and gives equal ones distinct keys. Allocated with the first step.
 #[derive(Debug, Default)]
-pub(crate) struct Places(OnceLock<Arc<Mutex<Siblings>>>);
+pub(crate) struct ChildSteps(OnceLock<Arc<Mutex<Siblings>>>);
 
 #[derive(Debug, Default)]
 struct Siblings {
-    /// How many have begun, as their steps know it too.
+    /// The number of steps that have begun, shared with the steps.
     begun: Arc<AtomicU32>,
-    under_way: u32,
-    /// How many are made and have no place yet.
+    in_flight: u32,
+    /// The number of announced calls, which have no position yet.
     coming: u32,
-    /// How many have begun that no guard made.
+    /// The number of calls that began, without those made by guards.
     begun_unguarded: u32,
-    /// The one that began when none was under way: only that may be alone so far.
+    /// The step in flight that began when no other was in flight, until another overlaps it.
     alone: Option<StepSpec>,
     failed: Vec<FailedCall>,
-    /// The one that began last.
+    /// The step that began last.
     last: Option<(StepKind, Arc<str>)>,
-    /// How many have begun with a key, equal ones not told apart.
+    /// The number of steps that have begun with the same name and input, by their common key.
     equal: HashMap<Arc<str>, u32>,
 }
 
-/// A call that is made and has no place yet: guards look at it, or its arguments take long to check.
+/// A call that is announced but has no position yet: guards run on it, or its arguments take long to check.
 ///
-/// Others that begin meanwhile are made at once with it: which of them gets its place first depends on how long that takes.
+/// Calls that begin in the meantime are concurrent with it, since the order of their positions depends on how long that takes.
 #[derive(Debug)]
-pub(crate) struct Coming {
+pub(crate) struct AnnouncedCall {
     siblings: Arc<Mutex<Siblings>>,
-    /// How many had begun, without those of guards, before it was made.
+    /// The number of calls that had begun before the announcement, without those made by guards.
     begun: u32,
-    /// Whether another was under way then.
+    /// Whether another call was in flight at the announcement.
     is_met: bool,
 }
 
-/// A call that failed.
+/// A failed step.
 #[derive(Debug)]
 struct FailedCall {
     key: Arc<str>,
-    /// How many calls had begun by then.
+    /// The number of steps that had begun when it failed.
     begun: u32,
-    /// Of what visit it is.
+    /// The key of its step.
     visit: Arc<str>,
-    /// The error that its caller got; none once that is known to be dropped.
+    /// The error that its caller received; `None` once the caller is known to have dropped it.
     error: Option<ErrorId>,
 }
 
-/// A call that is under way until this is dropped.
+/// A guard: its step counts as in flight until this is dropped.
 #[derive(Debug)]
-#[must_use = "the call counts as ended once this is dropped"]
-pub(crate) struct Visit {
+#[must_use = "the step counts as ended once this is dropped"]
+pub(crate) struct InFlightStep {
     siblings: Arc<Mutex<Siblings>>,
     key: Arc<str>,
 }
 
-impl Places {
-    /// Begins a call in `parent`, whose places these are.
+impl ChildSteps {
+    /// Begins a step of `parent`, which owns this.
     pub(crate) fn next(
         &self,
         parent: &Arc<str>,
         kind: StepKind,
         name: impl Into<Arc<str>>,
         input: Value,
-    ) -> (StepSpec, Visit) {
+    ) -> (StepSpec, InFlightStep) {
         self.begin(StepSpec::new(Arc::clone(parent), 0, kind, name, input), None, false)
     }
 
     /// Notes that a call is made.
-    pub(crate) fn coming(&self) -> Coming {
+    pub(crate) fn announce(&self) -> AnnouncedCall {
         let siblings = self.0.get_or_init(Arc::default);
         let mut known = lock(siblings);
         known.coming += 1;
-        let is_met = known.under_way > 0;
+        let is_met = known.in_flight > 0;
         known.alone.take().iter().for_each(StepSpec::overlap);
-        Coming { siblings: Arc::clone(siblings), begun: known.begun_unguarded, is_met }
+        AnnouncedCall { siblings: Arc::clone(siblings), begun: known.begun_unguarded, is_met }
     }
 
     /// Begins a call that was coming or is made just now; what guards do about calls that are coming is not made at once
     /// with them.
-    pub(crate) fn begin(&self, step: StepSpec, coming: Option<Coming>, by_guard: bool) -> (StepSpec, Visit) {
+    pub(crate) fn begin(
+        &self,
+        step: StepSpec,
+        coming: Option<AnnouncedCall>,
+        by_guard: bool,
+    ) -> (StepSpec, InFlightStep) {
         let siblings = self.0.get_or_init(Arc::default);
         let step = lock(siblings).begin(step, coming.as_ref(), by_guard);
         drop(coming);
-        let visit = Visit { siblings: Arc::clone(siblings), key: Arc::clone(&step.key) };
+        let visit = InFlightStep { siblings: Arc::clone(siblings), key: Arc::clone(&step.key) };
         (step, visit)
     }
 
-    /// Returns the keys of the calls whose failures led to the end of their parent.
+    /// Returns the keys of the failed steps that led to the end of their parent with `error`.
     ///
-    /// Those are the calls whose errors `error` is or came from, whenever they failed. Code may make a new error of what it
-    /// got: so they are also those after whose end no other call began, unless the plane itself ended the parent.
+    /// Those are the steps whose errors are `error` or one of its sources. Since code may replace an error by a new one, they
+    /// are also the failed steps after which no other step began, unless the plane itself ended the parent.
     pub(crate) fn led_to(&self, error: Option<&CallError>) -> Vec<Arc<str>> {
         let Some(siblings) = self.0.get().map(|siblings| lock(siblings)) else { return Vec::new() };
         if siblings.failed.is_empty() {
@@ -117,7 +124,7 @@ impl Places {
         led.map(|failed| Arc::clone(&failed.key)).collect()
     }
 
-    /// Returns the key of a model's answer, if no other call began after it.
+    /// Returns the key of the last step, if it is a model's answer.
     pub(crate) fn last_answer(&self) -> Option<Arc<str>> {
         let siblings = lock(self.0.get()?);
         siblings.last.as_ref().filter(|(kind, _)| *kind == StepKind::Model).map(|(_, key)| Arc::clone(key))
@@ -125,7 +132,7 @@ impl Places {
 }
 
 impl Siblings {
-    fn begin(&mut self, mut step: StepSpec, coming: Option<&Coming>, by_guard: bool) -> StepSpec {
+    fn begin(&mut self, mut step: StepSpec, coming: Option<&AnnouncedCall>, by_guard: bool) -> StepSpec {
         let equal = self.equal.entry(Arc::clone(&step.key)).or_default();
         step.place = self.begun.fetch_add(1, Ordering::Relaxed);
         step = step.nth(*equal).counting(&self.begun);
@@ -134,13 +141,13 @@ impl Siblings {
         let is_met = coming.is_some_and(|coming| coming.is_met || coming.begun != self.begun_unguarded);
         let others = self.coming.saturating_sub(u32::from(coming.is_some()));
         self.begun_unguarded += u32::from(!by_guard);
-        if self.under_way == 0 && !is_met && (others == 0 || by_guard) {
+        if self.in_flight == 0 && !is_met && (others == 0 || by_guard) {
             self.alone = Some(step.clone());
         } else {
             step.overlap();
             self.alone.take().iter().for_each(StepSpec::overlap);
         }
-        self.under_way += 1;
+        self.in_flight += 1;
         step
     }
 
@@ -149,13 +156,13 @@ impl Siblings {
     }
 }
 
-impl Visit {
-    /// Notes that the call has failed, with the error that its caller gets.
+impl InFlightStep {
+    /// Records that the step failed with the error that its caller receives.
     pub(crate) fn fail(&self, error: &CallError) {
         self.fail_by([Arc::clone(&self.key)], error);
     }
 
-    /// Notes that the call came to a result, of which its caller gets an error because of what failed under these keys.
+    /// Records that the caller receives an error although the step has a result, because of the failures of these keys.
     pub(crate) fn fail_by(&self, keys: impl IntoIterator<Item = Arc<str>>, error: &CallError) {
         let (mut siblings, error) = (lock(&self.siblings), error.id());
         let begun = siblings.begun();
@@ -167,17 +174,17 @@ impl Visit {
     }
 }
 
-impl Drop for Coming {
+impl Drop for AnnouncedCall {
     fn drop(&mut self) {
         lock(&self.siblings).coming -= 1;
     }
 }
 
-impl Drop for Visit {
+impl Drop for InFlightStep {
     fn drop(&mut self) {
         let mut siblings = lock(&self.siblings);
-        siblings.under_way -= 1;
-        if siblings.under_way == 0 {
+        siblings.in_flight -= 1;
+        if siblings.in_flight == 0 {
             siblings.alone = None;
         }
     }
@@ -195,7 +202,7 @@ pub(super) fn key(parent: &str, name: &str, input: &Value) -> String {
     key
 }
 
-/// Returns the key of what is called `name` below `parent`.
+/// Returns the key of the part `name` below `parent`.
 pub(super) fn below(parent: &str, name: &str) -> String {
     let name = name.replace('%', "%25").replace('/', "%2F");
     if parent.is_empty() { name } else { format!("{parent}/{name}") }
@@ -208,31 +215,31 @@ pub(super) fn call<'a>(key: &'a str, parent: &str) -> &'a str {
     end.map_or(key, |end| &key[..prefix + end])
 }
 
-/// Returns the key of the call that the call of a key happens in; none for a root call.
+/// Returns the key of the call that contains the call of a key; `None` for a root call.
 pub(super) fn parent(key: &str) -> Option<&str> {
     key.rsplit_once('/').map(|(parent, _)| parent)
 }
 
-/// Returns what the call of a key is, as far as the key tells.
+/// Describes a call by its key alone.
 pub(super) fn describe_key(key: &str) -> String {
     let part = key.rsplit('/').next().unwrap_or(key);
     let digest = part.rsplit_once(':').map(|(_, digest)| digest.chars().take(8).collect::<String>());
     format!("call `{}` (input {})", name(key), digest.unwrap_or_default())
 }
 
-/// Returns the place of a call in words: "`main` → `sum` → 3rd call".
-pub(super) fn in_words(parent: &str, place: u32) -> String {
+/// Describes the position of a call: "`main` → `sum` → 3rd call".
+pub(super) fn describe_place(parent: &str, place: u32) -> String {
     let call = format!("{} call", ordinal(u64::from(place) + 1));
     let names = names(parent).map(|name| format!("`{name}`"));
     names.chain([call]).collect::<Vec<_>>().join(" → ")
 }
 
-/// Returns the name of the call of a key, as it was called.
+/// Returns the name in the last part of a key.
 pub(crate) fn name(key: &str) -> String {
     names(key).last().unwrap_or_default()
 }
 
-/// Returns what a step is, without what it holds.
+/// Describes a step by its kind, its name and a digest of its input.
 pub(super) fn describe(kind: StepKind, name: &str, input: &Value) -> String {
     format!("{} `{name}` (input {})", kind.as_str(), &digest(input)[..8])
 }
@@ -255,16 +262,16 @@ fn ordinal(n: u64) -> String {
     format!("{n}{ending}")
 }
 
-/// Returns 16 hexadecimal digits that stand for a value, whatever the order of its objects' fields.
+/// Returns a digest of a value as 16 hexadecimal digits, independent of the order of object fields.
 pub(crate) fn digest(value: &Value) -> String {
     let mut hasher = SipHasher24::new();
     feed(&mut hasher, value);
     format!("{:016x}", hasher.finish())
 }
 
-/// Feeds a value, each part with its kind and its length, so that no two values feed the same bytes.
+/// Hashes a value, each part with its type and its length, so that different values hash different bytes.
 ///
-/// Not as a text: how a number is written may change with the library that writes it.
+/// Not the JSON text: the format of numbers may change with the version of the JSON library.
 fn feed(hasher: &mut SipHasher24, value: &Value) {
     match value {
         Value::Null => hasher.write(b"n"),
@@ -294,7 +301,7 @@ fn feed_number(hasher: &mut SipHasher24, number: &Number) {
         (Some(number), ..) => (b"u", number.to_le_bytes()),
         (_, Some(number), _) => (b"i", number.to_le_bytes()),
         (.., Some(number)) => (b"d", number.to_bits().to_le_bytes()),
-        // What serde_json holds as a text, if someone turns its `arbitrary_precision` on.
+        // With the `arbitrary_precision` feature, serde_json stores such a number as text.
         _ => return feed_text(hasher, &number.to_string()),
     };
     hasher.write(kind);
@@ -317,8 +324,8 @@ mod tests {
 
     use super::*;
 
-    fn next(places: &Places, name: &str, input: Value) -> (StepSpec, Visit) {
-        places.next(&"main".into(), StepKind::Tool, name, input)
+    fn next(steps: &ChildSteps, name: &str, input: Value) -> (StepSpec, InFlightStep) {
+        steps.next(&"main".into(), StepKind::Tool, name, input)
     }
 
     #[test]
@@ -329,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_minds_each_part_but_not_the_order_of_fields() {
+    fn a_digest_depends_on_each_part_but_not_on_the_order_of_fields() {
         assert_eq!(
             digest(&json!({ "a": 1, "b": { "c": 2, "d": 3 } })),
             digest(&json!({ "b": { "d": 3, "c": 2 }, "a": 1 }))
@@ -352,10 +359,10 @@ mod tests {
     }
 
     #[test]
-    fn equal_siblings_are_counted_and_others_are_not() {
-        let places = Places::default();
+    fn only_equal_siblings_get_a_number_in_their_keys() {
+        let steps = ChildSteps::default();
         let keys: Vec<_> = [("a", 1), ("a", 1), ("b", 1), ("a", 2), ("a", 1)]
-            .map(|(name, input)| next(&places, name, json!(input)).0)
+            .map(|(name, input)| next(&steps, name, json!(input)).0)
             .into();
         assert_eq!(keys[1].key, format!("{}#1", keys[0].key).into());
         assert_eq!(keys[4].key, format!("{}#2", keys[0].key).into());
@@ -367,8 +374,8 @@ mod tests {
     #[test]
     fn keys_do_not_depend_on_the_order_of_different_siblings() {
         let keys = |order: &[&str]| {
-            let places = Places::default();
-            let mut keys: Vec<_> = order.iter().map(|name| next(&places, name, json!(0)).0.key).collect();
+            let steps = ChildSteps::default();
+            let mut keys: Vec<_> = order.iter().map(|name| next(&steps, name, json!(0)).0.key).collect();
             keys.sort();
             keys
         };
@@ -376,36 +383,36 @@ mod tests {
     }
 
     #[test]
-    fn calls_one_after_the_other_never_overlap() {
-        let places = Places::default();
+    fn sequential_calls_never_overlap() {
+        let steps = ChildSteps::default();
         for n in 0..3 {
-            let (step, visit) = next(&places, "a", json!(n));
-            drop(visit);
+            let (step, in_flight) = next(&steps, "a", json!(n));
+            drop(in_flight);
             assert!(!step.is_overlapped());
         }
-        assert!(!next(&places, "b", json!(0)).0.is_overlapped(), "nobody is under way any more");
+        assert!(!next(&steps, "b", json!(0)).0.is_overlapped(), "no call is in flight any more");
     }
 
     #[test]
-    fn both_of_two_calls_that_are_under_way_at_once_overlap_whichever_began_first() {
-        let places = Places::default();
-        let (first, first_visit) = next(&places, "a", json!(1));
+    fn both_of_two_concurrent_calls_overlap() {
+        let steps = ChildSteps::default();
+        let (first, first_in_flight) = next(&steps, "a", json!(1));
         let approval = first.within(StepKind::Approval, "approval");
         assert!(!first.is_overlapped());
-        let (second, second_visit) = next(&places, "a", json!(2));
+        let (second, second_in_flight) = next(&steps, "a", json!(2));
         assert!(first.is_overlapped() && second.is_overlapped() && approval.is_overlapped());
-        drop(first_visit);
-        let (third, third_visit) = next(&places, "a", json!(3));
-        assert!(third.is_overlapped(), "the second is under way still");
-        drop((second_visit, third_visit));
-        let (fourth, _visit) = next(&places, "a", json!(4));
+        drop(first_in_flight);
+        let (third, third_in_flight) = next(&steps, "a", json!(3));
+        assert!(third.is_overlapped(), "the second is still in flight");
+        drop((second_in_flight, third_in_flight));
+        let (fourth, _in_flight) = next(&steps, "a", json!(4));
         assert!(!fourth.is_overlapped());
     }
 
     #[test]
-    fn a_part_of_a_call_shares_its_place_and_is_known_as_a_part() {
-        let places = Places::default();
-        let (step, _visit) = next(&places, "a", json!(1));
+    fn a_part_of_a_call_has_the_place_of_the_call_and_a_key_below_it() {
+        let steps = ChildSteps::default();
+        let (step, _in_flight) = next(&steps, "a", json!(1));
         let part = step.within(StepKind::Approval, "approval");
         assert_eq!((&part.parent, part.place), (&step.parent, step.place));
         assert_eq!(part.key, format!("{}/approval", step.key).into());
@@ -414,12 +421,12 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_told_by_the_names_on_the_way_to_it() {
+    fn a_place_is_described_by_the_names_of_the_calls_above_it() {
         let main = key("", "main", &json!({}));
         let model = key(&main, "local:small/100%", &json!({}));
-        assert_eq!(in_words("", 0), "1st call");
-        assert_eq!(in_words(&main, 2), "`main` → 3rd call");
-        assert_eq!(in_words(&format!("{model}#3"), 10), "`main` → `local:small/100%` → 11th call");
+        assert_eq!(describe_place("", 0), "1st call");
+        assert_eq!(describe_place(&main, 2), "`main` → 3rd call");
+        assert_eq!(describe_place(&format!("{model}#3"), 10), "`main` → `local:small/100%` → 11th call");
         assert_eq!(name(&model), "local:small/100%");
         assert_eq!(call(&model, &main), model);
         assert_eq!([2, 4, 12, 21, 102, 113].map(ordinal), ["2nd", "4th", "12th", "21st", "102nd", "113th"]);

@@ -1,4 +1,4 @@
-//! One effect, as it is recorded.
+//! A recorded effect.
 
 use std::sync::Arc;
 
@@ -9,45 +9,45 @@ use serde_json::Value;
 use super::{JournalError, StepKind, StepSpec, place};
 use crate::declare::schema::is_shallow;
 
-/// How many arrays and objects may be in one another: a reader of JSON stops at 128, the record itself included.
+/// The maximum nesting depth of a recorded value: the JSON reader stops at 128 levels, and the record adds some.
 const MAX_DEPTH: usize = 120;
 
-/// One effect that ended, with what it was called with and what it came to.
+/// A finished effect, with its input and its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Record {
     /// The step's [`key`](StepSpec::key).
     pub key: Arc<str>,
-    /// The key of the call that it happened in; empty for a root call.
+    /// The key of the call that contains the step; empty for a root call.
     pub parent: Arc<str>,
-    /// How many calls of `parent` began before it.
+    /// The 0-based index of the step among the calls of `parent`, in the order in which they began.
     pub place: u32,
-    /// Whether another call of `parent` was under way with it.
+    /// Whether another call of `parent` was in flight at the same time.
     pub overlapped: bool,
-    /// How many calls of `parent` had begun when it ended: those from that place on began after its end.
+    /// The number of calls of `parent` that had begun when the step ended: calls from that place on began after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) begun: Option<u32>,
-    /// Where the calls that it happened in began, the outermost first; without the root call, which has a record.
+    /// The places of the calls that contain the step, outermost first; without the root call, which has a record.
     ///
-    /// A call has a record once it has ended. If the process dies before, this is how the next one knows of it.
+    /// A call is recorded when it ends. If the process dies before that, the next process learns of the call from here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) callers: Vec<CallerPlace>,
-    /// What it was.
+    /// The kind of the step.
     pub kind: StepKind,
-    /// What was called.
+    /// The name of what was called.
     pub name: Arc<str>,
-    /// What it was called with.
+    /// The input of the call.
     pub input: Arc<Value>,
-    /// What it came to.
+    /// The outcome.
     pub value: Value,
-    /// When it ended: RFC 3339, UTC.
+    /// When the step ended: RFC 3339, UTC.
     pub time: Timestamp,
 }
 
-/// Where a call began, as it was known when an effect inside it ended.
+/// The position of a call that was in flight when a step inside it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct CallerPlace {
-    /// How many calls of its own caller began before it.
+    /// The 0-based index among the calls of its caller.
     pub(super) place: u32,
     /// Whether another call of its caller was in flight with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -55,15 +55,15 @@ pub(super) struct CallerPlace {
 }
 
 impl Record {
-    /// Records that `step`, whose input fits, came to `value` now.
+    /// Creates the record of `step`, whose input was checked before, with its outcome and the current time.
     pub(super) fn new(step: StepSpec, value: Value) -> Result<Self, JournalError> {
-        fits(&step, &value)?;
+        check_depth(&step, &value)?;
         let (overlapped, begun, callers) = (step.is_overlapped(), step.begun(), step.callers());
         let StepSpec { key, parent, place, kind, name, input, .. } = step;
         Ok(Self { key, parent, place, overlapped, begun, callers, kind, name, input, value, time: Timestamp::now() })
     }
 
-    /// Returns the calls that it happened in, below the root call: each with its caller's key, its own, and its place.
+    /// Returns the calls that contain the step, below the root call, innermost first: the caller's key, the key, the place.
     pub(super) fn in_flight(&self) -> impl Iterator<Item = (&str, &str, CallerPlace)> {
         let mut call = &*self.parent;
         self.callers.iter().rev().map_while(move |place| {
@@ -73,24 +73,24 @@ impl Record {
         })
     }
 
-    /// Returns the key of the call that it is a part of, or else its own.
+    /// Returns the key of the call that this is a part of, or its own key.
     pub(crate) fn call(&self) -> &str {
         place::call(&self.key, &self.parent)
     }
 
-    /// Returns what it is, without what it holds.
+    /// Describes the step without its content.
     pub(super) fn describe(&self) -> String {
         place::describe(self.kind, &self.name, &self.input)
     }
 }
 
-/// Refuses a part of a step that could not be read again.
-pub(super) fn fits(step: &StepSpec, part: &Value) -> Result<(), JournalError> {
-    too_deep(part, 0).map_or(Ok(()), |message| Err(JournalError::Unfit { step: step.to_string(), message }))
+/// Checks that an input or an outcome of a step can be read back.
+pub(super) fn check_depth(step: &StepSpec, part: &Value) -> Result<(), JournalError> {
+    too_deep(part, 0).map_or(Ok(()), |message| Err(JournalError::InvalidValue { step: step.to_string(), message }))
 }
 
-/// Says that a value is nested too deep to be kept `inside` so many arrays and objects, if it is.
+/// Returns an error message if a value is nested too deep to be recorded `inside` that many arrays and objects.
 pub(crate) fn too_deep(value: &Value, inside: usize) -> Option<String> {
-    let is_kept = is_shallow(value, MAX_DEPTH - inside);
-    (!is_kept).then(|| format!("a journal takes no JSON that is nested deeper than {MAX_DEPTH}; make it flatter"))
+    let is_recordable = is_shallow(value, MAX_DEPTH - inside);
+    (!is_recordable).then(|| format!("JSON nested deeper than {MAX_DEPTH} levels cannot be recorded; make it flatter"))
 }

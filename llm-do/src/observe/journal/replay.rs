@@ -1,4 +1,6 @@
-//! What is recorded, and what a run finds of it at each step: pure, the same for every journal.
+//! The loaded records of a journal, and the decision at each step to replay, run or wait.
+//!
+//! Without I/O and clocks; shared by all journals.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
@@ -6,57 +8,58 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::expected::{Expected, Missing, Overdue};
-use super::record::{CallerPlace, fits};
+use super::expected::{Expected, MissingCalls, Overdue};
+use super::record::{CallerPlace, check_depth};
 use super::{JournalError, Record, StepKind, StepSpec, place};
 
-/// What is recorded, by key and by place.
+/// The records of a journal, by key and by place.
 #[derive(Debug, Default)]
 pub(super) struct Replay {
-    /// In the order in which they ended.
+    /// In the order in which the steps ended.
     slots: Vec<Slot>,
-    /// Sorted, so that what is inside a call is found beside it.
+    /// Sorted, so that the keys of steps inside a call are adjacent to the key of the call.
     by_key: BTreeMap<Arc<str>, usize>,
-    families: HashMap<Arc<str>, Family>,
-    /// How many this process has not come to.
-    left: usize,
+    /// The calls of each parent, by its key.
+    siblings: HashMap<Arc<str>, SiblingRecords>,
+    /// The number of records that this process has not replayed yet.
+    remaining: usize,
 }
 
 #[derive(Debug)]
 struct Slot {
     record: Record,
-    /// Whether this process has come to it, or to the result of a call that it is inside of.
-    passed: bool,
+    /// Whether this process has replayed the record, or the result of a call that contains it.
+    is_replayed: bool,
     is_forgotten: bool,
-    /// Whether it came after a failure that is tried again, so that the run may take another way than to it.
-    is_released: bool,
+    /// Whether the step began after a failure that is retried, so that the run may not make it again.
+    is_optional: bool,
 }
 
-/// What is recorded of the calls of one parent.
+/// The records of the calls of one parent.
 #[derive(Debug, Default)]
-struct Family {
+struct SiblingRecords {
     overlapped: bool,
-    /// Whether this process recorded any.
+    /// Whether this process added a record.
     is_added_to: bool,
     expected: Expected,
     places: BTreeMap<u32, Vec<usize>>,
 }
 
-/// What a step finds of what is recorded.
+/// The decision about a step.
 #[derive(Debug, PartialEq)]
-pub(super) enum Taken {
-    /// Its value.
+pub(super) enum Lookup {
+    /// The step is recorded with this value.
     Recorded(Value),
-    /// Nothing: it has to run.
+    /// The step is not recorded and has to run.
     Run,
-    /// Other recorded calls of its parent have yet to begin. If they do not come, the program is not the recorded one, and
-    /// what has another key now may be recorded under a key that is missing.
-    Wait(Missing),
+    /// Other recorded calls of the same parent have yet to begin. If they do not begin, the program has changed, and the
+    /// effect of this step may be recorded under the key of a missing call.
+    Wait(MissingCalls),
 }
 
 impl Replay {
-    /// Starts from what another process recorded; of two records of one key, the first holds.
-    pub(super) fn of(records: impl IntoIterator<Item = Record>) -> Self {
+    /// Loads the records of another process; of two records with the same key, the first is used.
+    pub(super) fn from_records(records: impl IntoIterator<Item = Record>) -> Self {
         let mut replay = Self::default();
         for record in records {
             replay.load(record);
@@ -64,54 +67,57 @@ impl Replay {
         replay
     }
 
-    /// Adds what another process recorded, unless its key is recorded already; returns whether it was not.
+    /// Loads a record of another process, unless its key is already recorded; returns whether it was loaded.
     pub(super) fn load(&mut self, record: Record) -> bool {
         let is_new = !self.by_key.contains_key(&record.key);
         if is_new {
-            self.left += 1;
+            self.remaining += 1;
             let slot = self.insert(record, false);
             self.expect(slot);
         }
         is_new
     }
 
-    /// Starts from what this process and those before it recorded.
-    pub(super) fn again(&self) -> Self {
-        let mut again = Self::default();
-        for Slot { record, is_released, .. } in self.slots.iter().filter(|slot| !slot.is_forgotten) {
-            if *is_released {
-                again.keep(record.clone(), true);
+    /// Returns the same records as a new process would load them.
+    pub(super) fn restarted(&self) -> Self {
+        let mut restarted = Self::default();
+        for Slot { record, is_optional, .. } in self.slots.iter().filter(|slot| !slot.is_forgotten) {
+            if *is_optional {
+                restarted.keep(record.clone(), true);
             } else {
-                again.load(record.clone());
+                restarted.load(record.clone());
             }
         }
-        again
+        restarted
     }
 
-    /// Expects the call of a record, and those that it happened in.
+    /// Expects the call of a record, and the calls that contain it.
     fn expect(&mut self, slot: usize) {
         let record = &self.slots[slot].record;
         if record.parent.is_empty() {
             return;
         }
-        self.families.entry(Arc::clone(&record.parent)).or_default().expected.add(record, slot);
+        self.siblings.entry(Arc::clone(&record.parent)).or_default().expected.add(record, slot);
         for (caller, call, place) in record.in_flight() {
-            self.families.entry(caller.into()).or_default().expected.add_in_flight(call, place, slot);
+            self.siblings.entry(caller.into()).or_default().expected.add_in_flight(call, place, slot);
         }
     }
 
-    /// Begins a step and finds its recorded value.
-    pub(super) fn take(&mut self, step: &StepSpec) -> Result<Taken, JournalError> {
+    /// Notes that a step has begun, and decides whether it is replayed, runs or waits.
+    pub(super) fn look_up(&mut self, step: &StepSpec) -> Result<Lookup, JournalError> {
         self.begin(step);
         let Some(&slot) = self.by_key.get(&step.key) else {
-            fits(step, &step.input)?;
+            check_depth(step, &step.input)?;
             if let Some(other) = self.other_at(step) {
                 return Err(diverged(other, step.to_string()));
             }
             if let Some(other) = self.other_in_flight(step) {
                 return Err(self.missing(step, &other));
             }
-            return Ok(self.expected(step).and_then(|expected| expected.before(step)).map_or(Taken::Run, Taken::Wait));
+            return Ok(self
+                .expected(step)
+                .and_then(|expected| expected.before(step))
+                .map_or(Lookup::Run, Lookup::Wait));
         };
         let record = &self.slots[slot].record;
         if record.input != step.input {
@@ -119,12 +125,12 @@ impl Replay {
         }
         let missing = self.expected(step).filter(|_| record.overlapped);
         match missing.and_then(|expected| expected.ended_before(slot)) {
-            Some(missing) => Ok(Taken::Wait(missing)),
-            None => Ok(Taken::Recorded(self.replayed(slot))),
+            Some(missing) => Ok(Lookup::Wait(missing)),
+            None => Ok(Lookup::Recorded(self.replayed(slot))),
         }
     }
 
-    /// Finds the recorded value of a step for which others were waited for in vain; none if it has to run all the same.
+    /// Decides about a step whose wait for other calls timed out: its recorded value, or `None` if it has to run.
     pub(super) fn stop_waiting(&mut self, step: &StepSpec) -> Result<Option<Value>, JournalError> {
         if let Some(&slot) = self.by_key.get(&step.key) {
             return Ok(Some(self.replayed(slot)));
@@ -133,66 +139,66 @@ impl Replay {
         overdue.map_or(Ok(None), |overdue| Err(self.missing(step, &overdue)))
     }
 
-    /// Root calls come when somebody makes them, so that none is expected.
+    /// Root calls are made by the program at any time, so none is expected.
     fn begin(&mut self, step: &StepSpec) {
         if !step.parent.is_empty() {
-            self.families.entry(Arc::clone(&step.parent)).or_default().expected.begin(step);
+            self.siblings.entry(Arc::clone(&step.parent)).or_default().expected.begin(step);
         }
     }
 
     fn expected(&self, step: &StepSpec) -> Option<&Expected> {
-        self.families.get(&step.parent).map(|family| &family.expected)
+        self.siblings.get(&step.parent).map(|siblings| &siblings.expected)
     }
 
-    /// Returns a recorded value, and marks what is inside the call as come to.
+    /// Returns a recorded value, and marks all records inside the call as replayed.
     fn replayed(&mut self, slot: usize) -> Value {
         let record = &self.slots[slot].record;
         let (value, key, kind) = (record.value.clone(), Arc::clone(&record.key), record.kind);
         match kind {
-            // A run is recorded when it begins: what is inside it is yet to come.
-            StepKind::Run => self.pass_slot(slot),
-            // The key of a run's result is a part of the run's.
-            StepKind::Result => self.pass(&key[..key.rfind('/').unwrap_or(key.len())]),
-            _ => self.pass(&key),
+            // A run is recorded when it begins: the steps inside it are still to be replayed.
+            StepKind::Run => self.mark_slot_replayed(slot),
+            // The key of a run's result is below the key of the run.
+            StepKind::Result => self.mark_replayed(&key[..key.rfind('/').unwrap_or(key.len())]),
+            _ => self.mark_replayed(&key),
         }
         value
     }
 
-    /// Returns what is recorded of a key.
+    /// Returns the record of a key.
     pub(super) fn get(&self, key: &str) -> Option<&Record> {
         self.by_key.get(key).map(|&slot| &self.slots[slot].record)
     }
 
-    /// Forgets what is recorded under these keys: failures that are tried again.
+    /// Forgets the records of these keys, which are failures that are retried.
     ///
-    /// What their callers did after them stays recorded, but the run may take another way now.
+    /// Later steps of their callers stay recorded, but the run may make other calls now.
     pub(super) fn forget(&mut self, keys: &[Arc<str>]) {
         let forgotten: Vec<_> = keys.iter().filter_map(|key| self.forget_one(key)).collect();
         for slot in forgotten {
-            self.release_after(slot);
+            self.make_later_optional(slot);
         }
     }
 
     fn forget_one(&mut self, key: &str) -> Option<usize> {
         let slot = self.by_key.remove(key)?;
-        self.pass_slot(slot);
+        self.mark_slot_replayed(slot);
         self.slots[slot].is_forgotten = true;
         let inside = self.first_inside(slot);
         let record = &self.slots[slot].record;
-        let family = self.families.get_mut(&record.parent)?;
-        if let Some(slots) = family.places.get_mut(&record.place) {
+        let siblings = self.siblings.get_mut(&record.parent)?;
+        if let Some(slots) = siblings.places.get_mut(&record.place) {
             slots.retain(|known| *known != slot);
         }
-        family.expected.remove(record.call());
-        // It is as if the process had died in it: the effects inside it must not run again in another call.
+        siblings.expected.remove(record.call());
+        // As if the process had died during the call: the effects inside it must not run again in another call.
         if let Some(inside) = inside.filter(|_| !record.parent.is_empty()) {
             let began = CallerPlace { place: record.place, overlapped: record.overlapped };
-            family.expected.add_in_flight(record.call(), began, inside);
+            siblings.expected.add_in_flight(record.call(), began, inside);
         }
         Some(slot)
     }
 
-    /// Finds the first effect that is recorded inside the call of a record.
+    /// Returns the slot of the first record inside the call of a record.
     fn first_inside(&self, slot: usize) -> Option<usize> {
         let record = &self.slots[slot].record;
         // A part of the call, such as its approval, has the same parent.
@@ -200,110 +206,111 @@ impl Replay {
         inside.min()
     }
 
-    /// Lets the run take another way after a failure that is forgotten: nothing that began after its end has to come.
-    fn release_after(&mut self, slot: usize) {
+    /// Makes the calls optional that began after a forgotten failure: the run may make other calls there.
+    fn make_later_optional(&mut self, slot: usize) {
         let Record { parent, begun, .. } = &self.slots[slot].record;
         let Some(begun) = begun.filter(|_| !parent.is_empty()) else { return };
-        let Some(family) = self.families.get_mut(parent) else { return };
-        let mut calls = family.expected.remove_from(begun);
-        let later = family.places.split_off(&begun);
+        let Some(siblings) = self.siblings.get_mut(parent) else { return };
+        let mut calls = siblings.expected.remove_from(begun);
+        let later = siblings.places.split_off(&begun);
         let own = later.into_values().flatten().map(|slot| self.slots[slot].record.call().into());
         calls.extend(own);
         for call in calls {
-            let released: Vec<_> = self.inside(&call).chain(self.by_key.get(&call).copied()).collect();
-            for slot in released {
-                self.pass_slot(slot);
-                self.slots[slot].is_released = true;
+            let optional: Vec<_> = self.inside(&call).chain(self.by_key.get(&call).copied()).collect();
+            for slot in optional {
+                self.mark_slot_replayed(slot);
+                self.slots[slot].is_optional = true;
             }
         }
     }
 
-    /// Adds what this process recorded; the caller has seen that its key is not recorded.
+    /// Adds a record of this process; the caller has checked that its key is not recorded.
     pub(super) fn add(&mut self, record: Record) {
         let parent = Arc::clone(&record.parent);
         self.insert(record, true);
-        self.families.entry(parent).or_default().is_added_to = true;
+        self.siblings.entry(parent).or_default().is_added_to = true;
     }
 
-    /// Finds the first recorded call in `parent` that this process never made.
+    /// Returns the error of the first recorded call in `parent` that this process did not make.
     ///
-    /// Of calls that were under way at once, one may be given up when another ends, which comes sooner in a replay. So
-    /// such a call is missed only where another was made that is not recorded.
+    /// A concurrent call may be cancelled when another finishes, which happens sooner in a replay. So a concurrent call
+    /// counts as missing only if this process recorded another call in `parent`.
     pub(super) fn unused(&self, parent: &str) -> Option<JournalError> {
-        let Family { is_added_to, places, .. } = self.families.get(parent)?;
-        let is_missed = |slot: &&Slot| !slot.passed && (!slot.record.overlapped || *is_added_to);
-        let unused = places.values().flatten().map(|&slot| &self.slots[slot]).find(is_missed)?;
+        let SiblingRecords { is_added_to, places, .. } = self.siblings.get(parent)?;
+        let is_missing = |slot: &&Slot| !slot.is_replayed && (!slot.record.overlapped || *is_added_to);
+        let unused = places.values().flatten().map(|&slot| &self.slots[slot]).find(is_missing)?;
         Some(diverged(&unused.record, format!("the end of `{}`", place::name(parent))))
     }
 
     pub(super) fn is_replaying(&self) -> bool {
-        self.left > 0
+        self.remaining > 0
     }
 
-    /// Returns all records, in the order in which they ended.
+    /// Returns the records that are not forgotten, in the order in which the steps ended.
     pub(super) fn records(&self) -> impl Iterator<Item = &Record> {
         self.slots.iter().filter(|slot| !slot.is_forgotten).map(|slot| &slot.record)
     }
 
-    fn insert(&mut self, record: Record, passed: bool) -> usize {
+    fn insert(&mut self, record: Record, is_replayed: bool) -> usize {
         let (parent, place, overlapped) = (Arc::clone(&record.parent), record.place, record.overlapped);
         let slot = self.keep(record, false);
-        self.slots[slot].passed = passed;
-        let family = self.families.entry(parent).or_default();
-        family.overlapped |= overlapped;
-        family.places.entry(place).or_default().push(slot);
+        self.slots[slot].is_replayed = is_replayed;
+        let siblings = self.siblings.entry(parent).or_default();
+        siblings.overlapped |= overlapped;
+        siblings.places.entry(place).or_default().push(slot);
         slot
     }
 
-    /// Adds a record that is found by its key alone.
-    fn keep(&mut self, record: Record, is_released: bool) -> usize {
+    /// Adds a record that is found only by its key.
+    fn keep(&mut self, record: Record, is_optional: bool) -> usize {
         let slot = self.slots.len();
         self.by_key.insert(Arc::clone(&record.key), slot);
-        self.slots.push(Slot { record, passed: true, is_forgotten: false, is_released });
+        self.slots.push(Slot { record, is_replayed: true, is_forgotten: false, is_optional });
         slot
     }
 
-    /// Finds another call that is recorded at the place of `step`, if calls come in one order there.
+    /// Returns another call that is recorded at the place of `step`, if no calls of the parent overlapped.
     fn other_at(&self, step: &StepSpec) -> Option<&Record> {
-        let family = self.families.get(&step.parent)?;
-        if family.overlapped || step.is_overlapped() {
+        let siblings = self.siblings.get(&step.parent)?;
+        if siblings.overlapped || step.is_overlapped() {
             return None;
         }
         let call = step.call();
-        let mut there = family.places.get(&step.place)?.iter().map(|&slot| &self.slots[slot].record);
-        there.find(|record| record.call() != call)
+        let mut at_place = siblings.places.get(&step.place)?.iter().map(|&slot| &self.slots[slot].record);
+        at_place.find(|record| record.call() != call)
     }
 
-    /// Finds another call that is known, by effects inside it, to have begun at the place of `step`.
+    /// Returns another call at the place of `step` that is known only by the records inside it.
     fn other_in_flight(&self, step: &StepSpec) -> Option<Overdue> {
-        let family = self.families.get(&step.parent).filter(|family| !family.overlapped && !step.is_overlapped())?;
-        family.expected.at(step.place)
+        let siblings =
+            self.siblings.get(&step.parent).filter(|siblings| !siblings.overlapped && !step.is_overlapped())?;
+        siblings.expected.at(step.place)
     }
 
-    /// Returns the error that `step` came in the place of a recorded call.
+    /// Returns the error that the run made `step` instead of a recorded call.
     fn missing(&self, step: &StepSpec, missing: &Overdue) -> JournalError {
         let Overdue { call, place } = missing;
-        let own = self.families.get(&step.parent).and_then(|family| family.places.get(place));
+        let own = self.siblings.get(&step.parent).and_then(|siblings| siblings.places.get(place));
         let mut own = own.into_iter().flatten().map(|slot| &self.slots[*slot].record);
         match own.find(|record| record.call() == &**call) {
             Some(record) => diverged(record, step.to_string()),
             None => JournalError::Diverged {
-                place: place::in_words(&step.parent, *place),
+                place: place::describe_place(&step.parent, *place),
                 recorded: place::describe_key(call),
                 found: step.to_string(),
             },
         }
     }
 
-    /// Marks a record and all that are inside it.
-    fn pass(&mut self, key: &str) {
+    /// Marks the record of a key and all records inside it as replayed.
+    fn mark_replayed(&mut self, key: &str) {
         let slots: Vec<_> = self.inside(key).chain(self.by_key.get(key).copied()).collect();
         for slot in slots {
-            self.pass_slot(slot);
+            self.mark_slot_replayed(slot);
         }
     }
 
-    /// Returns the slots of what is recorded inside the call of a key.
+    /// Returns the slots of the records inside the call of a key.
     fn inside(&self, key: &str) -> impl Iterator<Item = usize> {
         let inside = format!("{key}/");
         let range = (Bound::Included(inside.as_str()), Bound::Unbounded);
@@ -311,14 +318,14 @@ impl Replay {
         found.map(|(_, &slot)| slot).collect::<Vec<_>>().into_iter()
     }
 
-    fn pass_slot(&mut self, slot: usize) {
-        let passed = &mut self.slots[slot].passed;
-        self.left -= usize::from(!*passed);
-        *passed = true;
+    fn mark_slot_replayed(&mut self, slot: usize) {
+        let is_replayed = &mut self.slots[slot].is_replayed;
+        self.remaining -= usize::from(!*is_replayed);
+        *is_replayed = true;
     }
 }
 
 fn diverged(recorded: &Record, found: String) -> JournalError {
-    let place = place::in_words(&recorded.parent, recorded.place);
+    let place = place::describe_place(&recorded.parent, recorded.place);
     JournalError::Diverged { place, recorded: recorded.describe(), found }
 }

@@ -1,4 +1,4 @@
-//! What is recorded, shared by the calls of a process, which wait here for one another.
+//! The records of a journal, shared by the calls of a process, which wait here for recorded calls to begin.
 
 use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,11 +7,11 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-use super::expected::Missing;
-use super::replay::{Replay, Taken};
+use super::expected::MissingCalls;
+use super::replay::{Lookup, Replay};
 use super::{JournalError, StepSpec};
 
-/// What is recorded, shared by the calls of a process.
+/// The records of a journal, shared by the calls of a process.
 #[derive(Debug, Default)]
 pub(super) struct SharedReplay {
     replay: Mutex<Replay>,
@@ -28,35 +28,35 @@ impl SharedReplay {
         self.replay.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Finds the recorded value of a step; none if it has to run.
+    /// Returns the recorded value of a step, or `None` if the step has to run.
     ///
-    /// Waits while other recorded calls of its parent have yet to begin. Dropped meanwhile, it leaves nothing behind.
-    pub(super) async fn take(&self, step: &StepSpec) -> Result<Option<Value>, JournalError> {
-        let taken = self.lock().take(step);
+    /// Waits while other recorded calls of the same parent have yet to begin. Cancel safe.
+    pub(super) async fn look_up(&self, step: &StepSpec) -> Result<Option<Value>, JournalError> {
+        let found = self.lock().look_up(step);
         self.begun.notify_waiters();
-        match taken? {
-            Taken::Recorded(value) => Ok(Some(value)),
-            Taken::Run => Ok(None),
-            Taken::Wait(missing) => self.wait(step, missing).await,
+        match found? {
+            Lookup::Recorded(value) => Ok(Some(value)),
+            Lookup::Run => Ok(None),
+            Lookup::Wait(missing) => self.wait(step, missing).await,
         }
     }
 
-    async fn wait(&self, step: &StepSpec, mut missing: Missing) -> Result<Option<Value>, JournalError> {
-        let mut until = Instant::now() + missing.patience();
+    async fn wait(&self, step: &StepSpec, mut missing: MissingCalls) -> Result<Option<Value>, JournalError> {
+        let mut deadline = Instant::now() + missing.timeout();
         loop {
             let mut begun = pin!(self.begun.notified());
-            // Before it looks, so that no call begins unnoticed in between.
+            // Registered before the lookup, so that no call that begins in between is missed.
             begun.as_mut().enable();
-            match self.lock().take(step)? {
-                Taken::Recorded(value) => return Ok(Some(value)),
-                Taken::Run => return Ok(None),
-                Taken::Wait(now) if now != missing => {
+            match self.lock().look_up(step)? {
+                Lookup::Recorded(value) => return Ok(Some(value)),
+                Lookup::Run => return Ok(None),
+                Lookup::Wait(now) if now != missing => {
                     missing = now;
-                    until = Instant::now() + now.patience();
+                    deadline = Instant::now() + now.timeout();
                 }
-                Taken::Wait(_) => {}
+                Lookup::Wait(_) => {}
             }
-            if timeout_at(until, begun).await.is_err() {
+            if timeout_at(deadline, begun).await.is_err() {
                 return self.lock().stop_waiting(step);
             }
         }

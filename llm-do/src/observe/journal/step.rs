@@ -1,4 +1,4 @@
-//! One effect, as a journal is asked for it.
+//! The step that a journal replays or records.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,35 +10,35 @@ use serde_json::Value;
 use super::place;
 use super::record::CallerPlace;
 
-/// What an effect is.
+/// The kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StepKind {
     /// A root call.
     Run,
-    /// A nested call whose inside makes effects of its own.
+    /// A nested call that has steps of its own.
     Call,
     /// The body of a tool that makes no calls.
     Tool,
     /// A model's answer.
     Model,
-    /// Whether a call may run.
+    /// The approval or denial of a call.
     Approval,
     /// A user's answer.
     Input,
-    /// The time.
+    /// The current time.
     Now,
     /// A wait.
     Sleep,
     /// Any other effect.
     Effect,
-    /// What a root call came to.
+    /// The outcome of a root call.
     Result,
 }
 
 impl StepKind {
-    /// Returns the word for it, as it is recorded.
+    /// Returns the name of the kind in records.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -56,35 +56,35 @@ impl StepKind {
     }
 }
 
-/// One effect, as a journal is asked for it: which it is, and where in the call tree.
+/// A step that a journal replays or records: its identity, and its position in the call tree.
 ///
-/// Its [`Display`](fmt::Display) is its kind, its name and a short digest of its input, and so holds no secret.
+/// The [`Display`](fmt::Display) output is the kind, the name and a short digest of the input, without secrets.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StepSpec {
-    /// Which effect it is, the same in each replay: the path in the call tree, with a digest of each input.
+    /// The identity of the step, the same in each replay: the path in the call tree, with a digest of each input.
     ///
-    /// It holds neither time nor chance, and does not depend on the order in which concurrent calls happen.
+    /// The key is deterministic, and does not depend on the order in which concurrent calls begin.
     pub key: Arc<str>,
-    /// The key of the call that it happens in; empty for a root call.
+    /// The key of the call that contains the step; empty for a root call.
     pub parent: Arc<str>,
-    /// How many calls of `parent` began before it.
+    /// The 0-based index of the step among the calls of `parent`, in the order in which they began.
     pub place: u32,
-    /// What it is.
+    /// The kind of the step.
     pub kind: StepKind,
-    /// What is called: the registered name of a tool, a model's name.
+    /// The name of what is called: the registered name of a tool, or the name of a model.
     pub name: Arc<str>,
-    /// What it is called with, shared with clones and with its record.
+    /// The input of the call, shared with clones and with the record.
     pub input: Arc<Value>,
-    /// Shared with clones and parts: it may be known only after the step was made.
+    /// Shared with clones and parts, since a second call may begin later.
     overlapped: Arc<AtomicBool>,
-    /// How many calls of `parent` have begun so far, shared with them; none if that is not counted.
+    /// The number of calls of `parent` that have begun so far, shared with them; `None` if not counted.
     begun: Option<Arc<AtomicU32>>,
-    /// The call that it happens in; none in a root call.
+    /// The call that contains the step; `None` in a root call.
     caller: Option<Arc<CallerStep>>,
 }
 
-/// The place of a call that is in flight, and those of its callers below the root call.
+/// The position of a call in flight, and of its callers below the root call.
 #[derive(Debug)]
 struct CallerStep {
     place: u32,
@@ -93,9 +93,9 @@ struct CallerStep {
 }
 
 impl StepSpec {
-    /// Makes the step of a call in `parent`, and its key: that of the first call of its name and input there.
+    /// Creates the step of the first call in `parent` with this name and input, and its key.
     ///
-    /// The plane makes the steps of a run; this is for tests of a journal, and for engines that make effects of their own.
+    /// The plane creates the steps of a run; this is for tests of a journal, and for engines that have own effects.
     #[must_use]
     pub fn new(
         parent: impl Into<Arc<str>>,
@@ -109,7 +109,7 @@ impl StepSpec {
         Self { key, parent, place, kind, name, input, overlapped: Arc::default(), begun: None, caller: None }
     }
 
-    /// Returns the step of the `n`-th such call in its parent, where 0 is the first and has the key as it is.
+    /// Returns the step of the `n`-th equal call in the parent: 0-based, where 0 leaves the key unchanged.
     #[must_use]
     pub fn nth(mut self, n: u32) -> Self {
         if n > 0 {
@@ -118,18 +118,18 @@ impl StepSpec {
         self
     }
 
-    /// Returns another step of the same call, at the same place: its approval, for one.
+    /// Returns another step of the same call, at the same place, such as its approval.
     #[must_use]
     pub fn within(&self, kind: StepKind, part: &str) -> Self {
         Self { key: place::below(&self.key, part).into(), kind, ..self.clone() }
     }
 
-    /// Returns the key of the call that it is a part of, or else its own.
+    /// Returns the key of the call that this is a part of, or its own key.
     pub(super) fn call(&self) -> &str {
         place::call(&self.key, &self.parent)
     }
 
-    /// Notes the call that it happens in, so that its record tells where that call began.
+    /// Sets the call that contains the step, so that the record contains the position of that call.
     pub(crate) fn called_by(mut self, caller: &StepSpec) -> Self {
         if !caller.parent.is_empty() {
             let (place, overlapped) = (caller.place, Arc::clone(&caller.overlapped));
@@ -138,18 +138,18 @@ impl StepSpec {
         self
     }
 
-    /// Counts the calls of the same parent that have begun.
+    /// Sets the counter of the calls of the same parent that have begun.
     pub(super) fn counting(mut self, begun: &Arc<AtomicU32>) -> Self {
         self.begun = Some(Arc::clone(begun));
         self
     }
 
-    /// Returns how many calls of the same parent have begun so far, if that is counted.
+    /// Returns the number of calls of the same parent that have begun so far, if counted.
     pub(super) fn begun(&self) -> Option<u32> {
         self.begun.as_ref().map(|begun| begun.load(Ordering::Relaxed))
     }
 
-    /// Returns the places of the calls that it happens in, the outermost first, without the root call.
+    /// Returns the places of the calls that contain the step, outermost first, without the root call.
     pub(super) fn callers(&self) -> Vec<CallerPlace> {
         let callers = std::iter::successors(self.caller.as_ref(), |caller| caller.caller.as_ref());
         let place = |caller: &Arc<CallerStep>| CallerPlace {
@@ -161,14 +161,14 @@ impl StepSpec {
         callers
     }
 
-    /// Says that another call of the same parent is under way with this one. Clones and parts of it know too.
+    /// Marks the step as overlapping another call of the same parent. Clones and parts share the mark.
     pub fn overlap(&self) {
         self.overlapped.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether another call of the same parent has been under way with this one so far.
+    /// Returns whether another call of the same parent has been in flight together with this one so far.
     ///
-    /// It is to be recorded as it is when the effect has ended, since the other call may have begun meanwhile.
+    /// Record this value when the effect has ended, since another call may begin while it runs.
     #[must_use]
     pub fn is_overlapped(&self) -> bool {
         self.overlapped.load(Ordering::Relaxed)

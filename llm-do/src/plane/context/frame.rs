@@ -11,7 +11,7 @@ use crate::base::mutex::LazyMutex;
 use crate::base::usage::{Limits, Meter, UsageRecorder};
 use crate::declare::prompt::Attached;
 use crate::observe::event::Caller;
-use crate::observe::journal::{Places, StepSpec};
+use crate::observe::journal::{ChildSteps, StepSpec};
 use crate::plane::declared::Declared;
 use crate::plane::instance::Instances;
 
@@ -79,9 +79,9 @@ pub(crate) struct CallFrame {
     /// Its step in the journal.
     pub(crate) step: OnceLock<Box<StepSpec>>,
     /// The steps that it makes in the journal.
-    pub(crate) places: Places,
+    pub(crate) places: ChildSteps,
     /// The steps that guards make after a root call, with their parent key: a replay does not run the call's inside.
-    pub(crate) after: OnceLock<Box<(Arc<str>, Places)>>,
+    pub(crate) after: OnceLock<Box<(Arc<str>, ChildSteps)>>,
 }
 
 impl CallFrame {
@@ -110,7 +110,7 @@ impl CallFrame {
             approved: LazyMutex::default(),
             denials: LazyMutex::default(),
             step: OnceLock::new(),
-            places: Places::default(),
+            places: ChildSteps::default(),
             after: OnceLock::new(),
         }
     }

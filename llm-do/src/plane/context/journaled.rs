@@ -16,7 +16,7 @@ use crate::base::mutex::IgnorePoison;
 use crate::declare::nesting;
 use crate::observe::event::Caller;
 use crate::observe::journal::{
-    Coming, Interrupted, Journal, JournalError, Places, StepFuture, StepKind, StepSpec, Visit,
+    AnnouncedCall, ChildSteps, InFlightStep, Interrupted, Journal, JournalError, StepFuture, StepKind, StepSpec,
 };
 
 /// The part of a root call's key that precedes the steps after its result.
@@ -146,7 +146,7 @@ impl<S> CallContext<S> {
         };
         // A recorded value that cannot be decoded does not mean that the effect failed, so the effect must not run again.
         match self.recorded(method, step, local).await?.value {
-            Recorded::Value(value) => serde_json::from_value(value).map_err(|error| self.unfit(&error)),
+            Recorded::Value(value) => serde_json::from_value(value).map_err(|error| self.undecodable_record(&error)),
             Recorded::Failure(failure) => {
                 let error = failure.into_error(self.name());
                 in_flight.fail(&error);
@@ -193,55 +193,63 @@ impl<S> CallContext<S> {
             Err(source) => return Err(self.journal_error(source)),
         };
         let is_replayed = !state.has_run.load(Ordering::Relaxed);
-        Ok(StepOutcome { value: serde_json::from_value(value).map_err(|error| self.unfit(&error))?, is_replayed })
+        Ok(StepOutcome {
+            value: serde_json::from_value(value).map_err(|error| self.undecodable_record(&error))?,
+            is_replayed,
+        })
     }
 
     /// Returns the error of a recorded value that cannot be decoded.
-    fn unfit(&self, error: &serde_json::Error) -> CallError {
+    fn undecodable_record(&self, error: &serde_json::Error) -> CallError {
         CallError::Result { tool: self.name().to_owned(), message: Fault::reading(error).to_string() }
     }
 
     /// Starts an effect of this call: returns its step, and a guard that keeps the step in flight until dropped.
-    pub(crate) fn next_step(&self, kind: StepKind, name: impl Into<Arc<str>>, input: Value) -> (StepSpec, Visit) {
-        self.begin_step(None, kind, name, input)
-    }
-
-    /// The same, of a call that was coming.
-    pub(crate) fn begin_step(
+    pub(crate) fn next_step(
         &self,
-        coming: Option<Coming>,
         kind: StepKind,
         name: impl Into<Arc<str>>,
         input: Value,
-    ) -> (StepSpec, Visit) {
+    ) -> (StepSpec, InFlightStep) {
+        self.begin_step(None, kind, name, input)
+    }
+
+    /// The same, for a call that was announced.
+    pub(crate) fn begin_step(
+        &self,
+        coming: Option<AnnouncedCall>,
+        kind: StepKind,
+        name: impl Into<Arc<str>>,
+        input: Value,
+    ) -> (StepSpec, InFlightStep) {
         let frame = self.frame();
         let (parent, places) = match frame.after.get().map(AsRef::as_ref) {
             Some((parent, places)) => (Arc::clone(parent), places),
             None => (self.key(), &frame.places),
         };
-        let (step, visit) = places.begin(StepSpec::new(parent, 0, kind, name, input), coming, self.is_for_guard);
+        let (step, in_flight) = places.begin(StepSpec::new(parent, 0, kind, name, input), coming, self.is_for_guard);
         let step = match frame.step.get() {
             Some(own) => step.called_by(own),
             None => step,
         };
-        (step, visit)
+        (step, in_flight)
     }
 
-    /// Notes that this call is made, if it gets a place in the journal later.
-    pub(crate) fn coming(&self) -> Option<Coming> {
+    /// Announces this call, if it gets a position in the journal later.
+    pub(crate) fn announce(&self) -> Option<AnnouncedCall> {
         let caller = self.caller().filter(|caller| !caller.is_for_guard)?;
         if self.journal().is_none() || self.frame().by == Caller::User {
             return None;
         }
-        Some(caller.places_after().unwrap_or(&caller.frame().places).coming())
+        Some(caller.steps_after().unwrap_or(&caller.frame().places).announce())
     }
 
-    /// Notes that a call of this one was denied, in case this one goes on from that.
+    /// Remembers that a call made by this one was denied, in case this one continues after that.
     pub(crate) fn add_denial(&self, approval: StepSpec, answer: Value) {
         self.frame().denials.get_or_default().push((approval, answer));
     }
 
-    /// Records the denials that this call goes on from: a replay must go on in the same way, whatever mode it is in.
+    /// Records the denials after which this call continues, so that a replay in another mode gets the same denials.
     pub(crate) async fn record_denials(&self) -> Result<(), CallError> {
         for (step, answer) in self.take_denials() {
             Box::pin(self.recorded(JournalMethod::Promise, step, async { Ok(answer) })).await?;
@@ -249,7 +257,7 @@ impl<S> CallContext<S> {
         Ok(())
     }
 
-    /// Leaves the denials to the caller, since this call ends with an error that is not recorded.
+    /// Passes the denials on to the caller, since this call ends with an error that is not recorded.
     pub(crate) fn pass_on_denials(&self) {
         let Some(caller) = self.caller() else { return };
         let denials = self.take_denials();
@@ -262,7 +270,7 @@ impl<S> CallContext<S> {
         self.frame().denials.get().map(|mut denials| std::mem::take(&mut *denials)).unwrap_or_default()
     }
 
-    /// Keeps an approval that holds for longer than one call with all calls that it was given in.
+    /// Adds an approval with a longer scope than one call to all callers of this call.
     pub(crate) fn add_approval(&self, approval: &Value) {
         for frame in self.frames().skip(1) {
             let mut approved = frame.approved.get_or_default();
@@ -272,21 +280,20 @@ impl<S> CallContext<S> {
         }
     }
 
-    /// Puts the following steps below a key of their own. A replay of the call's result does not run the steps inside
-    /// it.
+    /// Puts further steps below a separate key, since a replay of the call's result skips the steps inside the call.
     ///
-    /// `result` is a digest of it: after another result, other effects may follow.
+    /// `result` is a digest of the result: after another result, other steps may follow.
     pub(crate) fn begin_steps_after(&self, result: &str) {
         let parent = CallContext::key_after(&self.key(), result);
-        drop(self.frame().after.set(Box::new((parent, Places::default()))));
+        drop(self.frame().after.set(Box::new((parent, ChildSteps::default()))));
     }
 
-    /// Returns the places of the effects that follow those inside the call, if they are kept apart.
-    pub(crate) fn places_after(&self) -> Option<&Places> {
+    /// Returns the steps after the result of the call, if [`begin_steps_after`](Self::begin_steps_after) was called.
+    pub(crate) fn steps_after(&self) -> Option<&ChildSteps> {
         self.frame().after.get().map(|after| &after.1)
     }
 
-    /// Refuses to go on if the journal holds a call of this one that it never made.
+    /// Returns an error if the journal contains a call of this one that this process did not make.
     pub(crate) fn check_all_replayed(&self) -> Result<(), CallError> {
         let unused = self.journal().and_then(|journal| journal.unused(&self.key()));
         unused.map_or(Ok(()), |source| Err(self.journal_error(source)))
@@ -368,7 +375,7 @@ impl<'de> Deserialize<'de> for Recorded {
     }
 }
 
-/// What the effect leaves behind besides its value.
+/// What is known of the local future of a step besides its value.
 #[derive(Default)]
 struct LocalState {
     has_run: AtomicBool,

@@ -14,7 +14,7 @@ use crate::base::error::CallError;
 use crate::base::usage::Limits;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Caller, ItemKind};
-use crate::observe::journal::{Coming, Visit};
+use crate::observe::journal::{AnnouncedCall, InFlightStep};
 use crate::plane::context::{CallContext, CallFrame, Deadline, RawArguments};
 use crate::plane::declared::Callee;
 use crate::plane::registry::{Prepared, Registered};
@@ -30,7 +30,7 @@ pub(super) struct Proposed<'a> {
     tool: Found<'a>,
     prepared: Prepared,
     /// Set once the call waits for something before it has its place in the journal.
-    coming: Option<Coming>,
+    coming: Option<AnnouncedCall>,
 }
 
 /// A call that is allowed to run.
@@ -38,7 +38,7 @@ pub(super) struct Admitted<'a> {
     pub(super) tool: Found<'a>,
     pub(super) prepared: Prepared,
     /// Its step in the journal, if there is a journal: in flight until this is dropped.
-    pub(super) visit: Option<Visit>,
+    pub(super) visit: Option<InFlightStep>,
 }
 
 impl<'a> Proposed<'a> {
@@ -56,7 +56,7 @@ impl Run {
         tool: Found<'_>,
         arguments: Value,
     ) -> Result<ToolReturn, CallError> {
-        let coming = ctx.coming();
+        let coming = ctx.announce();
         match decode_async(&ctx, &tool, arguments, self.reads_arguments(&tool)).await {
             Ok(prepared) => self.execute(ctx, Proposed { tool, prepared, coming }).await,
             Err(error) => self.refuse(ctx, error).await,
@@ -130,7 +130,7 @@ impl Run {
             self.plane.models.check_run(&tool, &self.plane.registry)?;
         }
         if let Some(guards) = self.plane.guards(ctx) {
-            coming = coming.or_else(|| ctx.coming());
+            coming = coming.or_else(|| ctx.announce());
             prepared = Box::pin(self.before_call(guards, ctx, &tool, prepared)).await?;
         }
         self.check_nesting(ctx, &tool, &prepared)?;

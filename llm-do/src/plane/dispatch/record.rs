@@ -17,7 +17,9 @@ use crate::base::error::{CallError, Failure, chain};
 use crate::base::usage::UsageTree;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{self, Caller, ItemKind};
-use crate::observe::journal::{Coming, Journal, JournalError, StepKind, StepSpec, Visit, digest, too_deep};
+use crate::observe::journal::{
+    AnnouncedCall, InFlightStep, Journal, JournalError, StepKind, StepSpec, digest, too_deep,
+};
 use crate::plane::context::{CallContext, JournalMethod};
 use crate::plane::registry::{Prepared, Registered};
 
@@ -196,8 +198,8 @@ pub(super) fn journal_step(
     ctx: &CallContext,
     tool: &Registered,
     prepared: &Prepared,
-    coming: Option<Coming>,
-) -> Result<Option<Visit>, CallError> {
+    coming: Option<AnnouncedCall>,
+) -> Result<Option<InFlightStep>, CallError> {
     let (Some(_), Some(caller)) = (ctx.journal(), ctx.caller()) else { return Ok(None) };
     if ctx.frame().by == Caller::User {
         // The user's call is the run, whose step exists already.
@@ -260,7 +262,7 @@ impl CallContext {
         causes: Vec<Arc<str>>,
         result: Result<ToolReturn, CallError>,
     ) -> Result<ToolReturn, CallError> {
-        let Some(places) = self.places_after() else { return self.retry_later(causes, result).await };
+        let Some(places) = self.steps_after() else { return self.retry_later(causes, result).await };
         let causes = if result.is_err() { places.led_to(result.as_ref().err()) } else { Vec::new() };
         let is_recovered = has_failed && result.is_ok();
         if causes.is_empty() && !is_recovered {

@@ -15,7 +15,7 @@ use crate::base::usage::Limits;
 use crate::declare::worker_file;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::{self, Callback, Event, EventSink};
-use crate::observe::journal::{Journal, Places};
+use crate::observe::journal::{ChildSteps, Journal};
 use crate::plane::approval::{ApprovalMode, ApprovalRequest, Approvals, Approver, ByFunction, Decision, Policy};
 use crate::plane::definition::Location;
 use crate::plane::dispatch::{Plane, RuntimeWorkers, Shadow, Shadows};
@@ -511,7 +511,7 @@ impl RuntimeBuilder {
             processors: self.processors.into(),
             guards: Guards::new(self.guards),
             journal: self.journal,
-            places: Places::default(),
+            places: ChildSteps::default(),
             shadows,
             runtime_workers: RuntimeWorkers::new(self.worker_store),
             streaming: self.streaming,

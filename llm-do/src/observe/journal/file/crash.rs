@@ -1,4 +1,4 @@
-//! Crashes of a simulated disk, at every operation: what was synced is there again, and nothing that was never written is.
+//! Power losses of a simulated disk, at every operation: synced data survives, and no data appears that was not written.
 
 use std::collections::BTreeMap;
 use std::io::{self, Cursor, Read};
@@ -9,17 +9,17 @@ use serde_json::json;
 
 use super::disk::Disk;
 use super::open::prepare;
-use super::records::{Forgotten, Records};
+use super::records::{ForgetLine, Records};
 use super::writer::join;
 use crate::observe::journal::{Record, StepKind, StepSpec};
 
-/// What a disk writes as a whole, or not at all.
+/// The unit in bytes that a disk writes atomically.
 const SECTOR: usize = 512;
 
-/// Numbers that are the same in every run of the test.
-struct Chance(u64);
+/// A deterministic random number generator.
+struct Rng(u64);
 
-impl Chance {
+impl Rng {
     fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -28,19 +28,19 @@ impl Chance {
     }
 }
 
-/// A sync that a test leaves out, to see that another test would notice.
+/// A sync that a test leaves out, to prove that the tests detect it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Sync {
     Header,
     Name,
-    CutOff,
+    Truncate,
     Lines,
 }
 
-/// A file, with all that it has been since the last sync.
+/// A file with all its versions since the last sync.
 #[derive(Clone, Debug)]
 struct File {
-    /// The first is what is on the disk for sure, the last is what a reader sees.
+    /// The first version is synced, the last is the one that readers see.
     versions: Vec<Vec<u8>>,
     is_named: bool,
 }
@@ -48,9 +48,9 @@ struct File {
 #[derive(Clone)]
 struct SimulatedDisk {
     file: Arc<Mutex<File>>,
-    /// How many operations are left before the power is lost.
+    /// The number of operations before the power is lost.
     left: Arc<Mutex<usize>>,
-    /// The syncs that do nothing: by what was written last.
+    /// The kind of sync that does nothing; the kind depends on the last operation.
     without: Option<Sync>,
     last: Option<Sync>,
 }
@@ -90,13 +90,13 @@ impl Disk for SimulatedDisk {
             file[at..at + bytes.len()].copy_from_slice(bytes);
         });
         self.last = Some(if at == 0 { Sync::Header } else { Sync::Lines });
-        // Lost in the middle of a write, any part of it may be on the disk.
+        // If the power is lost during the write, any part of it may be on the disk.
         self.operate()
     }
 
-    fn cut_off(&mut self, length: u64) -> io::Result<()> {
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
         self.change(|file| file.truncate(usize::try_from(length).unwrap()));
-        self.last = Some(Sync::CutOff);
+        self.last = Some(Sync::Truncate);
         self.operate()
     }
 
@@ -119,16 +119,16 @@ impl Disk for SimulatedDisk {
     }
 }
 
-/// Returns what is on the disk after a loss of power: of each sector, and of the length, any version since the last sync.
-fn crashed(file: &File, chance: &mut Chance) -> File {
+/// Returns the file after a loss of power: each sector, and the length, is of any version since the last sync.
+fn crashed(file: &File, rng: &mut Rng) -> File {
     let empty = File { versions: vec![Vec::new()], is_named: false };
-    if !file.is_named && chance.below(2) == 0 {
+    if !file.is_named && rng.below(2) == 0 {
         return empty;
     }
-    let length = file.versions[chance.below(file.versions.len())].len();
+    let length = file.versions[rng.below(file.versions.len())].len();
     let mut bytes = vec![0; length];
     for (number, sector) in bytes.chunks_mut(SECTOR).enumerate() {
-        let version = &file.versions[chance.below(file.versions.len())];
+        let version = &file.versions[rng.below(file.versions.len())];
         let written = version.get(number * SECTOR..).unwrap_or_default();
         let common = written.len().min(sector.len());
         sector[..common].copy_from_slice(&written[..common]);
@@ -136,39 +136,33 @@ fn crashed(file: &File, chance: &mut Chance) -> File {
     File { versions: vec![bytes], is_named: file.is_named }
 }
 
-/// What was written in all processes so far, by key.
-type Written = BTreeMap<Arc<str>, Known>;
+/// The records that all processes wrote so far, by key.
+type Written = BTreeMap<Arc<str>, WrittenRecord>;
 
-/// What is known of one key.
-struct Known {
+struct WrittenRecord {
     line: String,
-    /// Whether its effect was seen to end.
-    has_ended: bool,
-    /// Whether a line forgets it; that line may be lost until it is known to be on the disk.
-    is_forgotten: Option<Forgetting>,
+    /// Whether the write was reported as synced.
+    is_acknowledged: bool,
+    /// The state of a line that forgets the record; it may be lost until it is synced.
+    forgotten: Option<ForgetState>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Forgetting {
-    Asked,
-    Done,
+enum ForgetState {
+    Written,
+    Synced,
 }
 
-/// Returns a line of a length of its own.
-fn line(number: usize, chance: &mut Chance) -> (Arc<str>, String) {
+/// Returns a record of random length, as a line.
+fn line(number: usize, rng: &mut Rng) -> (Arc<str>, String) {
     let step = StepSpec::new("main", 0, StepKind::Tool, "a", json!(number));
-    let value = json!(format!("{number} {}", "x".repeat(chance.below(900))));
+    let value = json!(format!("{number} {}", "x".repeat(rng.below(900))));
     let record = Record::new(step, value).unwrap();
     (Arc::clone(&record.key), serde_json::to_string(&record).unwrap() + "\n")
 }
 
 /// One process: opens the file, checks what is in it, and appends until the power is lost.
-fn process(
-    disk: &mut SimulatedDisk,
-    written: &mut Written,
-    next: &mut usize,
-    chance: &mut Chance,
-) -> Result<(), String> {
+fn process(disk: &mut SimulatedDisk, written: &mut Written, next: &mut usize, rng: &mut Rng) -> Result<(), String> {
     let listed = list(disk);
     let replay = match prepare(disk, Path::new("run.jsonl")) {
         Ok(replay) => replay,
@@ -177,24 +171,24 @@ fn process(
     };
     let found: BTreeMap<_, _> = replay.records().map(|record| (Arc::clone(&record.key), record)).collect();
     if !listed.is_empty() && !found.keys().eq(&listed) {
-        return Err(format!("a listing has {listed:?}, and the journal {:?}", found.keys()));
+        return Err(format!("`read` returned {listed:?}, and `open` {:?}", found.keys()));
     }
     check(&found, written)?;
-    // What is not there did not end, and runs again under the same key.
+    // The effects of lost records run again under the same keys.
     let mut lost: Vec<_> = written.keys().filter(|key| !found.contains_key(*key)).cloned().collect();
-    for _ in 0..=chance.below(4) {
+    for _ in 0..=rng.below(4) {
         let mut batch = Vec::new();
-        for _ in 0..=chance.below(3) {
+        for _ in 0..=rng.below(3) {
             let again = lost.pop().map(|key| (Arc::clone(&key), written[&key].line.clone()));
             *next += usize::from(again.is_none());
-            batch.push(again.unwrap_or_else(|| line(*next, chance)));
+            batch.push(again.unwrap_or_else(|| line(*next, rng)));
         }
         for (key, line) in &batch {
-            let known = Known { line: line.clone(), has_ended: false, is_forgotten: None };
+            let known = WrittenRecord { line: line.clone(), is_acknowledged: false, forgotten: None };
             written.insert(Arc::clone(key), known);
         }
         let mut text = batch.iter().fold(Vec::new(), |text, (_, line)| join(text, line.as_bytes()));
-        let forgotten = (chance.below(3) == 0).then(|| forget(written, chance)).flatten();
+        let forgotten = (rng.below(3) == 0).then(|| forget(written, rng)).flatten();
         if let Some((_, line)) = &forgotten {
             text = join(text, line);
         }
@@ -202,16 +196,16 @@ fn process(
             return Ok(());
         }
         for (key, _) in batch {
-            written.get_mut(&key).unwrap().has_ended = true;
+            written.get_mut(&key).unwrap().is_acknowledged = true;
         }
         if let Some((key, _)) = forgotten {
-            written.get_mut(&key).unwrap().is_forgotten = Some(Forgetting::Done);
+            written.get_mut(&key).unwrap().forgotten = Some(ForgetState::Synced);
         }
     }
     Ok(())
 }
 
-/// Returns the keys that a listing of the journal shows, sorted; none if it cannot be listed.
+/// Returns the sorted keys of the records that `FileJournal::read` would return; empty if it would fail.
 fn list(disk: &SimulatedDisk) -> Vec<Arc<str>> {
     let open = || Records::new("run.jsonl".into(), disk.reader().unwrap(), disk.length().unwrap()).ok();
     let (Some(first), Some(second)) = (open(), open()) else { return Vec::new() };
@@ -220,63 +214,63 @@ fn list(disk: &SimulatedDisk) -> Vec<Arc<str>> {
     keys
 }
 
-/// Checks what is there after a crash, and notes what became of what was in flight.
+/// Checks the records after a crash, and updates the states of forget lines that were not synced.
 fn check(found: &BTreeMap<Arc<str>, &Record>, written: &mut Written) -> Result<(), String> {
     for (key, record) in found {
         let Some(known) = written.get(key) else { return Err(format!("{key} was never written")) };
         if serde_json::to_string(record).unwrap() + "\n" != known.line {
-            return Err(format!("{key} is not what was written"));
+            return Err(format!("{key} differs from what was written"));
         }
     }
     for (key, known) in written {
-        let is_there = found.contains_key(key);
-        match (known.is_forgotten, is_there) {
-            (Some(Forgetting::Done), true) => return Err(format!("{key} was forgotten, and is there again")),
-            (Some(Forgetting::Asked), true) => known.is_forgotten = None,
-            (Some(_), false) => known.is_forgotten = Some(Forgetting::Done),
-            (None, false) if known.has_ended => return Err(format!("{key} was seen to end, and is lost")),
+        let is_found = found.contains_key(key);
+        match (known.forgotten, is_found) {
+            (Some(ForgetState::Synced), true) => return Err(format!("{key} was forgotten, but is still recorded")),
+            (Some(ForgetState::Written), true) => known.forgotten = None,
+            (Some(_), false) => known.forgotten = Some(ForgetState::Synced),
+            (None, false) if known.is_acknowledged => return Err(format!("{key} was acknowledged, but is lost")),
             (None, _) => {}
         }
     }
     Ok(())
 }
 
-/// Returns a key that was seen to end, if there is any, and the line that forgets it.
-fn forget(written: &mut Written, chance: &mut Chance) -> Option<(Arc<str>, Vec<u8>)> {
-    let mut ended: Vec<_> =
-        written.iter_mut().filter(|(_, known)| known.has_ended && known.is_forgotten.is_none()).collect();
-    let place = chance.below(ended.len().max(1));
-    let (key, known) = ended.get_mut(place)?;
-    known.is_forgotten = Some(Forgetting::Asked);
-    let line = Forgotten { forget: vec![Arc::clone(key)], time: jiff::Timestamp::UNIX_EPOCH };
+/// Chooses an acknowledged record, if there is one, and returns its key and a line that forgets it.
+fn forget(written: &mut Written, rng: &mut Rng) -> Option<(Arc<str>, Vec<u8>)> {
+    let mut acknowledged: Vec<_> =
+        written.iter_mut().filter(|(_, known)| known.is_acknowledged && known.forgotten.is_none()).collect();
+    let place = rng.below(acknowledged.len().max(1));
+    let (key, known) = acknowledged.get_mut(place)?;
+    known.forgotten = Some(ForgetState::Written);
+    let line = ForgetLine { forget: vec![Arc::clone(key)], time: jiff::Timestamp::UNIX_EPOCH };
     Some((Arc::clone(key), [&serde_json::to_vec(&line).unwrap()[..], b"\n"].concat()))
 }
 
-/// Loses the power again and again, at whatever operation; returns what went wrong.
+/// Loses the power eight times, each at a random operation; returns the first violated claim.
 fn crash_often(seed: u64, without: Option<Sync>) -> Result<(), String> {
-    let mut chance = Chance(0x9E37_79B9_7F4A_7C15 ^ (seed << 20 | seed << 3 | 1));
+    let mut rng = Rng(0x9E37_79B9_7F4A_7C15 ^ (seed << 20 | seed << 3 | 1));
     let mut file = File { versions: vec![Vec::new()], is_named: false };
     let (mut written, mut next) = (Written::new(), 0);
     for _ in 0..8 {
-        let mut disk = SimulatedDisk::new(file.clone(), chance.below(16), without);
-        process(&mut disk, &mut written, &mut next, &mut chance)?;
-        file = crashed(&disk.file.lock().unwrap(), &mut chance);
+        let mut disk = SimulatedDisk::new(file.clone(), rng.below(16), without);
+        process(&mut disk, &mut written, &mut next, &mut rng)?;
+        file = crashed(&disk.file.lock().unwrap(), &mut rng);
     }
     let mut disk = SimulatedDisk::new(file, usize::MAX, None);
-    process(&mut disk, &mut written, &mut next, &mut chance)
+    process(&mut disk, &mut written, &mut next, &mut rng)
 }
 
 #[test]
-fn what_was_seen_to_end_is_there_after_any_crash_and_the_file_can_always_be_opened() {
+fn acknowledged_records_survive_any_crash_and_the_file_can_always_be_opened() {
     for seed in 0..1_000 {
         assert_eq!(crash_often(seed, None), Ok(()), "seed {seed}");
     }
 }
 
 #[test]
-fn without_any_one_of_its_syncs_something_would_be_lost() {
-    for without in [Sync::Header, Sync::Name, Sync::CutOff, Sync::Lines] {
-        let is_noticed = (0..4_000).any(|seed| crash_often(seed, Some(without)).is_err());
-        assert!(is_noticed, "the sync of {without:?} is not needed, or not tested");
+fn each_sync_is_necessary() {
+    for without in [Sync::Header, Sync::Name, Sync::Truncate, Sync::Lines] {
+        let is_detected = (0..4_000).any(|seed| crash_often(seed, Some(without)).is_err());
+        assert!(is_detected, "the sync of {without:?} is unnecessary or untested");
     }
 }

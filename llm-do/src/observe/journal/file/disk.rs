@@ -1,30 +1,30 @@
-//! A journal's file on a disk: the one place where its bytes are written and synced, so that a test can lose them.
+//! The file operations of a journal, as a trait, so that tests can simulate a loss of power.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A journal's file on a disk. What is written, cut off or named is sure to survive a loss of power only once it is synced.
+/// A journal file on a disk. Writes, truncations and the file name survive a loss of power only once they are synced.
 pub(super) trait Disk: Send + 'static {
-    /// Returns a reader of the file, from its beginning.
+    /// Returns a reader that starts at the beginning of the file.
     fn reader(&self) -> io::Result<Box<dyn Read + Send>>;
 
     /// Returns the length in bytes.
     fn length(&self) -> io::Result<u64>;
 
-    /// Writes bytes from a place in the file on.
+    /// Writes bytes at an offset.
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()>;
 
-    /// Cuts the file off.
-    fn cut_off(&mut self, length: u64) -> io::Result<()>;
+    /// Truncates the file to a length in bytes.
+    fn truncate(&mut self, length: u64) -> io::Result<()>;
 
-    /// Returns when the bytes of the file, and its length, would survive a loss of power.
+    /// Syncs the content and the length of the file to disk.
     fn sync(&mut self) -> io::Result<()>;
 
-    /// Returns when the file would be found by its name after a loss of power.
+    /// Syncs the directory entry of the file to disk.
     fn sync_name(&mut self) -> io::Result<()>;
 
-    /// Writes lines at the end, and returns when they would survive a loss of power.
+    /// Appends lines and syncs them to disk.
     fn append(&mut self, lines: &[u8]) -> io::Result<()> {
         let end = self.length()?;
         self.write_at(end, lines)?;
@@ -32,7 +32,7 @@ pub(super) trait Disk: Send + 'static {
     }
 }
 
-/// A file that no other journal has open; freed when dropped.
+/// A file with an exclusive lock, which is released on drop.
 #[derive(Debug)]
 pub(super) struct LockedFile {
     file: File,
@@ -40,7 +40,7 @@ pub(super) struct LockedFile {
 }
 
 impl LockedFile {
-    /// Takes a file that was locked.
+    /// Wraps a file that the caller has locked.
     pub(super) fn new(file: File, path: PathBuf) -> Self {
         Self { file, path }
     }
@@ -62,7 +62,7 @@ impl Disk for LockedFile {
         self.file.write_all(bytes)
     }
 
-    fn cut_off(&mut self, length: u64) -> io::Result<()> {
+    fn truncate(&mut self, length: u64) -> io::Result<()> {
         self.file.set_len(length)
     }
 
@@ -71,26 +71,26 @@ impl Disk for LockedFile {
     }
 
     fn sync_name(&mut self) -> io::Result<()> {
-        sync_folder_of(&self.path)
+        sync_parent_directory(&self.path)
     }
 }
 
 impl Drop for LockedFile {
     fn drop(&mut self) {
-        // Closing would free it too, but not while a child that is being started has a copy of the file.
+        // Closing would release the lock too, but not while a child process that is being spawned holds a copy.
         drop(self.file.unlock());
     }
 }
 
 #[cfg(unix)]
-fn sync_folder_of(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder)?.sync_all()
+fn sync_parent_directory(path: &Path) -> io::Result<()> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(directory)?.sync_all()
 }
 
-/// Elsewhere, folders cannot be synced.
+/// On other systems, directories cannot be synced.
 #[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
-fn sync_folder_of(_: &Path) -> io::Result<()> {
+#[expect(clippy::unnecessary_wraps, reason = "same signature as on Unix")]
+fn sync_parent_directory(_: &Path) -> io::Result<()> {
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Reading a journal's file, line by line.
+//! Reads a journal file line by line.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,31 +12,31 @@ use serde::{Deserialize, Serialize};
 use super::super::{JournalError, Record};
 
 const FORMAT: &str = "llm-do journal";
-/// Version 1 has no lines that forget records.
+/// Version 1 has no forget lines.
 const VERSION: u32 = 2;
-/// The first line of every journal.
+/// The first line of a new journal.
 pub(super) const HEADER: &[u8] = b"{\"format\":\"llm-do journal\",\"version\":2}\n";
-/// The header of version 1, as long as that of this version, which takes its place before anything is added.
+/// The header of version 1; it has the same length as [`HEADER`], which replaces it before lines are appended.
 const HEADER_1: &[u8] = b"{\"format\":\"llm-do journal\",\"version\":1}\n";
-/// How long a header may be, of any version; what is no journal is not read further.
+/// The maximum length of a header of any version, in bytes: a file that is not a journal is not read further.
 const MAX_HEADER: u64 = 1024;
 
-/// A line that is no record: the records under these keys, above it, no longer count.
+/// A line that forgets the records of these keys on the lines above it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Forgotten {
+pub(super) struct ForgetLine {
     pub(super) forget: Vec<Arc<str>>,
-    /// When: RFC 3339, UTC.
+    /// When the records were forgotten: RFC 3339, UTC.
     pub(super) time: Timestamp,
 }
 
-/// How the line of a [`Forgotten`] begins, as no record's does.
-const FORGET: &[u8] = b"{\"forget\":";
+/// The beginning of a [`ForgetLine`], which no record starts with.
+const FORGET_PREFIX: &[u8] = b"{\"forget\":";
 
 /// A line after the header.
 pub(super) enum Line {
     Record(Record),
-    Forgotten(Forgotten),
+    Forget(ForgetLine),
 }
 
 #[derive(Deserialize)]
@@ -45,79 +45,81 @@ struct Header {
     version: u32,
 }
 
-/// The records of a journal's file, read one line at a time: [`FileJournal::read`](super::FileJournal::read).
+/// Iterator over the records of a journal file, created by [`FileJournal::read`](super::FileJournal::read).
 pub struct Records {
     path: PathBuf,
     reader: BufReader<Box<dyn Read + Send>>,
-    /// The number of the line that was read last.
+    /// The 1-based number of the last line read.
     line: usize,
-    /// Where the last whole record ends; 0 if not even the header is whole.
-    end: u64,
+    /// The length in bytes up to the last complete line; 0 if the header is incomplete.
+    valid_len: u64,
     is_done: bool,
     is_of_this_version: bool,
-    /// The line before which the records of a key no longer count, if there is one.
+    /// The keys with forget lines, each with the number of the last such line: records before it are skipped.
     forgotten: HashMap<Arc<str>, usize>,
 }
 
 impl Records {
-    /// Reads the header of a file of so many bytes. A file that is empty, or holds the beginning of a header, is a journal
-    /// without records: a crash may leave one, and zeros for what was not written.
+    /// Reads the header of a file of `length` bytes.
+    ///
+    /// A file that is empty or contains an incomplete header is a journal without records: a crash may leave one, with
+    /// zeros for bytes that were not written.
     pub(super) fn new(path: PathBuf, file: Box<dyn Read + Send>, length: u64) -> Result<Self, JournalError> {
         let mut reader = BufReader::new(file);
         let mut header = Vec::new();
         if let Err(source) = (&mut reader).take(MAX_HEADER).read_until(b'\n', &mut header) {
             return Err(JournalError::Io { path, source });
         }
-        let is_whole = header.ends_with(b"\n");
+        let is_complete = header.ends_with(b"\n");
         let zeros = header.iter().rev().take_while(|byte| **byte == 0).count();
         let rest = &header[..header.len() - zeros];
         let is_short = length <= HEADER.len() as u64;
-        let is_torn = !is_whole && is_short && [HEADER, HEADER_1].iter().any(|whole| whole.starts_with(rest));
+        let is_torn = !is_complete && is_short && [HEADER, HEADER_1].iter().any(|header| header.starts_with(rest));
         if !is_torn {
-            check(&path, &header)?;
+            check_header(&path, &header)?;
         }
-        let end = if is_whole { header.len() as u64 } else { 0 };
+        let valid_len = if is_complete { header.len() as u64 } else { 0 };
         Ok(Self {
             path,
             reader,
             line: 1,
-            end,
-            is_done: !is_whole,
+            valid_len,
+            is_done: !is_complete,
             is_of_this_version: header == HEADER,
             forgotten: HashMap::new(),
         })
     }
 
-    /// Returns where the last whole record ends, once all are read.
-    pub(super) fn end(&self) -> u64 {
-        self.end
+    /// Returns the length in bytes up to the last complete line, once all lines are read.
+    pub(super) fn valid_len(&self) -> u64 {
+        self.valid_len
     }
 
-    /// Returns whether the header is that of this version.
+    /// Returns whether the file has the header of this version.
     pub(super) fn is_of_this_version(&self) -> bool {
         self.is_of_this_version
     }
 
-    /// Returns the error that the line that was read last is no record.
+    /// Returns the error that the last line read is not a valid record.
     pub(super) fn corrupt(&self, message: String) -> JournalError {
         JournalError::Corrupt { path: self.path.clone(), line: self.line, message }
     }
 
-    /// Reads all lines, and returns the keys whose records a line forgets, each with the number of the last such line.
+    /// Reads all lines, and returns the keys of forget lines, each with the number of the last such line.
     ///
-    /// A line behind a torn one does not count, as opening the journal cuts it off.
+    /// Lines after an incomplete one do not count, since opening the journal truncates them.
     pub(super) fn forgotten(mut self) -> HashMap<Arc<str>, usize> {
         let mut found = HashMap::new();
-        // An error is told where the records are read.
+        // The iterator over the records returns the error.
         while let Some(Ok(line)) = self.next_line() {
-            if let Line::Forgotten(Forgotten { forget, .. }) = line {
+            if let Line::Forget(ForgetLine { forget, .. }) = line {
                 found.extend(forget.into_iter().map(|key| (key, self.line)));
             }
         }
         found
     }
 
-    /// Leaves out records that a line further down forgets, as [`forgotten`](Self::forgotten) found them.
+    /// Skips the records that a later line forgets, as returned by [`forgotten`](Self::forgotten).
     pub(super) fn without(self, forgotten: HashMap<Arc<str>, usize>) -> Self {
         Self { forgotten, ..self }
     }
@@ -141,18 +143,18 @@ impl Records {
         }
         match parse(&line) {
             Ok(parsed) => {
-                self.end += line.len() as u64;
+                self.valid_len += line.len() as u64;
                 Ok(Some(parsed))
             }
             Err(error) if !error.is_data() && self.is_torn()? => Ok(None),
-            Err(error) => Err(self.corrupt(in_words(&error))),
+            Err(error) => Err(self.corrupt(describe(&error))),
         }
     }
 
-    /// Returns whether a crash may have torn the line that was read last: no line after it was written once it was synced.
+    /// Returns whether a crash may have left the last line read incomplete: no later line was written after a sync of it.
     ///
-    /// Lines that were written with those before them begin with a space. So a line without one, if it is whole, was written
-    /// when all before it was on the disk.
+    /// A line that was written together with the line before it begins with a space. A complete line without the space was
+    /// therefore written after all lines before it were synced.
     fn is_torn(&mut self) -> Result<bool, JournalError> {
         let mut line = Vec::new();
         loop {
@@ -178,9 +180,9 @@ impl Iterator for Records {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             match self.next_line()? {
-                Ok(Line::Record(record)) if self.forgotten.get(&record.key).is_some_and(|at| self.line < *at) => {}
+                Ok(Line::Record(record)) if self.forgotten.get(&record.key).is_some_and(|line| self.line < *line) => {}
                 Ok(Line::Record(record)) => return Some(Ok(record)),
-                Ok(Line::Forgotten(_)) => {}
+                Ok(Line::Forget(_)) => {}
                 Err(error) => return Some(Err(error)),
             }
         }
@@ -193,35 +195,35 @@ impl fmt::Debug for Records {
     }
 }
 
-/// Returns a line without the space that says that it was written with the line before it.
-fn unmarked(line: &[u8]) -> &[u8] {
+/// Strips the space that marks a line as written together with the line before it.
+fn strip_mark(line: &[u8]) -> &[u8] {
     line.strip_prefix(b" ").unwrap_or(line)
 }
 
 fn parse(line: &[u8]) -> serde_json::Result<Line> {
-    if unmarked(line).starts_with(FORGET) {
-        return serde_json::from_slice(line).map(Line::Forgotten);
+    if strip_mark(line).starts_with(FORGET_PREFIX) {
+        return serde_json::from_slice(line).map(Line::Forget);
     }
     serde_json::from_slice(line).map(Line::Record)
 }
 
-fn check(path: &Path, header: &[u8]) -> Result<(), JournalError> {
+fn check_header(path: &Path, header: &[u8]) -> Result<(), JournalError> {
     let refused = |message| Err(JournalError::Refused { path: path.to_owned(), message });
     match serde_json::from_slice(header) {
         Ok(Header { format, version: 1..=VERSION }) if format == FORMAT => Ok(()),
         Ok(Header { format, version }) if format == FORMAT => refused(format!(
-            "it has version {version} of the format, and this llm-do knows versions up to {VERSION}; resume it with the llm-do \
-             that wrote it, or begin a new one"
+            "unsupported format version {version}; this version of llm-do supports versions up to {VERSION}; resume with \
+             the version of llm-do that wrote it, or start a new journal"
         )),
-        _ => refused("it is no journal, so nothing is written to it; choose another file".to_owned()),
+        _ => refused("not an llm-do journal, nothing was written; choose another file".to_owned()),
     }
 }
 
-/// Says what is wrong with a line, without what it holds.
-fn in_words(error: &serde_json::Error) -> String {
+/// Describes the error of a line, without its content.
+fn describe(error: &serde_json::Error) -> String {
     let column = error.column();
     if error.is_data() {
-        return format!("a field is missing or of another type, before column {column}");
+        return format!("missing field or wrong type before column {column}");
     }
-    format!("it is no JSON from column {column} on")
+    format!("invalid JSON at column {column}")
 }

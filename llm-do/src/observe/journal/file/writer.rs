@@ -1,4 +1,4 @@
-//! Writing a journal's lines, on a thread of its own: those that wait are brought to the disk together.
+//! The writer thread of a journal: writes and syncs queued lines together.
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -9,52 +9,52 @@ use tokio::sync::oneshot;
 
 use super::disk::Disk;
 
-/// The thread that writes. Dropping it waits until all is written.
+/// A handle of the writer thread. Dropping it waits until all queued lines are written.
 #[derive(Debug)]
 pub(super) struct Writer {
-    lines: Option<Sender<Line>>,
+    queue: Option<Sender<WriteRequest>>,
     thread: Option<JoinHandle<()>>,
-    /// The first failure: what follows half a line is never written.
-    broken: Broken,
+    /// The first write error: nothing is written after it, since the file may end with an incomplete line.
+    error: FirstError,
 }
 
-type Broken = Arc<OnceLock<Arc<io::Error>>>;
+type FirstError = Arc<OnceLock<Arc<io::Error>>>;
 
-struct Line {
+struct WriteRequest {
     text: Vec<u8>,
     written: oneshot::Sender<Result<(), Arc<io::Error>>>,
 }
 
-/// A line that is to be written.
-#[must_use = "a line is on the disk only once this was waited for"]
-pub(super) struct Written(oneshot::Receiver<Result<(), Arc<io::Error>>>);
+/// A queued line.
+#[must_use = "the line is synced only once `wait` has returned"]
+pub(super) struct PendingWrite(oneshot::Receiver<Result<(), Arc<io::Error>>>);
 
 impl Writer {
     /// Starts the thread.
     pub(super) fn spawn(disk: impl Disk) -> io::Result<Self> {
-        let (lines, queue) = channel();
-        let broken = Broken::default();
-        let seen = Arc::clone(&broken);
+        let (queue, requests) = channel();
+        let error = FirstError::default();
+        let thread_error = Arc::clone(&error);
         let thread = std::thread::Builder::new().name("llm-do-journal".to_owned());
-        let thread = thread.spawn(move || write(disk, &queue, &seen))?;
-        Ok(Self { lines: Some(lines), thread: Some(thread), broken })
+        let thread = thread.spawn(move || write(disk, &requests, &thread_error))?;
+        Ok(Self { queue: Some(queue), thread: Some(thread), error })
     }
 
-    /// Has a line written after those before it.
-    pub(super) fn write(&self, text: Vec<u8>) -> Written {
+    /// Queues a line.
+    pub(super) fn write(&self, text: Vec<u8>) -> PendingWrite {
         let (written, receiver) = oneshot::channel();
-        if let Some(lines) = &self.lines {
-            // If the thread is gone, so is the other end of `written`, and the wait says so.
-            drop(lines.send(Line { text, written }));
+        if let Some(queue) = &self.queue {
+            // If the thread has stopped, `written` is dropped, and `wait` returns the error.
+            drop(queue.send(WriteRequest { text, written }));
         }
-        Written(receiver)
+        PendingWrite(receiver)
     }
 
-    /// Fails if a line could not be written, or none can be any more.
+    /// Returns an error if a write failed or the thread has stopped.
     pub(super) fn check(&self) -> io::Result<()> {
-        match self.broken.get() {
-            Some(error) => Err(again(error)),
-            None if self.thread.as_ref().is_none_or(JoinHandle::is_finished) => Err(ended()),
+        match self.error.get() {
+            Some(error) => Err(shared_error(error)),
+            None if self.thread.as_ref().is_none_or(JoinHandle::is_finished) => Err(stopped()),
             None => Ok(()),
         }
     }
@@ -62,41 +62,41 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.lines = None;
+        self.queue = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of it was told to those who waited.
+            // If the thread panicked, each pending write has returned an error.
             drop(thread.join());
         }
     }
 }
 
-impl Written {
-    /// Waits until the line is on the disk.
+impl PendingWrite {
+    /// Waits until the line is synced to disk.
     pub(super) async fn wait(self) -> io::Result<()> {
         match self.0.await {
-            Ok(written) => written.map_err(|error| again(&error)),
-            Err(_) => Err(ended()),
+            Ok(written) => written.map_err(|error| shared_error(&error)),
+            Err(_) => Err(stopped()),
         }
     }
 }
 
-/// Writes all lines that are there at once, until there will be none.
-fn write(mut disk: impl Disk, queue: &Receiver<Line>, broken: &Broken) {
+/// Writes all queued lines together, until the queue is closed.
+fn write(mut disk: impl Disk, queue: &Receiver<WriteRequest>, first_error: &FirstError) {
     while let Ok(first) = queue.recv() {
         let (mut text, mut waiting) = (first.text, vec![first.written]);
         for line in queue.try_iter() {
             text = join(text, &line.text);
             waiting.push(line.written);
         }
-        let result = append(&mut disk, &text, broken);
+        let result = append(&mut disk, &text, first_error);
         for written in waiting {
-            // One that no longer waits needs no answer.
+            // The receiver may have stopped waiting.
             drop(written.send(result.clone()));
         }
     }
 }
 
-/// Adds a line to lines that are written together: all but the first begin with a space, which tells a reader so.
+/// Adds a line to lines that are written together; all but the first are marked with a leading space.
 pub(super) fn join(mut lines: Vec<u8>, line: &[u8]) -> Vec<u8> {
     if !lines.is_empty() && !line.is_empty() {
         lines.push(b' ');
@@ -105,22 +105,22 @@ pub(super) fn join(mut lines: Vec<u8>, line: &[u8]) -> Vec<u8> {
     lines
 }
 
-fn append(disk: &mut impl Disk, text: &[u8], broken: &Broken) -> Result<(), Arc<io::Error>> {
-    if let Some(error) = broken.get() {
+fn append(disk: &mut impl Disk, text: &[u8], first_error: &FirstError) -> Result<(), Arc<io::Error>> {
+    if let Some(error) = first_error.get() {
         return Err(Arc::clone(error));
     }
     if text.is_empty() {
         return Ok(());
     }
-    disk.append(text).map_err(|error| Arc::clone(broken.get_or_init(|| Arc::new(error))))
+    disk.append(text).map_err(|error| Arc::clone(first_error.get_or_init(|| Arc::new(error))))
 }
 
-fn ended() -> io::Error {
-    io::Error::other("the thread that writes has ended")
+fn stopped() -> io::Error {
+    io::Error::other("the writer thread of the journal has stopped")
 }
 
-/// The same error once more, for another who waited for it.
-fn again(error: &Arc<io::Error>) -> io::Error {
+/// Returns the error for one of several waiting callers.
+fn shared_error(error: &Arc<io::Error>) -> io::Error {
     io::Error::new(error.kind(), Arc::clone(error))
 }
 
@@ -130,10 +130,10 @@ mod tests {
 
     use super::*;
 
-    /// Hands what it is asked to write to a function.
-    struct Handing<F>(F);
+    /// A disk whose writes call a function.
+    struct FnDisk<F>(F);
 
-    impl<F: FnMut(&[u8]) -> io::Result<()> + Send + 'static> Disk for Handing<F> {
+    impl<F: FnMut(&[u8]) -> io::Result<()> + Send + 'static> Disk for FnDisk<F> {
         fn reader(&self) -> io::Result<Box<dyn std::io::Read + Send>> {
             unreachable!("a writer does not read")
         }
@@ -146,8 +146,8 @@ mod tests {
             (self.0)(lines)
         }
 
-        fn cut_off(&mut self, _: u64) -> io::Result<()> {
-            unreachable!("a writer cuts nothing off")
+        fn truncate(&mut self, _: u64) -> io::Result<()> {
+            unreachable!("a writer does not truncate")
         }
 
         fn sync(&mut self) -> io::Result<()> {
@@ -155,32 +155,37 @@ mod tests {
         }
 
         fn sync_name(&mut self) -> io::Result<()> {
-            unreachable!("a writer names nothing")
+            unreachable!("a writer does not sync the name")
         }
     }
 
-    fn slow() -> (Writer, Receiver<String>, Sender<io::Result<()>>) {
-        let ((asked, seen), (results, come)) = (channel(), channel::<io::Result<()>>());
-        let disk = Handing(move |lines: &[u8]| {
-            asked.send(String::from_utf8_lossy(lines).into_owned()).unwrap();
-            come.recv().unwrap()
+    /// A writer whose writes are observed, and block until they are given a result.
+    fn blocking_writer() -> (Writer, Receiver<String>, Sender<io::Result<()>>) {
+        let ((requests, seen), (results, next_result)) = (channel(), channel::<io::Result<()>>());
+        let disk = FnDisk(move |lines: &[u8]| {
+            requests.send(String::from_utf8_lossy(lines).into_owned()).unwrap();
+            next_result.recv().unwrap()
         });
         (Writer::spawn(disk).unwrap(), seen, results)
     }
 
-    fn line(writer: &Writer, text: &str) -> Written {
+    fn line(writer: &Writer, text: &str) -> PendingWrite {
         writer.write(text.as_bytes().to_vec())
     }
 
     #[tokio::test]
-    async fn lines_that_wait_at_once_are_written_at_once_in_their_order() {
-        let (writer, seen, results) = slow();
+    async fn queued_lines_are_written_together_in_their_order() {
+        let (writer, seen, results) = blocking_writer();
         let first = line(&writer, "1");
         assert_eq!(seen.recv().unwrap(), "1");
         let others = ["2", "3", "4"].map(|text| line(&writer, text));
         results.send(Ok(())).unwrap();
         first.wait().await.unwrap();
-        assert_eq!(seen.recv().unwrap(), "2 3 4", "a space marks what was written with the line before");
+        assert_eq!(
+            seen.recv().unwrap(),
+            "2 3 4",
+            "a space marks a line that is written together with the line before it"
+        );
         results.send(Ok(())).unwrap();
         for other in others {
             other.wait().await.unwrap();
@@ -188,8 +193,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn after_a_failure_nothing_is_written_and_everyone_is_told() {
-        let (writer, seen, results) = slow();
+    async fn after_a_failed_write_nothing_is_written_and_each_waiting_caller_gets_the_error() {
+        let (writer, seen, results) = blocking_writer();
         let first = line(&writer, "1");
         seen.recv().unwrap();
         let second = line(&writer, "2");
@@ -204,23 +209,23 @@ mod tests {
     }
 
     #[test]
-    fn dropping_the_writer_waits_for_what_is_to_be_written() {
-        let kept = Arc::new(Mutex::new(Vec::<u8>::new()));
-        let keeping = Arc::clone(&kept);
-        let writer = Writer::spawn(Handing(move |lines: &[u8]| {
-            keeping.lock().unwrap().extend(lines);
+    fn dropping_the_writer_waits_for_queued_lines() {
+        let file = Arc::new(Mutex::new(Vec::<u8>::new()));
+        let shared = Arc::clone(&file);
+        let writer = Writer::spawn(FnDisk(move |lines: &[u8]| {
+            shared.lock().unwrap().extend(lines);
             Ok(())
         }));
         let writer = writer.unwrap();
         let lines: Vec<_> = ["1", "2", "3"].iter().map(|text| line(&writer, text)).collect();
         drop((lines, writer));
-        let written: Vec<_> = kept.lock().unwrap().iter().copied().filter(|byte| *byte != b' ').collect();
+        let written: Vec<_> = file.lock().unwrap().iter().copied().filter(|byte| *byte != b' ').collect();
         assert_eq!(written, b"123");
     }
 
     #[tokio::test]
-    async fn a_writer_that_panicked_keeps_nobody_waiting() {
-        let writer = Writer::spawn(Handing(|_: &[u8]| panic!("on purpose"))).unwrap();
+    async fn writes_after_a_panic_of_the_writer_return_an_error() {
+        let writer = Writer::spawn(FnDisk(|_: &[u8]| panic!("on purpose"))).unwrap();
         for _ in 0..2 {
             assert!(line(&writer, "1").wait().await.is_err());
         }
