@@ -31,7 +31,7 @@ fn at_most(tokens: u32) -> Settings {
     settings
 }
 
-async fn say(text: &str, settings: &Settings) -> Result<Response, ProviderError> {
+async fn ask(text: &str, settings: &Settings) -> Result<Response, ProviderError> {
     local().request(Request::new(&[Message::user(text)], settings)).await
 }
 
@@ -102,7 +102,7 @@ fn a_missing_file_names_the_path() {
 
 #[cfg(not(feature = "local-download"))]
 #[test]
-fn an_uncached_hub_file_error_says_how_to_download_it() {
+fn the_error_of_an_uncached_hub_file_explains_how_to_download_it() {
     let builder = LocalModel::builder("owner/repo@v1/a.gguf").cache_dir("/nowhere").offline(false);
     let error = builder.build().expect_err("there is no such file").to_string();
     assert!(error.contains("run `hf download owner/repo a.gguf --revision v1`"), "{error}");
@@ -111,7 +111,7 @@ fn an_uncached_hub_file_error_says_how_to_download_it() {
 
 #[tokio::test]
 async fn loading_is_reported_and_an_invalid_file_is_rejected() {
-    let events = events_of("text", b"This is no model.").await;
+    let events = events_of("text", b"This is not a model.").await;
     let [Ok(StreamEvent::Waiting { on }), Err(error)] = events.as_slice() else { panic!("{events:?}") };
     assert_eq!(on, "loading the model (0 MB)");
     assert_eq!(error.kind(), ErrorKind::Configuration);
@@ -152,14 +152,14 @@ with_weights! {
     }
 
     async fn an_answer_is_cut_at_the_limit_of_tokens() {
-        let response = say("Tell a long story.", &at_most(3)).await.expect("the model answers");
+        let response = ask("Tell a long story.", &at_most(3)).await.expect("the model answers");
         assert_eq!((response.finish, response.usage.output_tokens), (FinishReason::Length, 3));
     }
 
     async fn a_stop_sequence_ends_the_answer() {
         let mut settings = at_most(60);
         settings.stop = vec![".".to_owned()];
-        let response = say("Write two sentences about the sea.", &settings).await.expect("the model answers");
+        let response = ask("Write two sentences about the sea.", &settings).await.expect("the model answers");
         assert_eq!(response.finish, FinishReason::Stop);
         assert!(!response.text().contains('.'), "{}", response.text());
     }
@@ -167,16 +167,16 @@ with_weights! {
     async fn a_seed_repeats_an_answer() {
         let mut settings = at_most(12);
         (settings.temperature, settings.top_p, settings.seed) = (Some(1.5), Some(0.95), Some(7));
-        let first = say("Tell a story.", &settings).await.expect("the model answers");
-        let second = say("Tell a story.", &settings).await.expect("the model answers");
+        let first = ask("Tell a story.", &settings).await.expect("the model answers");
+        let second = ask("Tell a story.", &settings).await.expect("the model answers");
         settings.seed = Some(8);
-        let other = say("Tell a story.", &settings).await.expect("the model answers");
+        let other = ask("Tell a story.", &settings).await.expect("the model answers");
         assert_eq!(first.text(), second.text());
         assert_ne!(first.text(), other.text());
     }
 
     async fn a_prompt_longer_than_the_context_is_rejected_with_numbers() {
-        let error = say(&"word ".repeat(9000), &Settings::default()).await.expect_err("it does not fit");
+        let error = ask(&"word ".repeat(9000), &Settings::default()).await.expect_err("it does not fit");
         assert_eq!(error.kind(), ErrorKind::ContextTooLong);
         assert!(error.to_string().contains("but the context length of the model is 8192"), "{error}");
     }
@@ -188,13 +188,13 @@ with_weights! {
         while !matches!(stream.next().await, Some(Ok(StreamEvent::Text(_)))) {}
         drop(stream);
         // 3500 tokens would take minutes.
-        let next = tokio::time::timeout(Duration::from_secs(60), say("Hello.", &at_most(2))).await;
+        let next = tokio::time::timeout(Duration::from_secs(60), ask("Hello.", &at_most(2))).await;
         next.expect("the first request is given up").expect("the model answers");
     }
 
     async fn concurrent_requests_are_both_answered() {
         let settings = at_most(4);
-        let (one, two) = tokio::join!(say("Hello.", &settings), say("Good evening.", &settings));
+        let (one, two) = tokio::join!(ask("Hello.", &settings), ask("Good evening.", &settings));
         assert!(!one.expect("the model answers").text().is_empty());
         assert!(!two.expect("the model answers").text().is_empty());
     }
@@ -206,7 +206,7 @@ with_weights! {
             }
         };
         let settings = at_most(20);
-        let answer = say("Tell a long story.", &settings);
+        let answer = ask("Tell a long story.", &settings);
         tokio::select! {
             biased;
             () = ticks => {}

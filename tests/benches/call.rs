@@ -128,7 +128,7 @@ fn calls(criterion: &mut Criterion) {
         .sink(llm_do::event::JsonLines::new(std::io::sink()))
         .build()
         .expect("a registry without faults");
-    // Kept in memory, and begun anew for each measurement: a journal replays what it has.
+    // Kept in memory, and created for each measurement, since a journal replays its records.
     let journaled = |times| {
         let runtime = Runtime::builder()
             .journal(llm_do::journal::MemoryJournal::new())

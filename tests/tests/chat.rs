@@ -81,7 +81,7 @@ async fn the_history_carries_over_to_root_calls_only() {
     chat.send(assistant { input: "I am Ann.".into() }).await.unwrap();
     chat.send(assistant { input: "Who am I?".into() }).await.unwrap();
     let asked: Vec<_> = model.requests().iter().map(|asked| asked.messages.len()).collect();
-    assert_eq!(asked, [1, 3, 1, 5], "the nested call begins with nothing said");
+    assert_eq!(asked, [1, 3, 1, 5], "the nested call starts with an empty history");
     assert_eq!(chat.history().messages().len(), 6);
 }
 

@@ -173,7 +173,7 @@ async fn a_guard_cannot_pass_on_a_deep_value() {
     });
     let refused = FunctionGuard::new("nests").before_call(|call| {
         call.arguments_mut()["value"] = nested(DEEP);
-        Err(Refusal::tell("nested deeper than 128 levels"))
+        Err(Refusal::reject("nested deeper than 128 levels"))
     });
     let result = FunctionGuard::new("nests").after_call(|_, result| {
         *result.as_mut().unwrap().value_mut() = nested(DEEP);
@@ -181,7 +181,7 @@ async fn a_guard_cannot_pass_on_a_deep_value() {
     });
     let refused_result = FunctionGuard::new("nests").after_call(|_, result| {
         *result.as_mut().unwrap().value_mut() = nested(DEEP);
-        Err(Refusal::tell("nested deeper than 128 levels"))
+        Err(Refusal::reject("nested deeper than 128 levels"))
     });
     for guard in [arguments, refused, result, refused_result] {
         let runtime = builder().sink(Recorder::new()).guard(guard).build().unwrap();

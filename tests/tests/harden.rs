@@ -50,11 +50,11 @@ struct Age {
     note: String,
 }
 
-/// Say how old somebody is.
+/// Say how old a person is.
 #[worker]
 async fn age(of: String) -> Age;
 
-/// Say how old somebody is.
+/// Say how old a person is.
 #[tool(effect = read_only)]
 fn age_by_rule(of: String) -> Value {
     json!({ "years": 30.0, "note": of })
@@ -153,7 +153,7 @@ async fn the_most_frequent_answer_is_compared_and_the_first_of_equally_frequent_
 
 #[tokio::test]
 async fn each_case_has_a_verdict_and_both_values() {
-    let cases = recorded(builder(), &["Ann, 1", "Robert Bob", "Bob, 2", "somebody", "  Ann"]).await;
+    let cases = recorded(builder(), &["Ann, 1", "Robert Bob", "Bob, 2", "someone", "  Ann"]).await;
     let compared = compared("first_word", &cases).await;
     let verdicts: Vec<_> = compared.iter().map(|case| case.verdict).collect();
     // "Ann," and "Bob," have a comma.
@@ -172,9 +172,9 @@ async fn a_candidate_that_fails_or_refuses_an_input_does_not_agree() {
     let [refused, differs] = compared("first_word_of_few", &cases).await.try_into().unwrap();
     assert_eq!((refused.verdict, differs.verdict), (Verdict::Refused, Verdict::Differs));
     assert!(matches!(&refused.candidate, Some(Outcome::Error(error)) if error.contains("/note")), "{refused:?}");
-    let unknown = &compared("nobody", &cases).await[0];
+    let unknown = &compared("no_one", &cases).await[0];
     assert_eq!(unknown.verdict, Verdict::Failed);
-    assert!(matches!(&unknown.candidate, Some(Outcome::Error(error)) if error.contains("`nobody`")), "{unknown:?}");
+    assert!(matches!(&unknown.candidate, Some(Outcome::Error(error)) if error.contains("`no_one`")), "{unknown:?}");
 }
 
 #[tokio::test]
@@ -213,7 +213,7 @@ async fn a_summary_is_rounded_down_and_counts_failures_of_the_worker() {
     // The clerk's note differs.
     let two_of_three = summary(&["Ann 1", "Ann 2"]).await;
     assert_eq!(two_of_three.to_string(), "2 of 3 agree (66 %)");
-    let failed = summary(&["Ann 1", "somebody", "nobody"]).await;
+    let failed = summary(&["Ann 1", "someone", "no_one"]).await;
     assert_eq!(failed.to_string(), "1 of 2 agree (50 %); the worker failed in 2 more");
     assert!(!failed.all_agree() && !Summary::default().all_agree());
 }

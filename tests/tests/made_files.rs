@@ -174,7 +174,7 @@ async fn files_of_an_answer_that_a_guard_rejects_are_dropped() {
     let model = scripted().answer([ResponsePart::Attachment(secret)]).answer([picture()]);
     let guard = FunctionGuard::new("no secrets").after_response(|_, response: &mut Response| {
         let is_secret = response.attachments().any(|file| file.data() == b"secret");
-        if is_secret { Err(Refusal::tell("draw something else")) } else { Ok(()) }
+        if is_secret { Err(Refusal::reject("draw something else")) } else { Ok(()) }
     });
     let runtime = builder(&model).guard(guard).build().unwrap();
     assert_eq!(runtime.run(draw { input: "a".into() }).await.unwrap().attachments(), [bee()]);

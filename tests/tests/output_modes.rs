@@ -33,7 +33,7 @@ async fn judge_after_a_look(input: String) -> Finding;
 
 /// Judge in text after a look.
 #[worker(toolsets = [look], output = prompted)]
-async fn say_after_a_look(input: String) -> Finding;
+async fn answer_after_a_look(input: String) -> Finding;
 
 /// Judge through the tool.
 #[worker(output = tool)]
@@ -99,7 +99,7 @@ async fn every_output_method_works_after_tool_calls() {
         assert_eq!(tool.requests()[1].tool_names(), ["look", "final_result"]);
 
         let prompted = look().text("I looked: {\"score\": 7}");
-        let result = runtime(&prompted, streaming).run(say_after_a_look { input: "q".into() }).await.unwrap();
+        let result = runtime(&prompted, streaming).run(answer_after_a_look { input: "q".into() }).await.unwrap();
         assert_eq!(result.score, 7);
         assert_eq!(
             (prompted.requests()[1].tool_names(), prompted.requests()[1].last_text()),
@@ -151,7 +151,7 @@ async fn a_model_without_tools_is_refused_for_a_worker_that_needs_them() {
 async fn prompted(model: TestModel) -> [Result<Finding, CallError>; 2] {
     let text = Runtime::builder().force_model(model.clone().profile(Profile::TEXT)).build().unwrap();
     let tools = Runtime::builder().force_model(model).build().unwrap();
-    [text.run(judge { input: "q".into() }).await, tools.run(say_after_a_look { input: "q".into() }).await]
+    [text.run(judge { input: "q".into() }).await, tools.run(answer_after_a_look { input: "q".into() }).await]
 }
 
 #[tokio::test]
@@ -173,7 +173,7 @@ async fn a_test_model_does_not_repeat_tool_calls_after_a_rejected_answer() {
     let looks = async |builder: RuntimeBuilder| {
         let recorder = Recorder::new();
         let runtime = builder.sink(recorder.clone()).build().unwrap();
-        let result = runtime.run(say_after_a_look { input: "q".into() }).await;
+        let result = runtime.run(answer_after_a_look { input: "q".into() }).await;
         assert!(matches!(result, Err(CallError::GaveUp { .. })), "{result:?}");
         let kinds = recorder.kinds();
         assert!(kinds.iter().any(|kind| matches!(kind, EventKind::ModelRetry { .. })));
@@ -183,7 +183,7 @@ async fn a_test_model_does_not_repeat_tool_calls_after_a_rejected_answer() {
     assert_eq!(looks(unfit).await, 1);
     let guard = FunctionGuard::new("never").after_response(|_, response| {
         let is_call = response.tool_calls().next().is_some();
-        if is_call { Ok(()) } else { Err(Refusal::tell("say it otherwise")) }
+        if is_call { Ok(()) } else { Err(Refusal::reject("use other words")) }
     });
     assert_eq!(looks(Runtime::builder().force_model(TestModel::new()).guard(guard)).await, 1);
 }

@@ -36,7 +36,7 @@ async fn panic_at(place: u32) -> u32 {
     std::panic::resume_unwind(Box::new(format!("panic at {place}")))
 }
 
-/// Wait a while.
+/// Wait.
 #[tool(effect = read_only)]
 async fn wait(turns: u32) -> u32 {
     for _ in 0..turns {

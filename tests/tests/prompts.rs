@@ -60,7 +60,7 @@ fn draw() -> ToolReturn {
     ToolReturn::default().attach(picture).note("took no time")
 }
 
-/// Draw, then say what is seen.
+/// Draw, then describe the drawing.
 #[worker(toolsets = [draw])]
 async fn look(input: String) -> String;
 

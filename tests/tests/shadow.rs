@@ -52,7 +52,7 @@ async fn feel(text: String) -> usize;
 
 /// Say how many words there are.
 #[worker]
-async fn say(text: String) -> String;
+async fn rate(text: String) -> String;
 
 /// Counts the words of texts, without those that fail.
 #[entry(toolsets = [count])]
@@ -68,7 +68,7 @@ fn texts(texts: &[&str]) -> count_all {
     count_all { texts: texts.iter().map(|text| (*text).to_owned()).collect() }
 }
 
-/// Returns a session whose worker always says 2.
+/// Returns a session whose worker always answers 2.
 fn builder(shadow: Shadow) -> (RuntimeBuilder, Recorder) {
     let recorder = Recorder::new();
     let model = TestModel::new().output(json!({ "result": 2 }));
@@ -143,7 +143,7 @@ async fn the_caller_does_not_wait_for_the_worker() {
         Ok(Response::new("m", vec![ResponsePart::Text { text: "none".to_owned() }], Usage::default()))
     });
 
-    let shadow = Shadow::of("count", "say");
+    let shadow = Shadow::of("count", "rate");
     let shared = Shared { free: Some(Mutex::new(go_on)), ..Shared::default() };
     let runtime = Runtime::builder().force_model(model).shadow(shadow).state(shared).build().unwrap();
     assert_eq!(tokio::spawn(async move { runtime.run(count_and_go_on {}).await }).await.unwrap().unwrap(), 1);
@@ -191,17 +191,17 @@ async fn a_tool_may_have_several_shadows_with_their_own_count_and_ignored_fields
         note: String,
     }
 
-    /// Count the words of a text, and say something of it.
+    /// Count the words of a text, and describe it.
     #[tool(effect = read_only, inline)]
     fn noted(text: &str) -> Noted {
         Noted { count: text.split_whitespace().count(), note: text.to_owned() }
     }
 
-    /// Count the words of a text, and say something of it.
+    /// Count the words of a text, and describe it.
     #[worker]
     async fn note_one(text: String) -> Noted;
 
-    /// Count the words of a text, and say something of it.
+    /// Count the words of a text, and describe it.
     #[worker]
     async fn note_other(text: String) -> Noted;
 
@@ -348,7 +348,7 @@ async fn a_replayed_root_worker_has_no_shadow() {
     let journal = MemoryJournal::new();
     for shadows in [1, 0] {
         let journal = if shadows == 0 { journal.replayed() } else { journal.clone() };
-        let (builder, recorder) = builder(Shadow::of("feel", "say"));
+        let (builder, recorder) = builder(Shadow::of("feel", "rate"));
         builder.journal(journal).build().unwrap().run(feel { text: "two words".into() }).await.unwrap();
         assert_eq!(shadowed(&recorder).len(), shadows);
     }
@@ -395,7 +395,7 @@ async fn cancelling_the_run_cancels_it_and_its_call_is_reported_as_finished() {
     begun.notified().await;
     handle.cancel();
     assert_eq!(run.await.unwrap().unwrap(), [2], "the answer was there before");
-    assert!(shadowed(&recorder).is_empty(), "nothing says whether they agree");
+    assert!(shadowed(&recorder).is_empty(), "no event reports whether they agree");
     let finished = at(
         &recorder.events(),
         |event| matches!(&event.kind, EventKind::CallFinished { outcome: Outcome::Error(error), .. } if error.contains("cancelled")),
@@ -413,7 +413,7 @@ async fn the_root_call_waits_no_longer_than_its_deadline() {
     assert!(error_of(&shadowed(&recorder)[0].3).contains("100ms"), "{:?}", shadowed(&recorder));
 }
 
-/// Meet others here.
+/// Meet here.
 #[tool(effect = read_only)]
 async fn meet(shared: &State<Shared>) {
     let at = &shared.meeting;
@@ -426,12 +426,12 @@ async fn meet(shared: &State<Shared>) {
     at.here.fetch_sub(1, Ordering::SeqCst);
 }
 
-/// Count the words of a text where others are.
+/// Count the words of a text at the barrier.
 #[worker(toolsets = [meet])]
 async fn sociable(text: String) -> usize;
 
 /// Returns the maximum number of concurrent shadows of six calls.
-async fn most_at_once(shadow: Shadow, barrier: Option<Barrier>) -> usize {
+async fn most_concurrent(shadow: Shadow, barrier: Option<Barrier>) -> usize {
     let (builder, recorder) = builder(shadow);
     let most = Arc::<AtomicUsize>::default();
     let meeting = Meeting { barrier, most: Arc::clone(&most), ..Meeting::default() };
@@ -444,11 +444,11 @@ async fn most_at_once(shadow: Shadow, barrier: Option<Barrier>) -> usize {
 }
 
 #[tokio::test]
-async fn concurrent_shadows_are_limited_and_the_others_wait() {
+async fn concurrent_shadows_are_limited_and_the_rest_wait() {
     let sociable = || Shadow::of("count", "sociable");
-    assert_eq!(most_at_once(sociable().max_concurrent(1), None).await, 1);
-    assert_eq!(most_at_once(sociable().max_concurrent(3), Some(Barrier::new(3))).await, 3);
-    assert_eq!(most_at_once(sociable().max_concurrent(0), None).await, 1, "0 is treated as 1");
+    assert_eq!(most_concurrent(sociable().max_concurrent(1), None).await, 1);
+    assert_eq!(most_concurrent(sociable().max_concurrent(3), Some(Barrier::new(3))).await, 3);
+    assert_eq!(most_concurrent(sociable().max_concurrent(0), None).await, 1, "0 is treated as 1");
 }
 
 #[tokio::test]

@@ -209,7 +209,7 @@ async fn child(ctx: &CallContext<child>) -> Result<u32> {
 #[entry(toolsets = [Counter])]
 async fn failing(ctx: &CallContext<failing>, panic: bool) -> Result<()> {
     ctx.call(count_up { times: 5 }).await?;
-    assert!(!panic, "told to");
+    assert!(!panic, "asked to");
     Err("on purpose".into())
 }
 

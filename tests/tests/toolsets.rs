@@ -75,7 +75,7 @@ async fn of_excluded(ctx: &CallContext<of_excluded>, name: String) -> Result<Val
     Ok(ctx.call_tool(&name, json!({ "path": "a" })).await?)
 }
 
-/// Calls by name, whatever it is.
+/// Calls any item by name.
 #[entry]
 async fn of_anything(ctx: &CallContext, name: String) -> Result<Value> {
     Ok(ctx.call_tool(&name, json!({ "path": "a" })).await?)

@@ -76,7 +76,7 @@ fn call(name: &str, arguments: &llm_do::Value) -> ResponsePart {
     ResponsePart::ToolCall(ToolCall::new(name, name, arguments.to_string()))
 }
 
-/// A model that calls every tool that it is offered, and then says which those were and what it was told.
+/// A model that calls every tool that it is offered, and then lists them and its instructions.
 fn curious() -> FunctionModel {
     FunctionModel::new(|request: Request<'_>| match request.messages.last() {
         Some(Message::User { .. }) if !request.tools.is_empty() => {
@@ -108,7 +108,7 @@ async fn a_worker_of_a_folder_is_called_as_if_it_was_linked() {
 }
 
 #[test]
-fn a_worker_says_where_it_is_written() {
+fn a_worker_has_the_location_of_its_file() {
     let folder = folder(&[HELPER]);
     let spec = WorkerSpec::new("added", "Add.").toolsets(["senses", "helper"]);
     let line = line!() + 1;
@@ -138,7 +138,7 @@ fn a_folder_that_is_missing_is_named() {
 }
 
 #[test]
-fn all_faults_of_a_folder_are_told_with_their_files_and_lines() {
+fn all_faults_of_a_folder_are_reported_with_their_files_and_lines() {
     let folder = folder(&[
         ("a.worker", "---\nname: a\nmodle: x\nmax_turns: many\n---\nA."),
         ("b.worker", "no front matter"),
@@ -165,7 +165,7 @@ fn all_faults_of_a_folder_are_told_with_their_files_and_lines() {
 }
 
 #[test]
-fn a_name_that_is_taken_is_told_with_every_place() {
+fn a_duplicate_name_is_reported_with_every_location() {
     let text = "---\nname: look\n---\nLook.";
     let folder = folder(&[HELPER, ("look.worker", text), ("senses.worker", "---\nname: senses\n---\nS.")]);
     let builder = Runtime::builder().worker_dir(folder.path()).worker(WorkerSpec::new("helper", "Help, too."));
@@ -184,7 +184,7 @@ fn a_name_that_is_taken_is_told_with_every_place() {
 }
 
 #[test]
-fn two_files_of_one_name_are_both_told() {
+fn two_files_of_one_name_are_both_reported() {
     let error = built(&[HELPER, ("other.agent", HELPER.1)]).unwrap_err().to_string();
     assert!(error.contains("`helper` is registered 2 times") && error.contains("other.agent"), "{error}");
 }
@@ -339,7 +339,7 @@ async fn schemas_of_a_file_are_those_of_its_arguments_and_its_result() {
 }
 
 #[tokio::test]
-async fn without_instructions_the_description_is_what_the_model_is_told() {
+async fn without_instructions_the_model_gets_the_description() {
     let folder = folder(&[HELPER, ("a.worker", "---\nname: a\ndescription: Do it well.\n---\n")]);
     let runtime = Runtime::builder().worker_dir(folder.path()).force_model(curious()).build().unwrap();
     assert_eq!(runtime.run_named("a", json!({ "input": "x" })).await.unwrap(), "Do it well. | x");
@@ -374,7 +374,7 @@ fn files_of_the_macro() -> Vec<(PathBuf, bool)> {
 }
 
 #[test]
-fn what_the_macro_takes_is_taken_at_run_time_too_once_it_has_a_name_and_says_what_it_does() {
+fn files_that_the_macro_accepts_are_accepted_at_run_time_if_they_have_a_name_and_a_description() {
     // What is at fault in these only with the signature that the attribute stands above.
     let by_signature = ["toolsets.worker", "undescribed.worker"];
     // A function has a name, and a doc comment.

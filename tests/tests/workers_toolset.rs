@@ -39,15 +39,15 @@ toolset! {
     powers = [look, delete];
 }
 
-/// Lead others.
+/// Lead workers.
 #[worker(instructions = "Lead.", retries = 9, toolsets = [workers, prefixed("i_", look), senses.only([listen])])]
 async fn lead(input: String) -> String;
 
-/// Lead others, with all senses.
+/// Lead workers, with all senses.
 #[worker(instructions = "Lead.", toolsets = [workers, senses])]
 async fn head(input: String) -> String;
 
-/// Call workers that others created.
+/// Call existing workers.
 #[worker(instructions = "Lead.", toolsets = [worker_call])]
 async fn follower(input: String) -> String;
 
@@ -98,7 +98,7 @@ fn text(text: impl Into<String>) -> Response {
 }
 
 /// Returns the tool results that a model has received so far.
-fn told(messages: &[Message]) -> Vec<String> {
+fn tool_results(messages: &[Message]) -> Vec<String> {
     let results = messages.iter().filter_map(|message| match message {
         Message::Tool { results } => Some(results),
         _ => None,
@@ -118,7 +118,7 @@ fn asked(messages: &[Message]) -> String {
 
 /// Makes the planned calls in order, and then returns their results as lines.
 fn step(request: &Request<'_>, plan: &[Planned]) -> Response {
-    let told = told(request.messages);
+    let told = tool_results(request.messages);
     match plan.get(told.len()) {
         Some((name, arguments)) => {
             response(ResponsePart::ToolCall(ToolCall::new(told.len().to_string(), *name, arguments.to_string())))
@@ -127,7 +127,7 @@ fn step(request: &Request<'_>, plan: &[Planned]) -> Response {
     }
 }
 
-/// A model that leads by this plan, and that as any other worker says who it is, what it is asked and what it may call.
+/// A model that leads by this plan, and as any other worker answers with its name, its prompt and its tools.
 fn model(plan: Vec<Planned>) -> FunctionModel {
     FunctionModel::new(move |request: Request<'_>| {
         let instructions = request.instructions.unwrap_or_default();
@@ -145,10 +145,10 @@ fn builder(plan: Vec<Planned>) -> RuntimeBuilder {
 
 /// Returns the result of each call of the plan that the model of `lead` receives.
 async fn led(plan: Vec<Planned>) -> Vec<String> {
-    told_by(&builder(plan).build().unwrap()).await
+    results_of(&builder(plan).build().unwrap()).await
 }
 
-async fn told_by(runtime: &Runtime) -> Vec<String> {
+async fn results_of(runtime: &Runtime) -> Vec<String> {
     let answer = runtime.run(lead { input: "go".into() }).await.unwrap();
     answer.lines().map(str::to_owned).collect()
 }
@@ -157,7 +157,7 @@ async fn told_by(runtime: &Runtime) -> Vec<String> {
 async fn a_created_worker_is_called_like_any_other_one_level_deeper() {
     let recorder = Recorder::new();
     let runtime = builder(vec![create(&json!({})), call("helper", "now")]).sink(recorder.clone()).build().unwrap();
-    assert_eq!(told_by(&runtime).await, [r#"{"worker":"helper","may_call":[]}"#, "Help. now []"]);
+    assert_eq!(results_of(&runtime).await, [r#"{"worker":"helper","may_call":[]}"#, "Help. now []"]);
     let started = recorder.events().into_iter().filter_map(|event| match event.kind {
         EventKind::CallStarted { what, .. } => Some((event.name.to_string(), what, event.depth)),
         _ => None,
@@ -250,7 +250,7 @@ async fn a_created_worker_is_written_to_the_store_and_loaded_by_a_later_session(
     let store = folder.path().join("made");
     let plan = vec![create(&json!({ "toolsets": ["i_look"], "model": "test:m" })), call("helper", "now")];
     let runtime = builder(plan).worker_store(&store).build().unwrap();
-    assert_eq!(told_by(&runtime).await[1], r#"Help. now ["look"]"#);
+    assert_eq!(results_of(&runtime).await[1], r#"Help. now ["look"]"#);
     let written = fs::read_to_string(store.join("helper.worker")).unwrap();
     let spec = WorkerSpec::new("helper", "Help.").description("Helps.").model("test:m").toolsets(["look"]);
     assert_eq!(written, spec.to_worker_file());
@@ -264,7 +264,7 @@ async fn no_file_is_overwritten() {
     fs::write(folder.path().join("helper.worker"), "mine").unwrap();
     let plan = vec![create(&json!({})), call("helper", "now")];
     let runtime = builder(plan).worker_store(folder.path()).build().unwrap();
-    let told = told_by(&runtime).await;
+    let told = results_of(&runtime).await;
     assert!(told[0].ends_with("a worker file for `helper` already exists; choose another name"), "{told:?}");
     assert!(told[1].contains("no worker has been created yet"), "{told:?}");
     assert_eq!(fs::read_to_string(folder.path().join("helper.worker")).unwrap(), "mine");
@@ -282,7 +282,7 @@ async fn only_worker_call_can_call_a_created_worker_and_nothing_else() {
         create(&json!({ "name": "other", "toolsets": ["helper"] })),
     ];
     let runtime = builder(plan).build().unwrap();
-    let told = told_by(&runtime).await;
+    let told = results_of(&runtime).await;
     assert!(told[0].ends_with("no tool `helper`: no worker has been created yet"), "{told:#?}");
     assert!(told[2].starts_with("no tool `helper`"), "{told:#?}");
     assert!(told[3].ends_with("no tool `head`: the created workers are `helper`"), "{told:#?}");
@@ -296,9 +296,9 @@ async fn only_worker_call_can_call_a_created_worker_and_nothing_else() {
 async fn a_created_worker_exists_until_the_session_ends() {
     let runtime = builder(vec![call("coded", "again")]).build().unwrap();
     runtime.run(by_code { tools: Vec::new() }).await.unwrap();
-    assert_eq!(told_by(&runtime).await, ["Help. again []"]);
+    assert_eq!(results_of(&runtime).await, ["Help. again []"]);
     let other = builder(vec![call("coded", "again")]).build().unwrap();
-    assert!(told_by(&other).await[0].contains("no worker has been created yet"));
+    assert!(results_of(&other).await[0].contains("no worker has been created yet"));
 }
 
 // Conformance 66.
@@ -313,7 +313,7 @@ async fn creating_a_worker_needs_approval_with_a_summary() {
         async { Decision::deny("not now") }
     });
     let runtime = runtime.return_permission_errors(true).build().unwrap();
-    assert!(told_by(&runtime).await[0].contains("not now"));
+    assert!(results_of(&runtime).await[0].contains("not now"));
     let seen = seen.lock().unwrap().clone();
     let summary = r#"create the worker helper: tools ["i_look","listen"], model test:m"#;
     assert_eq!(seen.iter().map(ApprovalRequest::summary).collect::<Vec<_>>(), [summary]);
@@ -334,7 +334,7 @@ async fn calling_a_created_worker_follows_the_rule_for_workers() {
             asked.lock().unwrap().push(request.tool.to_string());
             async { Decision::approve() }
         });
-        told_by(&runtime.project_root(env!("CARGO_MANIFEST_DIR")).build().unwrap()).await;
+        results_of(&runtime.project_root(env!("CARGO_MANIFEST_DIR")).build().unwrap()).await;
         seen.lock().unwrap().clone()
     };
     let with_files = Policy::new().workers(WorkerRule::new().attachments(true));
@@ -394,7 +394,7 @@ async fn schemas_apply_to_the_input_and_the_result() {
         Ok(response(ResponsePart::ToolCall(ToolCall::new("1", "final_result", result.to_string()))))
     });
     let runtime = Runtime::builder().approval_mode(ApprovalMode::ApproveAll).force_model(model).build().unwrap();
-    let told = told_by(&runtime).await;
+    let told = results_of(&runtime).await;
     assert_eq!(told[1..3], ["20", "30"], "{told:#?}");
     assert!(told[3].contains("invalid arguments for `helper`") && told[3].contains("/a"), "{told:#?}");
     assert!(told[4].contains("its input must be an object that matches this schema: {"), "{told:#?}");
@@ -406,7 +406,7 @@ async fn schemas_apply_to_the_input_and_the_result() {
 async fn files_are_passed_with_the_input() {
     let with_file = ("worker_call", json!({ "worker": "helper", "input": "what?", "attachments": ["Cargo.toml"] }));
     let runtime = builder(vec![create(&json!({})), with_file]).project_root(env!("CARGO_MANIFEST_DIR"));
-    assert_eq!(told_by(&runtime.build().unwrap()).await[1], "Help. what? + Cargo.toml []");
+    assert_eq!(results_of(&runtime.build().unwrap()).await[1], "Help. what? + Cargo.toml []");
 }
 
 #[tokio::test]

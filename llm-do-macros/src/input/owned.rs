@@ -153,7 +153,7 @@ impl Faults {
     }
 }
 
-/// Says that state is no argument.
+/// Reports state that is used as an argument.
 fn injected(ty: &str, writer: &str) -> String {
     format!("state is injected: write `State<{ty}>`; an argument would be written by {writer}")
 }

@@ -60,7 +60,7 @@ pub(super) fn read(args: &mut Worker, errors: &mut Errors) -> Option<File> {
     Some(File { literal, path, input_schema, output_schema })
 }
 
-/// Gives the description that an unread file may give, so that its absence is no further fault.
+/// Gives the description that an unread file may give, so that its absence is not another fault.
 fn stand_in(args: &mut Worker, literal: &LitStr) {
     args.heading.description.get_or_insert_with(|| Text(parse_quote_spanned!(literal.span()=> #literal)));
 }

@@ -2,7 +2,7 @@
     "../tests/files/faulty.worker:2: invalid name `code reviewer`: expected 1 to 64 ASCII letters, digits, `_` or `-`"
 }
 ::core::compile_error! {
-    "../tests/files/faulty.worker:3: `model` is given both here and in the attribute; remove one of them"
+    "../tests/files/faulty.worker:3: `model` is given both here and in the attribute; remove one"
 }
 ::core::compile_error! {
     "../tests/files/faulty.worker:4: `read file` is not the name or path of a tool or toolset, such as `read_file` or `crate::fs::read_file`"

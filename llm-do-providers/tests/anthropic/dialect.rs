@@ -79,7 +79,7 @@ fn fault(part: &Value, root: &Value) -> Option<String> {
         return (keywords.len() != 1 || !is_there).then(|| format!("the reference {reference}"));
     }
     if !["type", "anyOf", "enum", "const"].iter().any(|key| keywords.contains_key(*key)) {
-        return Some("nothing says its type".to_owned());
+        return Some("no schema gives its type".to_owned());
     }
     if part.get("minItems").is_some_and(|least| least.as_u64() > Some(1)) {
         return Some("a list of at least several".to_owned());

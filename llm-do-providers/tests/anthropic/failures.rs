@@ -132,7 +132,7 @@ async fn an_error_in_a_stream_has_its_kind_and_the_partial_response() {
         let error = streamed(&model(&server)).await.unwrap_err();
         check(&error, kind, status, word);
         assert_eq!(error.arrived().unwrap().text(), "half");
-        assert_eq!(server.requests().len(), 1, "what was shown is not asked for anew");
+        assert_eq!(server.requests().len(), 1, "a shown part is not requested again");
     }
 }
 

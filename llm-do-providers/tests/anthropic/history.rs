@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::asked;
 use crate::server::Server;
 
-async fn told(messages: &[Message]) -> Value {
+async fn sent(messages: &[Message]) -> Value {
     let settings = Settings::default();
     asked("claude-sonnet-4-5", Request::new(messages, &settings)).await.0["messages"].take()
 }
@@ -21,12 +21,12 @@ fn call(id: &str, arguments: &str) -> ToolCall {
     ToolCall::new(id, "add", arguments)
 }
 
-fn says(parts: impl IntoIterator<Item = ResponsePart>) -> Message {
+fn assistant(parts: impl IntoIterator<Item = ResponsePart>) -> Message {
     Message::Assistant { parts: parts.into_iter().collect() }
 }
 
 fn calls(ids: &[&str]) -> Message {
-    says(ids.iter().map(|id| ResponsePart::ToolCall(call(id, "{\"a\": 1.50}"))))
+    assistant(ids.iter().map(|id| ResponsePart::ToolCall(call(id, "{\"a\": 1.50}"))))
 }
 
 fn result(id: &str) -> ToolResult {
@@ -45,9 +45,9 @@ fn image(base64: &str) -> Value {
 #[tokio::test]
 async fn a_turn_is_sent_unchanged() {
     let messages =
-        [Message::user("1+2?"), says([text("Let me see."), ResponsePart::ToolCall(call("c1", "{\"a\": 1.50}"))])];
+        [Message::user("1+2?"), assistant([text("Let me see."), ResponsePart::ToolCall(call("c1", "{\"a\": 1.50}"))])];
     let results = Message::Tool { results: vec![result("c1")] };
-    let told = told(&[messages.as_slice(), &[results, says([text("3")]), Message::user("thanks")]].concat()).await;
+    let told = sent(&[messages.as_slice(), &[results, assistant([text("3")]), Message::user("thanks")]].concat()).await;
     let used = json!({"type": "tool_use", "id": "c1", "name": "add", "input": {"a": 1.50}});
     let expected = json!([
         {"role": "user", "content": [{"type": "text", "text": "1+2?"}]},
@@ -69,7 +69,7 @@ async fn consecutive_messages_are_merged_with_results_first() {
         Message::Tool { results: vec![result("c1"), failed] },
         Message::user("and hurry"),
     ];
-    let told = told(&messages).await;
+    let told = sent(&messages).await;
     let expected = json!([
         {"type": "tool_result", "tool_use_id": "c1", "content": "3"},
         {"type": "tool_result", "tool_use_id": "c2", "content": "no such file", "is_error": true},
@@ -92,7 +92,7 @@ async fn files_of_the_user_are_images_and_documents() {
         file(Attachment::new("text/csv", "a,b\n").named("t.csv")),
         file(Attachment::new("application/json", "[]")),
     ];
-    let told = told(&[Message::User { parts }]).await;
+    let told = sent(&[Message::User { parts }]).await;
     let base64 = |media_type: &str| json!({"type": "base64", "media_type": media_type, "data": "aGkh"});
     let plain = |data: &str| json!({"type": "text", "media_type": "text/plain", "data": data});
     let expected = json!([
@@ -109,7 +109,7 @@ async fn files_of_the_user_are_images_and_documents() {
 async fn files_of_a_result_are_part_of_it() {
     let silent = ToolResult::new(&call("c2", "{}"), "").with_attachments([png("b")]);
     let results = vec![result("c1").with_attachments([png("a")]), silent, ToolResult::new(&call("c3", "{}"), " ")];
-    let told = told(&[Message::user("hi"), calls(&["c1", "c2", "c3"]), Message::Tool { results }]).await;
+    let told = sent(&[Message::user("hi"), calls(&["c1", "c2", "c3"]), Message::Tool { results }]).await;
     let expected = json!([
         {"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": "3"}, image("YQ==")]},
         {"type": "tool_result", "tool_use_id": "c2", "content": [image("Yg==")]},
@@ -122,7 +122,7 @@ async fn files_of_a_result_are_part_of_it() {
 #[tokio::test]
 async fn files_of_a_failure_follow_all_results() {
     let failed = result("c1").with_error(true).with_attachments([png("a").named("a.png")]);
-    let told = told(&[calls(&["c1", "c2"]), Message::Tool { results: vec![failed, result("c2")] }]).await;
+    let told = sent(&[calls(&["c1", "c2"]), Message::Tool { results: vec![failed, result("c2")] }]).await;
     let expected = json!([
         {"type": "tool_result", "tool_use_id": "c1", "content": "3", "is_error": true},
         {"type": "tool_result", "tool_use_id": "c2", "content": "3"},
@@ -161,7 +161,7 @@ async fn the_input_of_an_earlier_call_is_always_an_object() {
         (" {\"b\":1,\"a\":2} ", json!({"b": 1, "a": 2})),
     ];
     for (written, expected) in cases {
-        let told = told(&[says([ResponsePart::ToolCall(call("c1", written))])]).await;
+        let told = sent(&[assistant([ResponsePart::ToolCall(call("c1", written))])]).await;
         assert_eq!(told[0]["content"][0]["input"], expected, "{written}");
     }
 }
@@ -169,7 +169,7 @@ async fn the_input_of_an_earlier_call_is_always_an_object() {
 /// The API accepts `^[a-zA-Z0-9_-]+$`; ids of other providers may contain other characters.
 #[tokio::test]
 async fn an_invalid_call_id_is_rewritten_consistently() {
-    let told = told(&[calls(&["call|1.é"]), Message::Tool { results: vec![result("call|1.é")] }]).await;
+    let told = sent(&[calls(&["call|1.é"]), Message::Tool { results: vec![result("call|1.é")] }]).await;
     assert_eq!(told[0]["content"][0]["id"], "call_1__");
     assert_eq!(told[1]["content"][0]["tool_use_id"], "call_1__");
 }
@@ -179,14 +179,14 @@ async fn unsupported_parts_of_the_history_are_left_out() {
     let foreign = ResponsePart::Thinking(Thinking::new("another model's thought"));
     let messages = [
         Message::user("hi"),
-        says([foreign.clone(), text("  \n"), ResponsePart::Attachment(png("a"))]),
+        assistant([foreign.clone(), text("  \n"), ResponsePart::Attachment(png("a"))]),
         Message::user("still there?"),
-        says([foreign, text("yes")]),
+        assistant([foreign, text("yes")]),
         Message::User { parts: vec![UserPart::Text { text: " ".into() }] },
     ];
     let expected = json!([
         {"role": "user", "content": [{"type": "text", "text": "hi"}, {"type": "text", "text": "still there?"}]},
         {"role": "assistant", "content": [{"type": "text", "text": "yes"}]},
     ]);
-    assert_eq!(told(&messages).await, expected);
+    assert_eq!(sent(&messages).await, expected);
 }

@@ -1,6 +1,6 @@
 //! The Messages API client against a server with scripted responses.
 //!
-//! What the server says follows <https://platform.claude.com/docs/en/api/messages/create> and the pages that each test names.
+//! The responses of the server follow <https://platform.claude.com/docs/en/api/messages/create> and the pages that each test names.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by a panic")]
 

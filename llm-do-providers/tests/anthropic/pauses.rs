@@ -47,7 +47,7 @@ async fn stream(server: &Server) -> Vec<Result<StreamEvent, ProviderError>> {
 }
 
 /// Checks the request after the pause: the partial answer unchanged, and nothing else new.
-fn check_went_on(server: &Server) {
+fn check_continued(server: &Server) {
     let requests = server.requests();
     let [first, second] = &requests[..] else { panic!("two requests, not {}", requests.len()) };
     let mut expected = first.body.clone();
@@ -63,7 +63,7 @@ async fn a_paused_turn_is_continued_as_one_answer() {
     let response = crate::whole(&model(&server)).await.unwrap();
     assert_eq!((response.text().as_str(), response.finish), ("I search. It is e.", FinishReason::Stop));
     assert_eq!((response.usage.requests, response.usage.input_tokens, response.usage.output_tokens), (2, 6, 8));
-    check_went_on(&server);
+    check_continued(&server);
 
     let messages = [Message::user("hi"), Message::Assistant { parts: response.parts }, Message::user("more")];
     let (body, _) = crate::asked("claude-sonnet-4-5", Request::new(&messages, &Settings::default())).await;
@@ -92,7 +92,7 @@ async fn a_paused_stream_is_continued_and_has_one_end() {
     let used = StreamEvent::ServerSideTool { name: "web_search".into(), input: json!({"query": "e"}) };
     assert_eq!(events, [StreamEvent::Text("I search. ".into()), used, StreamEvent::Text("It is e.".into())]);
     assert_eq!((response.text().as_str(), response.usage.requests), ("I search. It is e.", 2));
-    check_went_on(&server);
+    check_continued(&server);
 }
 
 #[tokio::test]

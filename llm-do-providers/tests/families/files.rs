@@ -3,11 +3,11 @@
 use llm_do_providers::{ErrorKind, ProviderError};
 
 use super::tiny::{Tiny, Value, bytes};
-use crate::{at_most, llama, open, qwen, say};
+use crate::{ask, at_most, llama, open, qwen};
 
 /// Returns the error for a file.
 async fn fault(tiny: &Tiny) -> ProviderError {
-    let error = say(&open(tiny), "x", &at_most(1)).await.expect_err("the file is invalid");
+    let error = ask(&open(tiny), "x", &at_most(1)).await.expect_err("the file is invalid");
     assert_eq!(error.kind(), ErrorKind::Configuration, "{error}");
     error
 }
@@ -33,7 +33,7 @@ async fn an_unsupported_vocabulary_error_lists_the_supported_types() {
 #[tokio::test]
 async fn a_file_without_a_template_uses_chatml_if_it_has_its_tokens() {
     let marked = Tiny::of_bytes("llama", bytes(&["<|im_start|>", "<|im_end|>"], &[]));
-    assert!(say(&open(&marked), "x", &at_most(1)).await.is_ok());
+    assert!(ask(&open(&marked), "x", &at_most(1)).await.is_ok());
     let error = fault(&Tiny::of_bytes("llama", bytes(&["<s>", "</s>"], &[]))).await;
     assert!(error.to_string().contains("has no chat template (`tokenizer.chat_template`)"), "{error}");
 }
@@ -132,7 +132,7 @@ async fn unsupported_features_are_rejected() {
 #[tokio::test]
 async fn the_context_length_is_that_of_the_file() {
     let small = llama().with("llama.context_length", Value::Count(64));
-    let error = say(&open(&small), &"x".repeat(80), &at_most(1)).await.expect_err("it does not fit");
+    let error = ask(&open(&small), &"x".repeat(80), &at_most(1)).await.expect_err("it does not fit");
     assert_eq!(error.kind(), ErrorKind::ContextTooLong);
     assert!(error.to_string().contains("but the context length of the model is 64; shorten"), "{error}");
 }
@@ -141,6 +141,6 @@ async fn the_context_length_is_that_of_the_file() {
 async fn nan_weights_are_an_error() {
     let nothing = llama().without_tensor("output_norm.weight");
     let nothing = nothing.with_tensor("output_norm.weight", &[32], vec![f32::NAN; 32]);
-    let error = say(&open(&nothing), "x", &at_most(5)).await.expect_err("no token can be sampled");
+    let error = ask(&open(&nothing), "x", &at_most(5)).await.expect_err("no token can be sampled");
     assert!(error.to_string().contains("no token can be sampled"), "{error}");
 }

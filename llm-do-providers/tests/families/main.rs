@@ -65,7 +65,7 @@ fn at_most(tokens: u32) -> Settings {
 }
 
 /// Returns what the model answers to a text.
-async fn say(model: &LocalModel, text: &str, settings: &Settings) -> Result<Response, ProviderError> {
+async fn ask(model: &LocalModel, text: &str, settings: &Settings) -> Result<Response, ProviderError> {
     model.request(Request::new(&[Message::user(text)], settings)).await
 }
 

@@ -4,12 +4,12 @@ use llm_do_providers::LocalModel;
 
 use super::templates::MISTRAL;
 use super::tiny::{Tiny, Value, bytes, characters};
-use crate::{all, at_most, llama, mistral, open, qwen, say};
+use crate::{all, ask, at_most, llama, mistral, open, qwen};
 
 /// Returns the number of additional tokens of `text` compared to `x`.
 async fn more(model: &LocalModel, text: &str) -> u64 {
     let tokens = async |text: &str| {
-        let answer = say(model, text, &at_most(1)).await.expect("the model answers");
+        let answer = ask(model, text, &at_most(1)).await.expect("the model answers");
         answer.usage.input_tokens
     };
     tokens(&format!("x{text}")).await - tokens("x").await
@@ -33,7 +33,7 @@ async fn a_visible_special_token_in_a_message_is_text_too() {
 }
 
 #[tokio::test]
-async fn bytes_are_merged_as_the_file_says() {
+async fn bytes_are_merged_by_the_rules_of_the_file() {
     let model = open(&llama());
     // `hell` and `o`; ` w`, `or`, `l` and `d`.
     assert_eq!(more(&model, " hello world").await, 1 + 2 + 4);
@@ -64,7 +64,7 @@ async fn characters_are_never_merged_to_a_special_token() {
 #[tokio::test]
 async fn a_token_with_an_overlong_name_is_rejected() {
     let tokens = characters().into_iter().chain([("e".repeat(1025), 1)]).collect();
-    let error = say(&open(&Tiny::of_spelled("llama", tokens).with_template(MISTRAL)), "x", &at_most(1)).await;
+    let error = ask(&open(&Tiny::of_spelled("llama", tokens).with_template(MISTRAL)), "x", &at_most(1)).await;
     let error = error.expect_err("no model has such a token");
     assert!(error.to_string().contains("a token name of 1025 bytes; the maximum is 1024"), "{error}");
 }
@@ -84,20 +84,20 @@ async fn a_prompt_starts_with_the_bos_token_if_the_file_wants_one() {
             .with("tokenizer.ggml.add_bos_token", Value::Flag(wanted))
     };
     for (wanted, tokens) in [(true, 2), (false, 1)] {
-        let answer = say(&open(&plain(wanted)), "x", &at_most(1)).await.expect("the model answers");
+        let answer = ask(&open(&plain(wanted)), "x", &at_most(1)).await.expect("the model answers");
         assert_eq!(answer.usage.input_tokens, tokens);
     }
     // The template writes the token itself: it is not duplicated.
     let twice =
         plain(true).with_template("{{ bos_token }}{% for message in messages %}{{ message.content }}{% endfor %}");
-    let answer = say(&open(&twice), "x", &at_most(1)).await.expect("the model answers");
+    let answer = ask(&open(&twice), "x", &at_most(1)).await.expect("the model answers");
     assert_eq!(answer.usage.input_tokens, 2);
 }
 
 #[tokio::test]
 async fn an_unknown_pre_tokenizer_is_rejected() {
     let strange = llama().with("tokenizer.ggml.pre", Value::Text("martian".into()));
-    let error = say(&open(&strange), "x", &at_most(1)).await.expect_err("the pre-tokenizer is unknown");
+    let error = ask(&open(&strange), "x", &at_most(1)).await.expect_err("the pre-tokenizer is unknown");
     assert!(error.to_string().contains("unsupported pre-tokenizer `martian`"), "{error}");
     assert!(error.to_string().contains("`llama-bpe`"), "{error}");
     for known in ["gpt-2", "smollm", "qwen2", "tekken", "default", "smaug-bpe"] {

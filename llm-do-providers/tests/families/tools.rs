@@ -34,7 +34,7 @@ async fn a_forced_call_of_every_family_has_valid_arguments() {
             }
             let streamed = events.iter().filter(|event| matches!(event, StreamEvent::ToolCall { .. })).count();
             assert_eq!(streamed, answer.tool_calls().count(), "{name}");
-            assert!(!events.iter().any(|event| matches!(event, StreamEvent::Text(_))), "{name}: a call is no text");
+            assert!(!events.iter().any(|event| matches!(event, StreamEvent::Text(_))), "{name}: a call is not text");
         }
     }
 }

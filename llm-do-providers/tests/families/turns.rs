@@ -6,7 +6,7 @@ use llm_do_providers::{
 };
 
 use crate::tiny::{Tiny, bytes};
-use crate::{add, all, at_most, events, llama, mistral, open, output, qwen, say, short};
+use crate::{add, all, ask, at_most, events, llama, mistral, open, output, qwen, short};
 
 #[tokio::test]
 async fn every_family_streams_the_text_of_its_answer() {
@@ -20,7 +20,7 @@ async fn every_family_streams_the_text_of_its_answer() {
         });
         assert_eq!(pieces.collect::<String>(), answer.text(), "{name}");
         assert!(answer.usage.output_tokens <= 24, "{name}: {:?}", answer.usage);
-        let again = say(&model, "hello world", &settings).await.expect("the model answers");
+        let again = ask(&model, "hello world", &settings).await.expect("the model answers");
         assert_eq!(again.text(), answer.text(), "{name}");
     }
 }
@@ -82,7 +82,7 @@ async fn any_end_token_ends_an_answer() {
         &[32],
         vec![0.0; 32],
     );
-    let answer = say(&open(&even), "hello", &at_most(9)).await.expect("the model answers");
+    let answer = ask(&open(&even), "hello", &at_most(9)).await.expect("the model answers");
     assert_eq!((answer.finish, answer.usage.output_tokens, answer.text().as_str()), (FinishReason::Stop, 0, ""));
 }
 
@@ -119,7 +119,7 @@ async fn a_model_thinks_on_request_within_its_budget() {
     });
     assert_eq!(streamed.collect::<String>().trim(), thought.text);
     for settings in [at_most(20), at_most(20).thinking(ThinkingLevel::Off)] {
-        let answer = say(&model, "hello", &settings).await.expect("the model answers");
+        let answer = ask(&model, "hello", &settings).await.expect("the model answers");
         assert_eq!(answer.usage.reasoning_tokens, 0, "it thinks unasked");
     }
 }
@@ -142,10 +142,10 @@ async fn only_off_prevents_an_always_thinking_template_from_thinking() {
     let template = "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n\
         {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n{% endif %}";
     let model = open(&qwen("qwen2").with_template(template));
-    let thinking = say(&model, "hello", &at_most(5)).await.expect("the model answers");
+    let thinking = ask(&model, "hello", &at_most(5)).await.expect("the model answers");
     assert_eq!(thinking.usage.reasoning_tokens, 5);
     let off = at_most(5).thinking(ThinkingLevel::Off);
-    let answer = say(&model, "hello", &off).await.expect("the model answers");
+    let answer = ask(&model, "hello", &off).await.expect("the model answers");
     assert_eq!(answer.usage.reasoning_tokens, 0);
 }
 
@@ -157,7 +157,7 @@ async fn own_thinking_is_sent_back_and_that_of_other_providers_is_not() {
     let parts = vec![
         ResponsePart::Thinking(Thinking::new("mine")),
         ResponsePart::Thinking(Thinking::new("theirs").with_provider_data(foreign)),
-        ResponsePart::Text { text: "said".into() },
+        ResponsePart::Text { text: "spoken".into() },
     ];
     let messages = [Message::user("show me"), Message::Assistant { parts }];
     let settings = Settings::default();
@@ -169,7 +169,7 @@ async fn own_thinking_is_sent_back_and_that_of_other_providers_is_not() {
 async fn a_template_with_windows_line_endings_renders_the_same() {
     let text = "{% for message in messages %}\r\n{{ message.content }}\r\n{% endfor %}\r\n";
     let model = open(&qwen("qwen3").with_template(&super::templates::shown(text)));
-    let error = say(&model, "show me", &at_most(1)).await.expect_err("the template shows");
+    let error = ask(&model, "show me", &at_most(1)).await.expect_err("the template shows");
     assert!(error.to_string().contains(": show me\n; check the conversation"), "{error:?}");
 }
 
@@ -188,7 +188,7 @@ async fn dropping_a_request_stops_the_evaluation_of_its_prompt() {
     let (settings, messages) = (at_most(1), [Message::user("hello ".repeat(5000))]);
     let stream = model.stream(Request::new(&messages, &settings)).await.expect("the request is sound");
     drop(stream);
-    let answer = say(&model, "hello", &settings).await.expect("the model answers");
+    let answer = ask(&model, "hello", &settings).await.expect("the model answers");
     // The cache holds more than the start of the short prompt only if the long one was not evaluated to its end.
     assert!(answer.usage.input_tokens < 100, "{:?}", answer.usage);
 }

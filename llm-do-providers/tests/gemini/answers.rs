@@ -61,7 +61,7 @@ async fn calls_keep_their_ids_or_get_some() {
         {"functionCall": {"name": "now", "args": null, "id": ""}},
     ]);
     let response = answer_of(parts.clone(), "STOP").await;
-    assert_eq!(response.finish, FinishReason::ToolCalls, "though the server says `STOP`");
+    assert_eq!(response.finish, FinishReason::ToolCalls, "although the server sends `STOP`");
     let calls: Vec<_> = response.tool_calls().cloned().collect();
     let own = ToolCall::new("f1", "add", "{\"a\":1}").with_provider_data(data(json!({"id": "f1"})));
     assert_eq!(calls, [own, ToolCall::new("call_1_1", "now", "{}"), ToolCall::new("call_1_2", "now", "{}")]);

@@ -187,7 +187,7 @@ async fn constraints_missing_in_the_converted_schema_are_in_the_description() {
             assert!(before || !after || is_told, "`{}` allows {value}\n{form:#}", case.name);
         }
     }
-    assert!(exact > 70, "{exact} schemas are said without words");
+    assert!(exact > 70, "{exact} schemas need no description");
 }
 
 #[tokio::test]

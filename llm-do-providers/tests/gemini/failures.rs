@@ -108,7 +108,7 @@ async fn an_error_in_a_stream_keeps_the_partial_response() {
         check(&error, ErrorKind::Overloaded, Some(503), "(UNAVAILABLE)");
         let arrived = error.arrived().unwrap();
         assert_eq!((arrived.text().as_str(), arrived.tool_calls().count()), ("half", 0));
-        assert_eq!(server.requests().len(), 1, "what was shown is not asked for anew");
+        assert_eq!(server.requests().len(), 1, "a shown part is not requested again");
     }
 }
 
@@ -133,7 +133,7 @@ async fn an_error_without_an_event_is_recognized() {
     let error = streamed(&model).await.unwrap_err();
     check(&error, ErrorKind::Overloaded, Some(503), "(UNAVAILABLE)");
     assert_eq!(error.arrived().unwrap().text(), "half");
-    assert_eq!(streamed(&model).await.unwrap().text(), "fine", "before the first content, it is asked anew");
+    assert_eq!(streamed(&model).await.unwrap().text(), "fine", "before the first content, the request is retried");
 }
 
 #[tokio::test]

@@ -56,7 +56,7 @@ fn drawn() -> [Message; 3] {
 }
 
 #[tokio::test]
-async fn a_result_has_its_supported_files_and_the_others_follow() {
+async fn a_result_has_its_supported_files_and_the_rest_follow() {
     let contents = received("gemini-3-flash", &drawn()).await;
     let response = json!({"name": "draw", "response": {"output": "done"}, "parts": [inline("image/png", "aGkh")]});
     assert_eq!(contents[2], json!({"role": "user", "parts": [{"functionResponse": response}]}));

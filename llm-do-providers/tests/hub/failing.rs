@@ -1,4 +1,4 @@
-//! Failures: each error says what is wrong and what to do.
+//! Failures: each error names the problem and the fix.
 
 use std::fs;
 use std::time::Duration;
@@ -192,7 +192,7 @@ async fn a_pinned_checksum_is_checked_for_paths() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_full_disk_is_an_error_that_says_where_and_leaves_nothing() {
+async fn a_full_disk_is_an_error_that_names_the_path_and_leaves_nothing() {
     let world = World::new().await;
     fs::create_dir_all(world.part().parent().unwrap()).unwrap();
     // Every write to this device reports a full disk.

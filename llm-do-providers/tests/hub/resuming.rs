@@ -12,7 +12,7 @@ use crate::{NAME, World, content, fetch, reported};
 /// The number of bytes before the connection breaks.
 const HALF: usize = 500_000;
 
-/// A world whose first download is answered by `first`, and the others by `then`.
+/// A world whose first download is answered by `first`, and the rest by `then`.
 async fn turning(
     first: impl Fn(&[u8], &Received) -> Reply + Send + 'static,
     then: impl Fn(&[u8], &Received) -> Reply + Send + 'static,
@@ -173,7 +173,7 @@ async fn dropping_a_download_stops_it_and_keeps_the_partial_file() {
         }
     };
     tokio::select! {
-        _ = download => panic!("the server never says the rest"),
+        _ = download => panic!("the server never sends the rest"),
         () = most => {}
     }
     // The next download gets the lock although the server has not sent another byte.

@@ -1,6 +1,6 @@
 //! A local hub, and a server at another address for the content of large files.
 //!
-//! What they say follows <https://huggingface.co/docs/huggingface_hub/package_reference/file_download>: the hub answers
+//! The responses follow <https://huggingface.co/docs/huggingface_hub/package_reference/file_download>: the hub answers
 //! for `/OWNER/REPO/resolve/REVISION/FILE` with `x-repo-commit`, `x-linked-etag` and `x-linked-size` beside a redirect.
 
 use std::fmt::Write as _;
@@ -148,7 +148,7 @@ impl Drop for Server {
     }
 }
 
-/// Serves each connection independently, so that a stalled one does not block others.
+/// Serves each connection independently, so that a stalled one does not block the rest.
 async fn serve(listener: TcpListener, handler: Arc<Mutex<Handler>>, requests: Arc<Mutex<Vec<Received>>>) {
     let mut connections = tokio::task::JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {

@@ -65,7 +65,7 @@ async fn reported_after(
 async fn two_processes_download_a_file_once_with_the_environment_settings() {
     let (world, release) = held().await;
     let processes = [process(&world), process(&world)];
-    // Each requests the metadata, and one of them the content.
+    // Each requests the metadata, and only one the content.
     wait_for_requests(&world.hub, 3).await;
     drop(release);
     for process in processes {

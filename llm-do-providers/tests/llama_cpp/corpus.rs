@@ -69,6 +69,6 @@ with_server! {
                 whole += 1;
             }
         }
-        assert!(whole > 20, "{whole} answers came to an end");
+        assert!(whole > 20, "{whole} answers are complete");
     }
 }

@@ -8,7 +8,7 @@ use llm_do_providers::{
 use serde_json::json;
 
 use crate::tools::{asked, tools};
-use crate::{greedy, model, say, server, streamed};
+use crate::{ask, greedy, model, server, streamed};
 
 /// An invalid setting.
 fn invalid() -> Settings {
@@ -23,7 +23,7 @@ fn kind_and_status(error: &ProviderError) -> (ErrorKind, Option<u16>) {
 
 with_server! {
     async fn a_rejected_request_has_the_servers_error_code() {
-        let error = say("Hello.", &invalid()).await.unwrap_err();
+        let error = ask("Hello.", &invalid()).await.unwrap_err();
         assert_eq!(kind_and_status(&error), (ErrorKind::InvalidRequest, Some(400)));
         assert!(error.to_string().contains("the request was refused (invalid_request_error)"), "{error}");
     }
@@ -35,7 +35,7 @@ with_server! {
     }
 
     async fn a_prompt_longer_than_the_context_has_its_own_kind() {
-        let error = say(&"word ".repeat(5000), &greedy(4)).await.unwrap_err();
+        let error = ask(&"word ".repeat(5000), &greedy(4)).await.unwrap_err();
         assert_eq!(kind_and_status(&error), (ErrorKind::ContextTooLong, Some(400)));
         assert!(error.to_string().contains("shorten or summarise it"), "{error}");
     }

@@ -55,7 +55,7 @@ fn greedy(tokens: u32) -> Settings {
     settings
 }
 
-async fn say(text: &str, settings: &Settings) -> Result<Response, ProviderError> {
+async fn ask(text: &str, settings: &Settings) -> Result<Response, ProviderError> {
     model().request(Request::new(&[Message::user(text)], settings)).await
 }
 

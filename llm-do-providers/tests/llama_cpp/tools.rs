@@ -105,7 +105,7 @@ with_server! {
         assert!(response.text().contains('7'), "{}", response.text());
     }
 
-    // `required` lets a text precede the call, and the model does not come to an end of it.
+    // `required` lets a text precede the call, and the model does not finish it.
     async fn a_missing_required_call_is_a_truncated_text() {
         let response = answer(&asked("Hello! How are you?"), ToolChoice::Required).await.unwrap();
         assert_eq!((response.finish, response.tool_calls().count()), (FinishReason::Length, 0));

@@ -178,7 +178,7 @@ async fn an_invalid_header_is_named_without_its_value() {
 }
 
 #[tokio::test]
-async fn a_row_of_the_user_says_what_a_model_takes() {
+async fn a_row_of_the_user_sets_what_a_model_accepts() {
     let table = CapabilityTable::builtin();
     let table = table.with("openai:o3", json!({"thinking": "never", "efforts": {}, "native_output": "never"})).unwrap();
     let server = Server::scripted([hello(), hello()]).await;

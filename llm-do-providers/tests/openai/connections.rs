@@ -37,7 +37,7 @@ fn a_connection_kept_by_one_runtime_does_not_fail_the_next() {
     assert_eq!(server.requests().len(), 2);
 }
 
-/// A model of a server that accepts two connections and no third; its streams end when they are told to.
+/// A model of a server that accepts two connections and no third; its streams end on request.
 fn kept_model() -> (Arc<OpenAiModel>, Arc<Notify>) {
     let go_on = Arc::new(Notify::new());
     let told = Arc::clone(&go_on);

@@ -87,7 +87,7 @@ fn fault(part: &Value, root: &Value) -> Option<String> {
         return Some(format!("`{unknown}` is not documented"));
     }
     if !["type", "anyOf", "enum", "const", "$ref"].iter().any(|key| keywords.contains_key(*key)) {
-        return Some("nothing says its type".to_owned());
+        return Some("no schema gives its type".to_owned());
     }
     if let Some(reference) = part.get("$ref").and_then(Value::as_str) {
         let is_bare = keywords.len() == 1;
@@ -108,7 +108,7 @@ fn is_of(part: &Value, kind: &str) -> bool {
     part["type"] == kind || part["type"].as_array().is_some_and(|kinds| kinds.contains(&json!(kind)))
 }
 
-/// Returns whether an object requires all its properties and allows no others.
+/// Returns whether an object requires all its properties and allows nothing else.
 fn is_closed(part: &Value) -> bool {
     let Some(properties) = part["properties"].as_object() else { return false };
     let names: Vec<_> = properties.keys().cloned().collect();

@@ -363,7 +363,7 @@ async fn a_stream_that_breaks_later_keeps_the_partial_response() {
     let error = streamed(&model(&server).build().unwrap()).await.unwrap_err();
     let arrived = error.arrived().unwrap();
     assert_eq!((arrived.text().as_str(), arrived.tool_calls().count()), ("half of", 0), "{arrived:?}");
-    assert_eq!(server.requests().len(), 1, "what was shown is not asked for anew");
+    assert_eq!(server.requests().len(), 1, "a shown part is not requested again");
 }
 
 #[tokio::test]

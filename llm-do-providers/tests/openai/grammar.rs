@@ -55,7 +55,7 @@ fn fault(part: &Value) -> Option<String> {
     let pattern = part["pattern"].as_str().unwrap_or("^$");
     match () {
         () if ["allOf", "oneOf", "patternProperties"].into_iter().any(has) => Some("what it passes over".to_owned()),
-        () if !is_told => Some("nothing says its type".to_owned()),
+        () if !is_told => Some("no schema gives its type".to_owned()),
         () if of_lists => Some("a number of items without items".to_owned()),
         () if has("prefixItems") && has("items") => Some("two kinds of items".to_owned()),
         () if !reference.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') => Some(format!("to `{reference}`")),

@@ -48,7 +48,7 @@ async fn calls_may_have_no_ids() {
     let call = |name: &str| json!({"tool_calls": [{"function": {"name": name, "arguments": {"a": 1}}}]});
     let response = stream_answer_of([call("add"), call("add")], "stop").await;
     assert_eq!(calls(&response), [("call_1_0", "add", "{\"a\":1}"), ("call_1_1", "add", "{\"a\":1}")]);
-    assert_eq!(response.finish, FinishReason::ToolCalls, "whatever the server says");
+    assert_eq!(response.finish, FinishReason::ToolCalls, "regardless of the server's `finish_reason`");
 }
 
 #[tokio::test]

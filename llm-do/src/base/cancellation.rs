@@ -19,7 +19,7 @@ impl Cancellation {
         self.0.get()
     }
 
-    /// Returns the token, created by `parent` if there is none yet; a call passes a child of its caller's token.
+    /// Returns the token, created by `parent` if it does not exist yet; a call passes a child of its caller's token.
     pub(crate) fn token(&self, parent: impl FnOnce() -> CancellationToken) -> &CancellationToken {
         self.0.get_or_init(parent)
     }

@@ -12,7 +12,7 @@ impl<T: Default> LazyMutex<T> {
         self.0.get().map(|mutex| mutex.lock().ignore_poison())
     }
 
-    /// Locks the value, and allocates the default first if there is none yet.
+    /// Locks the value, and allocates the default first if the mutex is empty.
     pub(crate) fn get_or_default(&self) -> MutexGuard<'_, T> {
         self.0.get_or_init(Box::default).lock().ignore_poison()
     }

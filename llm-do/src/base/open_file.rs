@@ -7,7 +7,7 @@ use std::path::Path;
 /// Names what is neither a file nor a folder, for error messages.
 pub(crate) const NOT_A_FILE: &str = "a pipe, a socket or a device";
 
-/// Makes `open` return at once instead of blocking until the other end of a pipe is opened.
+/// Makes `open` return immediately instead of blocking until the other end of a pipe is opened.
 ///
 /// Check the type of the opened file before you read it; checking the path first would leave time to replace it.
 pub(crate) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {

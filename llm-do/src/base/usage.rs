@@ -44,7 +44,7 @@ impl fmt::Display for RunUsage {
         write!(f, "{tool_calls} tool calls, {requests} requests, {input_tokens} tokens in, {output_tokens} out")?;
         match cost {
             cost if cost.is_zero() => Ok(()),
-            // "unknown" alone would not say what is unknown.
+            // "unknown" alone would not name what is unknown.
             cost if cost.known.is_zero() => write!(f, ", {cost} cost"),
             cost => write!(f, ", {cost}"),
         }

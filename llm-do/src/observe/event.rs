@@ -100,7 +100,7 @@ pub trait EventSink: Debug + Send + Sync {
     /// Waits until all events received so far are processed. A root call that finishes waits for it for at most 50
     /// milliseconds.
     ///
-    /// Default: returns at once, for sinks that finish their work in `emit`. A sink that sends events in the
+    /// Default: returns immediately, for sinks that finish their work in `emit`. A sink that sends events in the
     /// background or in batches waits here until they are sent; its implementation needs `#[async_trait]`.
     async fn flush(&self) {}
 

@@ -37,7 +37,7 @@ use crate::observe::event::{Caller, EventKind};
 use crate::plane::declared::{Callee, Declared};
 use crate::plane::instance::CloseTasks;
 
-/// The context of one call: what tools, workers and entries use to call others.
+/// The context of one call: what tools, workers and entries use to call each other.
 ///
 /// `S` is the item whose declared toolsets the compiler checks [`call`](Self::call) against: an entry with `toolsets
 /// = [..]` takes `&CallContext<its own name>`. A plain `CallContext` may call everything that is registered. Cloning

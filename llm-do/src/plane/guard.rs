@@ -74,7 +74,7 @@ pub trait Guard: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`Refusal::tell`] sends the reason to the model and asks again, as for an invalid answer: it uses one of the worker's
+    /// [`Refusal::reject`] sends the reason to the model and asks again, as for an invalid answer: it uses one of the worker's
     /// `retries`, and the tool calls of the response do not run. [`Refusal::stop`] becomes the error of the worker's call.
     async fn after_response(&self, request: &GuardedRequest<'_>, response: &mut Response) -> Result<(), Refusal> {
         let _ = (request, response);

@@ -64,7 +64,7 @@ impl History {
 
     /// Gives each tool call one result, directly after the message with the call, as providers require.
     ///
-    /// A call without a result gets one that says that it was not finished. Results without a call, duplicate results
+    /// A call without a result gets one that states that it was not finished. Results without a call, duplicate results
     /// and empty answers are removed. Returns whether something was changed.
     pub fn repair(&mut self) -> bool {
         let mut repaired = Vec::with_capacity(self.messages.len());

@@ -74,7 +74,7 @@ impl Runtime {
     /// ```standalone_crate
     /// use llm_do::prelude::*;
     ///
-    /// /// Greet somebody.
+    /// /// Greet a person.
     /// #[tool(effect = read_only)]
     /// fn greet(name: &str) -> String {
     ///     format!("Hello, {name}!")

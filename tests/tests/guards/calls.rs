@@ -162,7 +162,7 @@ async fn unchanged_arguments_emit_no_event_even_after_arguments_mut() {
 async fn a_refused_call_never_starts_and_never_asks_for_approval() {
     let (notes, recorder) = (Notes::default(), Recorder::new());
     let guard = FunctionGuard::new("no").before_call(|call| match call.name() {
-        "write" => Err(Refusal::tell("nothing is written today")),
+        "write" => Err(Refusal::reject("nothing is written today")),
         _ => Ok(()),
     });
     let model = scripted(&Notes::default(), [calling("write", &json!({ "path": "a" })), text("then not")]);
@@ -182,7 +182,7 @@ async fn a_refused_call_never_starts_and_never_asks_for_approval() {
 async fn each_refusal_reaches_the_model_under_the_name_it_called() {
     let notes = Notes::default();
     let guard = FunctionGuard::new("no").before_call(|call| match call.name() {
-        "read" => Err(Refusal::tell("not this one")),
+        "read" => Err(Refusal::reject("not this one")),
         _ => Ok(()),
     });
     let again = || calling("fs_read", &json!({ "path": "a" }));
@@ -231,7 +231,7 @@ async fn a_refused_result_is_an_error_and_guards_further_out_see_it() {
         seen.add(result.as_ref().unwrap_err().to_string());
         Ok(())
     });
-    let inner = FunctionGuard::new("inner").after_call(|_, _| Err(Refusal::tell("secret")));
+    let inner = FunctionGuard::new("inner").after_call(|_, _| Err(Refusal::reject("secret")));
     let runtime = builder().guard(outer).guard(inner).sink(recorder.clone()).build().unwrap();
     let error = runtime.run(read { path: "a".into(), lines: 1 }).await.unwrap_err();
     assert_eq!(error.to_string(), "the guard `inner` refuses `read`: secret");
@@ -271,7 +271,7 @@ async fn guards_see_failures_and_may_replace_them() {
 #[tokio::test]
 async fn after_call_does_not_run_for_a_call_that_never_ran() {
     let notes = Notes::default();
-    let refuse = FunctionGuard::new("no").before_call(|_| Err(Refusal::tell("no")));
+    let refuse = FunctionGuard::new("no").before_call(|_| Err(Refusal::reject("no")));
     let runtime = builder().guard(noting("a", &notes)).guard(refuse).build().unwrap();
     runtime.run(read { path: "a".into(), lines: 1 }).await.unwrap_err();
     runtime.run_named("read", json!({ "path": 1 })).await.unwrap_err();
@@ -303,7 +303,7 @@ async fn the_terminal_sink_shows_guard_actions() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("terminal");
     let sink = Terminal::new(std::fs::File::create(&path).unwrap(), Verbosity::Calls);
-    let refuse = FunctionGuard::new("no").after_call(|_, _| Err(Refusal::tell("too long")));
+    let refuse = FunctionGuard::new("no").after_call(|_, _| Err(Refusal::reject("too long")));
     let runtime = builder().guard(path_to(json!("b"))).guard(refuse).sink(sink).build().unwrap();
     runtime.run(read { path: "a".into(), lines: 1 }).await.unwrap_err();
     runtime.flush().await;

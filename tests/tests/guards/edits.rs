@@ -56,7 +56,7 @@ fn small(seen: &Notes) -> FunctionGuard {
         let path = call.arguments()["path"].as_str().unwrap().to_owned();
         seen.add(&*path);
         if path == "secret" {
-            return Err(Refusal::tell("it is secret"));
+            return Err(Refusal::reject("it is secret"));
         }
         if path != path.to_lowercase() {
             call.arguments_mut()["path"] = path.to_lowercase().into();
@@ -130,7 +130,7 @@ async fn a_resumed_run_shows_guards_the_recorded_edit_without_asking() {
 }
 
 #[tokio::test]
-async fn an_edit_that_has_run_is_replayed_whatever_the_rules_say_of_what_guards_made_of_it() {
+async fn an_edit_that_ran_is_replayed_even_if_the_rules_now_block_what_guards_made_of_it() {
     let of_b =
         |rule: Rule| Policy::new().decide_with(move |call| (call.arguments["path"] == "b").then(|| rule.clone()));
     for (first, then) in [

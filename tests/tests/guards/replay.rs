@@ -181,7 +181,7 @@ impl Guard for Judging {
             asked.add("judged");
             if is_up { Ok(()) } else { Err("the service is down".into()) }
         });
-        judged.await.map_err(|error| Refusal::tell(llm_do::error::chain(&error)))
+        judged.await.map_err(|error| Refusal::reject(llm_do::error::chain(&error)))
     }
 }
 
@@ -303,7 +303,7 @@ async fn a_run_whose_failure_a_guard_replaced_is_not_repeated() {
     assert_eq!(run(&journal.replayed()).await, (json!("recovered"), Some(true), 0));
 }
 
-/// Writes two files at once.
+/// Writes two files concurrently.
 #[entry(toolsets = [write])]
 async fn write_both(ctx: &CallContext<write_both>) -> Result<(String, String)> {
     let of = |path: &str| ctx.call(write { path: path.into() });
@@ -331,7 +331,7 @@ impl Guard for Slow {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_at_once_resume_however_long_a_guard_took_for_each() {
+async fn concurrent_calls_resume_regardless_of_how_long_their_guards_take() {
     let journal = MemoryJournal::new();
     let runtime = |journal: &MemoryJournal, is_stuck| {
         builder().guard(Slow { is_stuck }).journal(journal.clone()).build().unwrap()

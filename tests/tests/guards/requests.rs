@@ -73,7 +73,7 @@ async fn a_refused_request_is_not_sent_and_the_workers_caller_gets_the_error() {
     let notes = Notes::default();
     let guard = || {
         FunctionGuard::new("no").before_request(|request| match request.worker() {
-            "reader" => Err(Refusal::tell("the day is over")),
+            "reader" => Err(Refusal::reject("the day is over")),
             _ => Ok(()),
         })
     };
@@ -126,7 +126,7 @@ async fn the_worker_and_events_get_the_changed_response() {
 async fn a_refused_response_is_retried_and_its_tool_calls_do_not_run() {
     let (notes, recorder) = (Notes::default(), Recorder::new());
     let guard = FunctionGuard::new("calm").after_response(|_, response| match response.tool_calls().next() {
-        Some(_) => Err(Refusal::tell("answer without calls")),
+        Some(_) => Err(Refusal::reject("answer without calls")),
         None => Ok(()),
     });
     let model = scripted(&notes, [calling("write", &json!({ "path": "a" })), text("done")]);
@@ -142,7 +142,7 @@ async fn a_refused_response_is_retried_and_its_tool_calls_do_not_run() {
 #[tokio::test]
 async fn refused_responses_use_the_retries() {
     let notes = Notes::default();
-    let guard = FunctionGuard::new("never").after_response(|_, _| Err(Refusal::tell("not polite")));
+    let guard = FunctionGuard::new("never").after_response(|_, _| Err(Refusal::reject("not polite")));
     let runtime = builder().force_model(scripted(&notes, [text("hi")])).guard(guard).build().unwrap();
     let error = runtime.run(reader { input: "x".into() }).await.unwrap_err();
     assert_eq!(error.to_string(), "`reader` gave up: no valid result in 2 attempts; the last error: not polite");
@@ -161,7 +161,7 @@ async fn outer_guards_still_see_a_refused_response() {
         Ok(())
     });
     let refuse = FunctionGuard::new("once").after_response(|request, _| match request.turn() {
-        1 => Err(Refusal::tell("once more")),
+        1 => Err(Refusal::reject("once more")),
         _ => Ok(()),
     });
     let model = scripted(&notes, [text("a secret"), text("done")]);

@@ -64,7 +64,7 @@ impl Visit for Seen {
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        assert_eq!(self.fields.insert(field.name(), value.to_owned()), None, "{field} is said twice");
+        assert_eq!(self.fields.insert(field.name(), value.to_owned()), None, "{field} is set twice");
     }
 }
 
@@ -150,7 +150,7 @@ fn traced(sink: TracingSink) -> RuntimeBuilder {
     Runtime::builder().force_model(TestModel::new()).approval_mode(ApprovalMode::ApproveAll).sink(sink)
 }
 
-/// Returns a model that calls `keep`, then says it is done.
+/// Returns a model that calls `keep`, then answers that it is done.
 fn calls_keep() -> ScriptedModel {
     let call = ToolCall::new("call-1", "keep", r#"{"secret":"swordfish"}"#);
     let answers = [ResponsePart::ToolCall(call), ResponsePart::Text { text: "swordfish is kept".into() }];

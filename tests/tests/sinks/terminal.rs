@@ -38,7 +38,7 @@ async fn calls_are_shown_below_their_callers_and_many_lines_are_cut() {
 
 #[tokio::test]
 async fn streamed_text_is_shown_immediately_and_once() {
-    let model = TestModel::new().call_tools(false).text("said");
+    let model = TestModel::new().call_tools(false).text("hello");
     let show = |verbosity, model| async move {
         let written = Written::default();
         let sink = Terminal::new(written.clone(), verbosity);
@@ -48,8 +48,8 @@ async fn streamed_text_is_shown_immediately_and_once() {
         written.text()
     };
     let (calls, stream) = (show(Verbosity::Calls, model.clone()).await, show(Verbosity::Stream, model).await);
-    assert!(calls.contains("got \"said\" (") && !calls.contains("│ said"), "{calls}");
-    assert!(stream.contains("\n  │ said\n") && !stream.contains("got \"said\""), "{stream}");
+    assert!(calls.contains("got \"hello\" (") && !calls.contains("│ hello"), "{calls}");
+    assert!(stream.contains("\n  │ hello\n") && !stream.contains("got \"hello\""), "{stream}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What the compiler says of a function in a list of tools.
+//! The compiler error for a plain function in a list of tools.
 //!
 //! A tool is listed as the struct beside its function, so a plain function is "expected type, found function", and no
 //! trait is asked about a type that is not found. So each single name is imported under an alias, and then found as a

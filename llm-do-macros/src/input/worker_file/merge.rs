@@ -74,7 +74,7 @@ impl Merge {
     fn fill<T, V>(&mut self, key: &str, slot: &mut Option<T>, given: Option<Located<V>>, to: fn(&Values, V) -> T) {
         let Some(Located { place, value }) = given else { return };
         if slot.is_some() {
-            let message = format!("`{key}` is given both here and in the attribute; remove one of them");
+            let message = format!("`{key}` is given both here and in the attribute; remove one");
             self.faults.push(Fault::new(place, message));
         } else {
             *slot = Some(to(&self.values, value));
@@ -87,7 +87,7 @@ impl Merge {
         for (key, list) in [("tools", tools), ("toolsets", toolsets)] {
             let Some(Located { place, value }) = list else { continue };
             if is_given {
-                let message = format!("`{key}` is given here, and `toolsets` in the attribute; remove one of them");
+                let message = format!("`{key}` is given here, and `toolsets` in the attribute; remove one");
                 self.faults.push(Fault::new(place, message));
                 continue;
             }

@@ -56,7 +56,7 @@ fn cases(options: &HardenOptions) -> Result<Cases, CommandError> {
         cases.add_file(path).map_err(CommandError::from_error)?;
     }
     if cases.is_empty() {
-        let near = did_you_mean(&options.worker, cases.others());
+        let near = did_you_mean(&options.worker, cases.other_tools());
         return Err(CommandError::Error(format!("no finished call of `{}` in the journals{near}", options.worker)));
     }
     Ok(cases)

@@ -40,7 +40,7 @@ pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), C
     let progress = Progress::new(verbosity(options.verbose));
     let token = builder.cancellation_token();
     let mut builder = configure(builder, options, &progress);
-    let cannot_ask = builder.has_nobody_to_ask();
+    let cannot_ask = builder.has_no_approver();
     if cannot_ask {
         builder = builder.default_approver(NoTerminalApprover);
     }

@@ -97,7 +97,7 @@ impl Cases {
 
     /// Returns the names of other calls in the journals, for suggestions.
     #[cfg(feature = "cli")]
-    pub(crate) fn others(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn other_tools(&self) -> impl Iterator<Item = &str> {
         self.others.iter().map(AsRef::as_ref)
     }
 

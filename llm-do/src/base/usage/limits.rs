@@ -247,7 +247,7 @@ impl Limits {
     }
 }
 
-/// Returns the lower of two limits; `None` is no limit.
+/// Returns the lower of two limits; `None` means unlimited.
 fn lower<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     one.into_iter().chain(other).min()
 }

@@ -1,6 +1,6 @@
 //! Toolset membership as a type-level answer: yes or no.
 //!
-//! A trait can say that a toolset includes a tool, but not that it does not. `except` needs that, and so does a tool
+//! A trait can express that a toolset includes a tool, but not that it does not. `except` needs that, and so does a tool
 //! that a declaration includes twice, under two names. So each tool has a [`Keyed::Key`]: the hash of its name as a
 //! type-level list of digits, since digits can be distinguished as types. At run time the names themselves are
 //! compared, so a hash collision cannot permit a call; and the registry rejects two tools of the same name.

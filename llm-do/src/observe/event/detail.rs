@@ -48,7 +48,7 @@ pub enum Caller {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DecidedBy {
-    /// A rule, or the absence of an approver: there is none, or its inbox is gone.
+    /// A rule, or a missing approver: none is configured, or its inbox was dropped.
     Policy,
     /// The approval mode of the run: `approve_all` or `reject_all`.
     Mode,

@@ -68,7 +68,7 @@ pub enum EventKind {
         /// such as a secret, is hidden here too.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         given: Option<Value>,
-        /// The 1-based position of the question among those that are open; 0 if nobody is asked because the mode or
+        /// The 1-based position of the question among those that are open; 0 if no question is asked because the mode or
         /// an earlier decision answers.
         position: usize,
         /// How many questions the queue has so far.
@@ -212,7 +212,7 @@ pub enum EventKind {
         #[serde(flatten)]
         used: RunUsage,
     },
-    /// A sink was too slow and missed events, of this run and of others at that time, from this one on.
+    /// A sink was too slow and missed events, of this run and of concurrent runs, from this one on.
     ///
     /// Only that sink receives this event. It has the sequence number, call and time of the first missed event.
     Dropped {

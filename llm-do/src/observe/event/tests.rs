@@ -163,7 +163,7 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
                 DecidedBy::Memory,
                 DecidedBy::Cancellation,
             ]);
-            // Null cannot be told from absent arguments.
+            // Null cannot be distinguished from absent arguments.
             let edited = prop::option::of(value().prop_filter("null", |value| !value.is_null()));
             (any::<bool>(), by, rule(), maybe(), edited, of(SCOPES))
                 .prop_map(|(approved, by, rule, reason, edited, scope)| EventKind::ApprovalDecided {

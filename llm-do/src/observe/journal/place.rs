@@ -89,7 +89,7 @@ impl ChildSteps {
         AnnouncedCall { siblings: Arc::clone(siblings), begun: known.begun_unguarded, is_met }
     }
 
-    /// Begins a call that was coming or is made just now; what guards do about calls that are coming is not made at once
+    /// Begins a call, which may have been announced; calls that guards make about announced calls are not concurrent
     /// with them.
     pub(crate) fn begin(
         &self,
@@ -166,7 +166,7 @@ impl InFlightStep {
     pub(crate) fn fail_by(&self, keys: impl IntoIterator<Item = Arc<str>>, error: &CallError) {
         let (mut siblings, error) = (lock(&self.siblings), error.id());
         let begun = siblings.begun();
-        // Code that tries again drops an error, and the next one may take its memory and say the same.
+        // Code that retries drops an error, and the next one may have the same address and text.
         let is_dropped = |failed: &&mut FailedCall| failed.visit != self.key && failed.error.as_ref() == Some(&error);
         siblings.failed.iter_mut().filter(is_dropped).for_each(|failed| failed.error = None);
         let failed = |key| FailedCall { key, begun, visit: Arc::clone(&self.key), error: Some(error.clone()) };

@@ -44,7 +44,7 @@ pub(crate) struct CallFrame {
     /// How many calls of any kind it is nested in.
     pub(crate) nesting: u32,
     pub(crate) name: Arc<str>,
-    /// Distinguishes the callee from others of its name.
+    /// Distinguishes the callee from namesakes.
     pub(crate) variant: Option<Variant>,
     pub(crate) by: Caller,
     /// What it may call; `None` if everything.

@@ -126,7 +126,7 @@ impl NamedGuard {
     /// Refuses a call whose arguments the guard made invalid; the error names the guard.
     pub(crate) fn invalid_arguments(&self, call: &CallContext, fault: &impl Display) -> CallError {
         let reason = format!("the guard changed the arguments, which are now invalid: {fault}");
-        self.report_refusal(call, GuardHook::BeforeCall, Refusal::tell(reason))
+        self.report_refusal(call, GuardHook::BeforeCall, Refusal::reject(reason))
     }
 
     /// Reports that the guard changed the arguments, request, response or result.
@@ -158,7 +158,7 @@ impl GuardedResult {
     fn check_nesting(&mut self) -> Result<(), Refusal> {
         let Ok(returned) = &mut self.0 else { return Ok(()) };
         let value = nesting::shallow(std::mem::take(&mut returned.value));
-        let refuse = |fault| Refusal::tell(format!("the guard changed the result, which is now {fault}"));
+        let refuse = |fault| Refusal::reject(format!("the guard changed the result, which is now {fault}"));
         returned.value = value.map_err(refuse)?;
         Ok(())
     }

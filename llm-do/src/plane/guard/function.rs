@@ -25,7 +25,7 @@ type AfterResponse = dyn Fn(&GuardedRequest<'_>, &mut Response) -> Result<(), Re
 /// use llm_do::{Effect, Runtime};
 ///
 /// let read_only = FunctionGuard::new("read_only").before_call(|call| match call.effect() {
-///     Effect::Destructive => Err(Refusal::tell("destructive calls are not allowed; use read-only tools")),
+///     Effect::Destructive => Err(Refusal::reject("destructive calls are not allowed; use read-only tools")),
 ///     _ => Ok(()),
 /// });
 /// let builder = Runtime::builder().guard(read_only);

@@ -15,7 +15,7 @@ pub struct Refusal {
 
 impl Refusal {
     /// Refuses, and reports `reason` to the caller or the model, which may continue; models may see `reason`.
-    pub fn tell(reason: impl Into<String>) -> Self {
+    pub fn reject(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), stops: false }
     }
 

@@ -99,7 +99,7 @@ impl Prepared {
         }
     }
 
-    /// Returns the arguments for whoever decides about the call.
+    /// Returns the arguments as the approver sees them.
     pub(crate) fn shown(&self) -> Result<DisplayedArguments, Fault> {
         let (arguments, found) = find_files(|| self.arguments());
         let arguments = arguments?.into_owned();

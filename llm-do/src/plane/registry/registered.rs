@@ -230,7 +230,7 @@ impl Registered {
         }
     }
 
-    /// Returns the definition of a worker from run time, which distinguishes it from others of its name.
+    /// Returns the definition of a worker from run time, which distinguishes it from namesakes.
     pub(crate) fn variant(&self) -> Option<&Variant> {
         let plan = self.plan().filter(|_| self.place.is_none())?;
         Some(self.variant.get_or_init(|| {

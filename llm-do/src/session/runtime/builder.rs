@@ -111,7 +111,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets whether a worker's model is told about a denied call and may continue. Default: false, a denial fails the
+    /// Sets whether a worker's model is informed of a denied call and may continue. Default: false, a denial fails the
     /// run.
     pub fn return_permission_errors(mut self, yes: bool) -> Self {
         self.return_permission_errors = yes;
@@ -133,7 +133,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Runs **every** worker on `model`, whatever it declares, for tests and offline use.
+    /// Runs **every** worker on `model`, regardless of its own `model`, for tests and offline use.
     pub fn force_model(mut self, model: impl Model + 'static) -> Self {
         self.forced_model = Some(Arc::new(model));
         self
@@ -197,7 +197,7 @@ impl RuntimeBuilder {
     /// Sets how many events may wait for a sink that is called on a thread of its own. Default: 4,096.
     ///
     /// Once as many wait, new events are dropped until half of the queue is free; an
-    /// [`EventKind::Dropped`](crate::event::EventKind::Dropped) tells the sink how many are missing.
+    /// [`EventKind::Dropped`](crate::event::EventKind::Dropped) reports how many are missing.
     pub fn sink_capacity(mut self, events: usize) -> Self {
         self.sink_capacity = Some(events);
         self
@@ -392,7 +392,7 @@ impl RuntimeBuilder {
 
     /// Returns whether calls that need approval would be denied, because no approver is set.
     #[cfg(feature = "cli")]
-    pub(crate) fn has_nobody_to_ask(&self) -> bool {
+    pub(crate) fn has_no_approver(&self) -> bool {
         self.mode == ApprovalMode::Prompt && self.approver.is_none()
     }
 
@@ -441,7 +441,7 @@ impl RuntimeBuilder {
     /// [`force_model`](Self::force_model) is set; unknown names in the policy; unknown names in shadows.
     ///
     /// A missing API key is not an error here, since the program may never use that model: the worker that uses it
-    /// fails. A worker without a model is no error either: a run that may call it, according to the declarations of
+    /// fails. A worker without a model is not an error either: a run that may call it, according to the declarations of
     /// its items, is refused before anything runs. The command `check` reports both.
     pub fn build(mut self) -> Result<Runtime, BuildError> {
         let registry = self.collect()?;

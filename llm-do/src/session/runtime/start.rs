@@ -42,7 +42,7 @@ impl Runtime {
     /// ```standalone_crate
     /// # use llm_do::prelude::*;
     /// # use llm_do::testing::TestModel;
-    /// /// Greet somebody.
+    /// /// Greet a person.
     /// #[worker]
     /// async fn greet(input: String) -> String;
     ///
@@ -71,7 +71,7 @@ impl Runtime {
         self.begin(name, arguments, |returned| Ok(returned.value))
     }
 
-    /// Writes the arguments of a typed call, unless they would be read as others.
+    /// Writes the arguments of a typed call, unless they would be decoded as different values.
     fn written<T: Tool>(&self, call: T) -> Result<Value, CallError> {
         let arguments = to_arguments(call)?;
         if self.plane.registry.get(T::NAME).map_or(Ok(false), |tool| tool.may_skip_fields())? {

@@ -8,7 +8,7 @@ fn helper(text: String) -> String {
 
 /// Says something.
 #[entry(toolsets = [helper])]
-async fn say(ctx: &CallContext<say>) -> Result<()> {
+async fn report(ctx: &CallContext<report>) -> Result<()> {
     let _ = ctx;
     Ok(())
 }

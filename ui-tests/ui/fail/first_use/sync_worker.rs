@@ -2,7 +2,7 @@
 
 use llm_do::prelude::*;
 
-/// Greet somebody.
+/// Greet a person.
 #[worker]
 fn greet(input: String) -> String;
 

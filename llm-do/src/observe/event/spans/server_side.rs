@@ -22,7 +22,7 @@ impl ServerSideSpans {
         self.0.push((Arc::clone(tool), input.clone(), span));
     }
 
-    /// Ends the span of the tool with this input; if there is none, the first span of a tool of that name.
+    /// Ends the span of the tool with this input; otherwise the first span of a tool of that name.
     pub(super) fn finish(&mut self, tool: &str, input: &Value, error: Option<&str>, with_content: bool) {
         let same = self.0.iter().position(|(name, given, _)| **name == *tool && given == input);
         let Some(index) = same.or_else(|| self.0.iter().position(|(name, ..)| **name == *tool)) else { return };

@@ -33,7 +33,7 @@ impl PendingToolCalls {
         Some(self.0.remove(*named.first()?).id)
     }
 
-    /// Removes all calls of a tool after one of them was refused, since it is unknown which one.
+    /// Removes all calls of a tool after one was refused, since it is unknown which one.
     pub(super) fn remove_all(&mut self, name: &str) {
         let named = self.named(name);
         let mut index = 0..;

@@ -71,7 +71,7 @@ mod tests {
             "The set {1, 2} has one: {\"n\":1}.",
             "\u{feff}{\"n\":1}",
             "<think>{\"m\": 0} or {\"n\": \"one\"}?</think>{\"n\":1}",
-            "{\"n\":1} that is to say {\"n\": 1}",
+            "{\"n\":1} in other words {\"n\": 1}",
         ] {
             assert_eq!(read(text), Ok(json!({ "n": 1 })), "{text}");
         }
