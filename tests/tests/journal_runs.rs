@@ -851,7 +851,7 @@ async fn the_model_receives_the_same_error_messages_in_a_replay() {
     for words in ["`fail` failed: no", "`panic_in` panicked: index out of bounds", "invalid arguments for `look`"] {
         assert!(result.contains(words), "{result}");
     }
-    assert!(result.contains("`dawdle` took longer") && result.contains("`wait_for_another` took longer"), "{result}");
+    assert!(result.contains("`dawdle` timed out") && result.contains("`wait_for_another` timed out"), "{result}");
     assert_eq!(log.take(), ["failed", "panicked", "dawdled", "dawdled on"]);
     for records in 1..=journal.records().len() {
         let whole = records == journal.records().len();

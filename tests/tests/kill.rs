@@ -271,7 +271,7 @@ fn recorded_answers_of_the_user_are_replayed() {
 
 #[test]
 fn workers_are_created_once_and_their_files_are_complete() {
-    assert_same_after_kills("makes", "a worker `helper` was made already");
+    assert_same_after_kills("makes", "a worker named `helper` already exists");
 }
 
 #[test]

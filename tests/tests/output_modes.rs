@@ -33,7 +33,7 @@ async fn judge_after_a_look(input: String) -> Finding;
 
 /// Judge in text after a look.
 #[worker(toolsets = [look], output = prompted)]
-async fn answer_after_a_look(input: String) -> Finding;
+async fn score_after_a_look(input: String) -> Finding;
 
 /// Judge through the tool.
 #[worker(output = tool)]
@@ -99,7 +99,7 @@ async fn every_output_method_works_after_tool_calls() {
         assert_eq!(tool.requests()[1].tool_names(), ["look", "final_result"]);
 
         let prompted = look().text("I looked: {\"score\": 7}");
-        let result = runtime(&prompted, streaming).run(answer_after_a_look { input: "q".into() }).await.unwrap();
+        let result = runtime(&prompted, streaming).run(score_after_a_look { input: "q".into() }).await.unwrap();
         assert_eq!(result.score, 7);
         assert_eq!(
             (prompted.requests()[1].tool_names(), prompted.requests()[1].last_text()),

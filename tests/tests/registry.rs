@@ -80,6 +80,11 @@ fn a_declaration_with_two_tools_of_one_name_is_rejected() {
 #[test]
 fn a_flattened_struct_with_unknown_or_duplicate_fields_is_rejected() {
     let error = Registry::collect().unwrap_err().to_string();
-    assert!(error.contains("): `place` cannot be flattened: its type is no struct of named fields, or"), "{error}");
+    assert!(
+        error.contains(
+            "): `place` cannot be flattened: its type must be a struct with named fields that takes no other fields"
+        ),
+        "{error}"
+    );
     assert!(error.contains("`draw` (tests/tests/registry.rs:52): two arguments are named `width`"), "{error}");
 }

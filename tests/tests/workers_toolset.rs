@@ -206,8 +206,8 @@ async fn a_name_is_trimmed_and_used_only_once() {
     let expected = [
         r#"{"worker":"helper""#,
         "`worker_create` failed: the worker was not created: a worker named `helper` already exists; choose another name",
-        "`worker_create` failed: the worker was not created: `look` is registered already; choose another name",
-        "`worker_create` failed: the worker was not created: `senses` is registered already; choose another name",
+        "`worker_create` failed: the worker was not created: `look` is already registered; choose another name",
+        "`worker_create` failed: the worker was not created: `senses` is already registered; choose another name",
         "`worker_create` failed: the worker was not created: invalid name `two words`",
         "`worker_create` failed: the worker was not created: its instructions are blank",
         "Help. now",
@@ -239,8 +239,8 @@ async fn all_faults_are_reported_together_and_nothing_is_created() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 
     let told = led(vec![faulty, call("a b", "now")]).await;
-    assert!(told[0].contains("`delete` cannot be given to it; there are `worker_create`"), "{told:?}");
-    assert!(told[0].contains("`lisen` cannot be given to it; did you mean `listen`?"), "{told:?}");
+    assert!(told[0].contains("it cannot have the toolset `delete`: available: `worker_create`"), "{told:?}");
+    assert!(told[0].contains("it cannot have the toolset `lisen`: did you mean `listen`?"), "{told:?}");
     assert!(told[1].contains("no tool `a b`: no worker has been created yet"), "{told:?}");
 }
 
@@ -287,7 +287,7 @@ async fn only_worker_call_can_call_a_created_worker_and_nothing_else() {
     assert!(told[2].starts_with("no tool `helper`"), "{told:#?}");
     assert!(told[3].ends_with("no tool `head`: the created workers are `helper`"), "{told:#?}");
     assert!(told[4].ends_with("the created workers are `helper`; did you mean `helper`?"), "{told:#?}");
-    assert!(told[5].contains("`helper` cannot be given to it"), "{told:#?}");
+    assert!(told[5].contains("it cannot have the toolset `helper`"), "{told:#?}");
     assert!(runtime.registry().get("helper").is_none());
     assert!(runtime.run_named("helper", json!({ "input": "now" })).await.is_err());
 }

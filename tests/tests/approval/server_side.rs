@@ -115,7 +115,7 @@ async fn a_model_need_not_support_blocked_tools() {
 async fn an_approval_does_not_cover_a_tool_of_the_same_name() {
     let faults = Policy::new().server_side_tool("web_serch", Rule::Ask);
     let error = Runtime::builder().policy(faults).build().unwrap_err().to_string();
-    assert!(error.contains("no server-side tool `web_serch`; did you mean `web_search`?"), "{error}");
+    assert!(error.contains("unknown server-side tool `web_serch`; did you mean `web_search`?"), "{error}");
 }
 
 #[tokio::test]

@@ -143,7 +143,11 @@ async fn arguments_that_a_guard_makes_invalid_are_refused_in_its_name() {
     let runtime = builder().guard(path_to(json!(7))).sink(recorder.clone()).build().unwrap();
     let error = runtime.run(write { path: "a".into() }).await.unwrap_err();
     assert!(matches!(&error, CallError::Refused { guard, stops: false, .. } if guard == "paths"), "{error}");
-    assert!(error.to_string().contains("as it changed them: ") && error.to_string().contains("path"), "{error}");
+    assert!(
+        error.to_string().contains("the guard changed the arguments, which are now invalid: ")
+            && error.to_string().contains("path"),
+        "{error}"
+    );
     assert!(!recorder.kinds().iter().any(|kind| matches!(kind, EventKind::CallStarted { .. })));
 }
 

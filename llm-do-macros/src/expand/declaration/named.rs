@@ -11,6 +11,7 @@ use quote::{format_ident, quote};
 use syn::Path;
 
 use crate::args::toolset::Member;
+use crate::runtime;
 
 /// A check of the members that are single names; a name that is not found at all passes, since the compiler reports it.
 pub(super) fn check(members: &[Member]) -> Option<TokenStream> {
@@ -18,14 +19,15 @@ pub(super) fn check(members: &[Member]) -> Option<TokenStream> {
     let names = members.iter().flat_map(paths).filter_map(Path::get_ident);
     let names: Vec<_> = names.filter(|name| known.insert(*name)).collect();
     let aliases: Vec<_> = (0..names.len()).map(alias).collect();
+    let private = runtime::private();
     (!names.is_empty()).then(|| {
         quote! {
             #[allow(dead_code, non_camel_case_types, non_upper_case_globals, unused_imports, unused_macros)]
             const _: () = {
                 mod __stand_ins {
                     #(
-                        pub type #names = ::llm_do::__private::NoType;
-                        pub const #names: ::llm_do::__private::NoValue = ::llm_do::__private::NoValue;
+                        pub type #names = #private::NoType;
+                        pub const #names: #private::NoValue = #private::NoValue;
                     )*
                 }
                 #(
