@@ -151,7 +151,7 @@ async fn a_model_without_tools_is_refused_for_a_worker_that_needs_them() {
 async fn prompted(model: TestModel) -> [Result<Finding, CallError>; 2] {
     let text = Runtime::builder().force_model(model.clone().profile(Profile::TEXT)).build().unwrap();
     let tools = Runtime::builder().force_model(model).build().unwrap();
-    [text.run(judge { input: "q".into() }).await, tools.run(answer_after_a_look { input: "q".into() }).await]
+    [text.run(judge { input: "q".into() }).await, tools.run(score_after_a_look { input: "q".into() }).await]
 }
 
 #[tokio::test]
@@ -173,7 +173,7 @@ async fn a_test_model_does_not_repeat_tool_calls_after_a_rejected_answer() {
     let looks = async |builder: RuntimeBuilder| {
         let recorder = Recorder::new();
         let runtime = builder.sink(recorder.clone()).build().unwrap();
-        let result = runtime.run(answer_after_a_look { input: "q".into() }).await;
+        let result = runtime.run(score_after_a_look { input: "q".into() }).await;
         assert!(matches!(result, Err(CallError::GaveUp { .. })), "{result:?}");
         let kinds = recorder.kinds();
         assert!(kinds.iter().any(|kind| matches!(kind, EventKind::ModelRetry { .. })));

@@ -155,7 +155,7 @@ impl Faults {
 
 /// Reports state that is used as an argument.
 fn injected(ty: &str, writer: &str) -> String {
-    format!("state is injected: write `State<{ty}>`; an argument would be written by {writer}")
+    format!("state is injected: write `State<{ty}>`; {writer} provides arguments")
 }
 
 impl<'ast> Visit<'ast> for Faults {

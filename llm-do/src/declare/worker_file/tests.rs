@@ -142,11 +142,15 @@ fn spec() -> impl Strategy<Value = WorkerSpec> {
         let (settings, limits, mode, turns, retries, millis, input, output) = rest;
         toolsets.sort();
         toolsets.dedup();
-        let modes = [OutputMode::Auto, OutputMode::Native, OutputMode::Tool, OutputMode::Prompted];
+        let output_modes = [OutputMode::Auto, OutputMode::Native, OutputMode::Tool, OutputMode::Prompted];
         let instructions = instructions.trim().replace("\r\n", "\n");
         let mut spec = WorkerSpec::new(name, instructions).description(description).toolsets(toolsets).hints(hints);
-        spec =
-            spec.server_side_tools(tools).settings(settings).output_mode(modes[mode]).max_turns(turns).retries(retries);
+        spec = spec
+            .server_side_tools(tools)
+            .settings(settings)
+            .output_mode(output_modes[mode])
+            .max_turns(turns)
+            .retries(retries);
         spec = match model {
             Some(model) => spec.model(model),
             None => spec.compatible_models(globs),
