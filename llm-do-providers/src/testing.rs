@@ -34,7 +34,7 @@ pub use self::test::TestModel;
 /// # let error = tokio.block_on(async {
 /// let error = model.request(Request::new(&messages, &settings)).await.unwrap_err();
 /// # error });
-/// assert!(error.to_string().contains("requests are forbidden here"));
+/// assert!(error.to_string().contains("real requests are forbidden"));
 /// # }
 /// ```
 pub fn forbid_requests() {

@@ -61,7 +61,7 @@ impl Cli {
     ///
     /// # Examples
     ///
-    /// ```no_run
+    /// ```no_run,standalone_crate
     /// use llm_do::prelude::*;
     ///
     /// struct Notes(Vec<String>);

@@ -5,7 +5,7 @@ use crate::base::error::{CallError, chain};
 /// The error with which a guard refuses a call, request or response; it may stop the run.
 ///
 /// `?` converts a [`CallError`] of a guard's own call: the refusal stops the run unless the error is
-/// [mendable](CallError::is_mendable).
+/// [recoverable](CallError::is_recoverable).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Refusal {
