@@ -162,7 +162,7 @@ async fn own_thinking_is_sent_back_and_that_of_other_providers_is_not() {
     let messages = [Message::user("show me"), Message::Assistant { parts }];
     let settings = Settings::default();
     let error = model.request(Request::new(&messages, &settings)).await.expect_err("the template shows");
-    assert!(error.to_string().contains("<think>\nmine\n</think>\n\nsaid<|im_end|>"), "{error}");
+    assert!(error.to_string().contains("<think>\nmine\n</think>\n\nspoken<|im_end|>"), "{error}");
 }
 
 #[tokio::test]
