@@ -3,8 +3,8 @@
 mod error;
 mod expected;
 mod file;
+mod key;
 mod memory;
-mod place;
 mod record;
 mod replay;
 mod shared;
@@ -21,10 +21,10 @@ use serde_json::{Value, json};
 
 pub use self::error::{Interrupted, JournalError};
 pub use self::file::{FileJournal, Records};
-pub use self::memory::MemoryJournal;
 #[cfg(feature = "cli")]
-pub(crate) use self::place::name as called;
-pub(crate) use self::place::{AnnouncedCall, ChildSteps, InFlightStep, digest};
+pub(crate) use self::key::name as called;
+pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep, digest};
+pub use self::memory::MemoryJournal;
 pub use self::record::Record;
 pub(crate) use self::record::too_deep;
 pub use self::step::{StepKind, StepSpec};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::RunUsage;
 
-/// The most that a call and everything below it may use together. What is not set is not limited.
+/// The most that a call and everything below it may use together. Unset limits are unlimited.
 ///
 /// Requests and tool calls are counted before they are made, including those in flight, so their limits are never
 /// exceeded. The tokens and cost of a request are known only once it is answered. So a limit on tokens or money stops

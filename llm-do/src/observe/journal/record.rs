@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{JournalError, StepKind, StepSpec, place};
+use super::{JournalError, StepKind, StepSpec, key};
 use crate::declare::schema::is_shallow;
 
 /// The maximum nesting depth of a recorded value: the JSON reader stops at 128 levels, and the record adds some.
@@ -68,19 +68,19 @@ impl Record {
         let mut call = &*self.parent;
         self.callers.iter().rev().map_while(move |place| {
             let inner = call;
-            call = place::parent(inner)?;
+            call = key::parent(inner)?;
             Some((call, inner, *place))
         })
     }
 
     /// Returns the key of the call that this is a part of, or its own key.
     pub(crate) fn call(&self) -> &str {
-        place::call(&self.key, &self.parent)
+        key::call(&self.key, &self.parent)
     }
 
     /// Describes the step without its content.
     pub(super) fn describe(&self) -> String {
-        place::describe(self.kind, &self.name, &self.input)
+        key::describe(self.kind, &self.name, &self.input)
     }
 }
 

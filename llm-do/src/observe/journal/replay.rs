@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::expected::{Expected, MissingCalls, Overdue};
 use super::record::{CallerPlace, check_depth};
-use super::{JournalError, Record, StepKind, StepSpec, place};
+use super::{JournalError, Record, StepKind, StepSpec, key};
 
 /// The records of a journal, by key and by place.
 #[derive(Debug, Default)]
@@ -239,7 +239,7 @@ impl Replay {
         let SiblingRecords { is_added_to, places, .. } = self.siblings.get(parent)?;
         let is_missing = |slot: &&Slot| !slot.is_replayed && (!slot.record.overlapped || *is_added_to);
         let unused = places.values().flatten().map(|&slot| &self.slots[slot]).find(is_missing)?;
-        Some(diverged(&unused.record, format!("the end of `{}`", place::name(parent))))
+        Some(diverged(&unused.record, format!("the end of `{}`", key::name(parent))))
     }
 
     pub(super) fn is_replaying(&self) -> bool {
@@ -295,8 +295,8 @@ impl Replay {
         match own.find(|record| record.call() == &**call) {
             Some(record) => diverged(record, step.to_string()),
             None => JournalError::Diverged {
-                place: place::describe_place(&step.parent, *place),
-                recorded: place::describe_key(call),
+                place: key::describe_place(&step.parent, *place),
+                recorded: key::describe_key(call),
                 found: step.to_string(),
             },
         }
@@ -326,6 +326,6 @@ impl Replay {
 }
 
 fn diverged(recorded: &Record, found: String) -> JournalError {
-    let place = place::describe_place(&recorded.parent, recorded.place);
+    let place = key::describe_place(&recorded.parent, recorded.place);
     JournalError::Diverged { place, recorded: recorded.describe(), found }
 }

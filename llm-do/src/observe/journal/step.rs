@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::place;
+use super::key;
 use super::record::CallerPlace;
 
 /// The kind of a step.
@@ -105,7 +105,7 @@ impl StepSpec {
         input: impl Into<Arc<Value>>,
     ) -> Self {
         let (parent, name, input) = (parent.into(), name.into(), input.into());
-        let key = place::key(&parent, &name, &input).into();
+        let key = key::step_key(&parent, &name, &input).into();
         Self { key, parent, place, kind, name, input, overlapped: Arc::default(), begun: None, caller: None }
     }
 
@@ -121,12 +121,12 @@ impl StepSpec {
     /// Returns another step of the same call, at the same place, such as its approval.
     #[must_use]
     pub fn within(&self, kind: StepKind, part: &str) -> Self {
-        Self { key: place::below(&self.key, part).into(), kind, ..self.clone() }
+        Self { key: key::below(&self.key, part).into(), kind, ..self.clone() }
     }
 
     /// Returns the key of the call that this is a part of, or its own key.
     pub(super) fn call(&self) -> &str {
-        place::call(&self.key, &self.parent)
+        key::call(&self.key, &self.parent)
     }
 
     /// Sets the call that contains the step, so that the record contains the position of that call.
@@ -177,6 +177,6 @@ impl StepSpec {
 
 impl fmt::Display for StepSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&place::describe(self.kind, &self.name, &self.input))
+        f.write_str(&key::describe(self.kind, &self.name, &self.input))
     }
 }

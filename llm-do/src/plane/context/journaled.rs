@@ -217,7 +217,7 @@ impl<S> CallContext<S> {
     /// The same, for a call that was announced.
     pub(crate) fn begin_step(
         &self,
-        coming: Option<AnnouncedCall>,
+        announced: Option<AnnouncedCall>,
         kind: StepKind,
         name: impl Into<Arc<str>>,
         input: Value,
@@ -227,7 +227,7 @@ impl<S> CallContext<S> {
             Some((parent, places)) => (Arc::clone(parent), places),
             None => (self.key(), &frame.places),
         };
-        let (step, in_flight) = places.begin(StepSpec::new(parent, 0, kind, name, input), coming, self.is_for_guard);
+        let (step, in_flight) = places.begin(StepSpec::new(parent, 0, kind, name, input), announced, self.is_for_guard);
         let step = match frame.step.get() {
             Some(own) => step.called_by(own),
             None => step,

@@ -48,7 +48,7 @@ impl<S> CallContext<S> {
         Ok(ReservedCall(Some(self)))
     }
 
-    /// Reserves a unit for this call and all calls above it, or for none of them.
+    /// Reserves a unit for this call and all its callers, or fails without reserving any.
     ///
     /// All calls reserve from the inside out. So the unit that a failing call holds for a moment can only be missed
     /// by a call that fails at the same frame.

@@ -30,7 +30,7 @@ pub(super) struct Proposed<'a> {
     tool: Found<'a>,
     prepared: Prepared,
     /// Set once the call waits for something before it has its place in the journal.
-    coming: Option<AnnouncedCall>,
+    announced: Option<AnnouncedCall>,
 }
 
 /// A call that is allowed to run.
@@ -44,7 +44,7 @@ pub(super) struct Admitted<'a> {
 impl<'a> Proposed<'a> {
     pub(super) fn new(run: &Run, tool: Found<'a>, arguments: RawArguments) -> Result<Self, CallError> {
         let prepared = decode(&tool, arguments, run.reads_arguments(&tool))?;
-        Ok(Self { tool, prepared, coming: None })
+        Ok(Self { tool, prepared, announced: None })
     }
 }
 
@@ -56,9 +56,9 @@ impl Run {
         tool: Found<'_>,
         arguments: Value,
     ) -> Result<ToolReturn, CallError> {
-        let coming = ctx.announce();
+        let announced = ctx.announce();
         match decode_async(&ctx, &tool, arguments, self.reads_arguments(&tool)).await {
-            Ok(prepared) => self.execute(ctx, Proposed { tool, prepared, coming }).await,
+            Ok(prepared) => self.execute(ctx, Proposed { tool, prepared, announced }).await,
             Err(error) => self.refuse(ctx, error).await,
         }
     }
@@ -125,16 +125,16 @@ impl Run {
 
     /// Checks whether the call may run.
     pub(super) async fn admit<'a>(&self, ctx: &CallContext, proposed: Proposed<'a>) -> Result<Admitted<'a>, CallError> {
-        let Proposed { tool, mut prepared, mut coming } = proposed;
+        let Proposed { tool, mut prepared, mut announced } = proposed;
         if ctx.frame().by == Caller::User && !has_result(ctx) {
             self.plane.models.check_run(&tool, &self.plane.registry)?;
         }
         if let Some(guards) = self.plane.guards(ctx) {
-            coming = coming.or_else(|| ctx.announce());
+            announced = announced.or_else(|| ctx.announce());
             prepared = Box::pin(self.before_call(guards, ctx, &tool, prepared)).await?;
         }
         self.check_nesting(ctx, &tool, &prepared)?;
-        let visit = journal_step(ctx, &tool, &prepared, coming)?;
+        let visit = journal_step(ctx, &tool, &prepared, announced)?;
         if visit.is_some()
             && let Some(caller) = ctx.caller()
         {

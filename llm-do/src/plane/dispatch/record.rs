@@ -198,7 +198,7 @@ pub(super) fn journal_step(
     ctx: &CallContext,
     tool: &Registered,
     prepared: &Prepared,
-    coming: Option<AnnouncedCall>,
+    announced: Option<AnnouncedCall>,
 ) -> Result<Option<InFlightStep>, CallError> {
     let (Some(_), Some(caller)) = (ctx.journal(), ctx.caller()) else { return Ok(None) };
     if ctx.frame().by == Caller::User {
@@ -211,7 +211,7 @@ pub(super) fn journal_step(
         return Err(CallError::invalid(tool.name(), fault));
     }
     let kind = if tool.is_composite() { StepKind::Call } else { StepKind::Tool };
-    let (step, visit) = caller.begin_step(coming, kind, Arc::clone(&tool.spec.name), arguments);
+    let (step, visit) = caller.begin_step(announced, kind, Arc::clone(&tool.spec.name), arguments);
     drop(ctx.frame().step.set(Box::new(step)));
     Ok(Some(visit))
 }

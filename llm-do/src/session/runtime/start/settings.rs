@@ -12,7 +12,7 @@ use crate::observe::event::{self, Callback, Event, EventSink};
 use crate::plane::approval::{ApprovalMode, ApprovalRequest, Approver, ByFunction, Decision};
 use crate::plane::user_input::InputHandler;
 
-/// Settings of this run; what is not set comes from the runtime.
+/// Settings of this run; unset ones come from the runtime.
 impl<T, C> Start<T, C> {
     /// Adds a sink that receives the events of this run, in addition to the sinks of the runtime.
     ///

@@ -23,7 +23,7 @@ struct Siblings {
     begun: Arc<AtomicU32>,
     in_flight: u32,
     /// The number of announced calls, which have no position yet.
-    coming: u32,
+    announced: u32,
     /// The number of calls that began, without those made by guards.
     begun_unguarded: u32,
     /// The step in flight that began when no other was in flight, until another overlaps it.
@@ -53,8 +53,8 @@ struct FailedCall {
     key: Arc<str>,
     /// The number of steps that had begun when it failed.
     begun: u32,
-    /// The key of its step.
-    visit: Arc<str>,
+    /// The key of the step that failed; its own, or that of a call with a result that returned the error.
+    step: Arc<str>,
     /// The error that its caller received; `None` once the caller is known to have dropped it.
     error: Option<ErrorId>,
 }
@@ -79,11 +79,11 @@ impl ChildSteps {
         self.begin(StepSpec::new(Arc::clone(parent), 0, kind, name, input), None, false)
     }
 
-    /// Notes that a call is made.
+    /// Announces a call that gets its position later.
     pub(crate) fn announce(&self) -> AnnouncedCall {
         let siblings = self.0.get_or_init(Arc::default);
         let mut known = lock(siblings);
-        known.coming += 1;
+        known.announced += 1;
         let is_met = known.in_flight > 0;
         known.alone.take().iter().for_each(StepSpec::overlap);
         AnnouncedCall { siblings: Arc::clone(siblings), begun: known.begun_unguarded, is_met }
@@ -94,14 +94,14 @@ impl ChildSteps {
     pub(crate) fn begin(
         &self,
         step: StepSpec,
-        coming: Option<AnnouncedCall>,
+        announced: Option<AnnouncedCall>,
         by_guard: bool,
     ) -> (StepSpec, InFlightStep) {
         let siblings = self.0.get_or_init(Arc::default);
-        let step = lock(siblings).begin(step, coming.as_ref(), by_guard);
-        drop(coming);
-        let visit = InFlightStep { siblings: Arc::clone(siblings), key: Arc::clone(&step.key) };
-        (step, visit)
+        let step = lock(siblings).begin(step, announced.as_ref(), by_guard);
+        drop(announced);
+        let in_flight = InFlightStep { siblings: Arc::clone(siblings), key: Arc::clone(&step.key) };
+        (step, in_flight)
     }
 
     /// Returns the keys of the failed steps that led to the end of their parent with `error`.
@@ -132,14 +132,14 @@ impl ChildSteps {
 }
 
 impl Siblings {
-    fn begin(&mut self, mut step: StepSpec, coming: Option<&AnnouncedCall>, by_guard: bool) -> StepSpec {
+    fn begin(&mut self, mut step: StepSpec, announced: Option<&AnnouncedCall>, by_guard: bool) -> StepSpec {
         let equal = self.equal.entry(Arc::clone(&step.key)).or_default();
         step.place = self.begun.fetch_add(1, Ordering::Relaxed);
         step = step.nth(*equal).counting(&self.begun);
         *equal += 1;
         self.last = Some((step.kind, Arc::clone(&step.key)));
-        let is_met = coming.is_some_and(|coming| coming.is_met || coming.begun != self.begun_unguarded);
-        let others = self.coming.saturating_sub(u32::from(coming.is_some()));
+        let is_met = announced.is_some_and(|announced| announced.is_met || announced.begun != self.begun_unguarded);
+        let others = self.announced.saturating_sub(u32::from(announced.is_some()));
         self.begun_unguarded += u32::from(!by_guard);
         if self.in_flight == 0 && !is_met && (others == 0 || by_guard) {
             self.alone = Some(step.clone());
@@ -167,16 +167,16 @@ impl InFlightStep {
         let (mut siblings, error) = (lock(&self.siblings), error.id());
         let begun = siblings.begun();
         // Code that retries drops an error, and the next one may have the same address and text.
-        let is_dropped = |failed: &&mut FailedCall| failed.visit != self.key && failed.error.as_ref() == Some(&error);
+        let is_dropped = |failed: &&mut FailedCall| failed.step != self.key && failed.error.as_ref() == Some(&error);
         siblings.failed.iter_mut().filter(is_dropped).for_each(|failed| failed.error = None);
-        let failed = |key| FailedCall { key, begun, visit: Arc::clone(&self.key), error: Some(error.clone()) };
+        let failed = |key| FailedCall { key, begun, step: Arc::clone(&self.key), error: Some(error.clone()) };
         siblings.failed.extend(keys.into_iter().map(failed));
     }
 }
 
 impl Drop for AnnouncedCall {
     fn drop(&mut self) {
-        lock(&self.siblings).coming -= 1;
+        lock(&self.siblings).announced -= 1;
     }
 }
 
@@ -195,7 +195,7 @@ fn lock(siblings: &Mutex<Siblings>) -> MutexGuard<'_, Siblings> {
 }
 
 /// Returns the key of the first call in `parent` of a name and an input.
-pub(super) fn key(parent: &str, name: &str, input: &Value) -> String {
+pub(super) fn step_key(parent: &str, name: &str, input: &Value) -> String {
     let mut key = below(parent, name);
     key.push(':');
     key.push_str(&digest(input));
@@ -422,8 +422,8 @@ mod tests {
 
     #[test]
     fn a_place_is_described_by_the_names_of_the_calls_above_it() {
-        let main = key("", "main", &json!({}));
-        let model = key(&main, "local:small/100%", &json!({}));
+        let main = step_key("", "main", &json!({}));
+        let model = step_key(&main, "local:small/100%", &json!({}));
         assert_eq!(describe_place("", 0), "1st call");
         assert_eq!(describe_place(&main, 2), "`main` → 3rd call");
         assert_eq!(describe_place(&format!("{model}#3"), 10), "`main` → `local:small/100%` → 11th call");
