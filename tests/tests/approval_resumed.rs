@@ -431,3 +431,63 @@ async fn a_denial_by_a_mode_or_a_rule_that_code_handled_is_kept() {
         assert!(!is_written && world.take().is_empty(), "below {below}, blocked {is_blocked}");
     }
 }
+
+/// Write texts in one call.
+#[tool(effect = destructive, toolsets = [write])]
+async fn publish(ctx: &CallContext<publish>, texts: Vec<String>) -> Result<usize> {
+    let texts: Vec<_> = texts.into_iter().map(|text| write { text }).collect();
+    let count = texts.len();
+    for text in texts {
+        ctx.call(text).await?;
+    }
+    Ok(count)
+}
+
+/// Publishes two texts.
+#[entry(toolsets = [publish])]
+async fn publish_both(ctx: &CallContext<publish_both>) -> Result<usize> {
+    Ok(ctx.call(publish { texts: vec!["a".into(), "b".into()] }).await?)
+}
+
+/// An approver that edits the texts of `publish`, then follows `fallback` if the edit is refused.
+#[derive(Debug)]
+struct EditsPublish(Decision, World);
+
+#[async_trait]
+impl Approver for EditsPublish {
+    async fn review(&self, request: &ApprovalRequest) -> Decision {
+        if &*request.tool != "publish" {
+            return Decision::approve();
+        }
+        match &request.problem {
+            None => Decision::approve_with(json!({ "texts": ["x", "y"] })),
+            Some(problem) => {
+                self.1.add(format!("begun: {}, {problem}", request.has_begun));
+                self.0.clone()
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_arguments_of_a_call_with_recorded_steps_cannot_be_edited() {
+    let refused =
+        "begun: true, steps of this call are recorded with its original arguments; approve it unchanged, or deny it";
+    let unchanged = [refused, "wrote b"].map(str::to_owned).to_vec();
+    for (fallback, expected) in [(Decision::approve(), unchanged), (Decision::deny("no"), vec![refused.to_owned()])] {
+        let (journal, world) = (MemoryJournal::new(), World::default());
+        *world.stuck.lock().unwrap() = Some("b".to_owned());
+        let first = process(&journal, &world).approval_mode(ApprovalMode::ApproveAll).build().unwrap();
+        tokio::select! {
+            biased;
+            () = world.reached.notified() => {}
+            ended = first.run(publish_both {}) => panic!("the run ended: {ended:?}"),
+        }
+        *world.stuck.lock().unwrap() = None;
+        assert_eq!(world.take(), ["wrote a"]);
+
+        let resumed = process(&journal.replayed(), &world).approver(EditsPublish(fallback, world.clone()));
+        let ended = resumed.build().unwrap().run(publish_both {}).await;
+        assert_eq!((ended.is_ok(), world.take()), (expected.len() == 2, expected));
+    }
+}

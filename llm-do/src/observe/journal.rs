@@ -188,6 +188,14 @@ pub trait Journal: Debug + Send + Sync + 'static {
         None
     }
 
+    /// Returns whether steps inside the call of a key are recorded, other than decisions about the call itself.
+    ///
+    /// The approver cannot edit the arguments of such a call: it has run in part. Default: `false`; edits are not refused.
+    fn has_recorded_steps(&self, key: &str) -> bool {
+        let _ = key;
+        false
+    }
+
     /// Forgets the records of these keys, so that those steps run again; records of steps inside them stay.
     ///
     /// Called when a run that ended in an error is resumed, before its first step: the keys are those of its result and of

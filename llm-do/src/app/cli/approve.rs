@@ -59,6 +59,10 @@ impl<C: Console> Dialogue<'_, C> {
         if let Some(given) = &self.request.given {
             self.console.show_text(&format!("Arguments as given: {given}"))?;
         }
+        if self.request.has_begun {
+            self.console
+                .show_text("Steps of this call ran before the run was resumed; its arguments cannot be edited.")?;
+        }
         if let Some(problem) = &self.request.problem {
             self.console.show_text(&format!("Invalid arguments: {problem}"))?;
         }

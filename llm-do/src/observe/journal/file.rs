@@ -180,6 +180,10 @@ impl Journal for FileJournal {
         self.0.replay().get(key).map(|record| record.value.clone())
     }
 
+    fn has_recorded_steps(&self, key: &str) -> bool {
+        self.0.replay().has_steps_inside(key)
+    }
+
     async fn forget(&self, keys: Vec<Arc<str>>) -> Result<(), JournalError> {
         self.0.forget(keys)?.wait().await.map_err(|error| self.0.io(error))
     }

@@ -79,6 +79,10 @@ impl Journal for MemoryJournal {
         self.replay().get(key).map(|record| record.value.clone())
     }
 
+    fn has_recorded_steps(&self, key: &str) -> bool {
+        self.replay().has_steps_inside(key)
+    }
+
     async fn forget(&self, keys: Vec<Arc<str>>) -> Result<(), JournalError> {
         self.replay().forget(&keys);
         Ok(())

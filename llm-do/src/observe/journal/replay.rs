@@ -198,6 +198,12 @@ impl Replay {
         Some(slot)
     }
 
+    /// Returns whether steps inside the call of a key are recorded; a part of the call itself, such as its approval, is none.
+    pub(super) fn has_steps_inside(&self, call: &str) -> bool {
+        let parent = key::parent(call).unwrap_or_default();
+        self.inside(call).any(|slot| &*self.slots[slot].record.parent != parent)
+    }
+
     /// Returns the slot of the first record inside the call of a record.
     fn first_inside(&self, slot: usize) -> Option<usize> {
         let record = &self.slots[slot].record;

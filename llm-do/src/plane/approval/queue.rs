@@ -19,14 +19,18 @@ use crate::observe::event::{ApprovalScope, DecidedBy};
 /// How often an approver may give invalid arguments for one call; stops an approver that ignores the problem.
 const MAX_EDITS: u32 = 10;
 
+/// Why the arguments of a call cannot be edited whose steps are recorded.
+const HAS_BEGUN: &str = "steps of this call are recorded with its original arguments; approve it unchanged, or deny it";
+
 /// Validates the approver's arguments, and returns them as they would run, defaults filled in.
 pub(super) type ValidateEdit = Box<dyn Fn(Value) -> BoxFuture<'static, Result<Value, String>> + Send + Sync>;
 
 /// A pending answer, shared by equal calls; cancelled once the last of them is dropped.
 pub(super) type SharedAnswer = Shared<BoxFuture<'static, Answer>>;
 
-/// The run, the calling call and the called tool with its arguments: only concurrent equal calls of one call share a request.
-type QueueKey = (u64, Option<u64>, EqualCall);
+/// The run, the calling call, whether the call has begun, and the called tool with its arguments: only concurrent equal calls
+/// of one call share a request.
+type QueueKey = (u64, Option<u64>, bool, EqualCall);
 
 /// The approval queue of a session, or of a run with its own approver; clones share it.
 #[derive(Clone)]
@@ -85,7 +89,7 @@ impl ApprovalQueue {
         if self.session.holds(&call) || run.holds(&request, &call) {
             return Enqueued::Remembered(Box::new(request));
         }
-        let key = (run.number, request.path_ids.last().copied(), call);
+        let key = (run.number, request.path_ids.last().copied(), request.has_begun, call);
         if let Some((request, answer)) = open.by_key.get(&key).and_then(OpenRequest::join) {
             return Enqueued::Pending(request, answer);
         }
@@ -193,7 +197,11 @@ async fn ask(approver: &dyn Approver, request: &ApprovalRequest, validate: &Vali
                 Ok(arguments) => {
                     // Compared with what would run, which may contain more than the displayed arguments.
                     let requested = request.given.as_ref().unwrap_or(&request.arguments);
-                    return Answer::edited((arguments != *requested).then_some(arguments));
+                    let edited = (arguments != *requested).then_some(arguments);
+                    if edited.is_none() || !request.has_begun {
+                        return Answer::edited(edited);
+                    }
+                    HAS_BEGUN.to_owned()
                 }
                 Err(problem) => problem,
             },

@@ -47,6 +47,9 @@ pub struct ApprovalRequest {
     pub position: usize,
     /// Why the approver is asked again, such as the fault of the arguments that it gave.
     pub problem: Option<String>,
+    /// Whether steps of the call are recorded from before the run was resumed. Edited arguments are then invalid: they would
+    /// make it another call, and repeat effects.
+    pub has_begun: bool,
     pub(super) total: BatchTotal,
     /// Distinguishes tools of the same name, if there may be several.
     pub(crate) variant: Option<Variant>,
@@ -75,6 +78,7 @@ impl ApprovalRequest {
             template: None,
             position: 1,
             problem: None,
+            has_begun: false,
             total: BatchTotal::new(1),
             variant: None,
             path_variants: Vec::new(),

@@ -270,8 +270,15 @@ fn request(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<
     request.effect = tool.effect();
     request.template = tool.summary().map(Arc::from);
     request.variant = tool.variant().cloned();
+    request.has_begun = has_begun(ctx);
     set_caller(ctx, &mut request);
     Ok(request)
+}
+
+/// Returns whether steps of the call are recorded from before the run was resumed.
+fn has_begun(ctx: &CallContext) -> bool {
+    let step = ctx.frame().step.get();
+    step.is_some_and(|step| ctx.journal().is_some_and(|journal| journal.has_recorded_steps(&step.key)))
 }
 
 /// Sets the ids of the call of `ctx`, its callers and its run.
