@@ -198,7 +198,7 @@ impl Replay {
         Some(slot)
     }
 
-    /// Returns whether steps inside the call of a key are recorded; a part of the call itself, such as its approval, is none.
+    /// Returns whether steps inside the call of a key are recorded. A part of the call itself, such as its approval, does not count.
     pub(super) fn has_steps_inside(&self, call: &str) -> bool {
         let parent = key::parent(call).unwrap_or_default();
         self.inside(call).any(|slot| &*self.slots[slot].record.parent != parent)
