@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use llm_do::approval::ApprovalMode;
+use llm_do::context::SubtaskRequest;
 use llm_do::journal::{MemoryJournal, StepKind};
 use llm_do::model::{Request, Response, ResponsePart};
 use llm_do::prelude::*;
@@ -47,6 +48,12 @@ async fn make_too_large(ctx: &CallContext<make_too_large>) -> Result<Vec<String>
         faults.extend(ctx.call(helper).await.err().map(|error| llm_do::error::chain(&error)));
     }
     Ok(faults)
+}
+
+/// Delegates a task to the worker that matches it best.
+#[entry]
+async fn delegate(ctx: &CallContext) -> Result<String> {
+    Ok(ctx.subtask(SubtaskRequest::new("Draw a bee")).await?.to_string())
 }
 
 fn helper(instructions: &str) -> worker_create {
@@ -206,4 +213,27 @@ async fn a_partly_written_file_is_not_a_worker() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(".helper.tmpAb3xYz"), "---\nname: hel").unwrap();
     assert_eq!(process(folder.path(), None).run(make_and_call {}).await.unwrap().len(), 5);
+}
+
+#[tokio::test]
+async fn a_resumed_run_keeps_the_worker_of_a_subtask_although_a_better_one_was_loaded_since() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = |name: &str, description: &str| {
+        let spec = WorkerSpec::new(name, format!("You are the {name}.")).description(description);
+        fs::write(folder.path().join(format!("{name}.worker")), spec.to_worker_file()).unwrap();
+    };
+    store("painter", "Draw something.");
+    let whole = MemoryJournal::new();
+    let first = process(folder.path(), Some(&whole)).run(delegate {}).await.unwrap();
+    assert!(first.contains("You are the painter."), "{first}");
+    store("bee_painter", "Draw bees.");
+    let records = whole.records();
+    let chosen = records.iter().position(|record| record.kind == StepKind::Effect).unwrap() + 1;
+    for cut in chosen..=records.len() {
+        let rest = MemoryJournal::from_records(records.iter().take(cut).cloned());
+        let resumed = process(folder.path(), Some(&rest)).run(delegate {}).await;
+        assert_eq!(resumed.map_err(|error| llm_do::error::chain(&error)).as_ref(), Ok(&first), "after {cut} records");
+    }
+    let new = process(folder.path(), None).run(delegate {}).await.unwrap();
+    assert!(new.contains("You are the bee_painter."), "{new}");
 }

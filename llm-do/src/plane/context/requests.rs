@@ -98,7 +98,7 @@ impl<S> CallContext<S> {
     /// the description that is in its `hints`, 2 for each word of the request in its name, and 1 for each in its
     /// description. Words are letters and digits, compared without case and without a plural `s`; words such as "the"
     /// do not count. Only workers that accept the request's inputs as arguments, or a prompt, are considered. The
-    /// highest score wins.
+    /// highest score wins. A journal records the choice, so a resumed run keeps it.
     ///
     /// A tool without a context delegates by returning [`ToolReturn::subtask`](crate::ToolReturn::subtask).
     ///

@@ -1,17 +1,27 @@
 //! Subtasks: chooses the best matching worker and calls it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::Run;
 use crate::base::error::CallError;
 use crate::declare::subtask::{Candidate, SubtaskRequest, best, score};
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Caller, EventKind, ItemKind};
-use crate::plane::context::{CallContext, Host};
+use crate::observe::journal::StepKind;
+use crate::plane::context::{CallContext, Host, JournalMethod, StepOutcome};
 use crate::plane::declared::Callee;
 use crate::plane::registry::Registered;
+
+/// The worker that was chosen for a subtask, and the score of each candidate.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Choice {
+    worker: String,
+    points: BTreeMap<String, u32>,
+}
 
 impl Run {
     /// Calls the best matching worker among those that the caller may call.
@@ -20,36 +30,60 @@ impl Run {
         caller: &CallContext,
         request: SubtaskRequest,
     ) -> Result<ToolReturn, CallError> {
-        let no_worker = |message: String| CallError::NoWorker { tool: caller.name().to_owned(), message };
         if let Some(fault) = request.fault() {
-            return Err(no_worker(fault.to_owned()));
+            return Err(no_worker(caller, fault));
         }
-        let workers = self.workers(caller);
-        let mut candidates = Vec::new();
-        for worker in &workers {
-            if let Some(arguments) = arguments(worker, &request).await {
-                candidates.push((worker, arguments));
-            }
-        }
-        let points: Vec<_> = candidates.iter().map(|(worker, _)| (worker.name(), points(worker, &request))).collect();
-        let worker = best(&points).map_err(no_worker)?.to_owned();
+        let Choice { worker, points } = self.recorded_choice(caller, &request).await?;
         caller.emit(|| EventKind::Subtask {
             description: request.description().to_owned(),
             worker: worker.clone(),
-            points: points.iter().map(|(name, points)| ((*name).to_owned(), *points)).collect(),
+            points,
         });
-        let arguments =
-            candidates.into_iter().find(|(candidate, _)| candidate.name() == worker).map(|(_, given)| given);
-        let given = Ok(arguments.unwrap_or_default());
-        self.call(caller.clone(), Callee::Item(&worker), given, Caller::Code).await
+        let chosen = self.workers(caller).find(|candidate| candidate.name() == worker);
+        let given = match chosen {
+            Some(chosen) => arguments(chosen, &request).await,
+            None => None,
+        };
+        let given = given.ok_or_else(|| no_worker(caller, &format!("`{worker}` no longer accepts its inputs")))?;
+        self.call(caller.clone(), Callee::Item(&worker), Ok(given), Caller::Code).await
+    }
+
+    /// Chooses the worker, once if there is a journal: a resumed run may have further workers, loaded from files.
+    async fn recorded_choice(&self, caller: &CallContext, request: &SubtaskRequest) -> Result<Choice, CallError> {
+        let Some(journal) = caller.journal() else { return self.choose(caller, request).await };
+        let (step, _in_flight) = caller.next_step(StepKind::Effect, "subtask", json!(request));
+        caller.record_denials().await?;
+        let choice = if journal.is_recorded(&step.key) { None } else { Some(self.choose(caller, request).await?) };
+        let tool = caller.name().to_owned();
+        // Without a choice it is recorded, and this future is not polled.
+        let chosen = async move { choice.ok_or(CallError::Cancelled { tool }) };
+        let StepOutcome { value, .. } = caller.recorded(JournalMethod::Step, step, chosen).await?;
+        Ok(value)
+    }
+
+    /// Chooses the best matching worker.
+    async fn choose(&self, caller: &CallContext, request: &SubtaskRequest) -> Result<Choice, CallError> {
+        let mut points = Vec::new();
+        for worker in self.workers(caller) {
+            if arguments(worker, request).await.is_some() {
+                points.push((worker.name(), score_of(worker, request)));
+            }
+        }
+        let worker = best(&points).map_err(|fault| no_worker(caller, &fault))?.to_owned();
+        Ok(Choice { worker, points: points.into_iter().map(|(name, points)| (name.to_owned(), points)).collect() })
     }
 
     /// Returns the workers that a call may call, sorted by name.
-    fn workers(&self, caller: &CallContext) -> Vec<&Arc<Registered>> {
+    fn workers<'r>(&'r self, caller: &'r CallContext) -> impl Iterator<Item = &'r Arc<Registered>> {
         let declared = caller.declared();
-        let may_call = |item: &&Arc<Registered>| declared.is_none_or(|declared| declared.shown(item.name()).is_some());
-        self.plane.registry.iter().filter(|item| item.kind() == ItemKind::Worker).filter(may_call).collect()
+        let may_call =
+            move |item: &&Arc<Registered>| declared.is_none_or(|declared| declared.shown(item.name()).is_some());
+        self.plane.registry.iter().filter(|item| item.kind() == ItemKind::Worker).filter(may_call)
     }
+}
+
+fn no_worker(caller: &CallContext, why: &str) -> CallError {
+    CallError::NoWorker { tool: caller.name().to_owned(), message: why.to_owned() }
 }
 
 /// Returns the first form of the request that is valid for a worker.
@@ -62,7 +96,7 @@ async fn arguments(worker: &Registered, request: &SubtaskRequest) -> Option<Valu
     None
 }
 
-fn points(worker: &Registered, request: &SubtaskRequest) -> u32 {
+fn score_of(worker: &Registered, request: &SubtaskRequest) -> u32 {
     let hints = worker.hints();
     score(request, Candidate { name: worker.name(), description: worker.description(), hints: &hints })
 }
