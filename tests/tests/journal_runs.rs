@@ -1223,6 +1223,32 @@ async fn of_equal_failures_only_the_returned_one_is_retried() {
     assert_eq!(run(&again.replayed(), true).await, (Ok("news at 19".to_owned()), vec!["fetched news".to_owned()]));
 }
 
+/// Handles the first of two equal failures, and returns the second in an error that hides its type, after a report of it.
+#[entry(toolsets = [fetch, write])]
+async fn hide_a_failure(ctx: &CallContext<hide_a_failure>) -> Result<String> {
+    let handled = ctx.call(fetch { what: "news".into() }).await.is_err();
+    let fetched = ctx.call(fetch { what: "news".into() }).await.map_err(std::io::Error::other);
+    ctx.call(write { text: format!("down: {}", fetched.is_err()) }).await?;
+    Ok(format!("{} {handled}", fetched?))
+}
+
+#[tokio::test]
+async fn a_failure_that_ended_the_run_inside_an_error_of_another_type_is_retried() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |journal: &MemoryJournal, up: bool| {
+        let runtime = approved(process(journal, &log), &log).state(Up(Arc::new(AtomicBool::new(up)))).build().unwrap();
+        let result = runtime.run(hide_a_failure {}).await.map_err(|error| llm_do::error::chain(&error));
+        (result, log.take())
+    };
+    let (first, lines) = run(&journal, false).await;
+    assert!(first.is_err() && lines.contains(&"wrote down: true".to_owned()), "{lines:?}");
+    let again = journal.replayed();
+    assert_eq!(run(&again, false).await, (first, vec!["fetched news".to_owned()]), "the handled failure is replayed");
+    let (result, lines) = run(&again.replayed(), true).await;
+    assert_eq!(result, Ok("news true".to_owned()));
+    assert_eq!(lines, ["fetched news", "asked about write", "wrote down: false"]);
+}
+
 /// Fetches, writes a text that depends on the outcome, and then returns the outcome.
 #[entry(toolsets = [fetch, write, write_tagged])]
 async fn report_and_return(ctx: &CallContext<report_and_return>) -> Result<String> {

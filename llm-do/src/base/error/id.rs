@@ -10,17 +10,28 @@ use super::{CallError, chain};
 /// later error at the same address has a different id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ErrorId {
-    address: usize,
+    /// `None` for an error of another type, which may contain a call error that it does not give access to.
+    address: Option<usize>,
     text: String,
+}
+
+impl ErrorId {
+    /// Returns whether this is the id of an error of another type with the text of the call error `other`.
+    ///
+    /// `io::Error::other` and the error types that applications use for errors of all kinds have the text of the error inside,
+    /// but hide its type.
+    pub(crate) fn may_contain(&self, other: &Self) -> bool {
+        self.address.is_none() && self.text == other.text
+    }
 }
 
 impl CallError {
     /// Returns the id of this error.
     pub(crate) fn id(&self) -> ErrorId {
-        ErrorId { address: self.name().as_ptr().addr(), text: chain(self) }
+        ErrorId { address: Some(self.name().as_ptr().addr()), text: chain(self) }
     }
 
-    /// Returns the ids of this error and of the call errors that caused it, outermost first.
+    /// Returns the ids of this error and of the errors that caused it, outermost first.
     pub(crate) fn ids(&self) -> impl Iterator<Item = ErrorId> {
         let mut next: Option<&(dyn Error + 'static)> = Some(self);
         let errors = std::iter::from_fn(move || {
@@ -28,7 +39,8 @@ impl CallError {
             next = error.source();
             Some(error)
         });
-        errors.filter_map(|error| error.downcast_ref().map(CallError::id))
+        let other = |error| ErrorId { address: None, text: chain(error) };
+        errors.map(move |error| error.downcast_ref().map_or_else(|| other(error), CallError::id))
     }
 
     /// Returns the name of the tool, worker or entry that failed.
@@ -79,7 +91,17 @@ mod tests {
         let boxed: BoxError = kept.into_iter().next().unwrap().into();
         let outer = failed(failed(boxed));
         assert_eq!(outer.ids().nth(2), Some(id));
-        assert_eq!(outer.ids().count(), 3);
+        assert_eq!(outer.ids().count(), 4);
+    }
+
+    #[test]
+    fn an_error_that_hides_the_type_of_another_may_contain_it() {
+        let error = failed("down");
+        let id = error.id();
+        let outer = failed(std::io::Error::other(error));
+        let ids: Vec<_> = outer.ids().collect();
+        assert!(!ids.contains(&id));
+        assert_eq!(ids.iter().map(|outer| outer.may_contain(&id)).collect::<Vec<_>>(), [false, true, false]);
     }
 
     #[test]

@@ -106,8 +106,9 @@ impl ChildSteps {
 
     /// Returns the keys of the failed steps that led to the end of their parent with `error`.
     ///
-    /// Those are the steps whose errors are `error` or one of its sources. Since code may replace an error by a new one, they
-    /// are also the failed steps after which no other step began, unless the plane itself ended the parent.
+    /// Those are the steps whose errors are `error` or one of its sources. If none is, an error in between may hide the type of the
+    /// error inside: then the last step that failed with the same text. Since code may replace an error by a new one, they are also
+    /// the failed steps after which no other step began, unless the plane itself ended the parent.
     pub(crate) fn led_to(&self, error: Option<&CallError>) -> Vec<Arc<str>> {
         let Some(siblings) = self.0.get().map(|siblings| lock(siblings)) else { return Vec::new() };
         if siblings.failed.is_empty() {
@@ -117,10 +118,13 @@ impl ChildSteps {
         let returned: Vec<_> = error.into_iter().flat_map(CallError::ids).collect();
         let has_last = !error.is_some_and(CallError::is_of_plane);
         let is_last = |failed: &FailedCall| has_last && failed.begun == begun;
-        let led = siblings
-            .failed
-            .iter()
-            .filter(|failed| is_last(failed) || failed.error.as_ref().is_some_and(|error| returned.contains(error)));
+        let is_returned = |failed: &FailedCall| failed.error.as_ref().is_some_and(|error| returned.contains(error));
+        let hidden = match siblings.failed.iter().any(is_returned) {
+            true => None,
+            false => returned.iter().find_map(|outer| siblings.last_inside(outer)),
+        };
+        let is_hidden = |failed: &FailedCall| hidden == Some(&*failed.step);
+        let led = siblings.failed.iter().filter(|failed| is_last(failed) || is_returned(failed) || is_hidden(failed));
         led.map(|failed| Arc::clone(&failed.key)).collect()
     }
 
@@ -149,6 +153,12 @@ impl Siblings {
         }
         self.in_flight += 1;
         step
+    }
+
+    /// Returns the last step that failed with an error that `outer` may contain.
+    fn last_inside(&self, outer: &ErrorId) -> Option<&str> {
+        let is_inside = |failed: &&FailedCall| failed.error.as_ref().is_some_and(|error| outer.may_contain(error));
+        self.failed.iter().rfind(is_inside).map(|failed| &*failed.step)
     }
 
     fn begun(&self) -> u32 {
