@@ -30,6 +30,17 @@ async fn writing_twice(ctx: &CallContext<writing_twice>) -> Result<String> {
     Ok(written)
 }
 
+/// Handles a denied write, and then fails the first time.
+#[entry(toolsets = [write])]
+async fn continuing(ctx: &CallContext<continuing>) -> Result<bool> {
+    let is_denied = ctx.call(write { path: "a".into() }).await.is_err();
+    ctx.effect("continue", is_denied, async { Ok(()) }).await?;
+    if ctx.state::<AtomicBool>().is_some_and(|fails| fails.swap(false, Ordering::SeqCst)) {
+        return Err("later".into());
+    }
+    Ok(is_denied)
+}
+
 /// An approver that replaces the path, and notes its requests.
 #[derive(Debug)]
 struct Puts {
@@ -147,4 +158,20 @@ async fn an_edit_that_ran_is_replayed_even_if_the_rules_now_block_what_guards_ma
         assert_eq!(resumed.run(writing_twice {}).await.unwrap(), "wrote b");
         assert!(asked.take().is_empty());
     }
+}
+
+#[tokio::test]
+async fn a_block_of_what_guards_made_of_an_edit_is_kept_after_which_code_continued() {
+    let blocked = Policy::new().decide_with(|call| (call.arguments["path"] == "b").then(|| Rule::blocked("not now")));
+    let (seen, asked) = (Notes::default(), Notes::default());
+    let journal = MemoryJournal::new();
+    let builder = |fails| editing("B", &seen, &asked).journal(journal.clone()).state(AtomicBool::new(fails));
+    builder(true).policy(blocked).build().unwrap().run(continuing {}).await.unwrap_err();
+    assert_eq!((seen.take().last().map(String::as_str), asked.take().len()), (Some("B"), 1));
+    let resumed = builder(false).build().unwrap();
+    assert!(
+        resumed.run(continuing {}).await.unwrap(),
+        "the rule no longer blocks it, but the code has continued without it"
+    );
+    assert!(asked.take().is_empty());
 }

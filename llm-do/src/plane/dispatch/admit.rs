@@ -143,7 +143,7 @@ impl Run {
         // Before the approver is asked; released if the call is refused.
         let caller = ctx.caller().filter(|_| ctx.frame().by != Caller::User);
         let reserved = caller.map(CallContext::reserve_tool_call).transpose()?;
-        let is_decided = match visit.as_ref().and_then(|_| RecordedCall::find(ctx)) {
+        let is_decided = match visit.as_ref().and_then(|_| RecordedCall::find(ctx, 0)) {
             Some(recorded) => Box::pin(self.decide_as_recorded(ctx, &tool, &mut prepared, recorded)).await?,
             None => false,
         };
@@ -172,7 +172,7 @@ impl Run {
         match self.check_rules(ctx, tool, prepared) {
             Ok(None) => Ok(()),
             Ok(Some(asked)) => Box::pin(self.approve(ctx, tool, prepared, *asked)).await,
-            Err(refusal) if is_journaled => Err(Box::pin(self.record_refusal(ctx, refusal)).await),
+            Err(refusal) if is_journaled => Err(Box::pin(self.record_refusal(ctx, refusal, 0)).await),
             Err(refusal) => Err(refusal),
         }
     }

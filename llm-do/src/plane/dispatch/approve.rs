@@ -60,7 +60,7 @@ impl Run {
     ) -> Result<(), CallError> {
         self.check_first_request(ctx, tool)?;
         let edited = self.ask_once(ctx, tool, prepared, required, 0).await?;
-        self.apply_edit(ctx, tool, prepared, edited, false).await
+        self.apply_edit(ctx, tool, prepared, edited).await
     }
 
     /// Submits one request; returns the arguments by which the approver replaced those of the call.
@@ -94,7 +94,6 @@ impl Run {
         tool: &Arc<Registered>,
         prepared: &mut Prepared,
         mut edited: Option<Value>,
-        has_result: bool,
     ) -> Result<(), CallError> {
         for round in 1..=MAX_ROUNDS {
             let Some(arguments) = edited else { return Ok(()) };
@@ -104,11 +103,17 @@ impl Run {
             if !is_changed {
                 return Ok(());
             }
-            if has_result {
-                edited = self.decide_again_as_recorded(ctx, tool, prepared, round).await?;
+            if let Some(recorded) = RecordedCall::find(ctx, round)
+                && let Some(decided) = self.recorded_decision(ctx, tool, prepared, recorded).await?
+            {
+                edited = decided;
                 continue;
             }
-            let Some(mut required) = self.check_rules(ctx, tool, prepared)? else { return Ok(()) };
+            let required = match self.check_rules(ctx, tool, prepared) {
+                Ok(required) => required,
+                Err(refusal) => return Err(Box::pin(self.record_refusal(ctx, refusal, round)).await),
+            };
+            let Some(mut required) = required else { return Ok(()) };
             required.request.problem =
                 Some("guards changed the approver's arguments; the call would run with these".into());
             edited = self.ask_once(ctx, tool, prepared, *required, round).await?;

@@ -25,11 +25,13 @@ pub(in crate::plane::dispatch) struct RecordedCall {
 }
 
 impl RecordedCall {
-    /// Looks up the call in the journal; returns `None` if neither a result nor an answer is recorded.
-    pub(in crate::plane::dispatch) fn find(ctx: &CallContext) -> Option<Self> {
+    /// Looks up a call in the journal; returns `None` if neither a result nor an answer is recorded.
+    ///
+    /// `round` is the 0-based number of the decision about the call.
+    pub(in crate::plane::dispatch) fn find(ctx: &CallContext, round: u32) -> Option<Self> {
         let (journal, step) = (ctx.journal()?, ctx.frame().step.get()?);
         let has_result = journal.is_recorded(&step.key);
-        let approval = Some(approval_step(step, 0)).filter(|approval| journal.is_recorded(&approval.key));
+        let approval = Some(approval_step(step, round)).filter(|approval| journal.is_recorded(&approval.key));
         (has_result || approval.is_some()).then_some(Self { has_result, approval })
     }
 }
@@ -51,6 +53,20 @@ impl Run {
         prepared: &mut Prepared,
         recorded: RecordedCall,
     ) -> Result<bool, CallError> {
+        let Some(edited) = self.recorded_decision(ctx, tool, prepared, recorded).await? else { return Ok(false) };
+        self.apply_edit(ctx, tool, prepared, edited).await.map(|()| true)
+    }
+
+    /// Applies the recorded decision about a call; returns the arguments by which the approver replaced those of the call.
+    ///
+    /// Returns `None` if the call still needs a decision.
+    pub(super) async fn recorded_decision(
+        &self,
+        ctx: &CallContext,
+        tool: &Arc<Registered>,
+        prepared: &mut Prepared,
+        recorded: RecordedCall,
+    ) -> Result<Option<Option<Value>>, CallError> {
         let RecordedCall { has_result, approval } = recorded;
         let answer = match approval {
             Some(step) => Some(recorded_answer(ctx, step).await?),
@@ -58,32 +74,14 @@ impl Run {
         };
         match answer {
             Some(answer) if has_result || answer.is_lasting() => {
-                let edited = self.apply_recorded(ctx, tool, prepared, answer, has_result)?;
-                self.apply_edit(ctx, tool, prepared, edited, has_result).await?;
+                self.apply_recorded(ctx, tool, prepared, answer, has_result).map(Some)
             }
-            None if has_result => self.approve_as_run(ctx, tool),
-            _ => return Ok(false),
+            None if has_result => {
+                self.approve_as_run(ctx, tool);
+                Ok(Some(None))
+            }
+            _ => Ok(None),
         }
-        Ok(true)
-    }
-
-    /// Decides again about a call with a recorded result, after guards changed the approver's arguments.
-    ///
-    /// Returns the arguments by which a recorded answer replaced those.
-    pub(super) async fn decide_again_as_recorded(
-        &self,
-        ctx: &CallContext,
-        tool: &Arc<Registered>,
-        prepared: &mut Prepared,
-        round: u32,
-    ) -> Result<Option<Value>, CallError> {
-        let step = ctx.frame().step.get().map(|step| approval_step(step, round));
-        let Some(step) = step.filter(|step| ctx.journal().is_some_and(|journal| journal.is_recorded(&step.key))) else {
-            self.approve_as_run(ctx, tool);
-            return Ok(None);
-        };
-        let answer = recorded_answer(ctx, step).await?;
-        self.apply_recorded(ctx, tool, prepared, answer, true)
     }
 
     /// Reports the approval of a call with a recorded result: the original rule where it is known without applying the rules.
@@ -144,15 +142,21 @@ impl Run {
     /// Records that a rule blocked a call, if the caller continues after it: a replay must continue in the same way.
     ///
     /// If code gets the refusal, it is recorded once the code continues. Returns the refusal, or the error of recording it.
-    pub(in crate::plane::dispatch) async fn record_refusal(&self, ctx: &CallContext, refusal: CallError) -> CallError {
+    /// `round` is the 0-based number of the decision about the call.
+    pub(in crate::plane::dispatch) async fn record_refusal(
+        &self,
+        ctx: &CallContext,
+        refusal: CallError,
+        round: u32,
+    ) -> CallError {
         let CallError::Blocked { reason, .. } = &refusal else { return refusal };
         let Some(step) = ctx.frame().step.get() else { return refusal };
         let answer = Answer::blocked(reason);
         if !self.plane.return_permission_errors {
-            keep_denial(ctx, approval_step(step, 0), &answer);
+            keep_denial(ctx, approval_step(step, round), &answer);
             return refusal;
         }
-        let recorded = ctx.recorded(JournalMethod::Promise, approval_step(step, 0), async { Ok(answer) }).await;
+        let recorded = ctx.recorded(JournalMethod::Promise, approval_step(step, round), async { Ok(answer) }).await;
         recorded.map_or_else(|error| error, |_| refusal)
     }
 }
