@@ -1,5 +1,6 @@
 //! Effects of a call that are recorded in the session's journal, if there is one.
 
+use std::collections::VecDeque;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -251,8 +252,10 @@ impl<S> CallContext<S> {
 
     /// Records the denials after which this call continues, so that a replay in another mode gets the same denials.
     pub(crate) async fn record_denials(&self) -> Result<(), CallError> {
-        for (step, answer) in self.take_denials() {
+        let mut denials = Unrecorded { ctx: self, denials: self.take_denials().into() };
+        while let Some((step, answer)) = denials.denials.front().cloned() {
             Box::pin(self.recorded(JournalMethod::Promise, step, async { Ok(answer) })).await?;
+            denials.denials.pop_front();
         }
         Ok(())
     }
@@ -317,6 +320,20 @@ impl CallContext {
     /// Returns the key that precedes the steps after a root call; `result` is a digest of its result.
     pub(crate) fn key_after(call: &str, result: &str) -> Arc<str> {
         format!("{call}/{AFTER}:{result}").into()
+    }
+}
+
+/// Denials that are being recorded: those that are left go back to their call, which may continue with another future.
+struct Unrecorded<'c, S> {
+    ctx: &'c CallContext<S>,
+    denials: VecDeque<(StepSpec, Value)>,
+}
+
+impl<S> Drop for Unrecorded<'_, S> {
+    fn drop(&mut self) {
+        if !self.denials.is_empty() {
+            self.ctx.frame().denials.get_or_default().extend(self.denials.drain(..));
+        }
     }
 }
 
