@@ -21,12 +21,14 @@ fn user_crates_of_all_kinds_can_use_every_macro() {
     copy(&tests.join("fixtures/users"), folder.path(), workspace.join("llm-do").to_str().unwrap());
     // The workspace's versions: they are on this machine already.
     std::fs::copy(workspace.join("Cargo.lock"), folder.path().join("Cargo.lock")).unwrap();
-    let target = workspace.join("target/user_crate");
+    // The workspace's, so that dependencies are built once.
+    let target = workspace.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into()));
 
     let build = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--offline"])
         .current_dir(folder.path())
         .env("CARGO_TARGET_DIR", &target)
+        .env("CARGO_PROFILE_DEV_DEBUG", std::env::var("CARGO_PROFILE_DEV_DEBUG").unwrap_or("line-tables-only".into()))
         .output()
         .unwrap();
 

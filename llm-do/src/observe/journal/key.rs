@@ -119,10 +119,8 @@ impl ChildSteps {
         let has_last = !error.is_some_and(CallError::is_of_plane);
         let is_last = |failed: &FailedCall| has_last && failed.begun == begun;
         let is_returned = |failed: &FailedCall| failed.error.as_ref().is_some_and(|error| returned.contains(error));
-        let hidden = match siblings.failed.iter().any(is_returned) {
-            true => None,
-            false => returned.iter().find_map(|outer| siblings.last_inside(outer)),
-        };
+        let is_known = siblings.failed.iter().any(is_returned);
+        let hidden = if is_known { None } else { returned.iter().find_map(|outer| siblings.last_inside(outer)) };
         let is_hidden = |failed: &FailedCall| hidden == Some(&*failed.step);
         let led = siblings.failed.iter().filter(|failed| is_last(failed) || is_returned(failed) || is_hidden(failed));
         led.map(|failed| Arc::clone(&failed.key)).collect()

@@ -27,7 +27,15 @@ fn last(text: &str, state: &State<u8>, ctx: &dyn ToolContext) -> usize {
 
 /// Between.
 #[tool]
-async fn between(a: u8, ctx: CallContext, b: u8, one: State<u8>, c: u8, two: State<Vec<String>>, #[ctx] clock: Clock) -> u8 {
+async fn between(
+    a: u8,
+    ctx: CallContext,
+    b: u8,
+    one: State<u8>,
+    c: u8,
+    two: State<Vec<String>>,
+    #[ctx] clock: Clock,
+) -> u8 {
     let _ = (ctx, two, clock);
     a + b + c + *one
 }

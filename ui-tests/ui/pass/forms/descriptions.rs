@@ -26,10 +26,13 @@ fn from_a_file(
 
 /** A block.
 
-   With lines. */
+With lines. */
 #[tool]
 #[doc = "More of it."]
-fn block(/** A parameter. */ a: u8) {
+fn block(
+    /** A parameter. */
+    a: u8,
+) {
     let _ = a;
 }
 

@@ -114,6 +114,10 @@ toolset! {
 }
 
 /// Review all files.
+///
+/// # Errors
+///
+/// Returns the error of a call.
 #[entry(toolsets = [everything, JoinWords])]
 pub async fn main_entry(ctx: &CallContext<main_entry>, paths: Vec<PathBuf>) -> Result<Vec<Review>, CallError> {
     let mut reviews = Vec::new();
@@ -129,6 +133,10 @@ pub async fn main_entry(ctx: &CallContext<main_entry>, paths: Vec<PathBuf>) -> R
 }
 
 /// Declares one tool under several names.
+///
+/// # Errors
+///
+/// Returns the error of a call.
 #[entry(toolsets = [formed, filesystem, prefixed("again_", read_file)])]
 pub async fn formed_entry(ctx: &CallContext<formed_entry>) -> Result<(), CallError> {
     ctx.call(delete_file { ..Default::default() }).await?;

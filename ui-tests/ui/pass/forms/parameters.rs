@@ -6,7 +6,13 @@ use llm_do::{CallContext, State, tool};
 
 /// Ping.
 #[tool]
-fn ping(mut text: String, mut words: Vec<String>, mut ctx: CallContext, mut count: State<u8>, mut path: &str) -> String {
+fn ping(
+    mut text: String,
+    mut words: Vec<String>,
+    mut ctx: CallContext,
+    mut count: State<u8>,
+    mut path: &str,
+) -> String {
     text.push('a');
     words.push(text.clone());
     path = path.trim();

@@ -3,13 +3,27 @@
 #![deny(warnings)]
 #![allow(unused_macros, dead_code)]
 
-macro_rules! derive { () => {}; }
-macro_rules! concat { () => {}; }
-macro_rules! vec { () => {}; }
-macro_rules! line { () => {}; }
-macro_rules! file { () => {}; }
-macro_rules! module_path { () => {}; }
-macro_rules! include_str { () => {}; }
+macro_rules! derive {
+    () => {};
+}
+macro_rules! concat {
+    () => {};
+}
+macro_rules! vec {
+    () => {};
+}
+macro_rules! line {
+    () => {};
+}
+macro_rules! file {
+    () => {};
+}
+macro_rules! module_path {
+    () => {};
+}
+macro_rules! include_str {
+    () => {};
+}
 
 trait Serialize {}
 trait Deserialize {}

@@ -1,5 +1,5 @@
-//! All lints of the compiler for source code, and all lints of clippy except `restriction`, are denied. clippy checks
-//! this file through `tests/lints.rs`.
+//! All lints of the compiler for source code, and all of clippy except `restriction` and `cargo`, are denied. clippy checks
+//! this file as a program of this package.
 
 #![deny(warnings, missing_docs, missing_debug_implementations, missing_copy_implementations)]
 #![deny(unreachable_pub, unused_qualifications, unused_lifetimes, unused_results, let_underscore_drop)]
@@ -10,7 +10,7 @@
     elided_lifetimes_in_paths,
     absolute_paths_not_starting_with_crate
 )]
-#![deny(clippy::all, clippy::pedantic, clippy::nursery, clippy::cargo)]
+#![deny(clippy::all, clippy::pedantic, clippy::nursery)]
 #![forbid(unsafe_code)]
 
 use std::path::PathBuf;

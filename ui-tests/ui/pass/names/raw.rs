@@ -15,7 +15,12 @@ fn r#match(r#type: String, #[arg(default = 2)] r#in: u8) -> String {
 #[cfg(all())]
 #[doc(alias = "older")]
 /// Old.
-fn old(#[allow(unused)] /** Which. */ which: u8) {}
+fn old(
+    #[allow(unused)]
+    /** Which. */
+    which: u8,
+) {
+}
 
 /// Gone: what it needs is not there.
 #[tool]

@@ -61,4 +61,3 @@ fn main() {
 
     let _ = inside;
 }
-

@@ -25,6 +25,10 @@ impl Database {
     }
 
     /// Add a row.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it fails.
     #[tool(effect = idempotent, timeout = "10s")]
     pub async fn insert_row(&self, row: String, ctx: &CallContext) -> Result<(), String> {
         let _ = ctx;
@@ -58,6 +62,10 @@ toolset! {
 pub async fn report(input: String) -> String;
 
 /// Works.
+///
+/// # Errors
+///
+/// Returns an error if it fails.
 #[entry(toolsets = [everything, report])]
 pub async fn work(ctx: &CallContext<work>) -> Result<usize, CallError> {
     ctx.call(insert_row { row: "a".into() }).await?;

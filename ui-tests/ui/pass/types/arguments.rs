@@ -24,9 +24,13 @@ struct Nothing;
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Shape {
     /// Round.
-    Circle { radius: f64 },
+    Circle {
+        radius: f64,
+    },
     /// Square.
-    Square { side: f64 },
+    Square {
+        side: f64,
+    },
     Point,
 }
 
@@ -61,7 +65,17 @@ fn collections(
 
 /// Custom types.
 #[tool]
-fn own(a: Metres, b: Nothing, c: Shape, d: Tree<Shape>, e: Box<Tree<u8>>, f: Arc<str>, g: Option<Arc<Metres>>, h: Value, i: ()) {
+fn own(
+    a: Metres,
+    b: Nothing,
+    c: Shape,
+    d: Tree<Shape>,
+    e: Box<Tree<u8>>,
+    f: Arc<str>,
+    g: Option<Arc<Metres>>,
+    h: Value,
+    i: (),
+) {
     drop((a, b, c, d, e, f, g, h, i));
 }
 

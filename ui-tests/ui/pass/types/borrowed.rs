@@ -31,7 +31,15 @@ fn borrows(
     h: Cow<'static, str>,
     i: Cow<str>,
 ) -> usize {
-    a.len() + b.iter().count() + c.iter().count() + d.len() + e.len() + f.iter().map(Range::first).sum::<usize>() + g.len() + h.len() + i.len()
+    a.len()
+        + b.iter().count()
+        + c.iter().count()
+        + d.len()
+        + e.len()
+        + f.iter().map(Range::first).sum::<usize>()
+        + g.len()
+        + h.len()
+        + i.len()
 }
 
 fn main() {}
