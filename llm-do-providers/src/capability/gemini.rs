@@ -121,7 +121,17 @@ mod tests {
         assert!(!CapabilityTable::builtin().gemini("gemini-2.5-flash-image").profile().tools);
         assert!(runs("gemini-3-pro-image-preview", &ServerSideTool::WEB_SEARCH));
         assert!(!runs("gemini-2.0-flash", &ServerSideTool::WebFetch));
+        assert!(!runs("gemini-2.0-flash-lite", &ServerSideTool::WEB_SEARCH));
         assert!(!runs("gemini-1.5-pro", &ServerSideTool::WEB_SEARCH));
+    }
+
+    #[test]
+    fn models_that_speak_and_gemma_3_call_no_functions_and_follow_no_schema() {
+        for (name, can) in [("gemini-2.5-pro-preview-tts", false), ("gemma-3-27b-it", false), ("gemma-4-31b-it", true)]
+        {
+            let profile = CapabilityTable::builtin().gemini(name).profile();
+            assert_eq!((profile.tools, profile.native_output), (can, can), "{name}");
+        }
     }
 
     #[test]
