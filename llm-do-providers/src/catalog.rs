@@ -152,12 +152,6 @@ pub fn check_model_name(name: &str) -> Result<(), ProviderError> {
     find(name).map(drop)
 }
 
-/// Returns whether a text has the form `provider:model`; the provider may be unknown.
-#[must_use]
-pub fn is_model_name(name: &str) -> bool {
-    split(name).is_some()
-}
-
 /// Returns an error text for each prefix of more than one linked provider, with the location of each provider.
 #[must_use]
 pub fn provider_collisions() -> Vec<String> {
@@ -202,7 +196,7 @@ fn split(name: &str) -> Option<(&str, &str)> {
 fn find(name: &str) -> Result<(&'static ModelProvider, &str), ProviderError> {
     let fail = |provider: &str, text| Err(ProviderError::new(provider, ErrorKind::Configuration, text));
     let Some((prefix, rest)) = split(name) else {
-        let text = format!("`{name}` is not a model's name; write `provider:model`, with a provider of {}", known());
+        let text = format!("invalid model name `{name}`: expected `provider:model`, with a provider of {}", known());
         return fail("llm-do", text);
     };
     let found: Vec<_> = linked().filter(|provider| provider.prefix == prefix).collect();

@@ -234,7 +234,7 @@ fn check_fails_on_an_invalid_model_and_names_its_setting() {
     assert!(text.contains("`model` of the runtime: unknown provider `opnai` of the model `opnai:gpt-5`"), "{text}");
     assert_eq!(output.status.code(), Some(1));
     let text = stderr(&check_models(&[], &[("LLM_DO_MODEL", "gpt-5")]));
-    assert!(text.contains("`LLM_DO_MODEL`: `gpt-5` is not a model's name"), "{text}");
+    assert!(text.contains("`LLM_DO_MODEL`: invalid model name `gpt-5`: expected `provider:model`"), "{text}");
 }
 
 /// Writes worker files into a temporary folder; returns the folder and its path.

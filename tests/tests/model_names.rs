@@ -59,8 +59,9 @@ fn one_error_lists_invalid_models_of_the_runtime_of_workers_and_of_worker_files(
     assert_eq!(faults.len(), 5, "{faults:?}");
     let expected = "`model` of the runtime: unknown provider `gorq` of the model `gorq:x`; did you mean `groq`?";
     assert!(faults[0].starts_with(expected), "{faults:?}");
-    let expected =
-        format!("the worker `given` (tests/tests/model_names.rs:{here}): `gpt-5` is not a model's name; write");
+    let expected = format!(
+        "the worker `given` (tests/tests/model_names.rs:{here}): invalid model name `gpt-5`: expected `provider:model`"
+    );
     assert!(faults[2].starts_with(&expected), "{faults:?}");
     let expected = format!("the worker `written` ({}): unknown provider `olama`", path.display());
     assert!(faults[4].starts_with(&expected), "{faults:?}");
@@ -69,7 +70,7 @@ fn one_error_lists_invalid_models_of_the_runtime_of_workers_and_of_worker_files(
 #[test]
 fn the_default_model_is_checked_only_if_it_is_used() {
     let faults = faults(Runtime::builder().default_model("local").build().unwrap_err());
-    assert!(faults[0].starts_with("the default model: `local` is not a model's name;"), "{faults:?}");
+    assert!(faults[0].starts_with("the default model: invalid model name `local`: expected"), "{faults:?}");
     let faults = self::faults(Runtime::builder().default_model("local").model("test:a").build().unwrap_err());
     assert_eq!(faults.len(), 2, "{faults:?}");
 }

@@ -107,7 +107,7 @@ fn a_custom_price_table_overrides_the_built_in_one() {
     assert_eq!(input(&table, "openai:gpt-4.1-mini"), Some(dollars("0.4")));
     assert_eq!(input(&PriceTable::builtin(), "openai:gpt-4.1"), Some(dollars("2")));
     let error = table.with("gpt-4.1", Price::per_million(Money::ZERO, Money::ZERO)).unwrap_err();
-    assert_eq!(error.to_string(), "`gpt-4.1` is not a model's name; write `provider:model`");
+    assert_eq!(error.to_string(), "invalid model name `gpt-4.1`: expected `provider:model`");
 }
 
 #[test]

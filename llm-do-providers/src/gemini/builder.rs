@@ -75,7 +75,7 @@ impl GeminiBuilder {
         let model = &self.config.model;
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./@".contains(&byte);
         if model.is_empty() || !model.bytes().all(is_plain) || model.contains("..") {
-            let text = format!("`{model}` is not a model's name; write it like `gemini-2.5-flash`");
+            let text = format!("invalid model name `{model}`: expected a name such as `gemini-2.5-flash`");
             return Err(configuration(&text));
         }
         Ok(if model.contains('/') { model.clone() } else { format!("models/{model}") })

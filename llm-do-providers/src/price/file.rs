@@ -125,7 +125,7 @@ mod tests {
         let faults = [
             (entry("provider", json!("a:")), "entry 1: `provider` must be the part before the colon"),
             (entry("models", json!([])), "entry 1: `models` is empty"),
-            (entry("models", json!([""])), "`a:` is not a model's name; write `provider:model`"),
+            (entry("models", json!([""])), "invalid model name `a:`: expected `provider:model`"),
             (entry("above", tiers), "entry 1: the `tokens` of `above` must be strictly increasing"),
             (entry("input", json!("cheap")), "invalid amount `cheap`"),
             (entry("cached", json!(1)), "unknown field `cached`"),

@@ -195,7 +195,7 @@ impl Row {
     fn new(entry: PriceEntry) -> Result<Self, PriceTableError> {
         let model = entry.model.trim();
         if model.split_once(':').is_none_or(|(provider, rest)| provider.is_empty() || rest.is_empty()) {
-            let text = format!("`{model}` is not a model's name; write `provider:model`");
+            let text = format!("invalid model name `{model}`: expected `provider:model`");
             return Err(PriceTableError::new(text));
         }
         Ok(Self { pattern: ModelPattern::new(&model.to_ascii_lowercase()), entry })

@@ -6,7 +6,7 @@ mod file;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use llm_do_providers::is_model_name;
+use llm_do_worker_file::check_model_name;
 use serde_json::{Map, Value, json};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -55,8 +55,8 @@ impl Plane {
     ///
     /// A malformed name is refused even under a forced model, since a worker file with it could not be read.
     fn model_fault(&self, spec: &WorkerSpec) -> Option<String> {
-        if let Some(name) = spec.model.as_deref().filter(|name| !is_model_name(name)) {
-            return Some(format!("`{name}` is not a model's name; write `provider:model`"));
+        if let Some(fault) = spec.model.as_deref().and_then(|name| check_model_name(name).err()) {
+            return Some(fault);
         }
         let described = Registered::from_spec(spec, Origin::Session);
         let plan = described.plan()?;
