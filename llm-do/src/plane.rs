@@ -1,6 +1,7 @@
 //! The tool plane: finds, checks, approves, runs and reports every call; `dispatch` is its center.
 
 pub(crate) mod approval;
+pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod declared;
 pub(crate) mod definition;

@@ -15,17 +15,14 @@ mod server_side;
 mod shadow;
 mod subtask;
 
-use std::any::{Any, TypeId};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use futures_util::FutureExt;
-use llm_do_providers::{PriceTable, SettingWarning, Settings};
+use llm_do_providers::SettingWarning;
 use tokio_util::task::TaskTracker;
 
 use self::admit::{Admitted, Proposed};
@@ -37,52 +34,32 @@ pub(crate) use self::run_settings::RunSettings;
 pub(crate) use self::runtime_worker::RuntimeWorkers;
 pub use self::shadow::Shadow;
 pub(crate) use self::shadow::Shadows;
-use crate::base::clock::Clock;
 use crate::base::error::{CallError, chain};
-use crate::base::usage::Limits;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{ActiveRunSinks, Caller, EventKind, EventSink, RunSinks};
-use crate::observe::journal::{ChildSteps, Journal};
+use crate::observe::journal::ChildSteps;
 use crate::plane::approval::{Approvals, RunScope};
+use crate::plane::config::SessionConfig;
 use crate::plane::context::{CallContext, Host};
 use crate::plane::guard::Guards;
-use crate::plane::history::{Conversation, HistoryProcessor};
+use crate::plane::history::Conversation;
 use crate::plane::instance::CloseTasks;
 use crate::plane::model_choice::ModelChoice;
 use crate::plane::registry::{Prepared, Registered, Registry};
-use crate::plane::user_input::InputHandler;
 
 /// The parts of a session that its runs share.
 #[derive(Debug)]
 pub(crate) struct Plane {
+    pub(crate) config: SessionConfig,
     pub(crate) registry: Registry,
     pub(crate) approvals: Approvals,
     pub(crate) models: ModelChoice,
-    pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     pub(crate) sinks: Vec<Arc<dyn EventSink>>,
-    /// The maximum number of queued events per sink.
-    pub(crate) sink_capacity: usize,
     /// The additional sinks of single runs.
     pub(crate) run_sinks: Arc<ActiveRunSinks>,
-    pub(crate) settings: Settings,
-    pub(crate) project_root: PathBuf,
-    pub(crate) max_depth: u32,
-    pub(crate) limits: Option<Arc<Limits>>,
-    /// Limits of workers by name, which replace the workers' own.
-    pub(crate) worker_limits: HashMap<String, Arc<Limits>>,
-    pub(crate) prices: Arc<PriceTable>,
-    pub(crate) timeouts: HashMap<String, Duration>,
-    /// The timeout for closing an instance.
-    pub(crate) close_timeout: Duration,
-    pub(crate) streaming: bool,
-    pub(crate) return_permission_errors: bool,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) input_handler: Option<Arc<dyn InputHandler>>,
-    pub(crate) processors: Arc<[Arc<dyn HistoryProcessor>]>,
     pub(crate) guards: Option<Guards>,
-    pub(crate) journal: Option<Arc<dyn Journal>>,
-    /// The positions of root calls in the journal.
-    pub(crate) places: ChildSteps,
+    /// The steps of root calls in the journal.
+    pub(crate) root_steps: ChildSteps,
     pub(crate) shadows: Shadows,
     /// Workers created at run time.
     pub(crate) runtime_workers: RuntimeWorkers,
@@ -132,7 +109,7 @@ impl Run {
     ) -> Self {
         let approvals = settings.approvals(&plane);
         let sinks = RunSinks::new(std::mem::take(&mut settings.sinks));
-        let close_tasks = CloseTasks::new(plane.close_timeout);
+        let close_tasks = CloseTasks::new(plane.config.close_timeout);
         Self {
             plane,
             id,
@@ -191,7 +168,7 @@ impl Run {
     /// Returns whether the arguments of a call are needed by anything other than the tool.
     fn reads_arguments(&self, tool: &Registered) -> bool {
         let plane = &self.plane;
-        let is_reported = plane.journal.is_some() || self.is_observed();
+        let is_reported = plane.config.journal.is_some() || self.is_observed();
         is_reported
             || plane.guards.is_some()
             || plane.shadows.contains(tool)

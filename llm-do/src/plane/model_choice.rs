@@ -3,7 +3,7 @@
 mod findings;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use llm_do_providers::{CapabilityTable, Model};
 use wildmatch::WildMatch;
@@ -11,6 +11,7 @@ use wildmatch::WildMatch;
 #[cfg(feature = "cli")]
 pub(crate) use self::findings::Findings;
 use crate::base::error::{CallError, chain};
+use crate::base::mutex::IgnorePoison;
 use crate::plane::registry::WorkerPlan;
 
 /// Advice for a worker without a model.
@@ -78,7 +79,7 @@ impl ModelChoice {
     }
 
     fn build(&self, name: &str) -> Result<Arc<dyn Model>, String> {
-        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut built = self.built.lock().ignore_poison();
         if let Some(model) = built.get(name) {
             return Ok(Arc::clone(model));
         }

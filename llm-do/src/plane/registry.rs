@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use llm_do_providers::provider_collisions;
+use llm_do_worker_file::did_you_mean;
 
 use self::names::{DeclarationSource, Names, collisions};
 pub(crate) use self::plan::WorkerPlan;
@@ -253,13 +254,6 @@ fn spec_faults(spec: &WorkerSpec, origin: &Origin) -> Vec<String> {
 fn argument_faults(def: &ToolDef) -> Vec<String> {
     let faults = (def.faults)().into_iter();
     faults.map(|fault| format!("`{}` ({}): {fault}", def.name, def.location)).collect()
-}
-
-/// Returns "; did you mean `x`?" if a known name is similar, or an empty text.
-pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    let near = known.map(|known| (strsim::normalized_damerau_levenshtein(name, known), known));
-    let best = near.filter(|(score, _)| *score >= 0.6).max_by(|left, right| left.0.total_cmp(&right.0));
-    best.map_or_else(String::new, |(_, known)| format!("; did you mean `{known}`?"))
 }
 
 /// The errors of a registry: all of them, not only the first.

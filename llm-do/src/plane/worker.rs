@@ -47,7 +47,7 @@ pub(crate) struct WorkerRun {
     pub(crate) streaming: bool,
     /// Whether a denied call is reported to the model instead of failing the run.
     pub(crate) return_denials: bool,
-    pub(crate) processors: Arc<[Arc<dyn HistoryProcessor>]>,
+    pub(crate) processors: Arc<Vec<Arc<dyn HistoryProcessor>>>,
     pub(crate) guards: Option<Guards>,
     /// The conversation to continue and to save, for a root call.
     pub(crate) conversation: Option<Arc<Conversation>>,

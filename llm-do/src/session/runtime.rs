@@ -111,7 +111,7 @@ impl Runtime {
     /// Returns the problems of models that `check` reports.
     #[cfg(feature = "cli")]
     pub(crate) fn model_findings(&self) -> Findings {
-        self.plane.models.findings(&self.plane.registry, &self.plane.prices)
+        self.plane.models.findings(&self.plane.registry, &self.plane.config.prices)
     }
 
     /// Returns the registry.

@@ -1,7 +1,9 @@
 //! Holds back output of a run while a question is open.
 
+use crate::base::mutex::IgnorePoison;
+
 use std::io::{self, Write};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 /// Lets output of a run through, unless a question is open.
 #[derive(Clone, Debug, Default)]
@@ -60,11 +62,11 @@ impl Gate {
 
     fn wait_while(&self, condition: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
         let waited = self.0.changed.wait_while(self.lock(), |state| condition(state));
-        waited.unwrap_or_else(PoisonError::into_inner)
+        waited.ignore_poison()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock().ignore_poison()
     }
 }
 

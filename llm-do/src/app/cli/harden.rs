@@ -1,5 +1,6 @@
 //! `harden`: compares a candidate tool with the recorded results of a worker.
 
+use llm_do_worker_file::did_you_mean;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -10,7 +11,7 @@ use crate::app::harden::{Agreement, Cases, Compared, Summary, Verdict, compare_o
 use crate::declare::tool::Effect;
 use crate::observe::event::{Outcome, with_value};
 use crate::plane::approval::ApprovalMode;
-use crate::plane::registry::{Registry, did_you_mean};
+use crate::plane::registry::Registry;
 use crate::session::runtime::{Runtime, RuntimeBuilder};
 
 /// Runs the candidate on each case, and prints the comparison.

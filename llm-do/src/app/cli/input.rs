@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
 
+use llm_do_worker_file::did_you_mean;
 use serde_json::{Map, Value, json};
 
 use super::CommandError;
@@ -11,7 +12,7 @@ use super::example::example;
 use super::wait_notice::with_wait_notice;
 use crate::declare::prompt::read_anywhere;
 use crate::observe::event::ItemKind;
-use crate::plane::registry::{Registered, Registry, did_you_mean};
+use crate::plane::registry::{Registered, Registry};
 
 /// The name of the default entry, or of a worker that serves as one.
 const MAIN: &str = "main";

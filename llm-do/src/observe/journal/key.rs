@@ -5,13 +5,14 @@
 use std::collections::HashMap;
 use std::hash::Hasher;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use serde_json::{Number, Value};
 use siphasher::sip::SipHasher24;
 
 use super::{StepKind, StepSpec};
 use crate::base::error::{CallError, ErrorId};
+use crate::base::mutex::IgnorePoison;
 
 /// The steps that one call has made: numbers them, and gives equal ones distinct keys. Allocated with the first step.
 #[derive(Debug, Default)]
@@ -199,7 +200,7 @@ impl Drop for InFlightStep {
 }
 
 fn lock(siblings: &Mutex<Siblings>) -> MutexGuard<'_, Siblings> {
-    siblings.lock().unwrap_or_else(PoisonError::into_inner)
+    siblings.lock().ignore_poison()
 }
 
 /// Returns the key of the first call in `parent` of a name and an input.

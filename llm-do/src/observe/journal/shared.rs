@@ -1,7 +1,7 @@
 //! The records of a journal, shared by the calls of a process, which wait here for recorded calls to begin.
 
 use std::pin::pin;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -10,6 +10,7 @@ use tokio::time::{Instant, timeout_at};
 use super::expected::MissingCalls;
 use super::replay::{Lookup, Replay};
 use super::{JournalError, StepSpec};
+use crate::base::mutex::IgnorePoison;
 
 /// The records of a journal, shared by the calls of a process.
 #[derive(Debug, Default)]
@@ -25,7 +26,7 @@ impl SharedReplay {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Replay> {
-        self.replay.lock().unwrap_or_else(PoisonError::into_inner)
+        self.replay.lock().ignore_poison()
     }
 
     /// Returns the recorded value of a step, or `None` if the step has to run.

@@ -1,13 +1,14 @@
 //! An approver that passes requests through a channel, to be answered by another task.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{ApprovalRequest, Approver, Decision};
+use crate::base::mutex::IgnorePoison;
 use crate::observe::event::ApprovalScope;
 
 /// Receives the requests of an [`InboxApprover`]: for user interfaces, servers and tests.
@@ -176,7 +177,7 @@ impl Approver for InboxApprover {
 
 impl OpenList {
     fn lock(&self) -> MutexGuard<'_, NumberedRequests> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().ignore_poison()
     }
 
     /// Adds a request; it is removed when the returned guard is dropped.

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use siphasher::sip128::{Hasher128, SipHasher24};
 
 use super::ApprovalRequest;
+use crate::base::mutex::IgnorePoison;
 use crate::observe::event::ApprovalScope;
 use crate::plane::context::Variant;
 
@@ -135,7 +136,7 @@ fn caller_path(request: &ApprovalRequest) -> CallerPath {
 }
 
 fn lock<T>(remembered: &Mutex<T>) -> MutexGuard<'_, T> {
-    remembered.lock().unwrap_or_else(PoisonError::into_inner)
+    remembered.lock().ignore_poison()
 }
 
 /// Sorts the keys of all objects, so that equal arguments have the same text.

@@ -5,13 +5,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use llm_do_providers::ServerSideTool;
+use llm_do_worker_file::did_you_mean;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Rule;
 use crate::declare::tool::Effect;
 use crate::observe::event::{Caller, ItemKind};
-use crate::plane::registry::{Registry, did_you_mean};
+use crate::plane::registry::Registry;
 
 type Decide = dyn Fn(&ProposedCall<'_>) -> Option<Rule> + Send + Sync;
 

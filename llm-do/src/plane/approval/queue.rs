@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
@@ -13,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::memory::{EqualCall, LastingApproval, RunScope, SessionMemory};
 use super::request::BatchTotal;
 use super::{Answer, ApprovalRequest, Approver, Decision};
+use crate::base::mutex::IgnorePoison;
 use crate::declare::nesting;
 use crate::observe::event::{ApprovalScope, DecidedBy};
 
@@ -221,7 +222,7 @@ async fn validated(arguments: Value, validate: &ValidateEdit) -> Result<Value, S
 }
 
 fn lock(open: &Mutex<OpenRequests>) -> MutexGuard<'_, OpenRequests> {
-    open.lock().unwrap_or_else(PoisonError::into_inner)
+    open.lock().ignore_poison()
 }
 
 impl fmt::Debug for ApprovalQueue {

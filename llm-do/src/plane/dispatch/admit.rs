@@ -189,7 +189,7 @@ impl Run {
 
     /// Returns the timeout of a call: the session's for the tool, or else the tool's own; at most the wall time limit.
     fn timeout(&self, ctx: &CallContext, tool: &Registered) -> Option<Duration> {
-        let timeout = self.plane.timeouts.get(tool.name()).copied();
+        let timeout = self.plane.config.timeouts.get(tool.name()).copied();
         let wall_time = ctx.frame().limits.as_ref().and_then(|limits| limits.wall_time);
         timeout.or(tool.timeout).into_iter().chain(wall_time).min()
     }
@@ -197,7 +197,7 @@ impl Run {
     /// Returns the limits of a worker's call: the session's for the worker, or else the worker's own.
     fn limits(&self, tool: &Registered) -> Option<Arc<Limits>> {
         let plan = tool.plan()?;
-        self.plane.worker_limits.get(tool.name()).cloned().or_else(|| plan.limits.clone())
+        self.plane.config.worker_limits.get(tool.name()).cloned().or_else(|| plan.limits.clone())
     }
 
     /// Refuses a call that is nested too deep, past the deadline, or equal to one of its callers.
@@ -210,7 +210,7 @@ impl Run {
         if tool.kind() != ItemKind::Worker {
             return Ok(());
         }
-        let limit = self.plane.max_depth;
+        let limit = self.plane.config.max_depth;
         if frame.depth > limit {
             let caller = ctx.caller().map(|caller| caller.name().to_owned()).unwrap_or_default();
             return Err(CallError::Depth { tool: name(), caller, depth: frame.depth - 1, limit });

@@ -137,7 +137,7 @@ impl Run {
     fn check_first_request(&self, ctx: &CallContext, tool: &Registered) -> Result<(), CallError> {
         let Some(plan) = tool.plan() else { return Ok(()) };
         let model = self.plane.model_plan(plan, ctx)?.model;
-        ctx.check_request(model.name(), self.plane.prices.price(model.name()).is_some())
+        ctx.check_request(model.name(), self.plane.config.prices.price(model.name()).is_some())
     }
 
     /// Applies the rules to a call; a call of a shadow never asks the approver.
@@ -177,7 +177,7 @@ impl Run {
             let (again, denied) = (submitted.clone(), step.clone());
             let unrecorded = Arc::new(OnceLock::new());
             let (unrecorded_answer, tool) = (Arc::clone(&unrecorded), ctx.name().to_owned());
-            let keeps_denials = self.plane.return_permission_errors;
+            let keeps_denials = self.plane.config.return_permission_errors;
             let asked = async move {
                 let answer = answer_of(submitted, round).await;
                 if answer.by == DecidedBy::Approver || (keeps_denials && !answer.is_approved()) {

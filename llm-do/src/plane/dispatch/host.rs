@@ -2,7 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::Run;
 use super::admit::Proposed;
 use crate::base::error::{BoxError, CallError};
+use crate::base::mutex::IgnorePoison;
 use crate::declare::nesting::shallow;
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::{Effect, ToolReturn};
@@ -57,7 +58,7 @@ impl Host for Run {
 
     fn emit(&self, ctx: &CallContext, kind: EventKind) {
         let frame = ctx.frame();
-        let mut seq = self.seq.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seq = self.seq.lock().ignore_poison();
         let event = Arc::new(Event {
             run: Arc::clone(&self.id),
             call: frame.call,
@@ -75,7 +76,7 @@ impl Host for Run {
 
     fn warn(&self, ctx: &CallContext, model: &Arc<str>, warning: &SettingWarning) {
         let key = (Arc::clone(model), warning.clone());
-        if !self.warned.lock().unwrap_or_else(PoisonError::into_inner).insert(key) {
+        if !self.warned.lock().ignore_poison().insert(key) {
             return;
         }
         let SettingWarning { setting, message, .. } = warning.clone();
@@ -117,11 +118,11 @@ impl Host for Run {
     }
 
     fn now(&self) -> Timestamp {
-        self.plane.clock.now()
+        self.plane.config.clock.now()
     }
 
     fn journal(&self) -> Option<&Arc<dyn Journal>> {
-        self.plane.journal.as_ref()
+        self.plane.config.journal.as_ref()
     }
 
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool {

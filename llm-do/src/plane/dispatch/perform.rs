@@ -248,22 +248,22 @@ impl Plane {
         let ModelPlan { model, tools, output } = self.model_plan(plan, ctx)?;
         if !plan.server_side_tools.is_empty() {
             // Do not ask the approver about a request that would be refused.
-            ctx.check_request(model.name(), self.prices.price(model.name()).is_some())?;
+            ctx.check_request(model.name(), self.config.prices.price(model.name()).is_some())?;
         }
         let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
         Ok(WorkerRun {
             ctx: ctx.clone(),
             model_name: model.name().into(),
-            prices: Arc::clone(&self.prices),
+            prices: Arc::clone(&self.config.prices),
             model,
             instructions: output.instructed(&plan.instructions),
             tools,
             server_side_tools,
             output,
-            settings: plan.settings.clone().over(&self.settings),
-            streaming: self.streaming,
-            return_denials: self.return_permission_errors,
-            processors: Arc::clone(&self.processors),
+            settings: plan.settings.clone().over(&self.config.settings),
+            streaming: self.config.streaming,
+            return_denials: self.config.return_permission_errors,
+            processors: Arc::clone(&self.config.processors),
             guards: self.guards(ctx).cloned(),
             conversation: None,
         })

@@ -39,14 +39,13 @@ impl Root {
         let arguments = self.arguments?;
         let tool = self.plane.registry.get(&self.name);
         let arguments = if let Some(tool) = tool { tool.canonical(arguments) } else { arguments };
-        let journaled = self
-            .plane
-            .journal
-            .as_ref()
-            .map(|_| self.plane.places.next(&Arc::default(), StepKind::Run, self.name.as_str(), arguments.clone()));
+        let journaled =
+            self.plane.config.journal.as_ref().map(|_| {
+                self.plane.root_steps.next(&Arc::default(), StepKind::Run, self.name.as_str(), arguments.clone())
+            });
         let (step, _visit) = journaled.unzip();
         let fresh = self.id.get().cloned().unwrap_or_else(fresh_id);
-        let id = match (&self.plane.journal, &step) {
+        let id = match (&self.plane.config.journal, &step) {
             (Some(journal), Some(step)) => start(journal.as_ref(), step, &self.name, &fresh).await?,
             _ => Arc::clone(&fresh),
         };

@@ -38,7 +38,7 @@ impl RunSettings {
 
     /// Returns the limits of the run.
     pub(super) fn limits(&self, plane: &Plane) -> Option<Arc<Limits>> {
-        match (&self.limits, &plane.limits) {
+        match (&self.limits, &plane.config.limits) {
             (Some(own), Some(runtimes)) => Some(Arc::new(runtimes.lowest(own))),
             (Some(own), None) => Some(Arc::new(own.clone())),
             (None, runtimes) => runtimes.clone(),
@@ -54,17 +54,17 @@ impl Run {
 
     /// Returns the input handler of this run, if any.
     pub(super) fn run_input_handler(&self) -> Option<&Arc<dyn InputHandler>> {
-        self.settings.input_handler.as_ref().or(self.plane.input_handler.as_ref())
+        self.settings.input_handler.as_ref().or(self.plane.config.input_handler.as_ref())
     }
 
     /// Returns the folder below which this run reads files.
     pub(super) fn run_project_root(&self) -> &Path {
-        self.settings.project_root.as_ref().unwrap_or(&self.plane.project_root)
+        self.settings.project_root.as_ref().unwrap_or(&self.plane.config.project_root)
     }
 
     /// Returns the state of a type: the run's, or else the runtime's.
     pub(super) fn run_state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
-        self.settings.state.get(&of).or_else(|| self.plane.state.get(&of)).cloned()
+        self.settings.state.get(&of).or_else(|| self.plane.config.state.get(&of)).cloned()
     }
 
     /// Waits until all sinks of this run have processed their events, or have timed out.

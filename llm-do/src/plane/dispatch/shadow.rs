@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use llm_do_worker_file::did_you_mean;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
@@ -14,7 +15,7 @@ use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Caller, EventKind, Outcome};
 use crate::plane::context::{CallContext, CallFrame};
 use crate::plane::declared::Callee;
-use crate::plane::registry::{Prepared, Registered, Registry, did_you_mean};
+use crate::plane::registry::{Prepared, Registered, Registry};
 
 /// A worker that is called alongside a tool, with the same arguments, to check that the tool returns the same result.
 ///

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::{Registered, did_you_mean};
+use llm_do_worker_file::did_you_mean;
+
+use super::Registered;
 use crate::declare::toolset::{Member, OUTPUT_TOOL};
 use crate::plane::declared::{Declared, DeclaredTool};
 use crate::plane::definition::{Declaration, InstanceDef, ToolsetDef};

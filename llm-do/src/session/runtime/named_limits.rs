@@ -1,25 +1,21 @@
 //! Checks the limits and timeouts that a session sets by name.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
-use crate::base::usage::Limits;
 use crate::observe::event::ItemKind;
+use crate::plane::config::SessionConfig;
 use crate::plane::registry::Registry;
 
-/// The similarity above which an unknown name is taken for a typo of a registered one; 1 means equal.
+/// The similarity above which an unknown name is taken for a typo of a registered one; 1 means equal. Stricter than for
+/// suggestions: a name above it is refused.
 const TYPO_SIMILARITY: f64 = 0.75;
 
 /// Returns the errors of names whose limits or timeouts would have no effect.
 ///
 /// A name that resembles no registered one is allowed: it may be the name of a worker that is created at run time.
-pub(super) fn errors(
-    limits: &HashMap<String, Limits>,
-    timeouts: &HashMap<String, Duration>,
-    registry: &Registry,
-) -> Vec<String> {
-    let limited = limits.keys().filter_map(|name| limits_error(name, registry));
-    let timed = timeouts.iter().filter_map(|(name, timeout)| timeout_error(name, *timeout, registry));
+pub(super) fn errors(config: &SessionConfig, registry: &Registry) -> Vec<String> {
+    let limited = config.worker_limits.keys().filter_map(|name| limits_error(name, registry));
+    let timed = config.timeouts.iter().filter_map(|(name, timeout)| timeout_error(name, *timeout, registry));
     let mut errors: Vec<_> = limited.chain(timed).collect();
     errors.sort();
     errors

@@ -90,7 +90,7 @@ impl Runtime {
         let conversation: Arc<Conversation> = Arc::default();
         let user: Arc<OnceLock<CallContext>> = Arc::default();
         let id: Arc<OnceLock<Arc<str>>> = Arc::default();
-        if self.plane.journal.is_none() {
+        if self.plane.config.journal.is_none() {
             drop(id.set(fresh_id()));
         }
         let handle = RunHandle {

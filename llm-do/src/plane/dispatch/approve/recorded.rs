@@ -152,7 +152,7 @@ impl Run {
         let CallError::Blocked { reason, .. } = &refusal else { return refusal };
         let Some(step) = ctx.frame().step.get() else { return refusal };
         let answer = Answer::blocked(reason);
-        if !self.plane.return_permission_errors {
+        if !self.plane.config.return_permission_errors {
             keep_denial(ctx, approval_step(step, round), &answer);
             return refusal;
         }

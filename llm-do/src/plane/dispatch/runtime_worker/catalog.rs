@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use llm_do_worker_file::did_you_mean;
 
 use super::file::{self, WriteOutcome};
-use crate::plane::registry::{Registered, did_you_mean};
+use crate::base::mutex::IgnorePoison;
+use crate::plane::registry::Registered;
 
 /// The workers created in this session.
 #[derive(Debug, Default)]
@@ -86,7 +89,7 @@ impl RuntimeWorkers {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, RuntimeWorker>> {
-        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.workers.lock().ignore_poison()
     }
 }
 

@@ -51,7 +51,7 @@ impl<T, C> Start<T, C> {
 
     /// Adds a sink for this run that the program also keeps, such as a file to close later.
     pub fn shared_sink(mut self, sink: Arc<dyn EventSink>) -> Self {
-        let capacity = self.root.plane.sink_capacity;
+        let capacity = self.root.plane.config.sink_capacity;
         self.root.settings.sinks.push(event::delivered(sink, capacity));
         self
     }

@@ -1,0 +1,67 @@
+//! The configuration of a session, as its builder sets it and its runs read it.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use llm_do_providers::{PriceTable, Settings};
+
+use crate::base::clock::{Clock, SystemClock};
+use crate::base::usage::Limits;
+use crate::observe::event;
+use crate::observe::journal::Journal;
+use crate::plane::history::HistoryProcessor;
+use crate::plane::instance::CLOSE_TIMEOUT;
+use crate::plane::user_input::InputHandler;
+
+/// The maximum number of nested workers, unless the builder sets another.
+const MAX_DEPTH: u32 = 5;
+
+/// The configuration of a session; each value is documented at the method of the builder that sets it.
+#[derive(Clone, Debug)]
+pub(crate) struct SessionConfig {
+    pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
+    /// The maximum number of queued events per sink.
+    pub(crate) sink_capacity: usize,
+    pub(crate) settings: Settings,
+    pub(crate) project_root: PathBuf,
+    pub(crate) max_depth: u32,
+    pub(crate) limits: Option<Arc<Limits>>,
+    /// Limits of workers by name, which replace the workers' own.
+    pub(crate) worker_limits: HashMap<String, Arc<Limits>>,
+    pub(crate) prices: Arc<PriceTable>,
+    pub(crate) timeouts: HashMap<String, Duration>,
+    /// The timeout for closing an instance.
+    pub(crate) close_timeout: Duration,
+    pub(crate) streaming: bool,
+    pub(crate) return_permission_errors: bool,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) input_handler: Option<Arc<dyn InputHandler>>,
+    pub(crate) processors: Arc<Vec<Arc<dyn HistoryProcessor>>>,
+    pub(crate) journal: Option<Arc<dyn Journal>>,
+}
+
+impl Default for SessionConfig {
+    fn default() -> Self {
+        Self {
+            state: HashMap::new(),
+            sink_capacity: event::CAPACITY,
+            settings: Settings::default(),
+            project_root: PathBuf::from("."),
+            max_depth: MAX_DEPTH,
+            limits: None,
+            worker_limits: HashMap::new(),
+            prices: Arc::new(PriceTable::builtin()),
+            timeouts: HashMap::new(),
+            close_timeout: CLOSE_TIMEOUT,
+            streaming: false,
+            return_permission_errors: false,
+            clock: Arc::new(SystemClock),
+            input_handler: None,
+            processors: Arc::default(),
+            journal: None,
+        }
+    }
+}

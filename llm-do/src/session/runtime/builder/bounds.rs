@@ -1,0 +1,72 @@
+//! Limits, timeouts and cancellation.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::RuntimeBuilder;
+use crate::base::usage::Limits;
+
+impl RuntimeBuilder {
+    /// Sets the maximum number of nested workers. Default: 5.
+    pub fn max_depth(mut self, depth: u32) -> Self {
+        self.config.max_depth = depth;
+        self
+    }
+
+    /// Limits what a run may use in total. Default: unlimited, except for [`max_depth`](Self::max_depth).
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.config.limits = Some(Arc::new(limits));
+        self
+    }
+
+    /// Limits what each call of the worker `name`, and all calls below it, may use, replacing the limits that the
+    /// worker declares.
+    ///
+    /// The name may also be that of a worker that is created at run time, or `llm_ask`. If the name is not registered
+    /// but resembles one that is, [`build`](Self::build) returns an error.
+    pub fn worker_limits(mut self, name: impl Into<String>, limits: Limits) -> Self {
+        self.config.worker_limits.insert(name.into(), Arc::new(limits));
+        self
+    }
+
+    /// Sets the timeout of calls of the tool, worker or entry `name`, replacing the one that it declares.
+    ///
+    /// [`build`](Self::build) returns an error for a timeout of 0, and for a name that is not registered but
+    /// resembles one that is. A timeout cannot stop a tool that runs `inline`.
+    pub fn timeout(mut self, name: impl Into<String>, timeout: Duration) -> Self {
+        self.config.timeouts.insert(name.into(), timeout);
+        self
+    }
+
+    /// Sets the timeout of `close` for one instance of a toolset. Default: 10 seconds.
+    ///
+    /// This time does not count towards the call that opened the instance: `close` also runs after a timeout and if
+    /// the run is dropped. A root call waits for it before it returns. If `close` times out, the call that waits for
+    /// it fails.
+    pub fn close_timeout(mut self, timeout: Duration) -> Self {
+        self.config.close_timeout = timeout;
+        self
+    }
+
+    /// Cancels all runs once `token` is cancelled.
+    pub fn cancellation(mut self, token: CancellationToken) -> Self {
+        self.cancellation = token;
+        self
+    }
+
+    /// Changes the limits of runs.
+    #[cfg(feature = "cli")]
+    pub(crate) fn map_limits(mut self, change: impl FnOnce(Limits) -> Limits) -> Self {
+        let limits = change(self.config.limits.take().map(Arc::unwrap_or_clone).unwrap_or_default());
+        self.config.limits = Some(limits).filter(|limits| *limits != Limits::default()).map(Arc::new);
+        self
+    }
+
+    /// Returns the token that cancels all runs.
+    #[cfg(feature = "cli")]
+    pub(crate) fn cancellation_token(&self) -> CancellationToken {
+        self.cancellation.clone()
+    }
+}
