@@ -39,6 +39,25 @@ error: `buy` failed: call to `order` denied: the user answered no"#,
 }
 
 #[test]
+fn after_a_denial_by_the_user_the_run_is_not_offered_to_be_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = folder.path().join("j");
+    let run = ["run", "--journal", journal.to_str().unwrap(), "buy", "tea"];
+    let mut session = start(command(&run));
+    session.wait_for(PROMPT);
+    session.type_in("n\n");
+    let (code, rows) = session.end();
+    let shown = text(&rows).replace('\n', "");
+    assert_eq!(code, Some(1));
+    assert!(shown.contains("the answer is recorded in `") && !shown.contains("resume"), "{shown}");
+
+    let (code, rows) = start(command(&run)).end();
+    let shown = text(&rows).replace('\n', "");
+    assert_eq!(code, Some(1), "without a question");
+    assert!(shown.contains("call to `order` denied: the user answered no"), "{shown}");
+}
+
+#[test]
 fn with_reject_all_the_error_does_not_advise_approve_all() {
     let session = start(command(&["run", "--reject-all", "buy", "tea"]));
     ends(

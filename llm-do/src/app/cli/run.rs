@@ -41,6 +41,7 @@ pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), C
     let token = builder.cancellation_token();
     let mut builder = configure(builder, options, &progress);
     let cannot_ask = builder.has_no_approver();
+    let is_asking = builder.asks_approver();
     if cannot_ask {
         builder = builder.default_approver(NoTerminalApprover);
     }
@@ -71,7 +72,7 @@ pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), C
         let hint = journal.map(resume_hint).unwrap_or_default();
         return Err(CommandError::Error(format!("aborted by user{hint}")));
     }
-    let returned = result.map_err(|error| run_error(&error, journal, cannot_ask))?;
+    let returned = result.map_err(|error| run_error(&error, journal, cannot_ask, is_asking))?;
     print_result(returned.value())?;
     files::write_all(returned.attachments(), options.files.as_deref())
 }
@@ -191,11 +192,18 @@ async fn interrupts(token: CancellationToken, ready: oneshot::Sender<()>) {
 /// Returns the error of a failed run, with advice.
 ///
 /// `--approve-all` is advised only for an undecided call, not after a denial by a user, an approver or `--reject-all`.
-fn run_error(error: &CallError, journal: Option<&Path>, cannot_ask: bool) -> CommandError {
-    let is_undecided = cannot_ask && error.is_denied() && !error.is_blocked();
-    let hint = if is_undecided { "\nrun with --approve-all to approve every call" } else { "" };
-    let resume = journal.filter(|_| !is_journal_error(error)).map(resume_hint).unwrap_or_default();
-    CommandError::Error(chain(error) + hint + &resume)
+fn run_error(error: &CallError, journal: Option<&Path>, cannot_ask: bool, is_asking: bool) -> CommandError {
+    let is_denied = error.is_denied() && !error.is_blocked();
+    let hint = if is_denied && cannot_ask { "\nrun with --approve-all to approve every call" } else { "" };
+    let resume = journal
+        .filter(|_| !is_journal_error(error))
+        .map(|journal| if is_denied && is_asking { denial_hint(journal) } else { resume_hint(journal) });
+    CommandError::Error(chain(error) + hint + &resume.unwrap_or_default())
+}
+
+/// Explains that the answer to a question is kept.
+fn denial_hint(journal: &Path) -> String {
+    format!("\nthe answer is recorded in `{}`; to be asked again, use another journal", journal.display())
 }
 
 /// Explains how to resume a recorded run.
