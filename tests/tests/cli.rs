@@ -258,7 +258,7 @@ fn worker_files_of_a_folder_are_listed_checked_and_run() {
     assert_eq!(stdout(&app(&["check", "--worker-dir", &path])), "ok: 1 entries, 4 workers, 11 tools\n");
     assert_eq!(stdout(&app(&["run", "--worker-dir", &path, "--tool", "helper", "now"])), "Hello!\n");
     fails(&["run", "--worker-dir", "no/folder", "x"], 1, "the folder of worker files `no/folder` cannot be read");
-    fails(&["tools", "--worker-dir", &second], 1, "unknown toolset `helper`");
+    fails(&["tools", "--worker-dir", &second], 1, "b.agent:3): unknown tool or toolset `helper`");
 }
 
 #[test]

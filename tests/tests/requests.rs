@@ -177,7 +177,7 @@ async fn an_ad_hoc_worker_cannot_use_tools_that_its_caller_cannot() {
     let error = llm_do::error::chain(&run("delete").await.unwrap_err());
     assert!(error.contains("`with_agent` may not call `delete`"), "{error}");
     let error = llm_do::error::chain(&run("look_upp").await.unwrap_err());
-    assert!(error.contains("unknown toolset `look_upp`; did you mean `look_up`?"), "{error}");
+    assert!(error.contains("unknown tool or toolset `look_upp`; did you mean `look_up`?"), "{error}");
 }
 
 #[tokio::test]

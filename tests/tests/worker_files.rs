@@ -211,7 +211,7 @@ fn check_knows_the_workers_of_its_builder() {
     llm_do::check!(Runtime::builder().worker_dir(folder.path()).model("test:any"));
     let without = std::panic::catch_unwind(|| llm_do::check!());
     let text = *without.unwrap_err().downcast::<String>().unwrap();
-    let fault = "unknown toolset `helper`; link its library, or load the folder";
+    let fault = "unknown tool or toolset `helper`; link its library, or load the folder";
     assert!(text.contains(fault), "{text}");
     assert!(Registry::collect().is_err());
 }

@@ -10,13 +10,39 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use llm_do_worker_file::{Fault, Key, MAX_SIZE, Place, Reading, too_large};
+use llm_do_worker_file::{Fault, Key, MAX_SIZE, Place, Reading, too_large, tool_name};
 
 use crate::base::open_file::read_only;
 use crate::declare::worker_spec::WorkerSpec;
 
 /// The file name extensions of worker files.
 const EXTENSIONS: [&str; 2] = ["worker", "agent"];
+
+/// The tools and toolsets that a worker file names, each with its line.
+type ToolLines = Vec<(String, usize)>;
+
+/// A worker file that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LoadedFile {
+    path: PathBuf,
+    tools: ToolLines,
+}
+
+impl LoadedFile {
+    /// Returns the place where the file names a tool or toolset.
+    pub(crate) fn place_of(&self, tool: &str) -> String {
+        match self.tools.iter().find(|(name, _)| name == tool) {
+            Some((_, line)) => format!("{self}:{line}"),
+            None => self.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for LoadedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.path.display().fmt(f)
+    }
+}
 
 /// All faults of one or more worker files.
 ///
@@ -56,7 +82,7 @@ impl WorkerSpec {
     /// Returns every fault of the file, with its line.
     pub fn from_worker_file(path: impl AsRef<Path>) -> Result<Self, WorkerFileError> {
         let path = path.as_ref();
-        open(path).map_err(|faults| WorkerFileError { faults })
+        open(path).map(|(spec, _)| spec).map_err(|faults| WorkerFileError { faults })
     }
 
     /// Returns the worker as the text of a worker file.
@@ -90,7 +116,7 @@ impl FromStr for WorkerSpec {
     type Err = WorkerFileError;
 
     fn from_str(text: &str) -> Result<Self, WorkerFileError> {
-        read(text).map_err(|faults| {
+        read(text).map(|(spec, _)| spec).map_err(|faults| {
             let faults = faults.iter().map(|fault| format!("line {}: {}", fault.place.line, fault.message)).collect();
             WorkerFileError { faults }
         })
@@ -100,7 +126,10 @@ impl FromStr for WorkerSpec {
 /// Reads every worker file directly inside the folders, sorted by name; returns all faults of all files.
 ///
 /// A missing folder is a fault, except for the `store`, which is created with its first file.
-pub(crate) fn read_dirs(dirs: &[PathBuf], store: Option<&Path>) -> Result<Vec<(WorkerSpec, PathBuf)>, WorkerFileError> {
+pub(crate) fn read_dirs(
+    dirs: &[PathBuf],
+    store: Option<&Path>,
+) -> Result<Vec<(WorkerSpec, LoadedFile)>, WorkerFileError> {
     let (mut workers, mut faults) = (Vec::new(), Vec::new());
     for dir in dirs {
         let paths = files(dir).unwrap_or_else(|error| {
@@ -112,7 +141,7 @@ pub(crate) fn read_dirs(dirs: &[PathBuf], store: Option<&Path>) -> Result<Vec<(W
         });
         for path in paths {
             match open(&path) {
-                Ok(spec) => workers.push((spec, path)),
+                Ok((spec, tools)) => workers.push((spec, LoadedFile { path, tools })),
                 Err(found) => faults.extend(found),
             }
         }
@@ -142,7 +171,7 @@ fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn open(path: &Path) -> Result<WorkerSpec, Vec<String>> {
+fn open(path: &Path) -> Result<(WorkerSpec, ToolLines), Vec<String>> {
     let text = text_of(path).map_err(|error| vec![format!("{}: cannot be read: {error}", path.display())])?;
     read(&text).map_err(|faults| faults.iter().map(|fault| fault.in_file(path.display())).collect())
 }
@@ -157,8 +186,8 @@ fn text_of(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the file is not valid UTF-8"))
 }
 
-/// Parses a worker file; the faults are sorted by position.
-fn read(text: &str) -> Result<WorkerSpec, Vec<Fault>> {
+/// Parses a worker file; returns the lines where it names tools, too. The faults are sorted by position.
+fn read(text: &str) -> Result<(WorkerSpec, ToolLines), Vec<Fault>> {
     let Reading { file, mut faults } = llm_do_worker_file::read(text);
     faults.extend(file.missing());
     faults.sort_by_key(|fault| fault.place);
@@ -166,9 +195,11 @@ fn read(text: &str) -> Result<WorkerSpec, Vec<Fault>> {
         return Err(faults);
     }
     let keys = file.keys.given.clone();
+    let named = [&file.keys.tools, &file.keys.toolsets].into_iter().flatten().flat_map(|list| &list.value);
+    let tools = named.map(|tool| (tool_name(&tool.value).to_owned(), tool.place.line)).collect();
     let spec = spec::from_file(file);
     let faults: Vec<_> = spec.faults().into_iter().map(|message| at_key(message, &keys)).collect();
-    if faults.is_empty() { Ok(spec) } else { Err(faults) }
+    if faults.is_empty() { Ok((spec, tools)) } else { Err(faults) }
 }
 
 /// Returns a fault at the position of the key that its message begins with: schemas are checked here, not by the reader.

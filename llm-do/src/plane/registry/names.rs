@@ -83,9 +83,9 @@ impl Names<'_> {
                 Some(set) => set.members.iter().for_each(|member| declare(member, faults)),
                 None if self.items.contains_key(name) => named.push(Arc::clone(name)),
                 None => faults.push(format!(
-                    "`{}` ({}): unknown toolset `{name}`{}",
+                    "`{}` ({}): unknown tool or toolset `{name}`{}",
                     item.name(),
-                    item.location(),
+                    item.location_of(name),
                     self.suggestion(name)
                 )),
             }

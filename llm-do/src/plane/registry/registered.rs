@@ -1,7 +1,6 @@
 //! One item of the registry, with what is derived from its definition once.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
@@ -14,6 +13,7 @@ use crate::declare::argument::Sample;
 use crate::declare::prompt::Prompt;
 use crate::declare::schema::{self, CheckedSchema};
 use crate::declare::tool::Effect;
+use crate::declare::worker_file::LoadedFile;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::ItemKind;
 use crate::plane::context::{StateKey, Variant};
@@ -67,7 +67,7 @@ pub(crate) enum Origin {
     /// The location in the source where it is linked or added to the runtime.
     Source(Location),
     /// A worker file.
-    File(PathBuf),
+    File(LoadedFile),
     /// The program created it at run time.
     Session,
 }
@@ -76,7 +76,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Source(location) => location.fmt(f),
-            Self::File(path) => path.display().fmt(f),
+            Self::File(file) => file.fmt(f),
             Self::Session => f.write_str("created at run time"),
         }
     }
@@ -170,6 +170,14 @@ impl Registered {
     #[must_use]
     pub fn location(&self) -> String {
         self.origin.to_string()
+    }
+
+    /// Returns the location of its declaration of a tool: in a worker file, with the line.
+    pub(super) fn location_of(&self, tool: &str) -> String {
+        match &self.origin {
+            Origin::File(file) => file.place_of(tool),
+            Origin::Source(_) | Origin::Session => self.location(),
+        }
     }
 
     /// Returns the JSON schema of the arguments.
