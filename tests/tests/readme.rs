@@ -43,7 +43,7 @@ fn names_a_test(proof: &str) -> bool {
     };
     let path = match file.strip_prefix("openai/") {
         Some(file) => format!("llm-do-providers/tests/openai/{file}.rs"),
-        None if file.contains("/src/") => format!("{file}.rs"),
+        None if file.contains("/src/") || file.contains("/tests/") => format!("{file}.rs"),
         None => format!("tests/tests/{file}.rs"),
     };
     let source = std::fs::read_to_string(root().join(path)).unwrap_or_default();
