@@ -40,7 +40,7 @@ pub(crate) enum NativeOutput {
 impl NativeOutput {
     fn profile(self) -> Profile {
         match self {
-            Self::Never => Profile::NONE,
+            Self::Never => Profile::BASIC,
             Self::WithoutTools => Profile { native_output_with_tools: false, ..Profile::NATIVE_OUTPUT },
             Self::WithTools => Profile::NATIVE_OUTPUT,
         }

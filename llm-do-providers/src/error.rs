@@ -30,7 +30,7 @@ struct Repr {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    arrived: Option<Box<Response>>,
+    partial_response: Option<Box<Response>>,
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -98,7 +98,7 @@ impl ProviderError {
             retry_after: None,
             should_retry: None,
             request_id: None,
-            arrived: None,
+            partial_response: None,
             source: None,
         }))
     }
@@ -133,14 +133,14 @@ impl ProviderError {
 
     /// Sets the part of the response that had arrived.
     #[must_use]
-    pub fn with_arrived(mut self, arrived: Response) -> Self {
-        self.0.arrived = Some(Box::new(arrived));
+    pub fn with_partial_response(mut self, partial: Response) -> Self {
+        self.0.partial_response = Some(Box::new(partial));
         self
     }
 
     /// Takes the part of the response that had arrived.
-    pub(crate) fn take_arrived(&mut self) -> Option<Response> {
-        self.0.arrived.take().map(|arrived| *arrived)
+    pub(crate) fn take_partial_response(&mut self) -> Option<Response> {
+        self.0.partial_response.take().map(|partial| *partial)
     }
 
     /// Sets the source.
@@ -205,8 +205,8 @@ impl ProviderError {
     /// The last text may be cut off; tool calls with incomplete arguments are left out. Its
     /// [`usage`](Response::usage) is what the provider had reported until then, including failed attempts.
     #[must_use]
-    pub fn arrived(&self) -> Option<&Response> {
-        self.0.arrived.as_deref()
+    pub fn partial_response(&self) -> Option<&Response> {
+        self.0.partial_response.as_deref()
     }
 
     /// Returns whether the rate limit was reached.
@@ -236,11 +236,14 @@ impl fmt::Display for ProviderError {
 impl fmt::Debug for ProviderError {
     /// Shows no part of a response, and the source as its text, which quotes less than its fields.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Repr { provider, kind, message, status, retry_after, should_retry, request_id, arrived, source } = &*self.0;
+        let Repr { provider, kind, message, status, retry_after, should_retry, request_id, partial_response, source } =
+            &*self.0;
         let mut shown = f.debug_struct("ProviderError");
         shown.field("provider", provider).field("kind", kind).field("message", message).field("status", status);
         shown.field("retry_after", retry_after).field("should_retry", should_retry).field("request_id", request_id);
-        shown.field("has_arrived", &arrived.is_some()).field("source", &source.as_ref().map(ToString::to_string));
+        shown
+            .field("has_partial_response", &partial_response.is_some())
+            .field("source", &source.as_ref().map(ToString::to_string));
         shown.finish()
     }
 }
@@ -262,9 +265,9 @@ mod tests {
     fn debug_does_not_show_the_partial_response() {
         let part = ResponsePart::Text { text: "my secret".to_owned() };
         let error = ProviderError::new("openai", ErrorKind::Transport, "the connection broke")
-            .with_arrived(Response::new("m", vec![part], Usage::default()));
+            .with_partial_response(Response::new("m", vec![part], Usage::default()));
         let shown = format!("{error:?} {error:#?}");
-        assert!(shown.contains("the connection broke") && shown.contains("has_arrived: true"), "{shown}");
+        assert!(shown.contains("the connection broke") && shown.contains("has_partial_response: true"), "{shown}");
         assert!(!shown.contains("secret"), "{shown}");
     }
 }

@@ -59,7 +59,7 @@ pub(crate) trait ResponseAccumulator: Send + 'static {
     fn complete(self) -> Response;
 
     /// Returns the parts of an answer that broke off, without calls whose arguments may be incomplete.
-    fn arrived(self) -> Response;
+    fn partial_response(self) -> Response;
 
     /// Whether the server paused, and resumes once the answer so far is sent back to it. Default: `false`.
     fn is_paused(&self) -> bool {
@@ -161,7 +161,7 @@ where
             read.and_then(|()| answer.fault().map_or(Ok(()), |fault| Err(protocol_error(&self.endpoint, fault))));
         match faultless {
             Ok(()) => Ok(answer),
-            Err(error) => Err(head.add_to(error).with_arrived(answer.arrived())),
+            Err(error) => Err(head.add_to(error).with_partial_response(answer.partial_response())),
         }
     }
 
@@ -194,7 +194,7 @@ where
 
     /// Prepares the next attempt after a failure, and keeps the usage of this one; a final error has all that arrived.
     fn after(&mut self, mut error: ProviderError) -> Result<RetryDelay, ProviderError> {
-        let arrived = error.take_arrived();
+        let arrived = error.take_partial_response();
         match self.tries.after(error, fastrand::f64()) {
             Ok(pause) => {
                 let lost = arrived.filter(|arrived| arrived.usage.total_tokens() > 0);
@@ -208,7 +208,7 @@ where
     /// Adds to an error the parts that arrived before and after the last pause, and the usage of all attempts.
     fn broken_off(&mut self, error: ProviderError, arrived: Option<Response>) -> ProviderError {
         match joined(self.before.take(), arrived) {
-            Some(arrived) => error.with_arrived(arrived),
+            Some(arrived) => error.with_partial_response(arrived),
             None => error,
         }
     }

@@ -150,8 +150,8 @@ fn with_answering_model(response: Response, by: &str) -> Response {
 
 /// Sets the model that sent the partial response, for its price.
 fn with_failed_model(mut error: ProviderError, by: &str) -> ProviderError {
-    match error.take_arrived() {
-        Some(arrived) => error.with_arrived(with_answering_model(arrived, by)),
+    match error.take_partial_response() {
+        Some(arrived) => error.with_partial_response(with_answering_model(arrived, by)),
         None => error,
     }
 }

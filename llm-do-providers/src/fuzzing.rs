@@ -108,7 +108,7 @@ where
     assert_eq!(split.0, streamed.0);
     assert_eq!(split.1.map(|error| error.to_string()), streamed.1.as_ref().map(ToString::to_string));
 
-    let arrived = streamed.1.as_ref().and_then(ProviderError::arrived).cloned();
+    let arrived = streamed.1.as_ref().and_then(ProviderError::partial_response).cloned();
     let done = streamed.0.into_iter().filter_map(|event| match event {
         StreamEvent::Done(response) => Some(response),
         _ => None,

@@ -100,7 +100,7 @@ register! {
 /// with an unknown reason, or with calls and no reason, finishes with [`Other`](crate::FinishReason::Other). When a model
 /// declines, its words are the text, and the answer finishes with `ContentFilter`.
 ///
-/// An answer that ends in an error is an error, which has [what arrived](crate::ProviderError::arrived), and it is retried
+/// An answer that ends in an error is an error, which has [what arrived](crate::ProviderError::partial_response), and it is retried
 /// while no part of it was shown: where the answer holds an `error`, or ends with `error`, `abort`,
 /// `insufficient_system_resource`, or a call that the server behind OpenRouter could not read.
 ///

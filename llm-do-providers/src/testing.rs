@@ -8,7 +8,7 @@ mod test;
 
 pub use self::function::FunctionModel;
 pub use self::replay::ReplayModel;
-pub use self::scripted::{AskedRequest, ScriptedModel};
+pub use self::scripted::{RecordedRequest, ScriptedModel};
 pub use self::test::TestModel;
 
 /// Forbids all requests to models over the network for the rest of the process, so that a test without a test model

@@ -154,7 +154,7 @@ async fn an_error_of_the_real_model_is_not_recorded() {
     let down = FunctionModel::new(|_| Err(ProviderError::new("real", ErrorKind::Overloaded, "it is overloaded")));
     let model = ReplayModel::open(directory.file(), || Ok(down)).unwrap();
     assert_eq!(ask(&model, "a").await.unwrap_err().kind(), ErrorKind::Overloaded);
-    model.assert_over();
+    model.assert_finished();
     assert!(!directory.file().exists(), "the next run must record");
     recorded(&directory.file(), &["a"]).await;
     ask(&ReplayModel::replay(directory.file()).unwrap(), "a").await.unwrap();
@@ -175,14 +175,14 @@ async fn unused_answers_fail_the_test_and_are_not_quoted() {
     let model = ReplayModel::replay(directory.file()).unwrap();
     ask(&model, "b").await.unwrap();
     let clone = model.clone();
-    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| clone.assert_over())).unwrap_err();
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| clone.assert_finished())).unwrap_err();
     let text = panic.downcast_ref::<String>().unwrap();
     assert!(text.starts_with("`function:real` has unused recorded answers: 2 of 3 in `"), "{text}");
     assert!(text.ends_with("tape.jsonl`, the next one in line 2") && !text.contains("secret"), "{text}");
     for question in ["c", "my secret"] {
         ask(&model, question).await.unwrap();
     }
-    clone.assert_over();
+    clone.assert_finished();
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ async fn clones_share_one_sequence_of_answers() {
     assert_eq!(ask(&script).await.unwrap_err().kind(), ErrorKind::Overloaded);
     assert_eq!(ask(&clone).await.unwrap().finish, FinishReason::Length);
     assert_eq!(script.requests().len(), 4);
-    clone.assert_over();
+    clone.assert_finished();
 }
 
 #[tokio::test]
@@ -47,7 +47,7 @@ async fn a_request_after_the_last_answer_is_an_error() {
 async fn unused_answers_fail_the_test() {
     let model = ScriptedModel::new().text("a").text("b").text("c");
     ask(&model).await.unwrap();
-    model.assert_over();
+    model.assert_finished();
 }
 
 #[tokio::test]
@@ -56,13 +56,13 @@ async fn the_last_answer_can_be_repeated() {
     for text in ["a", "b", "b"] {
         assert_eq!(ask(&model).await.unwrap().text(), text);
     }
-    model.assert_over();
+    model.assert_finished();
 }
 
 #[tokio::test]
 #[should_panic(expected = "has 1 unused answers")]
 async fn an_answer_before_a_repeated_one_must_be_used() {
-    ScriptedModel::new().text("a").text("b").repeat_last().assert_over();
+    ScriptedModel::new().text("a").text("b").repeat_last().assert_finished();
 }
 
 #[tokio::test]
@@ -104,5 +104,5 @@ async fn a_stream_emits_the_same_answer_and_is_recorded_as_a_request() {
     assert_eq!(Model::profile(&model), Profile::NATIVE_OUTPUT);
     assert_eq!(model.clone().named("a").name(), "scripted:a");
     assert_eq!(model.clone().named("openai:gpt-5-mini").name(), "openai:gpt-5-mini");
-    model.assert_over();
+    model.assert_finished();
 }

@@ -85,7 +85,7 @@ fn failing(error: fn() -> ProviderError) -> FunctionModel {
 /// Returns a failure after a thousand input tokens and a thousand output tokens.
 fn broken_off() -> ProviderError {
     let error = ProviderError::new("a", ErrorKind::Transport, "it broke off").with_status(200);
-    error.with_arrived(Response::new("a", Vec::new(), Usage::of_request(1_000, 1_000)))
+    error.with_partial_response(Response::new("a", Vec::new(), Usage::of_request(1_000, 1_000)))
 }
 
 /// A model with a price: each request uses a thousand tokens in and out, and the first `calls` requests call a tool.

@@ -6,7 +6,7 @@ use llm_do::guard::{FunctionGuard, Refusal};
 use llm_do::model::{Profile, ToolChoice};
 use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
-use llm_do::testing::{AskedRequest, Recorder, ScriptedModel, TestModel};
+use llm_do::testing::{RecordedRequest, Recorder, ScriptedModel, TestModel};
 use llm_do::worker::{OutputMode, WorkerSpec};
 use llm_do::{Value, json};
 
@@ -55,7 +55,7 @@ fn runtime(model: &ScriptedModel, streaming: bool) -> Runtime {
     Runtime::builder().force_model(model.clone()).streaming(streaming).build().unwrap()
 }
 
-fn is_prompted(asked: &AskedRequest) -> bool {
+fn is_prompted(asked: &RecordedRequest) -> bool {
     asked.instructions.contains("Return the final result as JSON") && asked.output.is_none()
 }
 
@@ -64,7 +64,7 @@ async fn auto_uses_the_output_method_of_the_profile() {
     let given = |model: ScriptedModel, profile: Profile| model.profile(profile).repeat_last();
     let text = || ScriptedModel::new().text(finding().to_string());
     let native = given(text(), Profile::NATIVE_OUTPUT);
-    let tool = given(ScriptedModel::new().call("final_result", finding()), Profile::NONE);
+    let tool = given(ScriptedModel::new().call("final_result", finding()), Profile::BASIC);
     let prompted = given(text(), Profile::TEXT);
     for streaming in [false, true] {
         for model in [&native, &tool, &prompted] {
@@ -93,7 +93,7 @@ async fn every_output_method_works_after_tool_calls() {
         for model in [&native, &tool] {
             let result = runtime(model, streaming).run(judge_after_a_look { input: "q".into() }).await.unwrap();
             assert_eq!(result.score, 7);
-            model.assert_over();
+            model.assert_finished();
         }
         assert_eq!(native.requests()[1].tool_names(), ["look"]);
         assert_eq!(tool.requests()[1].tool_names(), ["look", "final_result"]);

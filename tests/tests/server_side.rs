@@ -28,7 +28,7 @@ async fn search(input: String) -> String;
 async fn fetch(input: String) -> String;
 
 const PROFILE: Profile =
-    Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH, ServerSideTool::CodeExecution]);
+    Profile::BASIC.with_server_side_tools(&[ServerSideTool::WEB_SEARCH, ServerSideTool::CodeExecution]);
 
 fn tool_use(name: &str, input: Value, error: Option<&str>) -> ResponsePart {
     let tool_use = ServerSideToolUse::new(name, input, json!({ "found": "swordfish" }));
@@ -105,7 +105,7 @@ async fn a_recording_is_replayed_only_for_the_same_server_side_tools() {
         let model = open();
         let runtime = Runtime::builder().force_model(model.clone()).build().unwrap();
         assert_eq!(runtime.run(search { input: "q".into() }).await.unwrap(), "I run it.");
-        model.assert_over();
+        model.assert_finished();
     }
     let other = Runtime::builder().force_model(open()).build().unwrap().run(fetch { input: "q".into() }).await;
     let error = llm_do::error::chain(&other.unwrap_err());

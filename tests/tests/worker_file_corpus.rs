@@ -9,7 +9,7 @@ use llm_do::json;
 use llm_do::model::{Profile, ServerSideTool};
 use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
-use llm_do::testing::{AskedRequest, ScriptedModel};
+use llm_do::testing::{RecordedRequest, ScriptedModel};
 use llm_do::worker::WorkerSpec;
 
 /// Look.
@@ -97,8 +97,8 @@ const TOOLS: [ServerSideTool; 4] = [
 ];
 
 /// Returns the first request of a worker; the scripted answer does not matter.
-async fn request(spec: Option<WorkerSpec>, name: &str) -> AskedRequest {
-    let model = ScriptedModel::new().text("x").repeat_last().profile(Profile::NONE.with_server_side_tools(&TOOLS));
+async fn request(spec: Option<WorkerSpec>, name: &str) -> RecordedRequest {
+    let model = ScriptedModel::new().text("x").repeat_last().profile(Profile::BASIC.with_server_side_tools(&TOOLS));
     let builder = Runtime::builder().force_model(model.clone());
     let runtime = spec.into_iter().fold(builder, RuntimeBuilder::worker).build().unwrap();
     let _ = runtime.run_named(name, json!({ "input": "q" })).await;
@@ -106,7 +106,7 @@ async fn request(spec: Option<WorkerSpec>, name: &str) -> AskedRequest {
 }
 
 /// Returns the offered tools, sorted: the macro lists those given by path before those given by name.
-fn sorted(request: &AskedRequest) -> Vec<&str> {
+fn sorted(request: &RecordedRequest) -> Vec<&str> {
     let mut names = request.tool_names();
     names.sort_unstable();
     names

@@ -153,7 +153,7 @@ fn hints_are_read_from_the_registry() {
 async fn server_side_tools_are_requested_with_their_settings() {
     let model = answering(vec![text("a")]);
     let tools = &[ServerSideTool::CodeExecution, ServerSideTool::WEB_SEARCH];
-    runtime(&model.clone().profile(Profile::NONE.with_server_side_tools(tools)))
+    runtime(&model.clone().profile(Profile::BASIC.with_server_side_tools(tools)))
         .run(search { input: "q".into() })
         .await
         .unwrap();
@@ -164,7 +164,7 @@ async fn server_side_tools_are_requested_with_their_settings() {
 #[tokio::test]
 async fn a_model_without_a_server_side_tool_is_refused() {
     let model = answering(vec![text("a")]);
-    let profile = Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH]);
+    let profile = Profile::BASIC.with_server_side_tools(&[ServerSideTool::WEB_SEARCH]);
     let error =
         runtime(&model.clone().named("small").profile(profile)).run(search { input: "q".into() }).await.unwrap_err();
     assert!(matches!(&error, CallError::UnfitModel { worker, .. } if worker == "search"), "{error:?}");
@@ -176,7 +176,7 @@ async fn a_model_without_a_server_side_tool_is_refused() {
 #[tokio::test]
 async fn with_server_side_tools_the_tool_choice_is_automatic() {
     let model = answering(vec![result(&finding())]);
-    let profile = Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH]);
+    let profile = Profile::BASIC.with_server_side_tools(&[ServerSideTool::WEB_SEARCH]);
     runtime(&model.clone().profile(profile)).run(search_finding { input: "q".into() }).await.unwrap();
     assert_eq!(model.requests()[0].tool_choice(), ToolChoice::Auto);
 }
@@ -275,7 +275,7 @@ async fn a_worker_file_sets_everything_of_its_worker() {
     assert_eq!(worker.declared().unwrap().collect::<Vec<_>>(), ["look", "listen"]);
 
     let model = answering(vec![text(finding().to_string())]);
-    let runtime = runtime(&model.clone().profile(Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH])));
+    let runtime = runtime(&model.clone().profile(Profile::BASIC.with_server_side_tools(&[ServerSideTool::WEB_SEARCH])));
     let finding = runtime.run(review { text: "Helo.".into(), limit: 3 }).await.unwrap();
     assert_eq!(finding, Finding { score: 7, notes: vec!["a".into()] });
     let asked = model.requests().remove(0);
@@ -295,7 +295,7 @@ async fn a_worker_file_sets_everything_of_its_worker() {
 #[tokio::test]
 async fn a_worker_file_limits_the_retries() {
     let model = answering(vec![text("seven")]);
-    let runtime = runtime(&model.clone().profile(Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH])));
+    let runtime = runtime(&model.clone().profile(Profile::BASIC.with_server_side_tools(&[ServerSideTool::WEB_SEARCH])));
     let error = runtime.run(review { text: "a".into(), limit: 3 }).await.unwrap_err().to_string();
     assert!(error.contains("no valid result in 1 attempts"), "{error}");
     assert_eq!(model.requests().len(), 1);

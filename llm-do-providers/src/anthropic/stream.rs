@@ -53,7 +53,7 @@ impl ResponseAccumulator for AnthropicAccumulator {
         self.into_response()
     }
 
-    fn arrived(self) -> Response {
+    fn partial_response(self) -> Response {
         self.into_arrived()
     }
 

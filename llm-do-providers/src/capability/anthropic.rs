@@ -162,7 +162,7 @@ mod tests {
         assert!(profile("claude-3-5-haiku-latest").runs(&ServerSideTool::WEB_SEARCH));
         let (opus, next) = (profile("claude-opus-5"), profile("claude-opus-5-5"));
         assert!(opus.native_output && !opus.runs(&ServerSideTool::WebFetch) && next.runs(&ServerSideTool::WebFetch));
-        assert_eq!(profile("kimi-k3"), Profile::NONE);
+        assert_eq!(profile("kimi-k3"), Profile::BASIC);
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub(crate) fn read<G: ResponseAccumulator>(answer: G, pieces: Vec<Bytes>) -> Rea
     };
     let answer = reading.answer.take();
     let error = match (error, answer) {
-        (Some(error), Some(answer)) => Some(error.with_arrived(answer.arrived())),
+        (Some(error), Some(answer)) => Some(error.with_partial_response(answer.partial_response())),
         (error, answer) => {
             ready.extend(answer.map(|answer| StreamEvent::Done(answer.complete())));
             error

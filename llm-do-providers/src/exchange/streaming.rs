@@ -91,14 +91,14 @@ where
     fn recover(&mut self, mut error: ProviderError) -> Result<(), ProviderError> {
         let state = std::mem::replace(&mut self.state, State::End);
         let arrived = match state {
-            State::Read(reading) => reading.answer.map(ResponseAccumulator::arrived),
+            State::Read(reading) => reading.answer.map(ResponseAccumulator::partial_response),
             _ => None,
         };
         if self.shown {
             return Err(self.exchange.broken_off(error, arrived));
         }
         if let Some(arrived) = arrived {
-            error = error.with_arrived(arrived);
+            error = error.with_partial_response(arrived);
         }
         let pause = self.exchange.after(error)?;
         self.ready.push_back(StreamEvent::Waiting { on: pause.on });

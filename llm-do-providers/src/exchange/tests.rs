@@ -25,7 +25,7 @@ pub(crate) fn assert_cut((shown, error): &ReadResult, (whole, _): &ReadResult) {
         }
         (_, Some(error)) => {
             assert!(pieces.starts_with(shown), "{shown:?}");
-            let arrived = error.arrived().expect("what arrived");
+            let arrived = error.partial_response().expect("what arrived");
             assert!(answer.text().starts_with(&arrived.text()), "{arrived:?}");
             assert!(arrived.tool_calls().all(|call| answer.tool_calls().any(|whole| whole == call)), "{arrived:?}");
         }

@@ -43,7 +43,7 @@ impl ResponseAccumulator for GeminiAccumulator {
         self.into_response()
     }
 
-    fn arrived(self) -> Response {
+    fn partial_response(self) -> Response {
         self.into_arrived()
     }
 }

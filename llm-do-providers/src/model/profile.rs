@@ -21,18 +21,18 @@ pub struct Profile {
 
 impl Default for Profile {
     fn default() -> Self {
-        Self::NONE
+        Self::BASIC
     }
 }
 
 impl Profile {
     /// A model with text and tool calls only.
-    pub const NONE: Self =
+    pub const BASIC: Self =
         Self { tools: true, native_output: false, native_output_with_tools: false, server_side_tools: &[] };
     /// A model with text only.
-    pub const TEXT: Self = Self::NONE.without_tools();
+    pub const TEXT: Self = Self::BASIC.without_tools();
     /// A model that follows an output schema, also in requests with tools.
-    pub const NATIVE_OUTPUT: Self = Self { native_output: true, native_output_with_tools: true, ..Self::NONE };
+    pub const NATIVE_OUTPUT: Self = Self { native_output: true, native_output_with_tools: true, ..Self::BASIC };
 
     /// Sets the server-side tools of the provider. Default: none.
     #[must_use]

@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn explicit_settings_hold_for_any_server() {
         let url = "https://api.deepseek.com";
-        assert_eq!(at(url).build().unwrap().profile(), Profile::NONE);
+        assert_eq!(at(url).build().unwrap().profile(), Profile::BASIC);
         assert_eq!(at(url).profile(Profile::NATIVE_OUTPUT).build().unwrap().profile(), Profile::NATIVE_OUTPUT);
         let named = OpenAiModel::at(Server::Vllm, "m").base_url(url).build().unwrap();
         assert_eq!((named.name(), named.dialect.server.provider), ("vllm:m", "vllm"));

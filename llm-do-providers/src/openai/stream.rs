@@ -46,7 +46,7 @@ impl ResponseAccumulator for ChatAccumulator {
         self.into_response()
     }
 
-    fn arrived(self) -> Response {
+    fn partial_response(self) -> Response {
         self.into_arrived()
     }
 }
@@ -66,6 +66,6 @@ impl ChatAccumulator {
         // Content that came with an error is kept, but not shown: then the request can still be retried.
         self.take(chunk, &mut VecDeque::new());
         let arrived = self.clone().into_arrived();
-        Err(if arrived.parts.is_empty() { error } else { error.with_arrived(arrived) })
+        Err(if arrived.parts.is_empty() { error } else { error.with_partial_response(arrived) })
     }
 }

@@ -211,7 +211,7 @@ impl ResponseAccumulator for ResponsesAccumulator {
         }
     }
 
-    fn arrived(mut self) -> Response {
+    fn partial_response(mut self) -> Response {
         if !self.text.is_empty() {
             self.parts.push(ResponsePart::Text { text: self.text });
         }

@@ -40,7 +40,7 @@ pub struct FunctionModel {
 impl FunctionModel {
     /// Creates a model that calls `answer` for each request.
     pub fn new(answer: impl Fn(Request<'_>) -> Result<Response, ProviderError> + Send + Sync + 'static) -> Self {
-        Self { name: "function:model".to_owned(), profile: Profile::NONE, answer: Arc::new(answer) }
+        Self { name: "function:model".to_owned(), profile: Profile::BASIC, answer: Arc::new(answer) }
     }
 
     /// Sets the name `function:NAME`. Default: `function:model`.
@@ -49,7 +49,7 @@ impl FunctionModel {
         Self { name: format!("function:{name}"), ..self }
     }
 
-    /// Sets the features of the model. Default: [`Profile::NONE`].
+    /// Sets the features of the model. Default: [`Profile::BASIC`].
     #[must_use]
     pub fn profile(self, profile: Profile) -> Self {
         Self { profile, ..self }

@@ -19,7 +19,7 @@ const PROVIDER: &str = "replay";
 ///
 /// Each request must equal a recorded one in full: instructions, messages, tools, output schema and settings.
 /// Otherwise the request is an error that names the file, the line, and the first difference from the next recorded
-/// request, with both values; [`assert_over`](Self::assert_over) detects recorded requests that are no longer sent.
+/// request, with both values; [`assert_finished`](Self::assert_finished) detects recorded requests that are no longer sent.
 /// Equal requests are answered in the order of the file, each answer once; different ones in any order, since
 /// concurrent calls vary.
 ///
@@ -117,7 +117,7 @@ impl ReplayModel {
     ///
     /// Panics with the number of unused answers and the line of the next one, if there are any.
     #[track_caller]
-    pub fn assert_over(&self) {
+    pub fn assert_finished(&self) {
         let Source::File(recording) = &self.source else { return };
         let unused = lock(recording).describe_unused();
         assert!(unused.is_none(), "`{}` has unused recorded answers: {}", self.name, unused.unwrap_or_default());

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
 use serde_json::Value;
 
-pub use self::recorded_request::AskedRequest;
+pub use self::recorded_request::RecordedRequest;
 use super::function::split_words;
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::{ResponsePart, ToolCall};
@@ -22,7 +22,7 @@ const PROVIDER: &str = "scripted";
 
 /// A model that returns scripted answers in order and records its requests.
 ///
-/// A request after the last answer fails with the number of requests, and [`assert_over`](Self::assert_over) fails if
+/// A request after the last answer fails with the number of requests, and [`assert_finished`](Self::assert_finished) fails if
 /// answers are left, so that a test notices an unexpected course. Clones share the script and the record: keep one
 /// clone in the test and pass the other on. Concurrent workers take answers in the order of their requests; if that
 /// order varies, use a [`FunctionModel`](super::FunctionModel) that inspects the request.
@@ -47,7 +47,7 @@ const PROVIDER: &str = "scripted";
 /// assert_eq!(answer.tool_calls().next().unwrap().name, "add");
 /// assert_eq!(model.request(Request::new(&messages, &settings)).await?.text(), "It is 5.");
 /// assert_eq!(model.requests()[0].messages, messages);
-/// model.assert_over();
+/// model.assert_finished();
 /// # Ok(())
 /// # }
 /// ```
@@ -66,14 +66,14 @@ struct Script {
     /// The number of calls in the script, for their ids.
     calls: usize,
     repeats: bool,
-    asked: Vec<AskedRequest>,
+    asked: Vec<RecordedRequest>,
 }
 
 impl Default for ScriptedModel {
     fn default() -> Self {
         Self {
             name: "scripted:model".to_owned(),
-            profile: Profile::NONE,
+            profile: Profile::BASIC,
             usage: Usage::of_request(1, 1),
             script: Arc::default(),
         }
@@ -95,7 +95,7 @@ impl ScriptedModel {
         Self { name, ..self }
     }
 
-    /// Sets the features of the model. Default: [`Profile::NONE`].
+    /// Sets the features of the model. Default: [`Profile::BASIC`].
     #[must_use]
     pub fn profile(self, profile: Profile) -> Self {
         Self { profile, ..self }
@@ -157,7 +157,7 @@ impl ScriptedModel {
 
     /// Returns the requests so far in order, including those that got an error.
     #[must_use]
-    pub fn requests(&self) -> Vec<AskedRequest> {
+    pub fn requests(&self) -> Vec<RecordedRequest> {
         self.script().asked.clone()
     }
 
@@ -167,7 +167,7 @@ impl ScriptedModel {
     ///
     /// Panics with the number of unused answers and the next one, if there are any.
     #[track_caller]
-    pub fn assert_over(&self) {
+    pub fn assert_finished(&self) {
         let (asked, left, next) = {
             let script = self.script();
             let repeats = script.repeats && script.answers.back().is_some_and(Result::is_ok);
@@ -185,7 +185,7 @@ impl ScriptedModel {
 
     fn next(&self, request: Request<'_>) -> Result<Response, ProviderError> {
         let mut script = self.script();
-        script.asked.push(AskedRequest::of(request));
+        script.asked.push(RecordedRequest::of(request));
         let is_last = script.repeats && script.answers.len() == 1;
         if let Some(Ok(last)) = script.answers.front().filter(|_| is_last) {
             return Ok(last.clone());

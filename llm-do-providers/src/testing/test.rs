@@ -57,7 +57,7 @@ pub struct TestModel {
 
 impl Default for TestModel {
     fn default() -> Self {
-        Self { name: "test:model".to_owned(), profile: Profile::NONE, calls_tools: true, text: None, output: None }
+        Self { name: "test:model".to_owned(), profile: Profile::BASIC, calls_tools: true, text: None, output: None }
     }
 }
 
@@ -74,7 +74,7 @@ impl TestModel {
         Self { name: format!("test:{name}"), ..self }
     }
 
-    /// Sets the features of the model. Default: [`Profile::NONE`].
+    /// Sets the features of the model. Default: [`Profile::BASIC`].
     #[must_use]
     pub fn profile(self, profile: Profile) -> Self {
         Self { profile, ..self }

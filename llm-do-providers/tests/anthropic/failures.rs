@@ -131,7 +131,7 @@ async fn an_error_in_a_stream_has_its_kind_and_the_partial_response() {
         let server = Server::scripted([reply, ok_stream()]).await;
         let error = streamed(&model(&server)).await.unwrap_err();
         check(&error, kind, status, word);
-        assert_eq!(error.arrived().unwrap().text(), "half");
+        assert_eq!(error.partial_response().unwrap().text(), "half");
         assert_eq!(server.requests().len(), 1, "a shown part is not requested again");
     }
 }
@@ -170,7 +170,7 @@ async fn a_stream_that_breaks_later_keeps_its_complete_parts() {
     let server = Server::scripted([reply, ok_stream()]).await;
     let error = streamed(&model(&server)).await.unwrap_err();
     check(&error, ErrorKind::Transport, Some(200), "broke in the middle of the answer");
-    let arrived = error.arrived().unwrap();
+    let arrived = error.partial_response().unwrap();
     let ids: Vec<_> = arrived.tool_calls().map(|call| call.id.as_str()).collect();
     assert_eq!((arrived.text().as_str(), &ids[..]), ("half of", &["t1"][..]), "the second call may not be whole");
     assert_eq!(server.requests().len(), 1);

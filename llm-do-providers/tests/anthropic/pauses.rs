@@ -134,9 +134,9 @@ async fn a_permanent_failure_after_a_pause_keeps_the_earlier_parts() {
         let server = Server::scripted([paused_stream(), reply]).await;
         let events = stream(&server).await;
         let Some(Err(error)) = events.last() else { panic!("{events:?}") };
-        assert_eq!(error.arrived().unwrap().text(), arrived);
+        assert_eq!(error.partial_response().unwrap().text(), arrived);
     }
     let server = Server::scripted([paused(), refused]).await;
     let model = named("claude-sonnet-4-5", &server).retries(0).build().unwrap();
-    assert_eq!(crate::whole(&model).await.unwrap_err().arrived().unwrap().text(), "I search. ");
+    assert_eq!(crate::whole(&model).await.unwrap_err().partial_response().unwrap().text(), "I search. ");
 }

@@ -106,7 +106,7 @@ async fn an_error_in_a_stream_keeps_the_partial_response() {
         let server = Server::scripted([Reply::stream().event(&half).event(&error).end(), ok_stream()]).await;
         let error = streamed(&model(&server).build().unwrap()).await.unwrap_err();
         check(&error, ErrorKind::Overloaded, Some(503), "(UNAVAILABLE)");
-        let arrived = error.arrived().unwrap();
+        let arrived = error.partial_response().unwrap();
         assert_eq!((arrived.text().as_str(), arrived.tool_calls().count()), ("half", 0));
         assert_eq!(server.requests().len(), 1, "a shown part is not requested again");
     }
@@ -132,7 +132,7 @@ async fn an_error_without_an_event_is_recognized() {
     let model = model(&server).build().unwrap();
     let error = streamed(&model).await.unwrap_err();
     check(&error, ErrorKind::Overloaded, Some(503), "(UNAVAILABLE)");
-    assert_eq!(error.arrived().unwrap().text(), "half");
+    assert_eq!(error.partial_response().unwrap().text(), "half");
     assert_eq!(streamed(&model).await.unwrap().text(), "fine", "before the first content, the request is retried");
 }
 
@@ -175,7 +175,7 @@ async fn a_malformed_call_after_streamed_thinking_is_an_error() {
     let error = streamed(&model(&server).build().unwrap()).await.unwrap_err();
     check(&error, ErrorKind::Protocol, Some(200), "the model wrote a tool call that the server could not parse");
     assert!(
-        matches!(&error.arrived().unwrap().parts[..], [ResponsePart::Thinking(thought)] if thought.text == "I add.")
+        matches!(&error.partial_response().unwrap().parts[..], [ResponsePart::Thinking(thought)] if thought.text == "I add.")
     );
 }
 
@@ -192,8 +192,8 @@ async fn a_charged_attempt_is_always_counted() {
     let refused = || Reply::json(400, &status(400, "INVALID_ARGUMENT", "x", &json!([])));
     let server = Server::scripted([malformed(), malformed(), refused(), malformed_stream(), refused()]).await;
     let patient = model(&server).build().unwrap();
-    assert_eq!(whole(&patient).await.unwrap_err().arrived().unwrap().usage, one + one);
-    assert_eq!(streamed(&patient).await.unwrap_err().arrived().unwrap().usage, one);
+    assert_eq!(whole(&patient).await.unwrap_err().partial_response().unwrap().usage, one + one);
+    assert_eq!(streamed(&patient).await.unwrap_err().partial_response().unwrap().usage, one);
 }
 
 #[tokio::test]
@@ -226,10 +226,13 @@ async fn a_broken_stream_keeps_its_content_and_an_empty_one_is_retried() {
     let model_of_breaks = model(&server).build().unwrap();
     let error = streamed(&model_of_breaks).await.unwrap_err();
     check(&error, ErrorKind::Protocol, Some(200), "the stream broke off");
-    assert!(matches!(&error.arrived().unwrap().parts[..], [ResponsePart::Text { .. }, ResponsePart::Opaque(_)]));
+    assert!(matches!(
+        &error.partial_response().unwrap().parts[..],
+        [ResponsePart::Text { .. }, ResponsePart::Opaque(_)]
+    ));
     let error = streamed(&model_of_breaks).await.unwrap_err();
     check(&error, ErrorKind::Transport, Some(200), "broke in the middle of the answer");
-    assert_eq!(error.arrived().unwrap().text(), "half");
+    assert_eq!(error.partial_response().unwrap().text(), "half");
 
     let server = Server::scripted([Reply::stream().event(&piece(&json!([])).to_string()), ok_stream()]).await;
     assert_eq!(streamed(&model(&server).build().unwrap()).await.unwrap().text(), "fine");

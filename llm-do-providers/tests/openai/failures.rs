@@ -262,7 +262,7 @@ async fn an_endless_stream_times_out() {
     let model = OpenAiModel::builder("m").base_url(base_url).stream_timeout(limit).idle_timeout(limit);
     let error = streamed(&model.build().unwrap()).await.unwrap_err();
     check(&error, ErrorKind::Timeout, Some(200), "raise the stream timeout of 200ms");
-    assert!(error.arrived().unwrap().text().starts_with("aa"));
+    assert!(error.partial_response().unwrap().text().starts_with("aa"));
     trickling.abort();
 }
 
@@ -361,7 +361,7 @@ async fn a_stream_that_breaks_later_keeps_the_partial_response() {
         );
     let server = Server::scripted([reply]).await;
     let error = streamed(&model(&server).build().unwrap()).await.unwrap_err();
-    let arrived = error.arrived().unwrap();
+    let arrived = error.partial_response().unwrap();
     assert_eq!((arrived.text().as_str(), arrived.tool_calls().count()), ("half of", 0), "{arrived:?}");
     assert_eq!(server.requests().len(), 1, "a shown part is not requested again");
 }
@@ -417,11 +417,11 @@ async fn an_error_has_a_partial_response_even_without_streamed_content() {
     let server = Server::scripted([Reply::json(200, &unnamed())]).await;
     let error = whole(&model(&server).retries(0).build().unwrap()).await.unwrap_err();
     check(&error, ErrorKind::Protocol, Some(200), "calls a tool without a name");
-    assert_eq!(error.arrived().unwrap().usage, Usage::of_request(3, 4));
+    assert_eq!(error.partial_response().unwrap().usage, Usage::of_request(3, 4));
 
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 4}}).to_string();
     let server = Server::scripted([Reply::stream().event(&usage)]).await;
     let error = streamed(&model(&server).retries(0).build().unwrap()).await.unwrap_err();
     check(&error, ErrorKind::Transport, Some(200), "broke in the middle");
-    assert_eq!(error.arrived().unwrap().usage, Usage::of_request(3, 4));
+    assert_eq!(error.partial_response().unwrap().usage, Usage::of_request(3, 4));
 }

@@ -202,7 +202,7 @@ async fn an_error_in_a_stream_keeps_the_partial_response() {
     let (messages, settings) = ([Message::user("hi")], Settings::default());
     let error = streamed(&model(&server).build().unwrap(), Request::new(&messages, &settings)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Overloaded, "{error}");
-    let arrived = error.arrived().unwrap();
+    let arrived = error.partial_response().unwrap();
     assert_eq!((arrived.text().as_str(), arrived.tool_calls().count()), ("half of", 1), "{arrived:?}");
 }
 

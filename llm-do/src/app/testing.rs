@@ -24,7 +24,7 @@
 //! let runtime = Runtime::builder().force_model(script.clone()).build()?;
 //! assert_eq!(runtime.run(clerk { input: "2 + 3".into() }).await?, 5);
 //! assert_eq!(script.requests()[1].last_text(), "5", "the result of `add`");
-//! script.assert_over();
+//! script.assert_finished();
 //! # Ok(())
 //! # }
 //! ```
@@ -38,7 +38,7 @@ mod call_log;
 
 use std::sync::{Arc, Mutex};
 
-pub use llm_do_providers::{AskedRequest, FunctionModel, ReplayModel, ScriptedModel, TestModel, forbid_requests};
+pub use llm_do_providers::{FunctionModel, RecordedRequest, ReplayModel, ScriptedModel, TestModel, forbid_requests};
 
 pub use self::call_log::CallLog;
 use crate::base::mutex::IgnorePoison;

@@ -54,6 +54,6 @@
 //! # fn main() {}
 //! ```
 
-mod made_worker;
+mod runtime_worker;
 
-pub use self::made_worker::{Input, worker_call, worker_create, workers};
+pub use self::runtime_worker::{Input, worker_call, worker_create, workers};

@@ -182,12 +182,12 @@ impl Run {
 
     /// Runs an admitted call and reports its result.
     async fn run(&self, admitted: Admitted<'_>, ctx: &CallContext) -> Result<ToolReturn, CallError> {
-        let Admitted { tool, prepared, visit } = admitted;
+        let Admitted { tool, prepared, in_flight } = admitted;
         self.set_deadline(ctx, &tool);
         let shadowed = self.plane.shadows.prepare(&tool, ctx, &prepared).map(Box::new);
         let guarded = self.plane.guards(ctx).map(|guards| Box::new((guards, guard::arguments_for_guards(&prepared))));
         let mut open = OpenCall::start(ctx, tool.kind(), &prepared);
-        let is_recorded = visit.is_some() || record::is_recorded_root(ctx, &tool);
+        let is_recorded = in_flight.is_some() || record::is_recorded_root(ctx, &tool);
         let result = self.perform_until_stopped(&tool, prepared, ctx, is_recorded.then_some(&mut open)).await;
         // Few calls open instances.
         let result = if ctx.frame().instances.is_unused() {
@@ -211,13 +211,13 @@ impl Run {
         } else {
             result
         };
-        if let (Some(visit), Err(error)) = (&visit, &result) {
+        if let (Some(in_flight), Err(error)) = (&in_flight, &result) {
             if has_failed {
-                visit.fail(error);
+                in_flight.fail(error);
             }
             // The call itself may have no record. If a guard refused its result, the call is complete, but the failures in the
             // guard may be retried.
-            visit.fail_by(record::failure_causes(&result, ctx), error);
+            in_flight.fail_by(record::failure_causes(&result, ctx), error);
         }
         let is_replayed = open.is_replayed;
         open.finish(&result);

@@ -175,7 +175,7 @@ async fn helpers(ctx: &CallContext<helpers>, which: String) -> Result<()> {
 /// Returns how often the approver is asked about `sign`, if it approves for a caller.
 async fn asked_of_helpers(which: &str) -> usize {
     let approver = Scripted::new([Decision::approve_for(ApprovalScope::Caller)]);
-    let profile = llm_do::model::Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH]);
+    let profile = llm_do::model::Profile::BASIC.with_server_side_tools(&[ServerSideTool::WEB_SEARCH]);
     let model = calling("sign", json!({ "contract": "lease" })).profile(profile);
     let runtime = Runtime::builder().approver(approver.clone()).force_model(model).build().unwrap();
     runtime.run(helpers { which: which.into() }).await.unwrap();

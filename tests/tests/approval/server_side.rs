@@ -26,7 +26,7 @@ async fn search_entry(ctx: &CallContext<search_entry>) -> Result<String> {
 }
 
 const PROFILE: Profile =
-    Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH, ServerSideTool::CodeExecution]);
+    Profile::BASIC.with_server_side_tools(&[ServerSideTool::WEB_SEARCH, ServerSideTool::CodeExecution]);
 
 /// A model that answers, and writes down which server-side tools it is given.
 fn model(profile: Profile) -> (FunctionModel, Arc<Mutex<Vec<Vec<String>>>>) {
@@ -104,7 +104,7 @@ async fn the_policys_function_sees_them_and_cannot_unblock_one() {
 
 #[tokio::test]
 async fn a_model_need_not_support_blocked_tools() {
-    let (model, given) = model(Profile::NONE.with_server_side_tools(&[ServerSideTool::CodeExecution]));
+    let (model, given) = model(Profile::BASIC.with_server_side_tools(&[ServerSideTool::CodeExecution]));
     let policy = Policy::new().server_side_tool("web_search", Rule::blocked("no"));
     let runtime = Runtime::builder().policy(policy).force_model(model).build().unwrap();
     runtime.run(search_entry {}).await.unwrap();

@@ -192,7 +192,7 @@ async fn a_server_side_tool_is_in_the_span_of_the_request() {
             ResponsePart::ServerSideTool(used.with_error(Some("swordfish is sold out".into()))),
             ResponsePart::Text { text: "none".into() },
         ];
-        let profile = Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH]);
+        let profile = Profile::BASIC.with_server_side_tools(&[ServerSideTool::WEB_SEARCH]);
         let model = ScriptedModel::new().answer(parts).profile(profile);
         let sink = TracingSink::new().content(with_content);
         let runtime = Runtime::builder().force_model(model).sink(sink).build().unwrap();

@@ -47,7 +47,7 @@ struct Header {
 }
 
 fn supports_tools() -> bool {
-    Profile::NONE.tools
+    Profile::BASIC.tools
 }
 
 impl Recording {

@@ -8,7 +8,7 @@ use crate::settings::Settings;
 /// A request recorded by a [`ScriptedModel`](super::ScriptedModel): the fields of a [`Request`] except its hint.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct AskedRequest {
+pub struct RecordedRequest {
     /// The instructions; empty if there were none.
     pub instructions: String,
     /// The conversation so far.
@@ -33,7 +33,7 @@ enum OwnedToolChoice {
     None,
 }
 
-impl AskedRequest {
+impl RecordedRequest {
     pub(super) fn of(request: Request<'_>) -> Self {
         Self {
             instructions: request.instructions.unwrap_or_default().to_owned(),

@@ -52,7 +52,7 @@ async fn an_answer_that_ends_with_an_error_keeps_the_partial_response() {
         let model = model(&server).retries(0).build().unwrap();
         for error in [whole(&model).await.unwrap_err(), streamed(&model).await.unwrap_err()] {
             check(&error, kind, Some(status), says);
-            assert_eq!(error.arrived().unwrap().text(), "Half of", "{choice}");
+            assert_eq!(error.partial_response().unwrap().text(), "Half of", "{choice}");
         }
     }
 }
@@ -72,7 +72,7 @@ async fn an_answer_that_ends_with_an_error_is_retried_before_any_content() {
     let server = Server::scripted([shown, ok_stream()]).await;
     let events = events(&model(&server).build().unwrap()).await;
     let [Ok(StreamEvent::Text(half)), Err(error)] = &events[..] else { panic!("{events:?}") };
-    assert_eq!((half.as_str(), error.arrived().unwrap().text().as_str()), ("Half", "Half of"));
+    assert_eq!((half.as_str(), error.partial_response().unwrap().text().as_str()), ("Half", "Half of"));
 }
 
 /// Gemini's finish reason through an intermediary server: the call is readable, so it is answered like one of an

@@ -85,7 +85,7 @@ async fn a_stream_stopped_early_by_the_server_is_an_error() {
     let (messages, settings) = ([Message::user("hi")], Settings::new());
     let error = answer(&model(GROQ, LLAMA, &scripted), Request::new(&messages, &settings), true).await.unwrap_err();
     assert_eq!((error.provider(), error.kind()), ("groq", ErrorKind::Unavailable));
-    assert_eq!(error.arrived().unwrap().text(), "a");
+    assert_eq!(error.partial_response().unwrap().text(), "a");
     assert!(!error.to_string().contains("secret"), "{error}");
 }
 

@@ -172,6 +172,6 @@ async fn an_error_in_a_stream_has_its_kind_and_the_partial_response() {
     let (messages, settings) = ([Message::user("hi")], Settings::new());
     let error =
         answer(&model(OPENROUTER, CLAUDE, &scripted), Request::new(&messages, &settings), true).await.unwrap_err();
-    assert_eq!((error.kind(), error.arrived().unwrap().text().as_str()), (ErrorKind::RateLimited, "a"));
+    assert_eq!((error.kind(), error.partial_response().unwrap().text().as_str()), (ErrorKind::RateLimited, "a"));
     assert!(!error.to_string().contains("secret"), "{error}");
 }

@@ -79,7 +79,7 @@ pub(crate) struct CallFrame {
     /// Its step in the journal.
     pub(crate) step: OnceLock<Box<StepSpec>>,
     /// The steps that it makes in the journal.
-    pub(crate) places: ChildSteps,
+    pub(crate) child_steps: ChildSteps,
     /// The steps that guards make after a root call, with their parent key: a replay does not run the call's inside.
     pub(crate) after: OnceLock<Box<(Arc<str>, ChildSteps)>>,
 }
@@ -110,7 +110,7 @@ impl CallFrame {
             approved: LazyMutex::default(),
             denials: LazyMutex::default(),
             step: OnceLock::new(),
-            places: ChildSteps::default(),
+            child_steps: ChildSteps::default(),
             after: OnceLock::new(),
         }
     }

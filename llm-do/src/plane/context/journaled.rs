@@ -224,11 +224,11 @@ impl<S> CallContext<S> {
         input: Value,
     ) -> (StepSpec, InFlightStep) {
         let frame = self.frame();
-        let (parent, places) = match frame.after.get().map(AsRef::as_ref) {
-            Some((parent, places)) => (Arc::clone(parent), places),
-            None => (self.key(), &frame.places),
+        let (parent, steps) = match frame.after.get().map(AsRef::as_ref) {
+            Some((parent, steps)) => (Arc::clone(parent), steps),
+            None => (self.key(), &frame.child_steps),
         };
-        let (step, in_flight) = places.begin(StepSpec::new(parent, 0, kind, name, input), announced, self.is_for_guard);
+        let (step, in_flight) = steps.begin(StepSpec::new(parent, 0, kind, name, input), announced, self.is_for_guard);
         let step = match frame.step.get() {
             Some(own) => step.called_by(own),
             None => step,
@@ -242,7 +242,7 @@ impl<S> CallContext<S> {
         if self.journal().is_none() || self.frame().by == Caller::User {
             return None;
         }
-        Some(caller.steps_after().unwrap_or(&caller.frame().places).announce())
+        Some(caller.steps_after().unwrap_or(&caller.frame().child_steps).announce())
     }
 
     /// Remembers that a call made by this one was denied, in case this one continues after that.

@@ -38,7 +38,7 @@ pub(super) struct Admitted<'a> {
     pub(super) tool: Found<'a>,
     pub(super) prepared: Prepared,
     /// Its step in the journal, if there is a journal: in flight until this is dropped.
-    pub(super) visit: Option<InFlightStep>,
+    pub(super) in_flight: Option<InFlightStep>,
 }
 
 impl<'a> Proposed<'a> {
@@ -134,8 +134,8 @@ impl Run {
             prepared = Box::pin(self.before_call(guards, ctx, &tool, prepared)).await?;
         }
         self.check_nesting(ctx, &tool, &prepared)?;
-        let visit = journal_step(ctx, &tool, &prepared, announced)?;
-        if visit.is_some()
+        let in_flight = journal_step(ctx, &tool, &prepared, announced)?;
+        if in_flight.is_some()
             && let Some(caller) = ctx.caller()
         {
             Box::pin(caller.record_denials()).await?;
@@ -143,12 +143,12 @@ impl Run {
         // Before the approver is asked; released if the call is refused.
         let caller = ctx.caller().filter(|_| ctx.frame().by != Caller::User);
         let reserved = caller.map(CallContext::reserve_tool_call).transpose()?;
-        let is_decided = match visit.as_ref().and_then(|_| RecordedCall::find(ctx, 0)) {
+        let is_decided = match in_flight.as_ref().and_then(|_| RecordedCall::find(ctx, 0)) {
             Some(recorded) => Box::pin(self.decide_as_recorded(ctx, &tool, &mut prepared, recorded)).await?,
             None => false,
         };
         if !is_decided {
-            self.decide(ctx, &tool, &mut prepared, visit.is_some()).await?;
+            self.decide(ctx, &tool, &mut prepared, in_flight.is_some()).await?;
         }
         if tool.kind() == ItemKind::Worker {
             // The approved arguments, which may have been edited: nested calls are compared with what runs.
@@ -157,7 +157,7 @@ impl Run {
         if let Some(reserved) = reserved {
             reserved.make();
         }
-        Ok(Admitted { tool, prepared, visit })
+        Ok(Admitted { tool, prepared, in_flight })
     }
 
     /// Decides about a call by the approval rules, or asks the approver; with `is_journaled`, records a refusal.

@@ -102,11 +102,11 @@ impl CallRecord {
 
 /// Returns the keys of the nested failures that caused a call to fail, if it failed.
 pub(super) fn failure_causes(result: &Result<ToolReturn, CallError>, ctx: &CallContext) -> Vec<Arc<str>> {
-    let places = &ctx.frame().places;
-    let causes = places.led_to(result.as_ref().err());
+    let steps = &ctx.frame().child_steps;
+    let causes = steps.led_to(result.as_ref().err());
     // The last answer was invalid: ask the model again.
     if causes.is_empty() && matches!(result, Err(CallError::GaveUp { .. })) {
-        return places.last_answer().into_iter().collect();
+        return steps.last_answer().into_iter().collect();
     }
     causes
 }
@@ -211,9 +211,9 @@ pub(super) fn journal_step(
         return Err(CallError::invalid(tool.name(), fault));
     }
     let kind = if tool.is_composite() { StepKind::Call } else { StepKind::Tool };
-    let (step, visit) = caller.begin_step(announced, kind, Arc::clone(&tool.spec.name), arguments);
+    let (step, in_flight) = caller.begin_step(announced, kind, Arc::clone(&tool.spec.name), arguments);
     drop(ctx.frame().step.set(Box::new(step)));
-    Ok(Some(visit))
+    Ok(Some(in_flight))
 }
 
 /// Returns whether a call is a root call whose result is looked up before it is run.
@@ -262,13 +262,13 @@ impl CallContext {
         causes: Vec<Arc<str>>,
         result: Result<ToolReturn, CallError>,
     ) -> Result<ToolReturn, CallError> {
-        let Some(places) = self.steps_after() else { return self.retry_later(causes, result).await };
-        let causes = if result.is_err() { places.led_to(result.as_ref().err()) } else { Vec::new() };
+        let Some(steps) = self.steps_after() else { return self.retry_later(causes, result).await };
+        let causes = if result.is_err() { steps.led_to(result.as_ref().err()) } else { Vec::new() };
         let is_recovered = has_failed && result.is_ok();
         if causes.is_empty() && !is_recovered {
             return result;
         }
-        let (step, _visit) = self.next_step(StepKind::Effect, AFTER_GUARDS, Value::Null);
+        let (step, _in_flight) = self.next_step(StepKind::Effect, AFTER_GUARDS, Value::Null);
         let record = AfterGuards { has_failed: result.is_err(), causes };
         self.recorded(JournalMethod::Step, step, async { Ok(record) }).await?;
         result

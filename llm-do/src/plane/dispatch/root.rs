@@ -43,7 +43,7 @@ impl Root {
             self.plane.config.journal.as_ref().map(|_| {
                 self.plane.root_steps.next(&Arc::default(), StepKind::Run, self.name.as_str(), arguments.clone())
             });
-        let (step, _visit) = journaled.unzip();
+        let (step, _in_flight) = journaled.unzip();
         let fresh = self.id.get().cloned().unwrap_or_else(fresh_id);
         let id = match (&self.plane.config.journal, &step) {
             (Some(journal), Some(step)) => start(journal.as_ref(), step, &self.name, &fresh).await?,

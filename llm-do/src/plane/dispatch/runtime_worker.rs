@@ -91,8 +91,8 @@ impl Run {
         let ungranted = creator.map_or_else(Vec::new, |creator| self.plane.registry.grant(&mut spec, creator));
         let file = spec.to_worker_file();
         let journaled = ctx.journal().map(|journal| {
-            let (step, visit) = ctx.next_step(StepKind::Effect, "made", json!(file));
-            (journal.is_recorded(&step.key), step, visit)
+            let (step, in_flight) = ctx.next_step(StepKind::Effect, "made", json!(file));
+            (journal.is_recorded(&step.key), step, in_flight)
         });
         if journaled.is_some() {
             ctx.record_denials().await?;

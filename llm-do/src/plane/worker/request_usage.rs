@@ -46,7 +46,7 @@ impl WorkerRun {
         match answer {
             Ok(response) => self.count(reserved, response.answered_by.as_deref(), response.usage),
             Err(CallError::Model { source, .. }) if was_sent(source) => {
-                let arrived = source.arrived();
+                let arrived = source.partial_response();
                 let usage = arrived.map(|arrived| arrived.usage).unwrap_or_default();
                 self.count(reserved, arrived.and_then(|arrived| arrived.answered_by.as_deref()), usage);
                 self.ctx.emit(|| EventKind::Usage { used: self.ctx.usage() });
@@ -71,5 +71,5 @@ fn was_sent(error: &ProviderError) -> bool {
         ErrorKind::InvalidRequest => error.status().is_none(),
         _ => false,
     };
-    !may_be_unsent || error.arrived().is_some()
+    !may_be_unsent || error.partial_response().is_some()
 }

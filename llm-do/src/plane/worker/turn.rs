@@ -337,7 +337,7 @@ mod tests {
     fn output() -> Output {
         let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
         let shape = Arc::new(OutputShape::new(schema));
-        Output::new(OutputMode::Auto, &shape, Ok, Profile::NONE, true).unwrap()
+        Output::new(OutputMode::Auto, &shape, Ok, Profile::BASIC, true).unwrap()
     }
 
     fn answer(name: &str, arguments: &str) -> Response {

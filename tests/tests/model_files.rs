@@ -83,7 +83,7 @@ fn call(tool: &str, arguments: &Value) -> ResponsePart {
 }
 
 fn scripted() -> ScriptedModel {
-    ScriptedModel::new().profile(Profile::NONE.with_server_side_tools(&[ServerSideTool::ImageGeneration]))
+    ScriptedModel::new().profile(Profile::BASIC.with_server_side_tools(&[ServerSideTool::ImageGeneration]))
 }
 
 fn builder(model: &ScriptedModel) -> RuntimeBuilder {
