@@ -1,6 +1,6 @@
 //! A tree of calls as data: the input of each tool and worker in these tests, which do what it describes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use llm_do::data;
 use proptest::prelude::*;
@@ -128,6 +128,13 @@ impl Plan {
     pub(crate) fn with_answer(self, answer: Answer) -> Self {
         let calls = self.calls.into_iter().map(|plan| plan.with_answer(answer)).collect();
         Self { answer, calls, ..self }
+    }
+
+    /// Returns the ids of the calls that the approver approves for the session, with and without an edit above them.
+    pub(crate) fn ids_approved_for_session(&self) -> BTreeSet<u32> {
+        let below = self.calls.iter().flat_map(Self::ids_approved_for_session);
+        let own = (self.answer == Answer::Remember).then_some([self.id, self.id + EDITED]);
+        below.chain(own.into_iter().flatten()).collect()
     }
 
     /// Returns the maximum number of times that each call is made, by its id before edits.
