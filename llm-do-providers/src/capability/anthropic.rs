@@ -130,9 +130,14 @@ mod tests {
     fn newer_models_refuse_more() {
         let refused = [
             ("claude-3-haiku-20240307", Sampling::Both, true),
+            ("claude-3-7-sonnet-20250219", Sampling::Both, true),
+            ("claude-opus-4-1", Sampling::Either, true),
             ("claude-sonnet-4-5", Sampling::Either, true),
             ("claude-opus-4-7", Sampling::Neither, true),
-            ("claude-fable-5", Sampling::Neither, false),
+            ("claude-fable-5", Sampling::Neither, true),
+            ("claude-fable-5-1", Sampling::Neither, false),
+            ("claude-mythos-preview", Sampling::Neither, false),
+            ("claude-haiku-5-5", Sampling::Neither, true),
             ("claude-sonnet-5-5", Sampling::Neither, false),
         ];
         for (model, sampling, forced) in refused {
@@ -160,6 +165,8 @@ mod tests {
         assert!(profile("claude-opus-4-5").native_output);
         assert!(!profile("claude-3-opus-latest").runs(&ServerSideTool::WebFetch));
         assert!(profile("claude-3-5-haiku-latest").runs(&ServerSideTool::WEB_SEARCH));
+        assert!(!profile("claude-3-5-sonnet-latest").runs(&ServerSideTool::CodeExecution));
+        assert!(profile("claude-3-7-sonnet-latest").runs(&ServerSideTool::CodeExecution));
         let (opus, next) = (profile("claude-opus-5"), profile("claude-opus-5-5"));
         assert!(opus.native_output && !opus.runs(&ServerSideTool::WebFetch) && next.runs(&ServerSideTool::WebFetch));
         assert_eq!(profile("kimi-k3"), Profile::BASIC);

@@ -81,7 +81,7 @@ pub struct CapabilityEntry {
     pub to: Option<String>,
     /// What the models take, with the keys of [`CapabilityTable::from_json`]; a key that is absent has its default.
     pub takes: Value,
-    /// The page where it was found.
+    /// The pages where it was found, separated by spaces.
     pub source: Option<String>,
     /// The day on which it was found there, such as `2026-11-22`.
     pub seen: Option<String>,
