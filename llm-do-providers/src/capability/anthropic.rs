@@ -131,6 +131,7 @@ mod tests {
         let refused = [
             ("claude-3-haiku-20240307", Sampling::Both, true),
             ("claude-3-7-sonnet-20250219", Sampling::Both, true),
+            ("claude-sonnet-4-0", Sampling::Both, true),
             ("claude-opus-4-1", Sampling::Either, true),
             ("claude-sonnet-4-5", Sampling::Either, true),
             ("claude-opus-4-7", Sampling::Neither, true),
@@ -177,6 +178,7 @@ mod tests {
         let limits = [
             ("claude-3-opus-latest", 4_096),
             ("claude-3-5-sonnet-latest", 8_192),
+            ("claude-opus-4-0", 32_000),
             ("claude-opus-4-1", 32_000),
             ("claude-sonnet-4", 64_000),
             ("claude-opus-5-5", 128_000),
