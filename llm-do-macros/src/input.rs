@@ -20,7 +20,7 @@ use llm_do_worker_file::{MODEL_CHOICE, check_model_name};
 use proc_macro2::{Group, TokenStream};
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, PathSegment, Token, Type, Visibility};
+use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, Path, PathSegment, Token, Type, Visibility};
 
 pub(crate) use self::block::{Block, Member, is_block};
 pub(crate) use self::data::{Data, Derived};
@@ -148,6 +148,8 @@ pub(crate) struct Tool {
     pub(crate) approval: Option<Approval>,
     /// A template for one line that describes a call; arguments have their names in the schema.
     pub(crate) summary: Option<String>,
+    /// The function that shows the approver what a call would do.
+    pub(crate) preview: Option<Path>,
     pub(crate) inline: bool,
 }
 
@@ -165,7 +167,8 @@ impl Tool {
         // Invalid parameters are missing.
         let is_whole = callable.parameters.len() == function.signature.inputs.len();
         let summary = tool.summary.filter(|_| is_whole).map(|summary| summary::read(&summary, &callable, errors));
-        Self { callable, effect: tool.effect, approval: tool.approval, summary, inline: tool.inline.is_some() }
+        let tool::Tool { effect, approval, preview, inline, .. } = tool;
+        Self { callable, effect, approval, summary, preview, inline: inline.is_some() }
     }
 }
 

@@ -35,6 +35,7 @@ use proc_macro::TokenStream;
 /// | `effect = read_only` | What a call may change, see [below](#effects). Default: unknown, so calls need approval |
 /// | `approval = ask` | Whether calls need approval, see [below](#approval). Default: set by a toolset, or else by the effect |
 /// | `summary = "write to {path}"` | One line that describes a call to the approver, see [below](#approval). Default: `name(argument="..", ..)` |
+/// | `preview = path` | A function whose text shows the approver what the call would do, see [below](#approval). Default: none |
 /// | `inline` | Runs a quick sync tool on the async thread. Default: a sync tool runs on a blocking thread |
 /// | `timeout = "30s"` | The maximum duration of a call, also as a constant `Duration`, see [below](#timeout). Default: the caller's |
 /// | `toolsets = [path, "name"]` | What the function may call, as [members](#members). Default: every registered item |
@@ -65,6 +66,10 @@ use proc_macro::TokenStream;
 ///
 /// In a `summary`, `{parameter}` is replaced by the value of that parameter, truncated if it is long; `{{` and `}}` are literal
 /// braces. Format specifiers, expressions and flattened parameters are not supported.
+///
+/// The function of `preview` is a `fn(&CallContext, &name) -> Result<String>`, where `name` is the argument struct. It runs on a
+/// blocking thread right before the approver is asked, and not at all for a call that needs no question. If it fails, the
+/// approver reads the error.
 ///
 /// # Timeout
 ///

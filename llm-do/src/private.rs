@@ -32,4 +32,5 @@ pub use crate::plane::context::{CallContext, FromContext, State, StateKey, ToolC
 pub use crate::plane::definition::{
     Closing, Declaration, DeclaredRule, Function, Instance, LimitsValue, Location, OpenByDefault, Opening, Rendering,
     Renders, SettingsValue, Stateful, ToolDef, ToolsetDef, WorkerDef, assert_timeout, assert_turns, json_value,
+    preview,
 };

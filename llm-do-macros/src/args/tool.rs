@@ -1,7 +1,7 @@
 //! `#[tool(..)]`
 
 use syn::parse::ParseStream;
-use syn::{Ident, LitStr};
+use syn::{Ident, LitStr, Path};
 
 use super::approval::{self, Approval, Approved};
 use super::heading::{self, Headed, Heading};
@@ -18,6 +18,8 @@ pub(crate) struct Tool {
     pub(crate) approval: Option<Approval>,
     /// A template for one line that describes a call.
     pub(crate) summary: Option<LitStr>,
+    /// The function that shows the approver what a call would do.
+    pub(crate) preview: Option<Path>,
     /// The key `inline`, if given.
     pub(crate) inline: Option<Ident>,
 }
@@ -44,6 +46,7 @@ impl Grammar for Tool {
         }),
         approval::key(),
         Key::new("summary = \".. {argument} ..\"", |tool, value| value.fill(&mut tool.summary)),
+        Key::new("preview = path", |tool, value| value.fill(&mut tool.preview)),
         Key::new("inline", |tool, value| value.flag(&mut tool.inline)),
         heading::timeout(),
         heading::toolsets(),

@@ -1,10 +1,10 @@
 //! `#[tool]`
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 
-use super::arguments;
 use super::function::{self, Execution};
+use super::{arguments, error_span};
 use crate::args::approval::Approval;
 use crate::args::tool::Effect;
 use crate::input::{Callable, Injected, Parameter, Tool};
@@ -20,8 +20,9 @@ pub(super) fn registration(tool: &Tool) -> TokenStream {
     let owner = tool.callable.owner.as_ref().map(|owner| quote!(.method_of::<#owner>()));
     let approval = tool.approval.as_ref().map(approval);
     let summary = tool.summary.as_ref().map(|summary| quote!(.summary(#summary)));
+    let preview = preview(tool);
     let composite = composite(&tool.callable);
-    let setters = quote!(#effect #approval #summary #owner #composite);
+    let setters = quote!(#effect #approval #summary #preview #owner #composite);
     function::registration(&tool.callable, execution, &format_ident!("tool"), &setters)
 }
 
@@ -36,6 +37,13 @@ pub(super) fn definition(tool: &Tool) -> TokenStream {
 fn composite(callable: &Callable) -> Option<TokenStream> {
     let may_call = callable.parameters.iter().filter_map(Parameter::injected).any(Injected::may_call);
     may_call.then(|| quote!(.composite()))
+}
+
+/// The function that shows the approver what a call would do, with errors at its path.
+fn preview(tool: &Tool) -> Option<TokenStream> {
+    let (arguments, path) = (&tool.callable.arguments, tool.preview.as_ref()?);
+    let shown = quote_spanned!(error_span(path)=> __llm_do::preview::<#arguments>(__ctx, __arguments, #path));
+    Some(quote!(.preview(|__ctx, __arguments| #shown)))
 }
 
 fn effect(effect: Effect) -> TokenStream {

@@ -25,7 +25,8 @@ pub(crate) use self::function::ByFunction;
 pub use self::inbox::{ApprovalInbox, InboxApprover, PendingApproval};
 pub(crate) use self::memory::{LastingApproval, RunMemory, RunScope};
 pub use self::policy::{Policy, ProposedCall, WorkerRule};
-use self::queue::{ApprovalQueue, Enqueued, SharedAnswer, ValidateEdit};
+pub(crate) use self::queue::ShowPreview;
+use self::queue::{ApprovalQueue, Enqueued, Review, SharedAnswer, ValidateEdit};
 pub use self::request::ApprovalRequest;
 pub use self::rule::Rule;
 use self::rules::{BuildRequest, LazyRequest, Rules, SourcedRule};
@@ -254,7 +255,7 @@ impl Approvals {
                 ready(validated).boxed()
             })
         };
-        self.submit_with(request, run, validate_edit)
+        self.submit_with(request, run, None, validate_edit)
     }
 
     /// Applies the rule for a call of a shadow: one that needs approval is denied, in every mode and despite memory.
@@ -296,20 +297,24 @@ impl Approvals {
     }
 
     /// Submits the request for a call that needs approval to the approver, unless the mode or memory decides it.
+    ///
+    /// `preview` is polled only if the approver is asked.
     pub(crate) fn submit(
         &self,
         tool: &Arc<Registered>,
         by: Caller,
         request: ApprovalRequest,
+        preview: Option<ShowPreview>,
         run: &RunScope,
     ) -> SubmittedRequest {
-        self.submit_with(request, run, |request| self.validate_edit(tool, by, request))
+        self.submit_with(request, run, preview, |request| self.validate_edit(tool, by, request))
     }
 
     fn submit_with(
         &self,
         mut request: ApprovalRequest,
         run: &RunScope,
+        preview: Option<ShowPreview>,
         validate_edit: impl FnOnce(&ApprovalRequest) -> ValidateEdit,
     ) -> SubmittedRequest {
         // Only a request in the queue has a position.
@@ -326,8 +331,8 @@ impl Approvals {
                 decided(request, Answer::denied(reason, DecidedBy::Policy))
             }
             (ApprovalMode::Prompt, Some(queue)) => {
-                let validate = validate_edit(&request);
-                match queue.enqueue(request, run, validate) {
+                let review = Review { preview, validate: validate_edit(&request) };
+                match queue.enqueue(request, run, review) {
                     Enqueued::Remembered(request) => decided(*request, Answer::approved(DecidedBy::Memory)),
                     Enqueued::Pending(request, answer) => {
                         SubmittedRequest { request, answer: AnswerState::Pending(answer) }

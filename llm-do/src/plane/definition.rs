@@ -1,6 +1,7 @@
 //! The definitions that macros register.
 
 mod declaration;
+mod preview;
 mod rendering;
 mod rule;
 mod stateful;
@@ -11,6 +12,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 pub use self::declaration::{Declaration, Location, ToolsetDef};
+pub(crate) use self::preview::Preview;
+pub use self::preview::preview;
 pub(crate) use self::rendering::{DecodeForPrompt, RenderPrompt, by_json, by_prompt};
 pub use self::rendering::{Rendering, Renders};
 pub use self::rule::DeclaredRule;
@@ -39,6 +42,8 @@ pub struct ToolDef {
     pub(crate) approval: Option<DeclaredRule>,
     /// The template for the one-line summary of a call, with `{argument}` for values.
     pub(crate) summary: Option<&'static str>,
+    /// Shows the approver what a call would do.
+    pub(crate) preview: Option<Preview>,
     pub(crate) state: &'static [fn() -> StateKey],
     pub(crate) declaration: Option<&'static Declaration>,
     /// The maximum duration of a call.
@@ -182,6 +187,7 @@ impl ToolDef {
             effect: Effect::Undeclared,
             approval: None,
             summary: None,
+            preview: None,
             state: &[],
             declaration: None,
             timeout: None,
@@ -215,6 +221,13 @@ impl ToolDef {
     #[must_use]
     pub const fn summary(mut self, template: &'static str) -> Self {
         self.summary = Some(template);
+        self
+    }
+
+    /// Sets the function that shows the approver what a call would do. Default: none.
+    #[must_use]
+    pub const fn preview(mut self, preview: Preview) -> Self {
+        self.preview = Some(preview);
         self
     }
 

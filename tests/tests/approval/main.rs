@@ -8,6 +8,7 @@ mod hidden;
 mod inbox;
 mod limits;
 mod memory;
+mod preview;
 mod queue;
 mod request;
 mod rules;

@@ -9,6 +9,9 @@ use super::console::Console;
 use super::terminal_user::TerminalUser;
 use crate::plane::approval::{ApprovalRequest, Approver, Decision};
 
+/// The maximum number of lines of a preview that are shown with the question.
+const PREVIEW_LINES: usize = 60;
+
 const CHOICES: &str = "Approve? [y]es, for this [s]ession, [n]o and why, [e]dit, [d]etails: ";
 
 #[async_trait]
@@ -59,6 +62,9 @@ impl<C: Console> Dialogue<'_, C> {
         if let Some(given) = &self.request.given {
             self.console.show_text(&format!("Arguments as given: {given}"))?;
         }
+        if let Some(preview) = &self.request.preview {
+            self.console.show_text(&shortened(preview))?;
+        }
         if self.request.has_begun {
             self.console
                 .show_text("Steps of this call ran before the run was resumed; its arguments cannot be edited.")?;
@@ -103,6 +109,15 @@ impl<C: Console> Dialogue<'_, C> {
                 Ok(None)
             }
         }
+    }
+}
+
+/// Returns the first lines of a preview, with the number of those that are left out.
+fn shortened(preview: &str) -> String {
+    let lines: Vec<_> = preview.trim_end_matches('\n').split('\n').collect();
+    match lines.len().checked_sub(PREVIEW_LINES).filter(|more| *more > 0) {
+        Some(more) => format!("{}\n… {more} more lines: [d]etails shows all", lines[..PREVIEW_LINES].join("\n")),
+        None => lines.join("\n"),
     }
 }
 
@@ -176,6 +191,21 @@ mod tests {
         request.given = Some(json!({ "path": "/etc/passwd" }));
         let shown = decide(&request, "").1;
         assert!(shown.contains("  │ Arguments as given: {\"path\":\"/etc/passwd\"}\nApprove?"), "{shown}");
+    }
+
+    #[test]
+    fn a_preview_is_shown_before_the_prompt_and_a_long_one_in_full_with_the_details() {
+        let mut request = request();
+        request.preview = Some("--- a.txt\n+++ a.txt\n+\u{1b}[2Jnew\n".into());
+        let shown = decide(&request, "").1;
+        assert!(shown.contains("  │ --- a.txt\n  │ +++ a.txt\n  │ +\\u{1b}[2Jnew\nApprove?"), "{shown}");
+
+        request.preview = Some((1..=63).map(|line| format!("+{line}")).collect::<Vec<_>>().join("\n"));
+        let shown = decide(&request, "").1;
+        assert!(shown.contains("  │ +60\n  │ … 3 more lines: [d]etails shows all\nApprove?"), "{shown}");
+        assert!(!shown.contains("+61"), "{shown}");
+        let shown = decide(&request, "d\n").1;
+        assert!(shown.contains("  │ preview:\n  │     +1\n") && shown.contains("  │     +63\n"), "{shown}");
     }
 
     #[test]

@@ -26,6 +26,15 @@ const HAS_BEGUN: &str = "steps of this call are recorded with its original argum
 /// Validates the approver's arguments, and returns them as they would run, defaults filled in.
 pub(super) type ValidateEdit = Box<dyn Fn(Value) -> BoxFuture<'static, Result<Value, String>> + Send + Sync>;
 
+/// Returns the text that shows the approver what the call would do; nothing runs until it is polled.
+pub(crate) type ShowPreview = BoxFuture<'static, String>;
+
+/// What a review needs besides the request.
+pub(super) struct Review {
+    pub(super) preview: Option<ShowPreview>,
+    pub(super) validate: ValidateEdit,
+}
+
 /// A pending answer, shared by equal calls; cancelled once the last of them is dropped.
 pub(super) type SharedAnswer = Shared<BoxFuture<'static, Answer>>;
 
@@ -83,7 +92,7 @@ impl ApprovalQueue {
     }
 
     /// Adds a request to the queue, unless memory or an equal open request answers it.
-    pub(super) fn enqueue(&self, mut request: ApprovalRequest, run: &RunScope, validate: ValidateEdit) -> Enqueued {
+    pub(super) fn enqueue(&self, mut request: ApprovalRequest, run: &RunScope, review: Review) -> Enqueued {
         let call = EqualCall::of(&request);
         let mut open = lock(&self.open);
         // Under the lock: an approval is remembered before its request is removed.
@@ -108,7 +117,7 @@ impl ApprovalQueue {
                 Some(permit) => permit.ok(),
                 None => acquire.await.ok(),
             };
-            let mut answer = ask(&*approver, &asked, &validate).await;
+            let mut answer = ask(&*approver, &asked, review).await;
             // Narrowed before it is recorded: the process that resumes the run may not know which approver answered.
             answer.scope = answer.scope.min(widest);
             closing.close(&asked, &answer);
@@ -184,8 +193,12 @@ fn remember(session: &SessionMemory, run: &RunScope, LastingApproval { scope, ca
 }
 
 /// Asks the approver; asks again while its edited arguments are invalid.
-async fn ask(approver: &dyn Approver, request: &ApprovalRequest, validate: &ValidateEdit) -> Answer {
+async fn ask(approver: &dyn Approver, request: &ApprovalRequest, review: Review) -> Answer {
+    let Review { preview, validate } = review;
     let mut request = request.clone();
+    if let Some(preview) = preview {
+        request.preview = Some(preview.await);
+    }
     for _ in 0..MAX_EDITS {
         // A panic denies the call.
         let review = AssertUnwindSafe(async { approver.review(&request).await });
@@ -194,7 +207,7 @@ async fn ask(approver: &dyn Approver, request: &ApprovalRequest, validate: &Vali
             Ok(Decision::ApprovedFor { scope }) => return Answer::approved_for(scope),
             Ok(Decision::Denied { reason }) => return Answer::denied(reason, DecidedBy::Approver),
             Ok(Decision::Undecided { reason }) => return Answer::denied(reason, DecidedBy::Policy),
-            Ok(Decision::ApprovedWith { arguments }) => match validated(arguments, validate).await {
+            Ok(Decision::ApprovedWith { arguments }) => match validated(arguments, &validate).await {
                 Ok(arguments) => {
                     // Compared with what would run, which may contain more than the displayed arguments.
                     let requested = request.given.as_ref().unwrap_or(&request.arguments);

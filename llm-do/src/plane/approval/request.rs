@@ -43,6 +43,10 @@ pub struct ApprovalRequest {
     pub parent: Option<u64>,
     /// The tool's template for [`summary`](Self::summary): a text with `{argument}` for a value.
     pub template: Option<Arc<str>>,
+    /// What the call would do, as text of the tool's [`preview`](macro@crate::tool#approval), such as a diff; `None` if the tool
+    /// has none. It shows the state right before the approver is asked. It may contain text of models: escape it before it
+    /// is displayed.
+    pub preview: Option<String>,
     /// The 1-based position in the current batch of requests. A batch ends once no request is open.
     pub position: usize,
     /// Why the approver is asked again, such as the fault of the arguments that it gave.
@@ -76,6 +80,7 @@ impl ApprovalRequest {
             call: 0,
             parent: None,
             template: None,
+            preview: None,
             position: 1,
             problem: None,
             has_begun: false,
@@ -153,6 +158,9 @@ impl ApprovalRequest {
         }
         if let Some(given) = &self.given {
             text.push_str(&argument("given as", given));
+        }
+        if let Some(preview) = &self.preview {
+            let _ = write!(text, "preview:\n    {}\n", preview.replace('\n', "\n    "));
         }
         printable(text.trim_end())
     }

@@ -1,5 +1,6 @@
 //! The approval of an admitted call: applies its rule, and asks the approver if the rule requires it.
 
+mod preview;
 mod recorded;
 
 use std::sync::{Arc, OnceLock};
@@ -75,7 +76,8 @@ impl Run {
         round: u32,
     ) -> Result<Option<Value>, CallError> {
         let RequiredApproval { source, request } = required;
-        let submitted = self.approvals().submit(tool, ctx.frame().by, *request, &self.approved);
+        let preview = preview::of(ctx, tool, &request);
+        let submitted = self.approvals().submit(tool, ctx.frame().by, *request, preview, &self.approved);
         let StepOutcome { value: answer, is_replayed } = self.ask(ctx, submitted, round).await?;
         if is_replayed {
             return self.apply_recorded(ctx, tool, prepared, answer, false);

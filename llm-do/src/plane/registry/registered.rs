@@ -18,7 +18,7 @@ use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::ItemKind;
 use crate::plane::context::{StateKey, Variant};
 use crate::plane::declared::Declared;
-use crate::plane::definition::{DeclaredRule, Decode, Implementation, InstanceDef, Location, ToolDef};
+use crate::plane::definition::{DeclaredRule, Decode, Implementation, InstanceDef, Location, Preview, ToolDef};
 
 /// The schema of a prompt, built once, since each `llm_ask` is a worker that takes one.
 static PROMPT: LazyLock<Arc<CheckedSchema>> =
@@ -223,6 +223,11 @@ impl Registered {
     /// Returns the approval rule in its source, if there is one.
     pub(crate) fn approval(&self) -> Option<DeclaredRule> {
         self.linked.as_ref()?.approval
+    }
+
+    /// Returns the function that shows what a call would do.
+    pub(crate) fn preview(&self) -> Option<Preview> {
+        self.linked.as_ref()?.preview
     }
 
     /// Returns the template for the one-line summary of a call.

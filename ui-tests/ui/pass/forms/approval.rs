@@ -2,7 +2,7 @@
 
 #![deny(warnings, missing_docs, clippy::pedantic)]
 
-use llm_do::{tool, toolset};
+use llm_do::{CallContext, Result, tool, toolset};
 
 /// Ask.
 #[tool(approval = ask, summary = "ask {type}, {{literally}}, for {number} of {words}")]
@@ -40,10 +40,19 @@ impl Database {
     }
 
     /// Query.
-    #[tool(approval = ask, summary = "query {table}")]
+    #[tool(approval = ask, summary = "query {table}", preview = shown::query)]
     fn query(&self, table: &str) -> usize {
         let Self = self;
         table.len()
+    }
+}
+
+mod shown {
+    use super::{CallContext, Result, query};
+
+    /// Shows a query.
+    pub(super) fn query(_: &CallContext, call: &query) -> Result<String> {
+        Ok(format!("all rows of {}", call.table))
     }
 }
 
