@@ -6,5 +6,5 @@ pub mod cli;
 pub mod harden;
 #[cfg(feature = "testing")]
 pub mod testing;
-#[cfg(feature = "workers")]
+#[cfg(any(feature = "filesystem", feature = "workers"))]
 pub mod toolsets;

@@ -76,6 +76,7 @@
 //! | `local` | models `local:..` in the process: a small one, or any dense GGUF of the Llama and Qwen families |
 //! | `local-download` | `local:OWNER/REPO/FILE.gguf`: downloads the file from the Hugging Face Hub |
 //! | `testing` | the module `testing`: test models and an event recorder |
+//! | `filesystem` | `toolsets::filesystem`: tools that read, search and change the files of one folder |
 //! | `workers` | `toolsets::workers`: tools with which models create workers |
 //! | `tracing` | `TracingSink`: `tracing` spans that follow OpenTelemetry's conventions for generative AI |
 //! | `chrono04`, `jiff02`, `url2`, `uuid1` | arguments and results with types of that crate and major version; the crate's feature `serde` must be enabled too |
@@ -122,7 +123,7 @@ pub use self::app::cli;
 pub use self::app::harden;
 #[cfg(feature = "testing")]
 pub use self::app::testing;
-#[cfg(feature = "workers")]
+#[cfg(any(feature = "filesystem", feature = "workers"))]
 pub use self::app::toolsets;
 pub use self::base::error::{CallError, Result};
 pub use self::base::usage::Limits;

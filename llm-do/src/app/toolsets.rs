@@ -54,6 +54,10 @@
 //! # fn main() {}
 //! ```
 
+#[cfg(feature = "filesystem")]
+pub mod filesystem;
+#[cfg(feature = "workers")]
 mod runtime_worker;
 
+#[cfg(feature = "workers")]
 pub use self::runtime_worker::{Input, worker_call, worker_create, workers};

@@ -58,6 +58,18 @@ impl Member {
         shown.push(self.shown());
         Self { shown, ..self }
     }
+
+    /// Returns the member without a prefix.
+    #[cfg(feature = "filesystem")]
+    const fn unprefixed(self, prefix: &str) -> Self {
+        let Some((start, rest)) = self.shown().split_at_checked(prefix.len()) else { return self };
+        if !same(start, prefix) {
+            return self;
+        }
+        let mut shown = Text::new();
+        shown.push(rest);
+        Self { shown, ..self }
+    }
 }
 
 impl fmt::Debug for Member {
@@ -106,6 +118,19 @@ pub const fn prefixed<const N: usize>(prefix: &str, members: &[Member]) -> [Memb
     let mut next = 0;
     while next < N {
         all[next] = members[next].prefixed(prefix);
+        next += 1;
+    }
+    all
+}
+
+/// Returns all members, each without the prefix if its name begins with that; `N` is their number.
+#[cfg(feature = "filesystem")]
+#[must_use]
+pub(crate) const fn unprefixed<const N: usize>(prefix: &str, members: &[Member]) -> [Member; N] {
+    let mut all = [NO_MEMBER; N];
+    let mut next = 0;
+    while next < N {
+        all[next] = members[next].unprefixed(prefix);
         next += 1;
     }
     all

@@ -1,0 +1,27 @@
+//! Files in one folder.
+
+pub mod cwd;
+mod diff;
+mod edit;
+mod fault;
+mod files;
+mod list;
+mod locate;
+mod open;
+mod path;
+pub mod project;
+mod read;
+mod replace;
+mod root;
+mod rules;
+mod search;
+mod settings;
+mod short_names;
+mod text;
+mod tools;
+mod transfer;
+mod walk;
+mod write;
+
+pub use self::settings::Filesystem;
+pub use self::short_names::{filesystem_cwd, filesystem_cwd_ro, filesystem_project, filesystem_project_ro};

@@ -1,0 +1,45 @@
+//! The files of one root, as the tools of a call share them.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use tokio_util::sync::CancellationToken;
+
+use super::fault::Fault;
+use super::root::Root;
+use super::settings::Filesystem;
+use crate::plane::context::CallContext;
+
+/// A root folder, opened when it is first used, and kept open until the call ends.
+#[derive(Debug)]
+pub(super) struct Files {
+    path: PathBuf,
+    settings: Filesystem,
+    cancelled: CancellationToken,
+    root: OnceLock<Root>,
+}
+
+impl Files {
+    /// Returns the files of the project, or of the folder that the settings name.
+    pub(super) fn of_project(ctx: &CallContext) -> Self {
+        Self::new(ctx, |settings| settings.root_in(ctx.project_root()))
+    }
+
+    /// Returns the files of the working directory.
+    pub(super) fn of_working_directory(ctx: &CallContext) -> Self {
+        Self::new(ctx, |_| PathBuf::from("."))
+    }
+
+    fn new(ctx: &CallContext, path: impl FnOnce(&Filesystem) -> PathBuf) -> Self {
+        let settings = ctx.state::<Filesystem>().map(|settings| Filesystem::clone(&settings)).unwrap_or_default();
+        Self { path: path(&settings), settings, cancelled: ctx.token().clone(), root: OnceLock::new() }
+    }
+
+    pub(super) fn root(&self) -> Result<&Root, Fault> {
+        if let Some(root) = self.root.get() {
+            return Ok(root);
+        }
+        let root = Root::open(&self.path, &self.settings, self.cancelled.clone())?;
+        Ok(self.root.get_or_init(|| root))
+    }
+}

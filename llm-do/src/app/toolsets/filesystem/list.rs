@@ -1,0 +1,101 @@
+//! `list_files`: the files of a tree.
+
+use std::fmt::Write;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use super::fault::{Fault, shown};
+use super::root::Root;
+use super::text::count;
+use super::walk::{Omitted, walk};
+
+/// The maximum length of a pattern in bytes.
+const MAX_PATTERN: usize = 1000;
+
+/// Which files are listed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listing<'a> {
+    pub(super) path: &'a str,
+    pub(super) pattern: Option<&'a str>,
+    pub(super) include_ignored: bool,
+    /// How many files are skipped.
+    pub(super) offset: u32,
+    /// The maximum number of files.
+    pub(super) limit: u32,
+}
+
+/// Lists files, one path on each line.
+pub(super) fn list(root: &Root, listing: Listing<'_>) -> Result<String, Fault> {
+    let pattern = listing.pattern.map(glob).transpose()?;
+    let (first, end) = page(listing.offset, listing.limit);
+    let (mut text, mut total, mut unnamed) = (String::new(), 0, 0);
+    let omitted = walk(root, listing.path, !listing.include_ignored, &mut |found| {
+        if pattern.as_ref().is_some_and(|pattern| !pattern.is_match(&found.below)) {
+            return Ok(ControlFlow::Continue(()));
+        }
+        if found.path.to_str().is_none() {
+            // No tool could open it.
+            unnamed += 1;
+            return Ok(ControlFlow::Continue(()));
+        }
+        if (first..end).contains(&total) {
+            let _ = writeln!(text, "{}{}", listed(&found.path), if found.is_link { " (symbolic link)" } else { "" });
+        }
+        total += 1;
+        Ok(ControlFlow::Continue(()))
+    })?;
+    text.push_str(&note(first, end, total, "file", &omitted));
+    if unnamed > 0 {
+        let _ = write!(text, "\n[{} not listed: the name is not UTF-8]", count(unnamed, "file"));
+    }
+    Ok(text.trim_end_matches('\n').to_owned())
+}
+
+/// Returns the first and the last number of a page, 0-based and exclusive.
+pub(super) fn page(offset: u32, limit: u32) -> (usize, usize) {
+    let first = offset as usize;
+    (first, first.saturating_add(limit.max(1) as usize))
+}
+
+/// Returns a path for a list: as JSON if it has characters that cannot be seen, so that a model can write it.
+pub(super) fn listed(path: &Path) -> String {
+    let plain = path.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
+    if plain == shown(path) && plain.trim() == plain { plain } else { serde_json::Value::from(plain).to_string() }
+}
+
+/// Returns a note on what is left out, or an empty text.
+pub(super) fn note(first: usize, end: usize, total: usize, unit: &str, omitted: &Omitted) -> String {
+    let mut text = match total {
+        0 => format!("[no {unit} found]"),
+        _ if first >= total => format!("[offset {first} is past the end: there are {}]", count(total, unit)),
+        _ if end < total => {
+            let total = count(total, unit);
+            format!("[{unit} {} to {end} of {total}; to go on, set `offset` to {end}]", first + 1)
+        }
+        _ if first > 0 => format!("[{unit} {} to {total} of {}]", first + 1, count(total, unit)),
+        _ => String::new(),
+    };
+    if omitted.is_stopped {
+        text.push_str("\n[the tree is too large: not all of it was visited; choose a folder in it as `path`]");
+    }
+    if omitted.folders > 0 {
+        let _ = write!(text, "\n[{} could not be read]", count(omitted.folders, "folder"));
+    }
+    text
+}
+
+/// Compiles a glob: `*` and `?` match no `/`, `**` matches any number of folders.
+pub(super) fn glob(pattern: &str) -> Result<GlobMatcher, Fault> {
+    let invalid = |why: &str| Fault::Invalid(format!("invalid pattern `{}`: {why}", shown(Path::new(pattern))));
+    if pattern.len() > MAX_PATTERN {
+        return Err(Fault::Invalid(format!("the pattern is longer than {MAX_PATTERN} bytes")));
+    }
+    if pattern.starts_with('/') || pattern.split(['/', '\\']).any(|part| part == "..") {
+        return Err(invalid("it is matched against paths below `path`; remove `..` and the `/` at its start"));
+    }
+    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+    let glob = GlobBuilder::new(pattern).literal_separator(true).build();
+    glob.map(|glob| glob.compile_matcher()).map_err(|error| invalid(&error.to_string()))
+}

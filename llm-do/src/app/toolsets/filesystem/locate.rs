@@ -1,0 +1,177 @@
+//! Finds an entry below the root, one name at a time.
+//!
+//! Each folder is opened by its name in the open folder above it, without following a symbolic link; links are read and
+//! followed here. So nothing outside the root is ever opened, whatever another process does to the tree meanwhile, and the
+//! path that the rules are checked against is the path that was opened.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cap_fs_ext::DirExt;
+use cap_std::fs::Dir;
+
+use super::fault::{Fault, joined, shown};
+use super::path::{self, MAX_NAMES, Step};
+use super::root::Root;
+
+/// The maximum number of symbolic links that one path may lead through, and of retries if the tree changes meanwhile.
+const MAX_LINKS: usize = 40;
+
+/// An entry of an open folder below the root; the entry itself may not exist.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) folder: Dir,
+    pub(super) name: OsString,
+    /// The path from the root, without symbolic links above the entry.
+    pub(super) path: PathBuf,
+}
+
+/// What a path leads to.
+#[derive(Debug)]
+pub(super) enum Located {
+    Root,
+    Entry(Place),
+}
+
+/// What happens to the last name of a path if it is a symbolic link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Links {
+    Follow,
+    Keep,
+}
+
+/// What happens if a folder of the path is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    Fail,
+    Create,
+}
+
+/// The way from the root so far.
+struct Way<'a> {
+    root: &'a Root,
+    /// The open folders below the root.
+    folders: Vec<Dir>,
+    path: PathBuf,
+    steps: VecDeque<Step>,
+    /// How many links and retries are left.
+    budget: usize,
+    /// The path as given, for errors.
+    given: &'a str,
+}
+
+/// Finds the entry at `given`.
+pub(super) fn locate(root: &Root, given: &str, links: Links, missing: Missing) -> Result<Located, Fault> {
+    let steps = path::steps(given, &root.paths())?;
+    let mut way = Way { root, folders: Vec::new(), path: PathBuf::new(), steps, budget: MAX_LINKS, given };
+    while let Some(step) = way.steps.pop_front() {
+        match step {
+            Step::Up => way.up()?,
+            Step::Name(name) if way.steps.is_empty() => {
+                if links == Links::Keep || !way.expand(&name)? {
+                    return way.end(name).map(Located::Entry);
+                }
+            }
+            Step::Name(name) => way.enter(name, missing)?,
+        }
+    }
+    way.end_in_folder()
+}
+
+impl Way<'_> {
+    fn folder(&self) -> &Dir {
+        self.folders.last().unwrap_or(&self.root.dir)
+    }
+
+    fn outside(&self) -> Fault {
+        Fault::Outside(crate::base::printable::printable_line(self.given))
+    }
+
+    fn up(&mut self) -> Result<(), Fault> {
+        self.folders.pop().ok_or_else(|| self.outside())?;
+        self.path.pop();
+        Ok(())
+    }
+
+    /// Enters a folder, through a symbolic link if the name is one.
+    fn enter(&mut self, name: OsString, missing: Missing) -> Result<(), Fault> {
+        let path = joined(&self.path, &name);
+        let error = match self.folder().open_dir_nofollow(&name) {
+            Ok(folder) => {
+                self.folders.push(folder);
+                self.path = path;
+                return if self.folders.len() > MAX_NAMES { Err(self.too_deep()) } else { Ok(()) };
+            }
+            Err(error) => error,
+        };
+        if error.kind() == io::ErrorKind::NotFound {
+            if missing == Missing::Fail {
+                return Err(Fault::NotFound(shown(&path)));
+            }
+            self.create(&name, &path)?;
+        } else if self.expand(&name)? {
+            return Ok(());
+        } else if !self.folder().symlink_metadata(&name).is_ok_and(|found| found.is_dir()) {
+            return Err(Fault::io("open", &path)(error));
+        }
+        // Created, or replaced by another process in between.
+        self.spend(&path)?;
+        self.steps.push_front(Step::Name(name));
+        Ok(())
+    }
+
+    fn create(&self, name: &OsString, path: &Path) -> Result<(), Fault> {
+        self.root.rules.check_change(path, true)?;
+        path::check_new_name(name)?;
+        match self.folder().create_dir(name) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                Err(Fault::io("create the folder", path)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// If the name is a symbolic link, replaces it by the steps that it stands for.
+    fn expand(&mut self, name: &OsString) -> Result<bool, Fault> {
+        if !self.folder().symlink_metadata(name).is_ok_and(|found| found.is_symlink()) {
+            return Ok(false);
+        }
+        let path = joined(&self.path, name);
+        self.spend(&path)?;
+        let target = self.folder().read_link_contents(name).map_err(Fault::io("read the link", &path))?;
+        let mut steps = path::of(&target).ok_or_else(|| self.outside())?;
+        steps.append(&mut self.steps);
+        self.steps = steps;
+        if self.steps.len() > MAX_NAMES { Err(self.too_deep()) } else { Ok(true) }
+    }
+
+    fn spend(&mut self, path: &Path) -> Result<(), Fault> {
+        self.budget = self.budget.checked_sub(1).ok_or_else(|| {
+            Fault::Invalid(format!("`{}` leads through more than {MAX_LINKS} symbolic links", shown(path)))
+        })?;
+        Ok(())
+    }
+
+    fn too_deep(&self) -> Fault {
+        Fault::Invalid(format!("`{}` leads through more than {MAX_NAMES} folders", shown(&self.path)))
+    }
+
+    fn end(mut self, name: OsString) -> Result<Place, Fault> {
+        let path = joined(&self.path, &name);
+        let folder = match self.folders.pop() {
+            Some(folder) => folder,
+            None => self.root.dir.try_clone().map_err(Fault::io("open", &path))?,
+        };
+        Ok(Place { folder, name, path })
+    }
+
+    /// The last step was `..` or led to the root: the folder itself is the entry.
+    fn end_in_folder(mut self) -> Result<Located, Fault> {
+        let Some(name) = self.path.file_name().map(OsString::from) else { return Ok(Located::Root) };
+        self.folders.pop();
+        self.path.pop();
+        self.end(name).map(Located::Entry)
+    }
+}

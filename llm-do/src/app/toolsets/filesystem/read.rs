@@ -1,0 +1,109 @@
+//! `read_file`: numbered lines of a text file.
+
+use std::fmt::Write;
+
+use super::fault::Fault;
+use super::open;
+use super::root::Root;
+use super::text;
+
+/// Which part of a file is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    /// The 1-based first line.
+    pub(super) offset: u32,
+    /// The maximum number of lines.
+    pub(super) limit: Option<u32>,
+    /// The 1-based first character in the first line.
+    pub(super) column: u32,
+    /// The maximum number of characters.
+    pub(super) max_chars: u32,
+}
+
+/// Reads a part of a file.
+pub(super) fn read(root: &Root, path: &str, part: Part) -> Result<String, Fault> {
+    let place = open::find(root, path)?;
+    let content = open::read(&place, root.max_bytes, "; search it with `search_files`")?;
+    let whole = text::decode(content.bytes, &place.path)?;
+    Ok(numbered(text::without_mark(&whole), part))
+}
+
+/// Returns the lines with their numbers, and a note on what is left out.
+fn numbered(whole: &str, part: Part) -> String {
+    let total = text::lines(whole).count();
+    let first = part.offset.max(1) as usize;
+    if total == 0 {
+        return "[the file is empty]".to_owned();
+    }
+    if first > total {
+        return format!("[line {first} is past the end: the file has {}]", text::count(total, "line"));
+    }
+    let mut page = Page { text: String::new(), left: part.max_chars as usize, last: first - 1, cut: None };
+    let limit = part.limit.map_or(usize::MAX, |limit| limit as usize);
+    let mut column = part.column.max(1) as usize;
+    for (index, line) in text::lines(whole).enumerate().skip(first - 1).take(limit) {
+        if !page.push(index + 1, line, column) {
+            break;
+        }
+        column = 1;
+    }
+    page.finish(first, total)
+}
+
+/// The lines so far.
+struct Page {
+    text: String,
+    /// How many characters still fit.
+    left: usize,
+    /// The number of the last line, complete or cut.
+    last: usize,
+    /// The part of the last line that is shown, if not all of it is.
+    cut: Option<Cut>,
+}
+
+/// A part of a line: 1-based columns.
+struct Cut {
+    from: usize,
+    to: usize,
+    total: usize,
+}
+
+impl Page {
+    /// Adds a line from a column on; returns whether there is room for more lines.
+    fn push(&mut self, number: usize, line: &str, column: usize) -> bool {
+        let total = line.chars().count();
+        let rest = line.char_indices().nth(column - 1).map_or("", |(start, _)| &line[start..]);
+        let (shown, missing) = text::cut(rest, self.left);
+        // Only the first line is cut: any other is whole on the next page.
+        if missing > 0 && !self.text.is_empty() {
+            return false;
+        }
+        let _ = writeln!(self.text, "{number:>6}\t{shown}");
+        self.last = number;
+        if missing > 0 || column > 1 {
+            self.cut = Some(Cut { from: column, to: total - missing, total }).filter(|_| missing > 0);
+        }
+        // A line break counts too.
+        self.left = self.left.saturating_sub(shown.chars().count() + 1);
+        missing == 0 && self.left > 0
+    }
+
+    fn finish(mut self, first: usize, total: usize) -> String {
+        let last = self.last;
+        if let Some(Cut { from, to, total: characters }) = self.cut {
+            let _ = write!(
+                self.text,
+                "[line {last} of {total}: characters {from} to {to} of {characters}; \
+                 to go on, set `offset` to {last} and `column` to {}]",
+                to + 1
+            );
+        } else if last < total {
+            let _ = write!(self.text, "[lines {first} to {last} of {total}; to go on, set `offset` to {}]", last + 1);
+        } else if first > 1 {
+            let _ = write!(self.text, "[lines {first} to {last} of {total}]");
+        } else {
+            self.text.pop();
+        }
+        self.text
+    }
+}

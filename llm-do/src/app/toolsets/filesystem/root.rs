@@ -1,0 +1,43 @@
+//! The open root folder, and what may be done in it.
+
+use std::path::{Path, PathBuf};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use tokio_util::sync::CancellationToken;
+
+use super::fault::Fault;
+use super::rules::Rules;
+use super::settings::Filesystem;
+
+/// The root folder.
+#[derive(Debug)]
+pub(super) struct Root {
+    pub(super) dir: Dir,
+    pub(super) rules: Rules,
+    pub(super) max_bytes: u64,
+    cancelled: CancellationToken,
+    path: PathBuf,
+    canonical: PathBuf,
+}
+
+impl Root {
+    pub(super) fn open(path: &Path, settings: &Filesystem, cancelled: CancellationToken) -> Result<Self, Fault> {
+        let unusable = |source| Fault::Io { action: "open the root folder", path: path.display().to_string(), source };
+        let dir = Dir::open_ambient_dir(path, ambient_authority()).map_err(unusable)?;
+        let rules = Rules::new(settings)?;
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let canonical = path.canonicalize().unwrap_or_else(|_| absolute.clone());
+        Ok(Self { dir, rules, max_bytes: settings.max_bytes, cancelled, path: absolute, canonical })
+    }
+
+    /// Returns the absolute paths of the root: as given, and without symbolic links.
+    pub(super) fn paths(&self) -> [&Path; 2] {
+        [&self.path, &self.canonical]
+    }
+
+    /// Fails if the call was cancelled: for long loops.
+    pub(super) fn check_cancelled(&self) -> Result<(), Fault> {
+        if self.cancelled.is_cancelled() { Err(Fault::Cancelled) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,81 @@
+//! `move_file` and `delete_file`.
+
+use std::io;
+
+use cap_std::fs::Metadata;
+
+use super::diff;
+use super::fault::{Fault, shown};
+use super::locate::{Links, Missing, Place, locate};
+use super::open::{self, check_is_file, entry};
+use super::path::check_new_name;
+use super::replace::lock;
+use super::root::Root;
+use super::text;
+
+/// Moves a file, and returns what happened. A symbolic link is moved itself.
+pub(super) fn rename(root: &Root, from: &str, to: &str) -> Result<String, Fault> {
+    let _changes = lock();
+    root.rules.check_changes()?;
+    let (old, _) = changeable(root, from)?;
+    let new = entry(locate(root, to, Links::Keep, Missing::Create)?)?;
+    root.rules.check_change(&new.path, false)?;
+    check_new_name(&new.name)?;
+    rename_new(&old, &new).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Fault::Exists(shown(&new.path)),
+        _ => Fault::Io { action: "move", path: shown(&old.path), source: error },
+    })?;
+    Ok(format!("moved `{}` to `{}`", shown(&old.path), shown(&new.path)))
+}
+
+/// Deletes a file, and returns what happened. A symbolic link is deleted itself.
+pub(super) fn delete(root: &Root, path: &str) -> Result<String, Fault> {
+    let _changes = lock();
+    let (place, metadata) = changeable(root, path)?;
+    place.folder.remove_file(&place.name).map_err(Fault::io("delete", &place.path))?;
+    let kind = if metadata.is_symlink() { "the symbolic link " } else { "" };
+    Ok(format!("deleted {kind}`{}`", shown(&place.path)))
+}
+
+/// Shows what [`delete`] would delete.
+pub(super) fn preview_delete(root: &Root, path: &str) -> Result<String, Fault> {
+    let (place, metadata) = changeable(root, path)?;
+    let path = shown(&place.path);
+    if metadata.is_symlink() {
+        return Ok(format!("deletes the symbolic link `{path}`, not its target"));
+    }
+    let content = open::read(&place, root.max_bytes, "").and_then(|content| text::decode(content.bytes, &place.path));
+    Ok(content.map_or_else(|_| format!("deletes `{path}`: {} bytes", metadata.len()), |old| diff::deleted(&path, &old)))
+}
+
+/// Finds a file or a symbolic link that may be changed.
+fn changeable(root: &Root, given: &str) -> Result<(Place, Metadata), Fault> {
+    root.rules.check_changes()?;
+    let place = entry(locate(root, given, Links::Keep, Missing::Fail)?)?;
+    root.rules.check_change(&place.path, false)?;
+    let metadata = place.folder.symlink_metadata(&place.name).map_err(Fault::io("find", &place.path))?;
+    if !metadata.is_symlink() {
+        check_is_file(&place, &metadata)?;
+    }
+    Ok((place, metadata))
+}
+
+/// Renames an entry, unless there is one of the new name: checked by the system in one step where it can do that.
+fn rename_new(old: &Place, new: &Place) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+    {
+        use rustix::fs::{RenameFlags, renameat_with};
+
+        match renameat_with(&old.folder, &old.name, &new.folder, &new.name, RenameFlags::NOREPLACE) {
+            // The file system cannot do that.
+            Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {}
+            result => return Ok(result?),
+        }
+    }
+    if new.folder.symlink_metadata(&new.name).is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    // Fails if the name was taken since.
+    old.folder.hard_link(&old.name, &new.folder, &new.name)?;
+    old.folder.remove_file(&old.name)
+}
