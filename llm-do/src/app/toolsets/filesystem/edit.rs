@@ -110,8 +110,8 @@ fn at_lines(lines: &[usize]) -> String {
 fn not_found(before: &str, old: &str, place: &Place) -> Fault {
     let path = shown(&place.path);
     let wanted: Vec<_> = text::lines(old).map(str::trim).filter(|line| !line.is_empty()).collect();
-    let mut present = text::lines(before).enumerate().filter(|(_, line)| !line.trim().is_empty()).collect::<Vec<_>>();
-    present.iter_mut().for_each(|(_, line)| *line = line.trim());
+    let present = text::lines(before).map(str::trim).enumerate().filter(|(_, line)| !line.is_empty());
+    let present: Vec<_> = present.collect();
     let alike = present.windows(wanted.len().max(1)).find(|lines| lines.iter().map(|(_, line)| line).eq(wanted.iter()));
     let hint = match alike {
         Some(lines) => format!("a text that differs only in white space begins at line {}", lines[0].0 + 1),

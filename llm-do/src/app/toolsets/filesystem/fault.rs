@@ -1,7 +1,7 @@
 //! What the tools answer when they cannot do what they were asked for.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::base::printable::printable_line;
 
@@ -78,9 +78,4 @@ pub(super) fn shown(path: &Path) -> String {
         text.push_str(&printable_line(&part.to_string_lossy()));
     }
     if text.is_empty() { ".".to_owned() } else { text }
-}
-
-/// Returns the path of an entry in a folder; the path of the root is empty.
-pub(super) fn joined(folder: &Path, name: impl AsRef<Path>) -> PathBuf {
-    folder.join(name)
 }

@@ -8,7 +8,7 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use super::fault::{Fault, shown};
 use super::root::Root;
-use super::text::count;
+use super::text::{count, plural};
 use super::walk::{Omitted, walk};
 
 /// The maximum length of a pattern in bytes.
@@ -46,10 +46,11 @@ pub(super) fn list(root: &Root, listing: Listing<'_>) -> Result<String, Fault> {
         total += 1;
         Ok(ControlFlow::Continue(()))
     })?;
-    text.push_str(&note(first, end, total, "file", &omitted));
+    let mut notes = notes(first, end, total, "file", &omitted);
     if unnamed > 0 {
-        let _ = write!(text, "\n[{} not listed: the name is not UTF-8]", count(unnamed, "file"));
+        notes.push(format!("[{} not listed: the name is not UTF-8]", count(unnamed, "file")));
     }
+    text.push_str(&notes.join("\n"));
     Ok(text.trim_end_matches('\n').to_owned())
 }
 
@@ -65,25 +66,26 @@ pub(super) fn listed(path: &Path) -> String {
     if plain == shown(path) && plain.trim() == plain { plain } else { serde_json::Value::from(plain).to_string() }
 }
 
-/// Returns a note on what is left out, or an empty text.
-pub(super) fn note(first: usize, end: usize, total: usize, unit: &str, omitted: &Omitted) -> String {
-    let mut text = match total {
-        0 => format!("[no {unit} found]"),
-        _ if first >= total => format!("[offset {first} is past the end: there are {}]", count(total, unit)),
+/// Returns what is left out of a page, as lines.
+pub(super) fn notes(first: usize, end: usize, total: usize, unit: &str, omitted: &Omitted) -> Vec<String> {
+    let mut notes = Vec::new();
+    let page = match total {
+        0 => Some(format!("[no {unit} found]")),
+        _ if first >= total => Some(format!("[offset {first} is past the end: there are {}]", count(total, unit))),
         _ if end < total => {
-            let total = count(total, unit);
-            format!("[{unit} {} to {end} of {total}; to go on, set `offset` to {end}]", first + 1)
+            Some(format!("[{} {} to {end} of {total}; to go on, set `offset` to {end}]", plural(unit), first + 1))
         }
-        _ if first > 0 => format!("[{unit} {} to {total} of {}]", first + 1, count(total, unit)),
-        _ => String::new(),
+        _ if first > 0 => Some(format!("[{} {} to {total} of {total}]", plural(unit), first + 1)),
+        _ => None,
     };
+    notes.extend(page);
     if omitted.is_stopped {
-        text.push_str("\n[the tree is too large: not all of it was visited; choose a folder in it as `path`]");
+        notes.push("[the tree is too large: not all of it was visited; choose a folder in it as `path`]".to_owned());
     }
     if omitted.folders > 0 {
-        let _ = write!(text, "\n[{} could not be read]", count(omitted.folders, "folder"));
+        notes.push(format!("[{} could not be read]", count(omitted.folders, "folder")));
     }
-    text
+    notes
 }
 
 /// Compiles a glob: `*` and `?` match no `/`, `**` matches any number of folders.

@@ -1,7 +1,7 @@
 //! Finds an entry below the root, one name at a time.
 //!
 //! Each folder is opened by its name in the open folder above it, without following a symbolic link; links are read and
-//! followed here. So nothing outside the root is ever opened, whatever another process does to the tree meanwhile, and the
+//! followed here. So nothing outside the root is ever opened, even if another process changes the tree meanwhile, and the
 //! path that the rules are checked against is the path that was opened.
 
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 
-use super::fault::{Fault, joined, shown};
+use super::fault::{Fault, shown};
 use super::path::{self, MAX_NAMES, Step};
 use super::root::Root;
 
@@ -46,6 +46,8 @@ pub(super) enum Links {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Missing {
     Fail,
+    /// Fails too, after the checks that creating it would make.
+    Check,
     Create,
 }
 
@@ -97,7 +99,7 @@ impl Way<'_> {
 
     /// Enters a folder, through a symbolic link if the name is one.
     fn enter(&mut self, name: OsString, missing: Missing) -> Result<(), Fault> {
-        let path = joined(&self.path, &name);
+        let path = self.path.join(&name);
         let error = match self.folder().open_dir_nofollow(&name) {
             Ok(folder) => {
                 self.folders.push(folder);
@@ -107,7 +109,10 @@ impl Way<'_> {
             Err(error) => error,
         };
         if error.kind() == io::ErrorKind::NotFound {
-            if missing == Missing::Fail {
+            if missing != Missing::Fail {
+                self.check_new(&name, &path)?;
+            }
+            if missing != Missing::Create {
                 return Err(Fault::NotFound(shown(&path)));
             }
             self.create(&name, &path)?;
@@ -122,9 +127,20 @@ impl Way<'_> {
         Ok(())
     }
 
-    fn create(&self, name: &OsString, path: &Path) -> Result<(), Fault> {
+    /// Checks that a missing folder may be created, and so may what the rest of the path names in it.
+    fn check_new(&self, name: &OsString, path: &Path) -> Result<(), Fault> {
         self.root.rules.check_change(path, true)?;
         path::check_new_name(name)?;
+        let mut path = path.to_owned();
+        for step in &self.steps {
+            let Step::Name(name) = step else { return Err(Fault::NotFound(shown(&path))) };
+            path::check_new_name(name)?;
+            path.push(name);
+        }
+        self.root.rules.check_change(&path, false)
+    }
+
+    fn create(&self, name: &OsString, path: &Path) -> Result<(), Fault> {
         match self.folder().create_dir(name) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 Err(Fault::io("create the folder", path)(error))
@@ -138,7 +154,7 @@ impl Way<'_> {
         if !self.folder().symlink_metadata(name).is_ok_and(|found| found.is_symlink()) {
             return Ok(false);
         }
-        let path = joined(&self.path, name);
+        let path = self.path.join(name);
         self.spend(&path)?;
         let target = self.folder().read_link_contents(name).map_err(Fault::io("read the link", &path))?;
         let mut steps = path::of(&target).ok_or_else(|| self.outside())?;
@@ -159,7 +175,7 @@ impl Way<'_> {
     }
 
     fn end(mut self, name: OsString) -> Result<Place, Fault> {
-        let path = joined(&self.path, &name);
+        let path = self.path.join(&name);
         let folder = match self.folders.pop() {
             Some(folder) => folder,
             None => self.root.dir.try_clone().map_err(Fault::io("open", &path))?,

@@ -80,9 +80,7 @@ impl Page {
         }
         let _ = writeln!(self.text, "{number:>6}\t{shown}");
         self.last = number;
-        if missing > 0 || column > 1 {
-            self.cut = Some(Cut { from: column, to: total - missing, total }).filter(|_| missing > 0);
-        }
+        self.cut = (missing > 0).then_some(Cut { from: column, to: total - missing, total });
         // A line break counts too.
         self.left = self.left.saturating_sub(shown.chars().count() + 1);
         missing == 0 && self.left > 0

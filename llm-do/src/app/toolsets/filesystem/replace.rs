@@ -19,7 +19,7 @@ pub(super) fn lock() -> MutexGuard<'static, ()> {
     CHANGES.lock().ignore_poison()
 }
 
-/// Replaces or creates a file. A reader sees the old content or the new one; after a crash, one of them is there.
+/// Replaces or creates a file. A reader sees the old content or the new one, also after a crash.
 ///
 /// The permissions of `replaced` are kept.
 pub(super) fn replace(place: &Place, bytes: &[u8], replaced: Option<&Metadata>) -> Result<(), Fault> {

@@ -56,6 +56,11 @@ pub(super) fn size(text: &str) -> String {
 
 /// Returns a number with its unit, in the plural unless it is 1.
 pub(super) fn count(number: usize, unit: &str) -> String {
+    if number == 1 { format!("1 {unit}") } else { format!("{number} {}", plural(unit)) }
+}
+
+/// Returns the plural of a unit.
+pub(super) fn plural(unit: &str) -> String {
     let ending = if unit.ends_with("ch") { "es" } else { "s" };
-    if number == 1 { format!("1 {unit}") } else { format!("{number} {unit}{ending}") }
+    format!("{unit}{ending}")
 }

@@ -37,7 +37,7 @@ macro_rules! tools {
                 #[arg(default = 1)]
                 #[schemars(range(min = 1))]
                 offset: u32,
-                /// The maximum number of lines. Default: as many as `max_chars` allows.
+                /// The maximum number of lines. Default: limited by `max_chars` only.
                 #[schemars(range(min = 1))]
                 limit: Option<u32>,
                 /// The maximum number of characters.

@@ -10,7 +10,7 @@ use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, FileType};
 
 use self::ignored::Ignored;
-use super::fault::{Fault, joined};
+use super::fault::Fault;
 use super::locate::Place;
 use super::open;
 use super::root::Root;
@@ -83,7 +83,7 @@ pub(super) fn walk(
             omitted.is_stopped = true;
             break;
         }
-        let path = joined(&level.path, &name);
+        let path = level.path.join(&name);
         if is_left_out(root, &ignored, &path, &name, kind.is_dir()) {
             continue;
         }

@@ -29,7 +29,7 @@ pub(super) fn write(root: &Root, path: &str, content: &str) -> Result<String, Fa
 pub(super) fn preview(root: &Root, path: &str, content: &str) -> Result<String, Fault> {
     root.rules.check_changes()?;
     check_size(root, path, content)?;
-    let place = match locate(root, path, Links::Follow, Missing::Fail) {
+    let place = match locate(root, path, Links::Follow, Missing::Check) {
         // A missing folder is created.
         Err(Fault::NotFound(_)) => return Ok(diff::created(path, content)),
         located => entry(located?)?,

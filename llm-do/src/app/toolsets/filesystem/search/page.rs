@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::{Query, Skipped};
-use crate::app::toolsets::filesystem::list::{listed, note, page};
+use crate::app::toolsets::filesystem::list::{listed, notes, page};
 use crate::app::toolsets::filesystem::text::{self, count};
 use crate::app::toolsets::filesystem::walk::Omitted;
 use crate::base::printable::printable;
@@ -77,23 +77,19 @@ impl Page {
 
     pub(super) fn finish(self, omitted: &Omitted, skipped: Skipped) -> String {
         let Self { mut text, first, end, total, files, .. } = self;
-        text.push_str(&note(first, end, total, "match", omitted));
-        let mut add = |line: String| {
-            let _ = write!(text, "{}[{line}]", if text.is_empty() || text.ends_with('\n') { "" } else { "\n" });
-        };
+        let mut notes = notes(first, end, total, "match", omitted);
         if total > 0 {
-            add(format!("{} in {}", count(total, "match"), count(files, "file")));
+            notes.push(format!("[{} in {}]", count(total, "match"), count(files, "file")));
         }
-        for (number, why) in
-            [(skipped.large, "too large"), (skipped.binary, "binary"), (skipped.unreadable, "not readable")]
-        {
-            if number > 0 {
-                add(format!("{} not searched: {why}", count(number, "file")));
-            }
+        let skipped_files =
+            [(skipped.large, "too large"), (skipped.binary, "binary"), (skipped.unreadable, "not readable")];
+        for (number, why) in skipped_files.into_iter().filter(|(number, _)| *number > 0) {
+            notes.push(format!("[{} not searched: {why}]", count(number, "file")));
         }
         if skipped.is_stopped {
-            add("stopped after 512 MiB: choose a folder as `path`, or a `pattern`".to_owned());
+            notes.push("[stopped after 512 MiB: choose a folder as `path`, or a `pattern`]".to_owned());
         }
+        text.push_str(&notes.join("\n"));
         text
     }
 }
