@@ -151,13 +151,17 @@ fn standard_input_is_the_prompt_if_input_is_required() {
 #[test]
 fn tools_lists_names_kinds_effects_approvals_and_descriptions() {
     let text = stdout(&app(&["tools"]));
-    for row in [
-        "add               tool     read_only    pre_approved  Add two numbers.",
-        "greet             worker                pre_approved  Greet a person.",
-        "write             tool     destructive  ask           Write something down.",
-        "arithmetic        toolset                             Plain sums, by their own names.",
+    let row = |name: &str| text.lines().find(|line| line.starts_with(&format!("{name} "))).unwrap();
+    // The width of the columns depends on the longest name, and so on the toolsets that are linked.
+    let (add, greet) = (row("add"), row("greet"));
+    assert_eq!(add.find("pre_approved  Add two numbers."), greet.find("pre_approved  Greet a person."), "{text}");
+    for (name, expected) in [
+        ("add", "add tool read_only pre_approved Add two numbers."),
+        ("greet", "greet worker pre_approved Greet a person."),
+        ("write", "write tool destructive ask Write something down."),
+        ("arithmetic", "arithmetic toolset Plain sums, by their own names."),
     ] {
-        assert!(text.lines().any(|line| line == row), "no `{row}` in\n{text}");
+        assert_eq!(row(name).split_whitespace().collect::<Vec<_>>().join(" "), expected, "{text}");
     }
 }
 
@@ -185,7 +189,7 @@ fn tools_as_json_has_the_names_that_callers_see() {
 
 #[test]
 fn check_counts_entries_workers_and_tools() {
-    assert_eq!(stdout(&app(&["check"])), "ok: 1 entries, 3 workers, 11 tools\n");
+    assert_eq!(stdout(&app(&["check"])), "ok: 1 entries, 3 workers, 25 tools\n");
 }
 
 /// Runs `check` in an application with faulty models, in an environment that sets no model.
@@ -215,7 +219,7 @@ fn check_fails_where_an_entry_declares_a_worker_without_a_model() {
 #[test]
 fn check_warns_about_an_unknown_model_and_a_missing_key_and_succeeds() {
     let output = check_models(&["--model", "test:any"], &[]);
-    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "ok: 1 entries, 3 workers, 2 tools\n"));
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "ok: 1 entries, 3 workers, 16 tools\n"));
     let text = stderr(&output);
     let warnings: Vec<_> = text.lines().collect();
     let typist = "warning: the worker `typist` (tests/src/bin/models.rs:16): ";
@@ -255,7 +259,7 @@ fn worker_files_of_a_folder_are_listed_checked_and_run() {
     let rows: Vec<_> = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     assert!(rows.contains(&"helper worker pre_approved Help.".into()), "{text}");
     assert!(rows.contains(&"more worker pre_approved More.".into()), "{text}");
-    assert_eq!(stdout(&app(&["check", "--worker-dir", &path])), "ok: 1 entries, 4 workers, 11 tools\n");
+    assert_eq!(stdout(&app(&["check", "--worker-dir", &path])), "ok: 1 entries, 4 workers, 25 tools\n");
     assert_eq!(stdout(&app(&["run", "--worker-dir", &path, "--tool", "helper", "now"])), "Hello!\n");
     fails(&["run", "--worker-dir", "no/folder", "x"], 1, "the folder of worker files `no/folder` cannot be read");
     fails(&["tools", "--worker-dir", &second], 1, "b.agent:3): unknown tool or toolset `helper`");

@@ -66,7 +66,7 @@ async fn the_approver_sees_new_files_whole() {
 #[tokio::test]
 async fn the_approver_sees_the_difference_that_an_edit_would_make() {
     let project = Project::new();
-    project.put("a.txt", (1..=20).map(|line| format!("{line}\n")).collect::<String>());
+    project.put("a.txt", (1..=20).map(|line| line.to_string()).collect::<Vec<_>>().join("\n"));
     let edit = json!({ "path": "a.txt", "old_text": "10\n", "new_text": "ten\n" });
     let expected = "--- a.txt\n+++ a.txt\n@@ -7,7 +7,7 @@\n 7\n 8\n 9\n-10\n+ten\n 11\n 12\n 13";
     assert_eq!(preview(&project, "edit_file", edit).await, expected);
@@ -95,7 +95,7 @@ async fn a_call_that_would_fail_shows_why_to_the_approver() {
 }
 
 #[tokio::test]
-async fn a_binary_file_that_is_replaced_is_said_to_be() {
+async fn the_approver_sees_that_a_binary_file_is_replaced() {
     let project = Project::new();
     project.put("a.bin", b"\0\0\0");
     let shown = preview(&project, "write_file", json!({ "path": "a.bin", "content": "x" })).await;

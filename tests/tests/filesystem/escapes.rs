@@ -135,7 +135,7 @@ async fn a_symbolic_link_to_the_outside_is_not_followed() {
     let names =
         ["relative", "absolute", "twice/secret.txt", "folder/deep", "above/outside", "dangling", "slash", "magic"];
     for path in names {
-        // Moving or deleting the link itself is no way out, so it may succeed.
+        // Moving or deleting the link itself stays inside, so it may succeed.
         assert_contained(&project, path).await;
     }
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{Project, fault};
 
 #[tokio::test]
-async fn paths_that_are_no_paths_are_refused() {
+async fn invalid_paths_are_refused() {
     let project = Project::new();
     let nul = "invalid path `a\\u{0}b`: it contains a NUL character";
     let long = "the path is too long: at most 4096 bytes and 256 names";

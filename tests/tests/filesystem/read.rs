@@ -13,7 +13,7 @@ async fn lines_are_numbered() {
 }
 
 #[tokio::test]
-async fn an_empty_file_and_an_offset_past_the_end_are_no_errors() {
+async fn an_empty_file_and_an_offset_past_the_end_succeed() {
     let project = Project::new();
     project.put("a.txt", "");
     project.put("b.txt", "one\n");

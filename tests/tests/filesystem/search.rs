@@ -78,7 +78,7 @@ async fn long_lines_and_control_characters_do_not_reach_the_answer_whole() {
 }
 
 #[tokio::test]
-async fn a_huge_answer_is_cut_and_says_how_to_go_on() {
+async fn a_huge_answer_is_cut_and_names_the_next_offset() {
     let project = Project::new();
     project.put("a.txt", format!("{}\n", "b".repeat(399)).repeat(1000));
     let found = project.call("search_files", json!({ "regex": "b", "limit": 1000 })).await.unwrap();

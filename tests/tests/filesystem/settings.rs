@@ -34,7 +34,7 @@ async fn hidden_files_are_in_no_answer() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_link_to_a_hidden_or_protected_file_is_no_way_around() {
+async fn hidden_and_protected_files_stay_so_behind_links() {
     let project = Project::with(Filesystem::new().hide("secret.txt").hide("/keys"));
     project.put("secret.txt", "token");
     project.put("keys/a.txt", "token");
@@ -112,7 +112,7 @@ async fn an_invalid_pattern_of_the_settings_fails_every_call() {
 }
 
 #[tokio::test]
-async fn the_root_is_a_folder_of_the_project_if_the_settings_say_so() {
+async fn the_root_may_be_a_folder_of_the_project() {
     let project = Project::with(Filesystem::new().root("site"));
     project.put("site/a.txt", "one");
     project.put("b.txt", "two");
@@ -155,7 +155,11 @@ async fn reader(task: String) -> String;
 
 /// Returns the names that models see.
 fn names<T: Toolset>() -> Vec<&'static str> {
-    T::MEMBERS.iter().map(|member| member.shown()).collect()
+    let mut names = Vec::new();
+    for member in T::MEMBERS {
+        names.push(member.shown());
+    }
+    names
 }
 
 #[test]
