@@ -95,6 +95,32 @@ async fn a_call_that_would_fail_shows_why_to_the_approver() {
 }
 
 #[tokio::test]
+async fn a_file_that_changes_while_the_approver_decides_is_left_as_it_is() {
+    for (tool, arguments) in [
+        ("write_file", json!({ "path": "a.txt", "content": "new" })),
+        ("write_file", json!({ "path": "b/new.txt", "content": "new" })),
+        ("edit_file", json!({ "path": "a.txt", "old_text": "one", "new_text": "new" })),
+        ("delete_file", json!({ "path": "a.txt" })),
+    ] {
+        let project = Project::new();
+        project.put("a.txt", "one");
+        let (approver, mut inbox) = ApprovalInbox::new();
+        let runtime = Runtime::builder().project_root(project.root()).approver(approver).build().unwrap();
+        let call = calling { tool: tool.to_owned(), arguments };
+        let run = tokio::spawn(async move { runtime.run(call).await });
+        let pending = inbox.next().await.unwrap();
+        project.put("a.txt", "one and more");
+        project.put("b/new.txt", "one and more");
+        pending.approve();
+        let text = llm_do::error::chain(&run.await.unwrap().unwrap_err());
+        let changed = "changed after the approver saw the difference; read it again, and repeat the call";
+        assert!(text.ends_with(changed), "{tool}: {text}");
+        assert_eq!(project.content("a.txt"), "one and more");
+        assert_eq!(project.content("b/new.txt"), "one and more");
+    }
+}
+
+#[tokio::test]
 async fn the_approver_sees_that_a_binary_file_is_replaced() {
     let project = Project::new();
     project.put("a.bin", b"\0\0\0");

@@ -9,6 +9,7 @@ mod list;
 mod locate;
 mod open;
 mod path;
+mod previewed;
 pub mod project;
 mod read;
 mod replace;

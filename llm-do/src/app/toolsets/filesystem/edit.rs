@@ -13,7 +13,7 @@ use super::write::check_writable;
 const MAX_LISTED: usize = 10;
 
 /// A replacement.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Edit<'a> {
     pub(super) old: &'a str,
     pub(super) new: &'a str,
@@ -35,6 +35,7 @@ struct Edited {
 pub(super) fn edit(root: &Root, path: &str, edit: Edit<'_>) -> Result<String, Fault> {
     let _changes = lock();
     let edited = apply(root, path, edit)?;
+    root.check_unchanged(&("edit", path, edit), &edited.place)?;
     replace(&edited.place, edited.after.as_bytes(), Some(&edited.metadata))?;
     let times = text::count(edited.lines.len(), "occurrence");
     Ok(format!("replaced {times} in `{}`, {}", shown(&edited.place.path), at_lines(&edited.lines)))
@@ -43,6 +44,7 @@ pub(super) fn edit(root: &Root, path: &str, edit: Edit<'_>) -> Result<String, Fa
 /// Shows what [`edit`] would change.
 pub(super) fn preview(root: &Root, path: &str, edit: Edit<'_>) -> Result<String, Fault> {
     let edited = apply(root, path, edit)?;
+    root.remember(&("edit", path, edit), Some(&edited.place));
     Ok(diff::changed(&shown(&edited.place.path), &edited.before, &edited.after))
 }
 

@@ -47,6 +47,9 @@ pub(super) enum Fault {
     #[error("`{path}` is not UTF-8 text: {what} at byte {offset}")]
     NotText { path: String, what: &'static str, offset: usize },
 
+    #[error("`{0}` changed after the approver saw the difference; read it again, and repeat the call")]
+    Changed(String),
+
     #[error("the call was cancelled")]
     Cancelled,
 

@@ -1,5 +1,6 @@
 //! The open root folder, and what may be done in it.
 
+use std::hash::Hash;
 use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
@@ -7,6 +8,8 @@ use cap_std::fs::Dir;
 use tokio_util::sync::CancellationToken;
 
 use super::fault::Fault;
+use super::locate::Place;
+use super::previewed::Previewed;
 use super::rules::Rules;
 use super::settings::Filesystem;
 
@@ -15,6 +18,7 @@ use super::settings::Filesystem;
 pub(super) struct Root {
     pub(super) dir: Dir,
     pub(super) rules: Rules,
+    previewed: Previewed,
     pub(super) max_bytes: u64,
     cancelled: CancellationToken,
     path: PathBuf,
@@ -28,12 +32,23 @@ impl Root {
         let rules = Rules::new(settings)?;
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let canonical = path.canonicalize().unwrap_or_else(|_| absolute.clone());
-        Ok(Self { dir, rules, max_bytes: settings.max_bytes, cancelled, path: absolute, canonical })
+        let (previewed, max_bytes) = (Previewed::default(), settings.max_bytes);
+        Ok(Self { dir, rules, previewed, max_bytes, cancelled, path: absolute, canonical })
     }
 
     /// Returns the absolute paths of the root: as given, and without symbolic links.
     pub(super) fn paths(&self) -> [&Path; 2] {
         [&self.path, &self.canonical]
+    }
+
+    /// Remembers the content of which the approver sees how `call` would change it.
+    pub(super) fn remember(&self, call: &impl Hash, place: Option<&Place>) {
+        self.previewed.remember(call, place, self.max_bytes);
+    }
+
+    /// Fails if the file changed after the approver saw how `call` would change it.
+    pub(super) fn check_unchanged(&self, call: &impl Hash, place: &Place) -> Result<(), Fault> {
+        self.previewed.check(call, place, self.max_bytes)
     }
 
     /// Fails if the call was cancelled: for long loops.

@@ -7,7 +7,10 @@ macro_rules! tools {
         $files:ident($toolset:literal), $open:ident,
         $read:literal, $write:literal, $edit:literal, $list:literal, $search:literal, $move:literal, $delete:literal
     ) => {
+        use std::any::TypeId;
+
         use super::edit::{self, Edit};
+        use super::fault::Fault;
         use super::files::Files;
         use super::list::{self, Listing};
         use super::read::{self, Part};
@@ -15,6 +18,7 @@ macro_rules! tools {
         use super::{transfer, write};
         use crate::base::error::Result;
         use crate::plane::context::CallContext;
+        use crate::plane::instance::Opened;
 
         $(#[$doc])*
         #[derive(Debug)]
@@ -164,17 +168,26 @@ macro_rules! tools {
             }
         }
 
+        /// Shows a call to the approver, with the files of its caller, if that declares the toolset.
+        fn shown(ctx: &CallContext, show: impl FnOnce(&Files) -> Result<String, Fault>) -> Result<String> {
+            let callers = ctx.caller().and_then(|caller| caller.frame().instances.get(TypeId::of::<$files>()));
+            match callers.and_then(Opened::slot::<$files>) {
+                Some(files) => Ok(show(&files.value().0)?),
+                None => Ok(show(&Files::$open(ctx))?),
+            }
+        }
+
         fn preview_write(ctx: &CallContext, call: &write_file) -> Result<String> {
-            Ok(write::preview(Files::$open(ctx).root()?, &call.path, &call.content)?)
+            shown(ctx, |files| write::preview(files.root()?, &call.path, &call.content))
         }
 
         fn preview_edit(ctx: &CallContext, call: &edit_file) -> Result<String> {
             let edit = Edit { old: &call.old_text, new: &call.new_text, all: call.replace_all };
-            Ok(edit::preview(Files::$open(ctx).root()?, &call.path, edit)?)
+            shown(ctx, |files| edit::preview(files.root()?, &call.path, edit))
         }
 
         fn preview_delete(ctx: &CallContext, call: &delete_file) -> Result<String> {
-            Ok(transfer::preview_delete(Files::$open(ctx).root()?, &call.path)?)
+            shown(ctx, |files| transfer::preview_delete(files.root()?, &call.path))
         }
     };
 }

@@ -32,6 +32,7 @@ pub(super) fn rename(root: &Root, from: &str, to: &str) -> Result<String, Fault>
 pub(super) fn delete(root: &Root, path: &str) -> Result<String, Fault> {
     let _changes = lock();
     let (place, metadata) = changeable(root, path)?;
+    root.check_unchanged(&("delete", path), &place)?;
     place.folder.remove_file(&place.name).map_err(Fault::io("delete", &place.path))?;
     let kind = if metadata.is_symlink() { "the symbolic link " } else { "" };
     Ok(format!("deleted {kind}`{}`", shown(&place.path)))
@@ -40,6 +41,7 @@ pub(super) fn delete(root: &Root, path: &str) -> Result<String, Fault> {
 /// Shows what [`delete`] would delete.
 pub(super) fn preview_delete(root: &Root, path: &str) -> Result<String, Fault> {
     let (place, metadata) = changeable(root, path)?;
+    root.remember(&("delete", path), Some(&place));
     let path = shown(&place.path);
     if metadata.is_symlink() {
         return Ok(format!("deletes the symbolic link `{path}`, not its target"));

@@ -20,6 +20,7 @@ pub(super) fn write(root: &Root, path: &str, content: &str) -> Result<String, Fa
     check_size(root, path, content)?;
     let place = entry(locate(root, path, Links::Follow, Missing::Create)?)?;
     let replaced = existing(root, &place)?;
+    root.check_unchanged(&("write", path, content), &place)?;
     replace(&place, content.as_bytes(), replaced.as_ref())?;
     let verb = if replaced.is_some() { "replaced" } else { "created" };
     Ok(format!("{verb} `{}`: {}", shown(&place.path), text::size(content)))
@@ -31,11 +32,16 @@ pub(super) fn preview(root: &Root, path: &str, content: &str) -> Result<String, 
     check_size(root, path, content)?;
     let place = match locate(root, path, Links::Follow, Missing::Check) {
         // A missing folder is created.
-        Err(Fault::NotFound(_)) => return Ok(diff::created(path, content)),
+        Err(Fault::NotFound(_)) => {
+            root.remember(&("write", path, content), None);
+            return Ok(diff::created(path, content));
+        }
         located => entry(located?)?,
     };
     let shown = shown(&place.path);
-    let Some(replaced) = existing(root, &place)? else { return Ok(diff::created(&shown, content)) };
+    let replaced = existing(root, &place)?;
+    root.remember(&("write", path, content), Some(&place));
+    let Some(replaced) = replaced else { return Ok(diff::created(&shown, content)) };
     let old = open::read(&place, root.max_bytes, "").and_then(|old| text::decode(old.bytes, &place.path));
     Ok(match old {
         Ok(old) => diff::changed(&shown, &old, content),
