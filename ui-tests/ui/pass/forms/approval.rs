@@ -51,6 +51,7 @@ mod shown {
     use super::{CallContext, Result, query};
 
     /// Shows a query.
+    #[allow(clippy::unnecessary_wraps, reason = "a preview may fail")]
     pub(super) fn query(_: &CallContext, call: &query) -> Result<String> {
         Ok(format!("all rows of {}", call.table))
     }
