@@ -56,6 +56,7 @@
 //! | inspect, change or refuse calls and requests | [`Guard`](guard::Guard), [`FunctionGuard`](guard::FunctionGuard) |
 //! | load workers from files, or define them at run time | [worker files](macro@worker#a-worker-file-at-run-time), [`WorkerSpec`](worker::WorkerSpec), `toolsets::workers` |
 //! | pass files to models | [`Prompt`], [`Attachment`], [`ToolReturn`] |
+//! | read, search and change files | `toolsets::filesystem` |
 //! | ask users | [`InputHandler`](context::InputHandler) |
 //! | replace a worker with code, and monitor it | [`harden`], [`Shadow`](harden::Shadow) |
 //! | test | [`check!`], `testing`, [`ToolContext`] |

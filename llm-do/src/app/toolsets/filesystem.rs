@@ -1,4 +1,4 @@
-//! Files in one folder.
+#![doc = include_str!("../../../docs/filesystem.md")]
 
 pub mod cwd;
 mod diff;
