@@ -126,9 +126,17 @@ mod tests {
     }
 
     #[test]
-    fn models_that_speak_and_gemma_3_call_no_functions_and_follow_no_schema() {
-        for (name, can) in [("gemini-2.5-pro-preview-tts", false), ("gemma-3-27b-it", false), ("gemma-4-31b-it", true)]
-        {
+    fn models_of_images_and_speech_and_gemma_3_call_no_functions_and_follow_no_schema() {
+        let cases = [
+            ("gemini-2.5-pro-preview-tts", false),
+            ("gemini-2.5-flash-lite-preview-tts", false),
+            ("gemini-3.8-flash-lite-tts", false),
+            ("gemini-3-pro-image-preview", false),
+            ("gemini-3.1-flash-lite-image", false),
+            ("gemma-3-27b-it", false),
+            ("gemma-4-31b-it", true),
+        ];
+        for (name, can) in cases {
             let profile = CapabilityTable::builtin().gemini(name).profile();
             assert_eq!((profile.tools, profile.native_output), (can, can), "{name}");
         }

@@ -157,6 +157,8 @@ mod tests {
             ("gpt-4o-mini", Never, InChat, true, true, true, true),
             ("gpt-4.1-nano", Never, InChat, true, true, true, true),
             ("gpt-5-chat-latest", Never, InChat, true, true, true, true),
+            ("gpt-5.3-chat-latest", Never, InChat, true, true, true, true),
+            ("gpt-5-search-api", Never, InChat, true, false, false, false),
             ("gpt-4o-audio-preview", Never, InChat, false, true, true, true),
             ("gpt-audio-mini", Never, InChat, false, true, true, true),
             ("gpt-4o-search-preview-2025-03-11", Never, InChat, true, false, true, true),
