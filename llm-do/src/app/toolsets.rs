@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `filesystem` | `filesystem_project`, `filesystem_cwd` and their read-only variants | the files of one folder |
 //! | `workers` | `workers` | workers that models create |
-#![cfg_attr(feature = "workers", doc = "\n", doc = include_str!("../../docs/made_workers.md"))]
+#![cfg_attr(feature = "workers", doc = "\n", doc = include_str!("../../docs/runtime_workers.md"))]
 
 #[cfg(feature = "filesystem")]
 pub mod filesystem;
