@@ -8,6 +8,7 @@ mod escapes;
 mod list;
 mod names;
 mod paths;
+mod plane;
 #[cfg(unix)]
 mod races;
 mod read;

@@ -121,13 +121,15 @@ async fn the_root_may_be_a_folder_of_the_project() {
 }
 
 #[tokio::test]
-async fn each_run_may_have_its_own_root() {
+async fn each_run_may_have_its_own_root_and_settings() {
     let (one, other) = (Project::new(), Project::new());
     one.put("a.txt", "one");
     other.put("b.txt", "two");
     let list = || project::list_files { limit: 9, ..Default::default() };
     assert_eq!(one.runtime.run(list()).await.unwrap(), "a.txt");
     assert_eq!(one.runtime.start(list()).project_root(other.root()).await.unwrap(), "b.txt");
+    let hiding = one.runtime.start(list()).state(Filesystem::new().hide("*.txt"));
+    assert_eq!(hiding.await.unwrap(), "[no file found]");
 }
 
 #[tokio::test]
