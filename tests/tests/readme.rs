@@ -47,7 +47,7 @@ fn names_a_test(proof: &str) -> bool {
         None => format!("tests/tests/{file}.rs"),
     };
     let source = std::fs::read_to_string(root().join(path)).unwrap_or_default();
-    source.contains(&format!("fn {test}()"))
+    source.contains(&format!("fn {test}("))
 }
 
 #[test]
@@ -63,6 +63,17 @@ fn each_row_of_the_comparison_with_other_macros_names_a_test() {
         for proof in named {
             assert!(names_a_test(proof), "no {proof}: {line}");
         }
+    }
+}
+
+#[test]
+fn the_tests_that_the_table_of_the_toolsets_names_exist() {
+    let page = read("tests/conformance.md");
+    let is_proof = |quoted: &&str| quoted.starts_with(char::is_lowercase) && quoted.contains("::");
+    let proofs: Vec<_> = page.split('`').skip(1).step_by(2).filter(is_proof).collect();
+    assert!(proofs.len() > 20, "{proofs:?}");
+    for proof in proofs.into_iter().filter(|proof| *proof != "file::test") {
+        assert!(names_a_test(proof), "no {proof}");
     }
 }
 
