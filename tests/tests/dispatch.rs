@@ -9,6 +9,7 @@ use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
 use llm_do::usage::RunUsage;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 /// Join two texts.
@@ -119,7 +120,7 @@ async fn typed(ctx: &CallContext<typed>) -> Result<(String, Point, RunUsage)> {
 
 /// Returns a builder with the state of all tools in this file.
 fn builder_with_state() -> RuntimeBuilder {
-    Runtime::builder().state(vec!["alpha", "beta", "also"]).state(std::sync::atomic::AtomicBool::new(false))
+    Runtime::builder().state(vec!["alpha", "beta", "also"]).state(Watch::default())
 }
 
 fn runtime() -> Runtime {
@@ -271,23 +272,32 @@ fn a_registered_item_has_its_kind_description_location_and_toolsets() {
     assert_eq!(item.declared().unwrap().collect::<Vec<_>>(), ["join", "shift"]);
 }
 
-/// Wait until cancelled, and set a flag.
+/// How far a call of [`watch`] is.
+#[derive(Debug, Default)]
+struct Watch {
+    begun: Notify,
+    stopped: Notify,
+}
+
+/// Wait until cancelled.
 #[tool(effect = read_only)]
-fn watch(ctx: &CallContext, stopped: State<std::sync::atomic::AtomicBool>) {
+fn watch(ctx: &CallContext, watch: State<Watch>) {
+    watch.begun.notify_one();
     while !ctx.is_cancelled() {
         std::thread::yield_now();
     }
-    stopped.store(true, std::sync::atomic::Ordering::SeqCst);
+    watch.stopped.notify_one();
 }
 
-/// Drops the call of a slow tool after a timeout.
+/// Drops the call of a tool that has begun.
 #[entry(toolsets = [watch])]
-async fn impatient(ctx: &CallContext<impatient>, stopped: State<std::sync::atomic::AtomicBool>) -> bool {
-    let call = tokio::time::timeout(Duration::from_millis(20), ctx.call(watch {})).await;
-    while !stopped.load(std::sync::atomic::Ordering::SeqCst) {
-        tokio::task::yield_now().await;
-    }
-    call.is_err()
+async fn impatient(ctx: &CallContext<impatient>, watched: State<Watch>) -> bool {
+    let is_dropped = tokio::select! {
+        _ = ctx.call(watch {}) => false,
+        () = watched.begun.notified() => true,
+    };
+    watched.stopped.notified().await;
+    is_dropped
 }
 
 /// Calls a tool in an endless loop and ignores errors.
