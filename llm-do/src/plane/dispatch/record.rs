@@ -1,104 +1,28 @@
 //! Records calls in a journal, and replays recorded ones.
 
+mod call_record;
+mod retry;
+
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use llm_do_providers::Attachment;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub(crate) use self::call_record::recorded_outcome;
+use self::call_record::{CallRecord, RecordedOutcome, digest_of};
+pub(super) use self::retry::retry;
+use self::retry::{AFTER_GUARDS, AfterGuards, may_be_forgotten, with_causes};
 use super::open_call::OpenCall;
 use super::perform::{close_instances, flatten_panic, perform, run_unless_stopped};
 use super::{Plane, Run};
-use crate::base::error::{CallError, Failure, chain};
-use crate::base::usage::UsageTree;
+use crate::base::error::CallError;
 use crate::declare::tool::ToolReturn;
-use crate::observe::event::{self, Caller, ItemKind};
-use crate::observe::journal::{
-    AnnouncedCall, InFlightStep, Journal, JournalError, StepKind, StepSpec, digest, too_deep,
-};
+use crate::observe::event::{Caller, ItemKind};
+use crate::observe::journal::{AnnouncedCall, InFlightStep, StepKind, StepSpec, too_deep};
 use crate::plane::context::{CallContext, JournalMethod};
 use crate::plane::registry::{Prepared, Registered};
-
-/// The record of a finished call: its result or error, and its effects on the session.
-#[derive(Debug, Serialize, Deserialize)]
-struct CallRecord {
-    #[serde(flatten)]
-    outcome: RecordedOutcome,
-    /// The keys of the nested failures that caused its own.
-    #[serde(rename = "because", default, skip_serializing_if = "Vec::is_empty")]
-    causes: Vec<Arc<str>>,
-    /// Its usage, so that a replay counts it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    usage: Option<UsageTree>,
-    /// The worker files of the workers that it created, so that a replay restores them.
-    #[serde(rename = "made", default, skip_serializing_if = "Vec::is_empty")]
-    created_workers: Vec<String>,
-    /// The user's messages during the call, so that a replay adds them to the conversation.
-    #[serde(rename = "heard", default, skip_serializing_if = "Vec::is_empty")]
-    user_messages: Vec<String>,
-    /// Approvals remembered beyond one call, so that a replay does not ask again.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    approved: Vec<Value>,
-}
-
-/// The nesting depth of a result inside its record.
-const RESULT_DEPTH: usize = 2;
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-enum RecordedOutcome {
-    Result { result: RecordedResult },
-    Failure(Failure),
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct RecordedResult {
-    value: Value,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    attachments: Vec<Attachment>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    note: Option<String>,
-}
-
-impl RecordedOutcome {
-    /// Returns the outcome to record; an error that ends the run is not recorded.
-    fn of(result: Result<ToolReturn, CallError>) -> Result<Self, CallError> {
-        match result {
-            Ok(returned) => Ok(Self::returned(returned)),
-            Err(error) => Failure::of(error).map(Self::Failure),
-        }
-    }
-
-    /// Records a result that is nested too deep for a journal as a failure: the call must not run again.
-    fn returned(ToolReturn { value, attachments, note, .. }: ToolReturn) -> Self {
-        match too_deep(&value, RESULT_DEPTH) {
-            Some(fault) => Self::Failure(Failure::Failed(fault)),
-            None => Self::Result { result: RecordedResult { value, attachments, note } },
-        }
-    }
-
-    fn into_result(self, tool: &str) -> Result<ToolReturn, CallError> {
-        match self {
-            Self::Result { result: RecordedResult { value, attachments, note } } => {
-                Ok(ToolReturn { value, attachments, note, subtask: None })
-            }
-            Self::Failure(failure) => Err(failure.into_error(tool)),
-        }
-    }
-}
-
-impl CallRecord {
-    fn of(outcome: RecordedOutcome, causes: Vec<Arc<str>>) -> Self {
-        // Only a failure has causes to retry.
-        let causes = if matches!(outcome, RecordedOutcome::Failure(_)) { causes } else { Vec::new() };
-        let (created_workers, user_messages) = (Vec::new(), Vec::new());
-        Self { outcome, causes, usage: None, created_workers, user_messages, approved: Vec::new() }
-    }
-}
 
 /// Returns the keys of the nested failures that caused a call to fail, if it failed.
 pub(super) fn failure_causes(result: &Result<ToolReturn, CallError>, ctx: &CallContext) -> Vec<Arc<str>> {
@@ -109,83 +33,6 @@ pub(super) fn failure_causes(result: &Result<ToolReturn, CallError>, ctx: &CallC
         return steps.last_answer().into_iter().collect();
     }
     causes
-}
-
-/// The outcome of a run after the guards of its root call; the call's own result is recorded before they run.
-#[derive(Debug, Serialize, Deserialize)]
-struct AfterGuards {
-    has_failed: bool,
-    /// The keys of the failures inside the guards that caused it.
-    #[serde(rename = "because", default, skip_serializing_if = "Vec::is_empty")]
-    causes: Vec<Arc<str>>,
-}
-
-/// The name of the step that records [`AfterGuards`].
-const AFTER_GUARDS: &str = "after guards";
-
-/// Removes a run's recorded error and its causes from the journal, so that they are retried.
-pub(super) async fn retry(journal: &dyn Journal, run: &StepSpec) -> Result<(), JournalError> {
-    let result = result_step(run).key;
-    let Some(record) = recorded::<CallRecord>(journal, &result) else { return Ok(()) };
-    let is_failure = matches!(record.outcome, RecordedOutcome::Failure(_));
-    let parent = CallContext::key_after(&run.key, &digest_of(&record));
-    let end = StepSpec::new(parent, 0, StepKind::Effect, AFTER_GUARDS, Value::Null).key;
-    let guarded = recorded::<AfterGuards>(journal, &end);
-    if !guarded.as_ref().map_or(is_failure, |guarded| guarded.has_failed) {
-        return Ok(());
-    }
-    let mut keys = Vec::new();
-    if is_failure {
-        keys.push(result);
-    }
-    if let Some(guarded) = guarded {
-        keys.push(end);
-        keys.extend(guarded.causes.into_iter().filter(|key| may_be_forgotten(journal, key)));
-    }
-    journal.forget(with_causes(journal, keys)).await
-}
-
-/// Adds the keys of the failures that caused the given ones, transitively.
-fn with_causes(journal: &dyn Journal, mut keys: Vec<Arc<str>>) -> Vec<Arc<str>> {
-    let mut next = 0;
-    while let Some(key) = keys.get(next) {
-        // Steps other than calls have no nested steps.
-        let causes = recorded::<CallRecord>(journal, key).map(|record| record.causes).unwrap_or_default();
-        next += 1;
-        keys.extend(causes.into_iter().filter(|key| may_be_forgotten(journal, key)));
-    }
-    keys
-}
-
-fn recorded<T: DeserializeOwned>(journal: &dyn Journal, key: &str) -> Option<T> {
-    serde_json::from_value(journal.recorded(key)?).ok()
-}
-
-/// Returns a digest of a root call's record; it distinguishes the effects that follow different records.
-fn digest_of(record: &CallRecord) -> String {
-    digest(&serde_json::to_value(record).unwrap_or_default())
-}
-
-/// Returns whether the record under a key may be removed: any record but that of a successful call, which must not run again.
-fn may_be_forgotten(journal: &dyn Journal, key: &str) -> bool {
-    let recorded = journal.recorded(key);
-    recorded.is_some_and(|value| {
-        !matches!(serde_json::from_value(value), Ok(CallRecord { outcome: RecordedOutcome::Result { .. }, .. }))
-    })
-}
-
-/// Returns the outcome of a recorded call of `tool`: the value of a [`Call`](StepKind::Call) or [`Result`](StepKind::Result) step.
-///
-/// Returns `None` if its model failed, so that there is no answer.
-pub(crate) fn recorded_outcome(tool: &str, value: Value) -> Option<event::Outcome> {
-    let Ok(CallRecord { outcome, .. }) = serde_json::from_value(value) else {
-        return Some(event::Outcome::Error(format!("invalid journal record: expected a result of `{tool}`")));
-    };
-    if matches!(outcome, RecordedOutcome::Failure(Failure::Model { .. })) {
-        return None;
-    }
-    let result = outcome.into_result(tool).map(|returned| returned.value);
-    Some(result.map_or_else(|error| event::Outcome::Error(chain(&error)), event::Outcome::Result))
 }
 
 /// Returns the step that records the result of a run.
