@@ -71,9 +71,16 @@ async fn the_git_folder_is_read_but_not_changed() {
         project.delete(".git/HEAD").await,
     ] {
         let text = fault(failed);
-        assert!(text.ends_with(protected) || text == "file not found: `a`", "{text}");
+        assert!(text.ends_with(protected) || text == "`a` does not exist, so `..` cannot follow it", "{text}");
     }
     assert!(!project.has(".git/hooks") && !project.has(".GIT/hooks"), "no folder is created before the check");
+}
+
+#[tokio::test]
+async fn the_protection_of_git_can_be_removed() {
+    let project = Project::with(Filesystem::new().protect("!.git").protect("*.lock"));
+    assert!(project.write(".git/info/exclude", "target").await.is_ok());
+    assert!(fault(project.write(".git/index.lock", "").await).contains("is protected by the application"));
 }
 
 #[tokio::test]

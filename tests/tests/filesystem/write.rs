@@ -15,6 +15,18 @@ async fn a_file_is_created_with_its_folders_or_replaced() {
 }
 
 #[tokio::test]
+async fn all_missing_folders_are_created_or_none() {
+    let project = Project::new();
+    let deep = "a/".repeat(200);
+    project.write(&format!("{deep}b.txt"), "one").await.unwrap();
+    assert_eq!(project.read(&format!("{deep}b.txt")).await.unwrap(), "     1\tone");
+    for path in ["new/a\nb/c.txt", "new/../c.txt", "new/folder/.git/c.txt", "new/\u{200b}"] {
+        assert!(project.write(path, "").await.is_err(), "{path}");
+        assert!(!project.has("new"), "{path}");
+    }
+}
+
+#[tokio::test]
 async fn nothing_but_the_file_is_left_in_its_folder() {
     let project = Project::new();
     project.write("a.txt", "one").await.unwrap();

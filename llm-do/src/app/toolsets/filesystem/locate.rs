@@ -60,6 +60,8 @@ struct Way<'a> {
     steps: VecDeque<Step>,
     /// How many links and retries are left.
     budget: usize,
+    /// How many folders may still be created.
+    creations: usize,
     /// The path as given, for errors.
     given: &'a str,
 }
@@ -67,7 +69,8 @@ struct Way<'a> {
 /// Finds the entry at `given`.
 pub(super) fn locate(root: &Root, given: &str, links: Links, missing: Missing) -> Result<Located, Fault> {
     let steps = path::steps(given, &root.paths())?;
-    let mut way = Way { root, folders: Vec::new(), path: PathBuf::new(), steps, budget: MAX_LINKS, given };
+    let mut way =
+        Way { root, folders: Vec::new(), path: PathBuf::new(), steps, budget: MAX_LINKS, creations: MAX_NAMES, given };
     while let Some(step) = way.steps.pop_front() {
         match step {
             Step::Up => way.up()?,
@@ -116,12 +119,14 @@ impl Way<'_> {
                 return Err(Fault::NotFound(shown(&path)));
             }
             self.create(&name, &path)?;
+            self.steps.push_front(Step::Name(name));
+            return Ok(());
         } else if self.expand(&name)? {
             return Ok(());
         } else if !self.folder().symlink_metadata(&name).is_ok_and(|found| found.is_dir()) {
             return Err(Fault::io("open", &path)(error));
         }
-        // Created, or replaced by another process in between.
+        // Another process has replaced it in between.
         self.spend(&path)?;
         self.steps.push_front(Step::Name(name));
         Ok(())
@@ -133,14 +138,19 @@ impl Way<'_> {
         path::check_new_name(name)?;
         let mut path = path.to_owned();
         for step in &self.steps {
-            let Step::Name(name) = step else { return Err(Fault::NotFound(shown(&path))) };
+            let Step::Name(name) = step else {
+                let missing = shown(&path);
+                return Err(Fault::Invalid(format!("`{missing}` does not exist, so `..` cannot follow it")));
+            };
             path::check_new_name(name)?;
             path.push(name);
         }
         self.root.rules.check_change(&path, false)
     }
 
-    fn create(&self, name: &OsString, path: &Path) -> Result<(), Fault> {
+    fn create(&mut self, name: &OsString, path: &Path) -> Result<(), Fault> {
+        // Another process may remove each folder again.
+        self.creations = self.creations.checked_sub(1).ok_or_else(|| self.too_deep())?;
         match self.folder().create_dir(name) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 Err(Fault::io("create the folder", path)(error))

@@ -68,7 +68,7 @@ struct Temporary<'a> {
 impl<'a> Temporary<'a> {
     /// Creates the file; a private one can be read by its owner only.
     fn create(folder: &'a Dir, is_private: bool) -> io::Result<Self> {
-        let name = format!(".{}.tmp", Uuid::now_v7().simple());
+        let name = format!(".llm-do-{}.tmp", Uuid::now_v7().simple());
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]

@@ -117,6 +117,10 @@ impl Search<'_> {
             self.skipped.binary += 1;
             return;
         }
+        // Most files have no match: their lines are not stored.
+        if !lines(bytes).any(|line| self.regex.is_match(line)) {
+            return;
+        }
         let lines: Vec<_> = lines(bytes).collect();
         let matches: Vec<_> = (0..lines.len()).filter(|line| self.regex.is_match(lines[*line])).collect();
         self.page.push(&place.path, &lines, &matches);

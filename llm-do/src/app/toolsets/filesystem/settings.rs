@@ -72,6 +72,8 @@ impl Filesystem {
     }
 
     /// Protects files from changes; they can be read. Default: `.git`, since its hooks and its configuration run programs.
+    ///
+    /// `protect("!.git")` removes this protection.
     pub fn protect(mut self, pattern: impl Into<String>) -> Self {
         self.protected.push(pattern.into());
         self

@@ -117,7 +117,10 @@ impl Level {
         let mut entries = Vec::new();
         for entry in dir.entries()?.take(MAX_ENTRIES) {
             let entry = entry?;
-            entries.push((entry.file_name(), entry.file_type()?));
+            // Another process may have removed it.
+            if let Ok(kind) = entry.file_type() {
+                entries.push((entry.file_name(), kind));
+            }
         }
         entries.sort_by(|(one, _), (other, _)| one.cmp(other));
         let above = ignored.enter(&dir, &path);

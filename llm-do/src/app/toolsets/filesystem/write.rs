@@ -34,7 +34,7 @@ pub(super) fn preview(root: &Root, path: &str, content: &str) -> Result<String, 
         // A missing folder is created.
         Err(Fault::NotFound(_)) => {
             root.remember(&("write", path, content), None);
-            return Ok(diff::created(path, content));
+            return Ok(diff::created(&shown(path.as_ref()), content));
         }
         located => entry(located?)?,
     };
@@ -53,7 +53,7 @@ pub(super) fn preview(root: &Root, path: &str, content: &str) -> Result<String, 
 
 fn check_size(root: &Root, path: &str, content: &str) -> Result<(), Fault> {
     let (bytes, max) = (content.len() as u64, root.max_bytes);
-    if bytes > max { Err(Fault::TooLarge { path: path.to_owned(), bytes, max, hint: "" }) } else { Ok(()) }
+    if bytes > max { Err(Fault::TooLarge { path: shown(path.as_ref()), bytes, max, hint: "" }) } else { Ok(()) }
 }
 
 /// Returns the file that is there, which may be replaced, or `None`.
