@@ -147,6 +147,24 @@ const _: () = {
             use __stand_ins::*;
             __llm_do::assert_listed::<reviewer, _>(&reviewer);
         };
+        const _: () = {
+            mod __module {}
+            macro_rules! files {
+                () => {};
+            }
+            const _: () = {
+                use files as __module;
+                mod __stand_ins {
+                    pub type read_file = ::llm_do::__private::NoType;
+                    pub const read_file: ::llm_do::__private::NoValue = ::llm_do::__private::NoValue;
+                }
+                use __stand_ins::*;
+                const _: () = {
+                    use __module::*;
+                    __llm_do::assert_listed::<read_file, _>(&read_file);
+                };
+            };
+        };
     };
     const __DECLARATION: __llm_do::Declaration = __llm_do::Declaration::new(
         __MEMBERS,

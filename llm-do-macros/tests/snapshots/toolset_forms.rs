@@ -100,6 +100,24 @@ const _: () = {
             __llm_do::assert_listed::<write, _>(&write);
             __llm_do::assert_listed::<read, _>(&read);
         };
+        const _: () = {
+            mod __module {}
+            macro_rules! more {
+                () => {};
+            }
+            const _: () = {
+                use more as __module;
+                mod __stand_ins {
+                    pub type list = ::llm_do::__private::NoType;
+                    pub const list: ::llm_do::__private::NoValue = ::llm_do::__private::NoValue;
+                }
+                use __stand_ins::*;
+                const _: () = {
+                    use __module::*;
+                    __llm_do::assert_listed::<list, _>(&list);
+                };
+            };
+        };
     };
     impl __llm_do::Toolset for formed {
         const MEMBERS: &'static [__llm_do::Member] = &__llm_do::concat::<

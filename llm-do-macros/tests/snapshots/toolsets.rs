@@ -35,6 +35,24 @@ const _: () = {
             use __stand_ins::*;
             __llm_do::assert_listed::<read_file, _>(&read_file);
         };
+        const _: () = {
+            mod __module {}
+            macro_rules! more {
+                () => {};
+            }
+            const _: () = {
+                use more as __module;
+                mod __stand_ins {
+                    pub type list_files = ::llm_do::__private::NoType;
+                    pub const list_files: ::llm_do::__private::NoValue = ::llm_do::__private::NoValue;
+                }
+                use __stand_ins::*;
+                const _: () = {
+                    use __module::*;
+                    __llm_do::assert_listed::<list_files, _>(&list_files);
+                };
+            };
+        };
     };
     impl __llm_do::Toolset for filesystem {
         const MEMBERS: &'static [__llm_do::Member] = &__llm_do::concat::<

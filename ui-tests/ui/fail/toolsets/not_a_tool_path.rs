@@ -1,4 +1,7 @@
-//! A path refers to a tool or toolset, not to a module, another type, a constant or a method.
+//! A path refers to a tool or toolset, not to a module, another type, a constant, a function or a method.
+//!
+//! A function with one module before it gets our words too. In a longer path the compiler's words remain: the check would add a
+//! second error to each unknown module.
 
 #![allow(unused)]
 
@@ -8,6 +11,12 @@ mod files {
     /// Read.
     #[llm_do::tool]
     pub fn read() {}
+
+    pub fn helper() {}
+
+    pub mod inner {
+        pub fn helper() {}
+    }
 }
 
 const READ: u8 = 3;
@@ -23,7 +32,10 @@ async fn start() {}
 
 toolset! {
     /// Files.
-    all = [files, String, files::raed];
+    all = [files, String, files::raed, files::helper];
+
+    /// Longer paths, and unknown modules.
+    more = [crate::files::inner::helper, files::mising::helper, mising::helper];
 }
 
 fn main() {}

@@ -1,0 +1,64 @@
+//! The check of a member such as `files::helper`.
+//!
+//! An import of a path that is not found would be a second error. So the name is found through a glob import of its module, or
+//! else as a stand-in of the block around, and the module under an alias, or else as an empty one. In longer paths a module
+//! that is not found has no such stand-in, since an import that could mean either is ambiguous: the compiler's words suffice.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::{Path, PathSegment};
+
+use super::stand_ins;
+
+/// A check of a name with one module before it; what is in a type cannot be imported.
+pub(super) fn check(path: &Path) -> Option<TokenStream> {
+    let names: Vec<_> = path.segments.iter().map(plain).collect::<Option<_>>()?;
+    let [module, name] = names[..] else {
+        return None;
+    };
+    if path.leading_colon.is_some() || is_type(module) {
+        return None;
+    }
+    let check = if is_keyword(module) { found_in(module, name) } else { found_in_name(module, name) };
+    Some(quote!(const _: () = { #check };))
+}
+
+/// The check of a name in a module that may be unknown.
+fn found_in_name(module: &Ident, name: &Ident) -> TokenStream {
+    let alias = format_ident!("__module", span = Span::call_site());
+    let check = found_in(&alias, name);
+    quote! {
+        mod #alias {}
+        // Keeps the import of a name that is not found from being a second error.
+        macro_rules! #module { () => {}; }
+        const _: () = {
+            use #module as #alias;
+            #check
+        };
+    }
+}
+
+fn found_in(module: &impl ToTokens, name: &Ident) -> TokenStream {
+    let stand_ins = stand_ins(&[name]);
+    quote! {
+        #stand_ins
+        use __stand_ins::*;
+        const _: () = {
+            use #module::*;
+            __llm_do::assert_listed::<#name, _>(&#name);
+        };
+    }
+}
+
+fn plain(segment: &PathSegment) -> Option<&Ident> {
+    segment.arguments.is_none().then_some(&segment.ident)
+}
+
+fn is_keyword(name: &Ident) -> bool {
+    ["crate", "self", "super"].iter().any(|keyword| name == keyword)
+}
+
+/// Whether a name is one of a type, by convention.
+fn is_type(name: &Ident) -> bool {
+    name == "Self" || name.to_string().starts_with(char::is_uppercase)
+}
