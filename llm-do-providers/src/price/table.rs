@@ -68,7 +68,7 @@ pub struct PriceEntry {
     pub model: String,
     /// The price.
     pub price: Price,
-    /// The page or package that states the price.
+    /// The pages or packages that state the price, separated by spaces.
     pub source: Option<String>,
     /// The day when it was read there, such as `2026-11-22`.
     pub seen: Option<String>,
@@ -248,7 +248,8 @@ mod tests {
         assert!(is_day(table.date()));
         for row in table.rows.iter() {
             let entry = &row.entry;
-            assert!(entry.source.as_ref().is_some_and(|source| source.starts_with("https://")), "{entry:?}");
+            let pages = entry.source.as_deref().unwrap_or_default().split(' ');
+            assert!(pages.into_iter().all(|page| page.starts_with("https://")), "{entry:?}");
             assert!(entry.seen.as_deref().is_some_and(|seen| seen <= table.date()), "{entry:?}");
             assert_eq!(table.find(&entry.model), Some(entry));
         }
@@ -260,6 +261,8 @@ mod tests {
         let names = [
             "mistral:mistral-large-latest",
             "mistral:codestral-latest",
+            "mistral:mistral-medium-3",
+            "mistral:devstral-latest",
             "gemini:gemini-3-pro-preview",
             "gemini:gemini-flash-latest",
             "gemini:gemini-2.0-flash",
