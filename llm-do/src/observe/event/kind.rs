@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use llm_do_providers::Usage;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::detail::{ApprovalScope, Caller, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource};
@@ -66,7 +66,7 @@ pub enum EventKind {
         arguments: Value,
         /// The arguments before decoding, if they contain more than `arguments`. What a type hides when it is serialized,
         /// such as a secret, is hidden here too.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
         given: Option<Value>,
         /// The 1-based position of the question among those that are open; 0 if no question is asked because the mode or
         /// an earlier decision answers.
@@ -86,7 +86,7 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
         /// The arguments that the approver substituted.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
         edited: Option<Value>,
         /// Which equal calls will run without a question: only this one, unless the approver chose a wider scope.
         scope: ApprovalScope,
@@ -219,4 +219,9 @@ pub enum EventKind {
         /// How many events were missed.
         count: u64,
     },
+}
+
+/// Reads a field that is there: `null` is a value, and only an absent field is `None`.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }
