@@ -1,0 +1,11 @@
+//! The path of a call: arguments, results, errors, depth, toolsets with state, shadows.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+mod arguments;
+mod depth;
+mod errors;
+mod parity;
+mod returns;
+mod schema_limits;
+mod tool_context;
+mod toolsets;

@@ -1,0 +1,7 @@
+//! Programs with a command line, run as processes.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+mod cli;
+mod kill;
+#[cfg(target_os = "linux")]
+mod terminal;

@@ -1,0 +1,10 @@
+//! Runs: their journal, approvals after a resume, chats, events, limits of time and money.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+mod chat;
+mod events;
+mod journal;
+mod money;
+mod server_side;
+mod sinks;
+mod spent;
