@@ -13,12 +13,12 @@ pub use crate::app::check::check;
 pub use crate::base::error::{BoxError, Fault};
 pub use crate::base::usage::Limits;
 pub use crate::declare::argument::{
-    Argument, Arguments, Described, FieldProbe, Fields, FromText, NoField, Parameter, describe, deserialize, parameter,
-    serialize,
+    Argument, Arguments, Described, FieldProbe, Fields, FromText, NoField, Parameter, TextFields, describe,
+    deserialize, parameter, serialize,
 };
 pub use crate::declare::prompt::{IntoPrompt, Prompt};
 pub use crate::declare::tool::{
-    Effect, Failure, FromReturn, NoSchema, NotResult, ReturnProbe, Returned, ReturnsError, ReturnsNested,
+    Effect, Failure, FromReturn, NoSchema, NotResult, ResultForm, ReturnProbe, Returned, ReturnsError, ReturnsNested,
     ReturnsSource, ReturnsText, ReturnsValue, Running, SchemaProbe, TakesHistory, Tool, ToolOutput, ToolReturn,
     WorkerOutput, Yields,
 };

@@ -28,6 +28,15 @@ async fn repeat(ctx: &CallContext, tool: String, times: usize) -> Result<()> {
     Ok(())
 }
 
+/// Calls a tool a number of times, from text to text.
+#[entry]
+async fn repeat_text(ctx: &CallContext, tool: String, times: usize) -> Result<()> {
+    for _ in 0..times {
+        black_box(ctx.call_tool_json(&tool, r#"{"left":1,"right":2,"label":"sum"}"#).await?);
+    }
+    Ok(())
+}
+
 fn arguments() -> Value {
     json!({ "left": 1, "right": 2, "label": "sum" })
 }
@@ -52,4 +61,14 @@ fn a_call_by_name_allocates_its_context_its_future_and_its_arguments() {
 #[test]
 fn a_call_of_an_async_tool_allocates_its_body_as_well() {
     assert_eq!(allocations("add_async"), 4);
+}
+
+#[test]
+fn a_call_from_text_to_text_allocates_its_label_and_its_result_as_well() {
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a tokio runtime");
+    let runtime = Runtime::builder().build().expect("a valid registry");
+    let run = |times| tokio.block_on(runtime.run(repeat_text { tool: "add_inline".into(), times })).expect("sums");
+    run(1);
+    let count = |times| allocation_counter::measure(|| run(times)).count_total;
+    assert_eq!((count(200) - count(100)) / 100, 5);
 }

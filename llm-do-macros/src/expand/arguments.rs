@@ -144,6 +144,7 @@ fn arguments_trait(callable: &Callable) -> TokenStream {
     let fields = || callable.fields().enumerate().map(|(place, argument)| (constant_of(place), &argument.ident));
     let constants = fields().map(|(constant, _)| quote!(&#constant));
     let read = fields().map(|(constant, field)| quote!(#field: #constant.read(__fields)?));
+    let read_text = fields().map(|(constant, field)| quote!(#field: #constant.read_text(__fields)?));
     let write = fields().map(|(constant, field)| quote!(#constant.write(&self.#field, __fields)?;));
     quote! {
         impl __llm_do::Arguments for #arguments {
@@ -153,6 +154,12 @@ fn arguments_trait(callable: &Callable) -> TokenStream {
                 __fields: &mut __llm_do::Fields,
             ) -> ::core::result::Result<Self, __llm_do::Fault> {
                 ::core::result::Result::Ok(Self { #(#read,)* })
+            }
+            #[allow(unused_variables)]
+            fn read_text(
+                __fields: &mut __llm_do::TextFields<'_>,
+            ) -> ::core::option::Option<Self> {
+                ::core::option::Option::Some(Self { #(#read_text,)* })
             }
             #[allow(unused_variables)]
             fn write(

@@ -45,6 +45,15 @@ const _: () = {
             })
         }
         #[allow(unused_variables)]
+        fn read_text(
+            __fields: &mut __llm_do::TextFields<'_>,
+        ) -> ::core::option::Option<Self> {
+            ::core::option::Option::Some(Self {
+                path: __ARGUMENT_0.read_text(__fields)?,
+                text: __ARGUMENT_1.read_text(__fields)?,
+            })
+        }
+        #[allow(unused_variables)]
         fn write(
             &self,
             __fields: &mut __llm_do::Fields,
@@ -120,6 +129,7 @@ const _: () = {
     }
     impl __llm_do::Function for write {
         fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
+            let __form = __llm_do::ResultForm::of(__ctx);
             __llm_do::Running::blocking(move || {
                 let __returned = write(&self.path, self.text);
                 let __kind = {
@@ -130,7 +140,7 @@ const _: () = {
                     };
                     (&&&&&__llm_do::Returned::of(&__returned)).kind()
                 };
-                __kind.finish(__returned)
+                __kind.finish(__returned, __form)
             })
         }
     }

@@ -41,6 +41,14 @@ const _: () = {
             })
         }
         #[allow(unused_variables)]
+        fn read_text(
+            __fields: &mut __llm_do::TextFields<'_>,
+        ) -> ::core::option::Option<Self> {
+            ::core::option::Option::Some(Self {
+                paths: __ARGUMENT_0.read_text(__fields)?,
+            })
+        }
+        #[allow(unused_variables)]
         fn write(
             &self,
             __fields: &mut __llm_do::Fields,
@@ -180,6 +188,7 @@ const _: () = {
                     return __llm_do::Running::failed(__error);
                 }
             };
+            let __form = __llm_do::ResultForm::of(__ctx);
             __llm_do::Running::future(async move {
                 {
                     let __returned = review_all(&__injected_0, self.paths).await;
@@ -191,7 +200,7 @@ const _: () = {
                         };
                         (&&&&&__llm_do::Returned::of(&__returned)).kind()
                     };
-                    __kind.finish(__returned)
+                    __kind.finish(__returned, __form)
                 }
             })
         }

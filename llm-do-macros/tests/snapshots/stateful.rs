@@ -62,6 +62,14 @@ const _: () = {
             })
         }
         #[allow(unused_variables)]
+        fn read_text(
+            __fields: &mut __llm_do::TextFields<'_>,
+        ) -> ::core::option::Option<Self> {
+            ::core::option::Option::Some(Self {
+                table: __ARGUMENT_0.read_text(__fields)?,
+            })
+        }
+        #[allow(unused_variables)]
         fn write(
             &self,
             __fields: &mut __llm_do::Fields,
@@ -144,6 +152,7 @@ const _: () = {
                     return __llm_do::Running::failed(__error);
                 }
             };
+            let __form = __llm_do::ResultForm::of(__ctx);
             __llm_do::Running::blocking(move || {
                 let __returned = <Database>::query(&__injected_0, &self.table);
                 let __kind = {
@@ -154,7 +163,7 @@ const _: () = {
                     };
                     (&&&&&__llm_do::Returned::of(&__returned)).kind()
                 };
-                __kind.finish(__returned)
+                __kind.finish(__returned, __form)
             })
         }
     }

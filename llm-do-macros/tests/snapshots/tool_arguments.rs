@@ -108,6 +108,19 @@ const _: () = {
             })
         }
         #[allow(unused_variables)]
+        fn read_text(
+            __fields: &mut __llm_do::TextFields<'_>,
+        ) -> ::core::option::Option<Self> {
+            ::core::option::Option::Some(Self {
+                path: __ARGUMENT_0.read_text(__fields)?,
+                max_chars: __ARGUMENT_1.read_text(__fields)?,
+                encoding: __ARGUMENT_2.read_text(__fields)?,
+                lines: __ARGUMENT_3.read_text(__fields)?,
+                r#type: __ARGUMENT_4.read_text(__fields)?,
+                tags: __ARGUMENT_5.read_text(__fields)?,
+            })
+        }
+        #[allow(unused_variables)]
         fn write(
             &self,
             __fields: &mut __llm_do::Fields,
@@ -191,6 +204,7 @@ const _: () = {
     const _: () = __llm_do::assert_timeout(__TIMEOUT);
     impl __llm_do::Function for read_file {
         fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
+            let __form = __llm_do::ResultForm::of(__ctx);
             __llm_do::Running::blocking(move || {
                 let __returned = read_file(
                     &self.path,
@@ -208,7 +222,7 @@ const _: () = {
                     };
                     (&&&&&__llm_do::Returned::of(&__returned)).kind()
                 };
-                __kind.finish(__returned)
+                __kind.finish(__returned, __form)
             })
         }
     }

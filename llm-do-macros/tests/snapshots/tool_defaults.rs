@@ -52,6 +52,15 @@ const _: () = {
             })
         }
         #[allow(unused_variables)]
+        fn read_text(
+            __fields: &mut __llm_do::TextFields<'_>,
+        ) -> ::core::option::Option<Self> {
+            ::core::option::Option::Some(Self {
+                root: __ARGUMENT_0.read_text(__fields)?,
+                limit: __ARGUMENT_1.read_text(__fields)?,
+            })
+        }
+        #[allow(unused_variables)]
         fn write(
             &self,
             __fields: &mut __llm_do::Fields,
@@ -137,6 +146,7 @@ const _: () = {
     }
     impl __llm_do::Function for ListFiles {
         fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
+            let __form = __llm_do::ResultForm::of(__ctx);
             __llm_do::Running::inline(move || {
                 let __returned = list_files(self.root, self.limit);
                 let __kind = {
@@ -147,7 +157,7 @@ const _: () = {
                     };
                     (&&&&&__llm_do::Returned::of(&__returned)).kind()
                 };
-                __kind.finish(__returned)
+                __kind.finish(__returned, __form)
             })
         }
     }

@@ -50,6 +50,14 @@ const _: () = {
             })
         }
         #[allow(unused_variables)]
+        fn read_text(
+            __fields: &mut __llm_do::TextFields<'_>,
+        ) -> ::core::option::Option<Self> {
+            ::core::option::Option::Some(Self {
+                name: __ARGUMENT_0.read_text(__fields)?,
+            })
+        }
+        #[allow(unused_variables)]
         fn write(
             &self,
             __fields: &mut __llm_do::Fields,

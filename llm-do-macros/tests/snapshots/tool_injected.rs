@@ -45,6 +45,14 @@ const _: () = {
             })
         }
         #[allow(unused_variables)]
+        fn read_text(
+            __fields: &mut __llm_do::TextFields<'_>,
+        ) -> ::core::option::Option<Self> {
+            ::core::option::Option::Some(Self {
+                table: __ARGUMENT_0.read_text(__fields)?,
+            })
+        }
+        #[allow(unused_variables)]
         fn write(
             &self,
             __fields: &mut __llm_do::Fields,
@@ -143,6 +151,7 @@ const _: () = {
                     return __llm_do::Running::failed(__error);
                 }
             };
+            let __form = __llm_do::ResultForm::of(__ctx);
             __llm_do::Running::future(async move {
                 {
                     let __returned = count(
@@ -160,7 +169,7 @@ const _: () = {
                         };
                         (&&&&&__llm_do::Returned::of(&__returned)).kind()
                     };
-                    __kind.finish(__returned)
+                    __kind.finish(__returned, __form)
                 }
             })
         }

@@ -7,6 +7,7 @@ mod fields;
 mod given;
 mod parameter;
 mod properties;
+mod text;
 
 use llm_do_providers::find_files;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -19,6 +20,7 @@ pub(crate) use self::given::{add_unwritten, is_contained, lost_field, masked};
 pub(crate) use self::parameter::Sample;
 pub use self::parameter::{Described, FieldProbe, NoField, Parameter, parameter};
 pub(crate) use self::properties::Properties;
+pub use self::text::TextFields;
 use crate::base::error::Fault;
 use crate::declare::prompt::Attached;
 use crate::declare::schema;
@@ -51,6 +53,9 @@ pub trait Arguments: Sized {
     ///
     /// Returns which argument is missing or has the wrong type, and why.
     fn read(fields: &mut Fields) -> Result<Self, Fault>;
+
+    /// Decodes the arguments from their text; `None` if the parser must decide.
+    fn read_text(fields: &mut TextFields<'_>) -> Option<Self>;
 
     /// Encodes the arguments into `fields`.
     ///
@@ -97,6 +102,20 @@ pub(crate) fn read<T: Arguments>(arguments: Value) -> Result<(T, Vec<Attached>),
     let (_, written) = find_files(|| write(&arguments));
     let files = if written.is_empty() { found } else { written };
     Ok((arguments, files.into_iter().map(Attached::from).collect()))
+}
+
+/// Returns whether the types of the arguments alone decide which arguments are valid.
+pub(crate) fn are_decided_by_types<T: Arguments>() -> bool {
+    T::PARAMETERS.iter().all(|parameter| parameter.is_decided_by_type())
+}
+
+/// Decodes arguments that are [decided by their types](are_decided_by_types) straight from their text.
+///
+/// Returns `None` for a text that is not known to be valid: its value must be checked against the schema.
+pub(crate) fn read_text<T: Arguments>(text: &str) -> Option<T> {
+    let mut fields = TextFields::of(text)?;
+    let arguments = T::read_text(&mut fields)?;
+    fields.is_finished().then_some(arguments)
 }
 
 /// Decodes arguments, and collects the files of prompts.

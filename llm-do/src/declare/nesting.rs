@@ -8,7 +8,7 @@ use std::cell::Cell;
 use serde::Serialize;
 use serde_json::Value;
 
-use self::serializer::{Bounded, Depth};
+use self::serializer::{Bounded, Depth, Part};
 use crate::base::error::Fault;
 use crate::declare::schema::{MAX_VALUE_DEPTH, dismantle, is_shallow};
 
@@ -21,6 +21,14 @@ pub(crate) fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value, Fault>
     let is_exceeded = Cell::new(false);
     let serializer = Bounded::new(serde_json::value::Serializer, Depth::new(MAX_VALUE_DEPTH, &is_exceeded));
     value.serialize(serializer).map_err(|error| if is_exceeded.get() { too_deep() } else { Fault::writing(&error) })
+}
+
+/// Serializes a value as JSON text, equal to that of [`to_value`]; `None` if the two may differ or fail.
+///
+/// They may differ for maps, whose keys may be equal as text, and for numbers that a JSON value rounds.
+pub(crate) fn to_text<T: Serialize + ?Sized>(value: &T) -> Option<String> {
+    let is_exceeded = Cell::new(false);
+    serde_json::to_string(&Part::new(value, Depth::new(MAX_VALUE_DEPTH, &is_exceeded).as_text())).ok()
 }
 
 /// Serializes a value as [`to_value`] does, and drops it.

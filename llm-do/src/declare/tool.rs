@@ -1,5 +1,6 @@
 //! The trait of tools, the types that they return, and how their functions run.
 
+mod result_form;
 mod returned;
 mod tool_return;
 mod worker_output;
@@ -13,6 +14,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use self::result_form::ResultForm;
 pub use self::returned::{
     Failure, NotResult, ReturnProbe, Returned, ReturnsError, ReturnsNested, ReturnsSource, ReturnsText, ReturnsValue,
     Yields,

@@ -81,7 +81,20 @@ pub(crate) enum Implementation {
 }
 
 /// Decodes a function's arguments.
-pub(crate) type Decode = fn(Value) -> Result<Box<dyn Start>, Fault>;
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Decode {
+    /// Decodes a value that passed the schema.
+    pub(crate) value: fn(Value) -> Result<Box<dyn Start>, Fault>,
+    /// Decodes text straight; `None` if its value must be checked against the schema. Used if `reads_text` returns true.
+    pub(crate) text: fn(&str) -> Option<Box<dyn Start>>,
+    pub(crate) reads_text: fn() -> bool,
+}
+
+impl Decode {
+    const fn of<T: Function>() -> Self {
+        Self { value: start::<T>, text: start_from_text::<T>, reads_text: argument::are_decided_by_types::<T> }
+    }
+}
 
 /// A function with its arguments, ready to start.
 pub(crate) trait Start: Send {
@@ -128,13 +141,13 @@ impl ToolDef {
     /// Defines a tool.
     #[must_use]
     pub const fn tool<T: Function>(description: &'static str, location: Location) -> Self {
-        Self::new::<T>(ItemKind::Tool, description, location, Implementation::Function(start::<T>))
+        Self::new::<T>(ItemKind::Tool, description, location, Implementation::Function(Decode::of::<T>()))
     }
 
     /// Defines an entry.
     #[must_use]
     pub const fn entry<T: Function>(description: &'static str, location: Location) -> Self {
-        Self::new::<T>(ItemKind::Entry, description, location, Implementation::Function(start::<T>))
+        Self::new::<T>(ItemKind::Entry, description, location, Implementation::Function(Decode::of::<T>()))
     }
 
     /// Defines a worker whose prompt is its arguments.
@@ -272,6 +285,11 @@ impl ToolDef {
         self.output = output;
         self
     }
+}
+
+fn start_from_text<T: Function>(text: &str) -> Option<Box<dyn Start>> {
+    // Types with files are not decoded from text.
+    Some(Box::new(Decoded { arguments: argument::read_text::<T>(text)?, attached: Vec::new() }))
 }
 
 fn start<T: Function>(arguments: Value) -> Result<Box<dyn Start>, Fault> {

@@ -4,6 +4,7 @@
 mod arguments;
 mod depth;
 mod errors;
+mod json_text;
 mod parity;
 mod returns;
 mod schema_limits;

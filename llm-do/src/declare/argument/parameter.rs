@@ -7,7 +7,8 @@ use std::marker::PhantomData;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::Value;
 
-use super::{Argument, Fields, Properties, fields};
+use super::text::is_decided_by_type;
+use super::{Argument, Fields, Properties, TextFields, fields};
 use crate::base::error::Fault;
 use crate::declare::nesting;
 use crate::declare::prompt::{Attached, Prompt};
@@ -26,11 +27,14 @@ pub struct Parameter<T> {
     example: Option<fn() -> T>,
     is_flat: bool,
     is_prompt: fn() -> bool,
+    /// Returns whether the type alone decides which values are valid.
+    is_decided_by_type: fn() -> bool,
     schema: fn(&mut SchemaGenerator) -> Schema,
     flat_schema: fn(&mut SchemaGenerator) -> Schema,
     absent: fn() -> Option<T>,
     read: fn(Value) -> serde_json::Result<T>,
     read_flat: fn(&mut Fields) -> serde_json::Result<T>,
+    read_text: fn(&mut TextFields<'_>, &str) -> Option<T>,
     write: fn(&T) -> Result<Value, Fault>,
     /// The files of a prompt.
     attached: fn(&T) -> &[Attached],
@@ -47,11 +51,13 @@ pub const fn parameter<T: Argument>(name: &'static str) -> Parameter<T> {
         example: None,
         is_flat: false,
         is_prompt: || false,
+        is_decided_by_type: is_decided_by_type::<T>,
         schema: SchemaGenerator::subschema_for::<T>,
         flat_schema: T::json_schema,
         absent: fields::absent::<T>,
         read: fields::read::<T>,
         read_flat: fields::read_flat::<T>,
+        read_text: |fields, name| fields.take::<T>(name),
         write: nesting::to_value::<T>,
         attached: attached::<T>,
     }
@@ -89,6 +95,7 @@ impl<T> Parameter<T> {
     #[must_use]
     pub const fn described_by(mut self, schema: fn(&mut SchemaGenerator) -> Schema) -> Self {
         self.schema = schema;
+        self.is_decided_by_type = || false;
         self
     }
 
@@ -106,6 +113,7 @@ impl<T> Parameter<T> {
     #[must_use]
     pub const fn flat(mut self) -> Self {
         self.is_flat = true;
+        self.is_decided_by_type = || false;
         self
     }
 
@@ -119,6 +127,12 @@ impl<T> Parameter<T> {
         let value = self.take(fields)?;
         fields.attach((self.attached)(&value));
         Ok(value)
+    }
+
+    /// Decodes the argument if it is the next field; without it, an argument that may be absent is.
+    #[inline]
+    pub fn read_text(&self, fields: &mut TextFields<'_>) -> Option<T> {
+        (self.read_text)(fields, self.name).or_else(|| self.absent())
     }
 
     #[inline]
@@ -198,6 +212,10 @@ pub trait Described {
     #[doc(hidden)]
     fn is_flattened(&self) -> bool;
 
+    /// Returns whether its type alone decides which values are valid.
+    #[doc(hidden)]
+    fn is_decided_by_type(&self) -> bool;
+
     /// Returns the default and the example, each encoded and decoded.
     #[doc(hidden)]
     fn samples(&self) -> Vec<Sample>;
@@ -219,6 +237,10 @@ impl<T> Described for Parameter<T> {
 
     fn is_flattened(&self) -> bool {
         self.is_flat
+    }
+
+    fn is_decided_by_type(&self) -> bool {
+        (self.is_decided_by_type)()
     }
 
     fn samples(&self) -> Vec<Sample> {

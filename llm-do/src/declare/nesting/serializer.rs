@@ -11,6 +11,9 @@ use serde::ser::{
 /// The maximum number of nested values per level of JSON: an `Option` and a newtype add no level.
 const VALUES_PER_LEVEL: usize = 4;
 
+/// The name by which `serde_json` recognizes its `RawValue`, which is passed on as it was written.
+const RAW_VALUE: &str = "$serde_json::private::RawValue";
+
 /// The remaining depth.
 #[derive(Clone, Copy)]
 pub(super) struct Depth<'a> {
@@ -18,13 +21,25 @@ pub(super) struct Depth<'a> {
     levels: usize,
     /// Nested values of any kind.
     values: usize,
+    /// Whether only what is written alike as text and as a value is accepted.
+    is_text: bool,
     /// Set if the limit was exceeded: serde errors carry only text.
     is_exceeded: &'a Cell<bool>,
 }
 
 impl<'a> Depth<'a> {
     pub(super) fn new(levels: usize, is_exceeded: &'a Cell<bool>) -> Self {
-        Self { levels, values: levels * VALUES_PER_LEVEL, is_exceeded }
+        Self { levels, values: levels * VALUES_PER_LEVEL, is_text: false, is_exceeded }
+    }
+
+    /// Rejects what is not written alike as text and as a value.
+    pub(super) fn as_text(self) -> Self {
+        Self { is_text: true, ..self }
+    }
+
+    /// Returns an error if text is written: the value must be written as a value first.
+    fn differs_as_text<E: Error>(self) -> Result<(), E> {
+        if self.is_text { Err(E::custom("not written alike as text and as a value")) } else { Ok(()) }
     }
 
     /// Returns the depth that remains inside a value that adds `levels` arrays and objects.
@@ -50,9 +65,15 @@ impl<'a, S> Bounded<'a, S> {
 }
 
 /// A nested value with its remaining depth.
-struct Part<'a, 'v, T: ?Sized> {
+pub(super) struct Part<'a, 'v, T: ?Sized> {
     value: &'v T,
     depth: Depth<'a>,
+}
+
+impl<'a, 'v, T: ?Sized> Part<'a, 'v, T> {
+    pub(super) fn new(value: &'v T, depth: Depth<'a>) -> Self {
+        Self { value, depth }
+    }
 }
 
 impl<T: Serialize + ?Sized> Serialize for Part<'_, '_, T> {
@@ -82,9 +103,24 @@ impl<'a, S: Serializer> Serializer for Bounded<'a, S> {
 
     forward! {
         serialize_bool(bool), serialize_i8(i8), serialize_i16(i16), serialize_i32(i32), serialize_i64(i64),
-        serialize_i128(i128), serialize_u8(u8), serialize_u16(u16), serialize_u32(u32), serialize_u64(u64),
-        serialize_u128(u128), serialize_f32(f32), serialize_f64(f64), serialize_char(char), serialize_str(&str),
+        serialize_u8(u8), serialize_u16(u16), serialize_u32(u32), serialize_u64(u64),
+        serialize_f64(f64), serialize_char(char), serialize_str(&str),
         serialize_bytes(&[u8]), serialize_none(), serialize_unit(), serialize_unit_struct(&'static str),
+    }
+
+    fn serialize_i128(self, value: i128) -> Result<S::Ok, S::Error> {
+        self.depth.differs_as_text()?;
+        self.inner.serialize_i128(value)
+    }
+
+    fn serialize_u128(self, value: u128) -> Result<S::Ok, S::Error> {
+        self.depth.differs_as_text()?;
+        self.inner.serialize_u128(value)
+    }
+
+    fn serialize_f32(self, value: f32) -> Result<S::Ok, S::Error> {
+        self.depth.differs_as_text()?;
+        self.inner.serialize_f32(value)
     }
 
     fn serialize_unit_variant(self, name: &'static str, index: u32, variant: &'static str) -> Result<S::Ok, S::Error> {
@@ -139,11 +175,15 @@ impl<'a, S: Serializer> Serializer for Bounded<'a, S> {
     }
 
     fn serialize_map(self, length: Option<usize>) -> Result<Self::SerializeMap, S::Error> {
+        self.depth.differs_as_text()?;
         let depth = self.depth.inside(1)?;
         Ok(Bounded { inner: self.inner.serialize_map(length)?, depth })
     }
 
     fn serialize_struct(self, name: &'static str, length: usize) -> Result<Self::SerializeStruct, S::Error> {
+        if name == RAW_VALUE {
+            self.depth.differs_as_text()?;
+        }
         let depth = self.depth.inside(1)?;
         Ok(Bounded { inner: self.inner.serialize_struct(name, length)?, depth })
     }

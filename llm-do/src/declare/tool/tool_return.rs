@@ -1,11 +1,14 @@
 //! The result of a call: how functions return it, and how typed callers decode it.
 
+use std::borrow::Cow;
+
 use llm_do_providers::Attachment;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde::ser::Error;
 use serde_json::Value;
 
+use super::ResultForm;
 use crate::base::error::{BoxError, Fault};
 use crate::declare::nesting;
 use crate::declare::subtask::SubtaskRequest;
@@ -33,11 +36,47 @@ use crate::declare::subtask::SubtaskRequest;
 #[derive(Clone, Debug, Default, PartialEq)]
 #[must_use]
 pub struct ToolReturn {
-    pub(crate) value: Value,
+    pub(crate) content: Content,
     pub(crate) attachments: Vec<Attachment>,
     pub(crate) note: Option<String>,
     /// The task whose result replaces the value.
     pub(crate) subtask: Option<Box<SubtaskRequest>>,
+}
+
+/// The value of a result.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    Value(Value),
+    /// JSON text, in [`ResultForm::Text`]: the caller reads it, and nothing else does.
+    Json(String),
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self::Value(Value::Null)
+    }
+}
+
+impl PartialEq for Content {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_value() == other.to_value()
+    }
+}
+
+impl Content {
+    fn to_value(&self) -> Cow<'_, Value> {
+        match self {
+            Self::Value(value) => Cow::Borrowed(value),
+            Self::Json(json) => Cow::Owned(serde_json::from_str(json).unwrap_or_default()),
+        }
+    }
+
+    pub(crate) fn into_value(self) -> Value {
+        match self {
+            Self::Value(value) => value,
+            Self::Json(json) => serde_json::from_str(&json).unwrap_or_default(),
+        }
+    }
 }
 
 impl ToolReturn {
@@ -76,12 +115,49 @@ impl ToolReturn {
     /// Returns the value that the model reads.
     #[must_use]
     pub fn value(&self) -> &Value {
-        &self.value
+        match &self.content {
+            Content::Value(value) => value,
+            // Who can call this gets a value: a caller that asked for text takes it instead.
+            Content::Json(_) => &Value::Null,
+        }
     }
 
     /// Returns the value that the model reads, mutably.
     pub fn value_mut(&mut self) -> &mut Value {
-        &mut self.value
+        if let Content::Json(_) = &self.content {
+            self.content = Content::Value(self.to_value());
+        }
+        let Content::Value(value) = &mut self.content else { unreachable!("text was replaced by its value") };
+        value
+    }
+
+    /// Returns the value as JSON text.
+    pub(crate) fn into_json(self) -> String {
+        match self.content {
+            Content::Value(value) => value.to_string(),
+            Content::Json(json) => json,
+        }
+    }
+
+    /// Returns the value as a model reads it: a text as it is, everything else as JSON.
+    pub(crate) fn into_text(self) -> String {
+        match self.content {
+            Content::Value(Value::String(text)) => text,
+            Content::Value(value) => value.to_string(),
+            // A text is written with quotes and escapes.
+            Content::Json(json) if json.starts_with('"') => serde_json::from_str(&json).unwrap_or(json),
+            Content::Json(json) => json,
+        }
+    }
+
+    /// Returns a copy of the value, however it was written.
+    pub(crate) fn to_value(&self) -> Value {
+        self.content.to_value().into_owned()
+    }
+
+    /// Returns the value, however it was written.
+    pub(crate) fn into_value(self) -> Value {
+        self.content.into_value()
     }
 
     /// Returns the files for the model, mutably.
@@ -98,7 +174,7 @@ impl ToolReturn {
 
 impl From<Value> for ToolReturn {
     fn from(value: Value) -> Self {
-        Self { value, ..Self::default() }
+        Self { content: Content::Value(value), ..Self::default() }
     }
 }
 
@@ -111,20 +187,25 @@ impl From<Value> for ToolReturn {
 )]
 pub trait ToolOutput {
     #[doc(hidden)]
-    fn into_return(self) -> Result<ToolReturn, BoxError>;
+    fn into_return(self, form: ResultForm) -> Result<ToolReturn, BoxError>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize> ToolOutput for T {
-    fn into_return(self) -> Result<ToolReturn, BoxError> {
+    fn into_return(self, form: ResultForm) -> Result<ToolReturn, BoxError> {
+        if form == ResultForm::Text
+            && let Some(json) = nesting::to_text(&self)
+        {
+            return Ok(ToolReturn { content: Content::Json(json), ..ToolReturn::default() });
+        }
         Ok(nesting::into_value(self).map_err(|fault| unwritten(&fault))?.into())
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl ToolOutput for ToolReturn {
-    fn into_return(mut self) -> Result<ToolReturn, BoxError> {
-        self.value = shallow(self.value)?;
+    fn into_return(mut self, _: ResultForm) -> Result<ToolReturn, BoxError> {
+        *self.value_mut() = shallow(std::mem::take(self.value_mut()))?;
         Ok(self)
     }
 }
@@ -154,7 +235,7 @@ pub trait FromReturn: Sized {
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned> FromReturn for T {
     fn from_return(returned: ToolReturn) -> Result<Self, serde_json::Error> {
-        serde_json::from_value(returned.value)
+        serde_json::from_value(returned.into_value())
     }
 }
 

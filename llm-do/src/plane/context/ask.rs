@@ -84,7 +84,7 @@ impl<T: FromReturn + 'static> IntoFuture for Ask<T> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let Self { ctx, spec, arguments, .. } = self;
-            let returned = ctx.dispatch(Callee::Inline(&spec), arguments, Caller::Code).await?;
+            let returned = ctx.dispatch(Callee::Inline(&spec), arguments.into(), Caller::Code).await?;
             let invalid = |error: serde_json::Error| CallError::Result {
                 tool: spec.name,
                 message: Fault::reading(&error).to_string(),

@@ -10,6 +10,7 @@ use crate::base::cancellation::Cancellation;
 use crate::base::mutex::LazyMutex;
 use crate::base::usage::{Limits, Meter, UsageRecorder};
 use crate::declare::prompt::Attached;
+use crate::declare::tool::ResultForm;
 use crate::observe::event::Caller;
 use crate::observe::journal::{ChildSteps, StepSpec};
 use crate::plane::declared::Declared;
@@ -47,6 +48,8 @@ pub(crate) struct CallFrame {
     /// Distinguishes the callee from namesakes.
     pub(crate) variant: Option<Variant>,
     pub(crate) by: Caller,
+    /// How a function's result is written.
+    pub(crate) form: ResultForm,
     /// What it may call; `None` if everything.
     pub(crate) declared: Option<Arc<Declared>>,
     pub(crate) meter: Meter,
@@ -86,6 +89,7 @@ pub(crate) struct CallFrame {
 
 impl CallFrame {
     /// Returns a frame at depth 0 with no declaration, limits or usage.
+    #[inline]
     pub(crate) fn new(call: u64, name: Arc<str>, by: Caller) -> Self {
         Self {
             call,
@@ -94,6 +98,7 @@ impl CallFrame {
             name,
             variant: None,
             by,
+            form: ResultForm::Value,
             declared: None,
             meter: Meter::default(),
             instances: Instances::default(),

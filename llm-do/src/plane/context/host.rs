@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use llm_do_providers::{ServerSideTool, SettingWarning};
 use serde_json::Value;
 
-use super::CallContext;
+use super::{CallContext, GivenArguments};
 use crate::base::error::{BoxError, CallError};
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::ToolReturn;
@@ -20,19 +20,17 @@ use crate::plane::declared::Callee;
 use crate::plane::instance::CloseTasks;
 use crate::plane::user_input::InputHandler;
 
-/// Arguments as JSON, or the reason why they are invalid JSON.
-pub(crate) type RawArguments = Result<Value, String>;
-
 /// The plane, as used by a context. This trait inverts the order of modules, since calls nest.
 pub(crate) trait Host: Send + Sync {
     /// Calls `callee` on behalf of `caller`; takes the caller by value, since the call's context keeps it.
     ///
-    /// If `arguments` is an error, the call is refused and reported like any other.
+    /// Arguments that are not JSON are refused and reported like other invalid ones. A caller that gives text wants the result
+    /// as text.
     fn call<'a>(
         &'a self,
         caller: CallContext,
         callee: Callee<'a>,
-        arguments: RawArguments,
+        arguments: GivenArguments<'a>,
         by: Caller,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
 

@@ -107,7 +107,7 @@ impl<S> CallContext<S> {
     /// Returns [`CallError::NoWorker`] if no worker scores, or if several share the highest score, with their names;
     /// and the errors of a call of a worker.
     pub async fn subtask(&self, request: SubtaskRequest) -> Result<Value, CallError> {
-        Ok(self.delegate(request).await?.value)
+        Ok(self.delegate(request).await?.into_value())
     }
 
     /// Delegates a task, and returns the answer with the files that the worker's model created.

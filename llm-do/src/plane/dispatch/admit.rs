@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use super::Run;
 use super::approve::RecordedCall;
-use super::perform::{decode, decode_async};
+use super::perform::decode_async;
 use super::record::{journal_step, result_step};
 use crate::base::error::CallError;
 use crate::base::usage::Limits;
-use crate::declare::tool::ToolReturn;
+use crate::declare::tool::{ResultForm, ToolReturn};
 use crate::observe::event::{Caller, ItemKind};
 use crate::observe::journal::{AnnouncedCall, InFlightStep};
-use crate::plane::context::{CallContext, CallFrame, Deadline, RawArguments};
+use crate::plane::context::{CallContext, CallFrame, Deadline};
 use crate::plane::declared::Callee;
 use crate::plane::registry::{Prepared, Registered};
 
@@ -42,9 +42,8 @@ pub(super) struct Admitted<'a> {
 }
 
 impl<'a> Proposed<'a> {
-    pub(super) fn new(run: &Run, tool: Found<'a>, arguments: RawArguments) -> Result<Self, CallError> {
-        let prepared = decode(&tool, arguments, run.reads_arguments(&tool))?;
-        Ok(Self { tool, prepared, announced: None })
+    pub(super) fn new(tool: Found<'a>, prepared: Prepared) -> Self {
+        Self { tool, prepared, announced: None }
     }
 }
 
@@ -55,9 +54,10 @@ impl Run {
         ctx: CallContext,
         tool: Found<'_>,
         arguments: Value,
+        is_read: bool,
     ) -> Result<ToolReturn, CallError> {
         let announced = ctx.announce();
-        match decode_async(&ctx, &tool, arguments, self.reads_arguments(&tool)).await {
+        match decode_async(&ctx, &tool, arguments, is_read).await {
             Ok(prepared) => self.execute(ctx, Proposed { tool, prepared, announced }).await,
             Err(error) => self.refuse(ctx, error).await,
         }
@@ -97,20 +97,21 @@ impl Run {
         }
     }
 
-    /// Creates the frame of a call; a worker's depth is one more than its caller's.
+    /// Creates the context of a call; a worker's depth is one more than its caller's.
     #[inline]
-    pub(super) fn frame(
+    pub(super) fn child(
         &self,
-        caller: &CallContext,
+        caller: CallContext,
         whom: Callee<'_>,
         tool: Option<&Registered>,
         by: Caller,
-    ) -> CallFrame {
+        form: ResultForm,
+    ) -> CallContext {
         let from = caller.frame();
         let resolved = || whom.resolve(caller.declared()).unwrap_or(whom.name());
         let name = tool.map_or_else(|| resolved().into(), |tool| Arc::clone(&tool.spec.name));
         let is_worker = tool.is_some_and(|tool| tool.kind() == ItemKind::Worker);
-        CallFrame {
+        let frame = CallFrame {
             depth: from.depth + u32::from(is_worker),
             nesting: from.nesting + 1,
             variant: tool.and_then(|tool| tool.variant().cloned()),
@@ -119,8 +120,10 @@ impl Run {
             is_shadow: from.is_shadow,
             is_worker,
             is_unguarded: caller.is_unguarded(),
+            form,
             ..CallFrame::new(self.next_number(), name, by)
-        }
+        };
+        caller.into_child(frame)
     }
 
     /// Checks whether the call may run.

@@ -11,17 +11,18 @@ use serde_json::Value;
 
 use super::Run;
 use super::admit::Proposed;
+use super::perform::decode;
 use crate::base::error::{BoxError, CallError};
 use crate::base::mutex::IgnorePoison;
-use crate::declare::nesting::shallow;
 use crate::declare::subtask::SubtaskRequest;
-use crate::declare::tool::{Effect, ToolReturn};
+use crate::declare::tool::{Effect, ResultForm, ToolReturn};
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::{Caller, Event, EventKind, ItemKind};
 use crate::observe::journal::Journal;
-use crate::plane::context::{CallContext, Host, RawArguments};
+use crate::plane::context::{CallContext, GivenArguments, Host};
 use crate::plane::declared::Callee;
 use crate::plane::instance::CloseTasks;
+use crate::plane::registry::Prepared;
 use crate::plane::user_input::InputHandler;
 
 impl Host for Run {
@@ -29,21 +30,31 @@ impl Host for Run {
         &'a self,
         caller: CallContext,
         whom: Callee<'a>,
-        arguments: RawArguments,
+        given: GivenArguments<'a>,
         by: Caller,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
-        let arguments = arguments.and_then(|arguments| shallow(arguments).map_err(|fault| fault.to_string()));
         let found = self.callee(&caller, whom, by);
-        let frame = self.frame(&caller, whom, found.as_deref().ok().map(AsRef::as_ref), by);
-        let ctx = caller.into_child(frame);
-        let proposed = match (found, arguments) {
-            (Ok(tool), Ok(arguments)) if tool.is_checked_slowly(&arguments) => {
-                return Box::pin(self.decode_and_execute(ctx, tool, arguments));
-            }
-            (found, arguments) => found.and_then(|tool| Proposed::new(self, tool, arguments)),
+        let tool = found.as_deref().ok().map(AsRef::as_ref);
+        // Text stays text if nothing but the tool reads the arguments, and nothing but the caller the result.
+        let is_read = tool.is_none_or(|tool| self.reads_arguments(tool));
+        let text = given.text().filter(|_| !is_read);
+        let form = if text.is_some() { ResultForm::Text } else { ResultForm::Value };
+        let ctx = self.child(caller, whom, tool, by, form);
+        let tool = match found {
+            Ok(tool) => tool,
+            Err(error) => return Box::pin(self.refuse(ctx, error)),
         };
-        match proposed {
-            Ok(proposed) => Box::pin(self.execute(ctx, proposed)),
+        let decoded = match text.and_then(|text| Prepared::decode_text(&tool, text)) {
+            Some(prepared) => Ok(prepared),
+            None => match given.into_value() {
+                Ok(given) if tool.is_checked_slowly(&given) => {
+                    return Box::pin(self.decode_and_execute(ctx, tool, given, is_read));
+                }
+                given => decode(&tool, given, is_read),
+            },
+        };
+        match decoded {
+            Ok(prepared) => Box::pin(self.execute(ctx, Proposed::new(tool, prepared))),
             Err(error) => Box::pin(self.refuse(ctx, error)),
         }
     }

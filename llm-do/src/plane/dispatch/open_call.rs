@@ -38,7 +38,7 @@ impl<'a> OpenCall<'a> {
             Ok(returned) => {
                 let named = |file: &Attachment| file.name().unwrap_or_else(|| file.media_type()).to_owned();
                 let attachments = returned.attachments.iter().map(named).collect();
-                (Outcome::Result(returned.value.clone()), attachments, returned.note.clone())
+                (Outcome::Result(returned.to_value()), attachments, returned.note.clone())
             }
             Err(error) => (Outcome::Error(chain(error)), Vec::new(), None),
         });

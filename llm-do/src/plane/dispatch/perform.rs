@@ -15,17 +15,16 @@ use super::Plane;
 use crate::base::error::{CallError, Fault, panic_text};
 use crate::declare::tool::{Body, Failure, ToolReturn};
 use crate::observe::event::Caller;
-use crate::plane::context::{CallContext, RawArguments};
+use crate::plane::context::CallContext;
 use crate::plane::history::Conversation;
 use crate::plane::registry::{Prepared, PreparedWorker, Registered, WorkerPlan};
 use crate::plane::worker::{Limits, Output, WorkerRun};
 
 /// Checks and decodes the arguments of a call; `null` stands for an empty object.
 ///
-/// `is_read` is whether anything other than the tool needs the arguments.
-pub(super) fn decode(tool: &Registered, arguments: RawArguments, is_read: bool) -> Result<Prepared, CallError> {
-    let given = arguments.map_err(Fault::new);
-    let decoded = given.and_then(|given| Prepared::decode(tool, or_empty(given), is_read));
+/// `given` is an error if they are not JSON; `is_read` is whether anything other than the tool needs them.
+pub(super) fn decode(tool: &Registered, given: Result<Value, String>, is_read: bool) -> Result<Prepared, CallError> {
+    let decoded = given.map_err(Fault::new).and_then(|given| Prepared::decode(tool, or_empty(given), is_read));
     decoded.map_err(|fault| CallError::invalid(tool.name(), fault))
 }
 
@@ -158,16 +157,16 @@ fn failed(tool: &Registered, Failure(source): Failure) -> CallError {
 
 /// Runs the subtask that a tool returned; the worker's answer becomes the tool's result.
 async fn run_subtask(returned: ToolReturn, ctx: &CallContext) -> Result<ToolReturn, CallError> {
-    let ToolReturn { value, mut attachments, note, subtask } = returned;
-    let value = match subtask {
+    let ToolReturn { content, mut attachments, note, subtask } = returned;
+    let content = match subtask {
         Some(request) => {
             let answer = ctx.delegate(*request).await?;
             attachments.extend(answer.attachments);
-            answer.value
+            answer.content
         }
-        None => value,
+        None => content,
     };
-    Ok(ToolReturn { value, attachments, note, subtask: None })
+    Ok(ToolReturn { content, attachments, note, subtask: None })
 }
 
 /// Opens the instances that a call needs: the receiver of a method, and those of declared toolsets.

@@ -14,7 +14,7 @@ use crate::declare::tool::ToolReturn;
 use crate::observe::event::Caller;
 use crate::observe::journal::{Journal, JournalError, StepKind, StepSpec};
 use crate::plane::approval::RunMemory;
-use crate::plane::context::{CallContext, CallFrame, Deadline, Host};
+use crate::plane::context::{CallContext, CallFrame, Deadline, GivenArguments, Host};
 use crate::plane::declared::Callee;
 use crate::plane::history::Conversation;
 
@@ -60,7 +60,8 @@ impl Root {
         let host: Arc<dyn Host> = Arc::clone(&run) as _;
         let user = CallContext::root(host, frame(limits, &self.name, self.cancellation, step));
         drop(self.user.set(user.clone()));
-        let result = run.call(user.clone(), Callee::Shown(&self.name), Ok(arguments), Caller::User).await;
+        let result =
+            run.call(user.clone(), Callee::Shown(&self.name), GivenArguments::Value(arguments), Caller::User).await;
         run.settle().await;
         result
     }

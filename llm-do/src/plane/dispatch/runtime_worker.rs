@@ -19,7 +19,7 @@ use crate::declare::tool::ToolReturn;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::Caller;
 use crate::observe::journal::{StepKind, StepSpec};
-use crate::plane::context::{CallContext, Host, JournalMethod};
+use crate::plane::context::{CallContext, GivenArguments, Host, JournalMethod};
 use crate::plane::declared::{Callee, Declared};
 use crate::plane::registry::{Origin, Registered};
 
@@ -166,7 +166,7 @@ impl Run {
     ) -> Result<ToolReturn, CallError> {
         let invalid = |fault: String| CallError::invalid(name, fault);
         let arguments = arguments(&*self.runtime_worker(name)?, input, attachments).map_err(invalid)?;
-        self.call(caller.clone(), Callee::Made(name), Ok(arguments), Caller::Code).await
+        self.call(caller.clone(), Callee::Made(name), GivenArguments::Value(arguments), Caller::Code).await
     }
 }
 

@@ -13,7 +13,7 @@ use crate::base::agreement::Agreement;
 use crate::base::error::{CallError, chain};
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Caller, EventKind, Outcome};
-use crate::plane::context::{CallContext, CallFrame};
+use crate::plane::context::{CallContext, CallFrame, GivenArguments};
 use crate::plane::declared::Callee;
 use crate::plane::registry::{Prepared, Registered, Registry};
 
@@ -156,7 +156,7 @@ impl Run {
         result: &Result<ToolReturn, CallError>,
     ) {
         let answer = match result {
-            Ok(returned) => Outcome::Result(returned.value.clone()),
+            Ok(returned) => Outcome::Result(returned.to_value()),
             Err(error) if error.is_recoverable() && !error.is_timeout() => Outcome::Error(chain(error)),
             Err(_) => return,
         };
@@ -191,12 +191,13 @@ impl Comparison {
             permit = permits.acquire_owned() => permit,
         };
         let Shadow { worker, agreement, .. } = &self.state.shadow;
-        let other = match detached.dispatch(Callee::Item(worker), Ok(self.arguments), Caller::Code).await {
-            Ok(returned) => Outcome::Result(returned.value),
-            // A cancelled worker has no result to compare.
-            Err(error) if error.is_cancelled() => return,
-            Err(error) => Outcome::Error(chain(&error)),
-        };
+        let other =
+            match detached.dispatch(Callee::Item(worker), GivenArguments::Value(self.arguments), Caller::Code).await {
+                Ok(returned) => Outcome::Result(returned.into_value()),
+                // A cancelled worker has no result to compare.
+                Err(error) if error.is_cancelled() => return,
+                Err(error) => Outcome::Error(chain(&error)),
+            };
         let agrees = match (&self.answer, &other) {
             (Outcome::Result(answer), Outcome::Result(other)) => agreement.holds(answer, other),
             _ => false,

@@ -12,7 +12,7 @@ use crate::declare::subtask::{Candidate, SubtaskRequest, best, score};
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Caller, EventKind, ItemKind};
 use crate::observe::journal::StepKind;
-use crate::plane::context::{CallContext, Host, JournalMethod, StepOutcome};
+use crate::plane::context::{CallContext, GivenArguments, Host, JournalMethod, StepOutcome};
 use crate::plane::declared::Callee;
 use crate::plane::registry::Registered;
 
@@ -45,7 +45,7 @@ impl Run {
             None => None,
         };
         let given = given.ok_or_else(|| no_worker(caller, &format!("`{worker}` no longer accepts its inputs")))?;
-        self.call(caller.clone(), Callee::Item(&worker), Ok(given), Caller::Code).await
+        self.call(caller.clone(), Callee::Item(&worker), GivenArguments::Value(given), Caller::Code).await
     }
 
     /// Chooses the worker, once if there is a journal: a resumed run may have further workers, loaded from files.

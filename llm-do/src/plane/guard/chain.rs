@@ -157,9 +157,9 @@ impl GuardedResult {
     /// Refuses a result that a guard nested too deeply.
     fn check_nesting(&mut self) -> Result<(), Refusal> {
         let Ok(returned) = &mut self.0 else { return Ok(()) };
-        let value = nesting::shallow(std::mem::take(&mut returned.value));
+        let value = nesting::shallow(std::mem::take(returned.value_mut()));
         let refuse = |fault| Refusal::reject(format!("the guard changed the result, which is now {fault}"));
-        returned.value = value.map_err(refuse)?;
+        *returned.value_mut() = value.map_err(refuse)?;
         Ok(())
     }
 
@@ -174,7 +174,7 @@ impl GuardedResult {
 
     fn dismantle(&mut self) {
         if let Ok(returned) = &mut self.0 {
-            dismantle(std::mem::take(&mut returned.value));
+            dismantle(std::mem::take(returned.value_mut()));
         }
     }
 }

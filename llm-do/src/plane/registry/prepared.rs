@@ -54,6 +54,15 @@ impl Prepared {
         Self::decode_valid(tool, given, is_read)
     }
 
+    /// Decodes a function's arguments from their text, of which no copy is kept.
+    ///
+    /// Returns `None` for a text that is not known to be valid, and for arguments whose types do not decide that alone.
+    pub(crate) fn decode_text(tool: &Registered, text: &str) -> Option<Self> {
+        let Code::Function(decode) = &tool.code else { return None };
+        let start = Some(decode).filter(|decode| tool.reads_text(decode)).and_then(|decode| (decode.text)(text))?;
+        Some(Self::Function { start, given: None, unordered: None })
+    }
+
     /// The same; arguments that take long to check are checked off the async threads.
     pub(crate) async fn decode_apart(tool: &Registered, given: Value, is_read: bool) -> Result<Self, Fault> {
         let (given, checked) = tool.validate_apart(given).await;
@@ -65,7 +74,7 @@ impl Prepared {
         match &tool.code {
             Code::Function(decode) => {
                 let kept = is_read.then(|| Box::new(tool.canonical(given.clone())));
-                Ok(Self::Function { start: decode(given)?, given: kept, unordered: tool.unordered() })
+                Ok(Self::Function { start: (decode.value)(given)?, given: kept, unordered: tool.unordered() })
             }
             Code::Worker(plan) => {
                 let kept = tool.canonical(given.clone());

@@ -50,6 +50,7 @@ pub struct Registered {
     file: Option<String>,
     unwritten: OnceLock<Option<String>>,
     may_skip_fields: OnceLock<bool>,
+    reads_text: OnceLock<bool>,
 }
 
 /// What runs when the item is called.
@@ -109,6 +110,7 @@ impl Registered {
             file: None,
             unwritten: OnceLock::new(),
             may_skip_fields: OnceLock::new(),
+            reads_text: OnceLock::new(),
         }
     }
 
@@ -139,6 +141,7 @@ impl Registered {
             file,
             unwritten: OnceLock::new(),
             may_skip_fields: OnceLock::new(),
+            reads_text: OnceLock::new(),
         }
     }
 
@@ -257,6 +260,11 @@ impl Registered {
     /// Returns whether it may make calls of its own.
     pub(crate) fn is_composite(&self) -> bool {
         self.linked.is_none_or(|def| def.is_composite || def.kind != ItemKind::Tool)
+    }
+
+    /// Returns whether its arguments can be decoded straight from their text.
+    pub(super) fn reads_text(&self, decode: &Decode) -> bool {
+        *self.reads_text.get_or_init(decode.reads_text)
     }
 
     /// Lists the state that it takes.

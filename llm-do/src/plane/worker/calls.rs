@@ -2,13 +2,14 @@
 
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
 use llm_do_providers::{ToolCall, ToolResult};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::WorkerRun;
 use super::turn::CallResult;
 use crate::base::error::{CallError, chain};
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::Caller;
+use crate::plane::context::GivenArguments;
 use crate::plane::declared::Callee;
 
 /// How many read-only calls of one turn may run concurrently.
@@ -25,7 +26,8 @@ impl WorkerRun {
 
     /// Makes one call; an error that the model may correct becomes its result.
     async fn call(&self, call: &ToolCall) -> Result<CallResult, CallError> {
-        let outcome = self.ctx.dispatch(Callee::Shown(&call.name), parse(&call.arguments), Caller::Model).await;
+        let outcome =
+            self.ctx.dispatch(Callee::Shown(&call.name), GivenArguments::Text(&call.arguments), Caller::Model).await;
         let error = match outcome {
             Ok(returned) => {
                 return Ok(CallResult { result: tool_result(call, returned), fault: None, is_denied: false });
@@ -54,30 +56,12 @@ impl WorkerRun {
     }
 }
 
-/// Parses arguments from a model; an empty text means no arguments.
-fn parse(arguments: &str) -> Result<Value, String> {
-    if arguments.trim().is_empty() {
-        return Ok(Value::Null);
-    }
-    serde_json::from_str(arguments).map_err(|error| format!("invalid JSON: {error}"))
-}
-
-fn tool_result(call: &ToolCall, returned: ToolReturn) -> ToolResult {
-    let ToolReturn { value, attachments, .. } = returned;
-    let content = match value {
-        // Some providers refuse an empty text next to files.
-        Value::Null if !attachments.is_empty() => "see the files".to_owned(),
-        value => text_of(value),
-    };
+fn tool_result(call: &ToolCall, mut returned: ToolReturn) -> ToolResult {
+    let attachments = std::mem::take(returned.attachments_mut());
+    // Some providers refuse an empty text next to files.
+    let is_empty = !attachments.is_empty() && returned.value().is_null();
+    let content = if is_empty { "see the files".to_owned() } else { returned.into_text() };
     ToolResult::new(call, content).with_attachments(attachments)
-}
-
-/// Formats a result for a model: text as it is, everything else as JSON.
-fn text_of(value: Value) -> String {
-    match value {
-        Value::String(text) => text,
-        other => other.to_string(),
-    }
 }
 
 fn denial(error: &CallError, tool: &str) -> String {

@@ -68,7 +68,7 @@ impl Runtime {
     /// directly.
     pub fn start_named(&self, name: &str, arguments: Value) -> Start<Value> {
         let arguments = nesting::shallow(arguments).map_err(|fault| CallError::invalid(name, fault));
-        self.begin(name, arguments, |returned| Ok(returned.value))
+        self.begin(name, arguments, |returned| Ok(returned.into_value()))
     }
 
     /// Writes the arguments of a typed call, unless they would be decoded as different values.

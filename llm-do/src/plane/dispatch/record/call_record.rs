@@ -63,7 +63,8 @@ impl RecordedOutcome {
     }
 
     /// Records a result that is nested too deep for a journal as a failure: the call must not run again.
-    fn returned(ToolReturn { value, attachments, note, .. }: ToolReturn) -> Self {
+    fn returned(ToolReturn { content, attachments, note, .. }: ToolReturn) -> Self {
+        let value = content.into_value();
         match too_deep(&value, RESULT_DEPTH) {
             Some(fault) => Self::Failure(Failure::Failed(fault)),
             None => Self::Result { result: RecordedResult { value, attachments, note } },
@@ -73,7 +74,7 @@ impl RecordedOutcome {
     pub(super) fn into_result(self, tool: &str) -> Result<ToolReturn, CallError> {
         match self {
             Self::Result { result: RecordedResult { value, attachments, note } } => {
-                Ok(ToolReturn { value, attachments, note, subtask: None })
+                Ok(ToolReturn { attachments, note, ..value.into() })
             }
             Self::Failure(failure) => Err(failure.into_error(tool)),
         }
@@ -104,6 +105,6 @@ pub(crate) fn recorded_outcome(tool: &str, value: Value) -> Option<event::Outcom
     if matches!(outcome, RecordedOutcome::Failure(Failure::Model { .. })) {
         return None;
     }
-    let result = outcome.into_result(tool).map(|returned| returned.value);
+    let result = outcome.into_result(tool).map(ToolReturn::into_value);
     Some(result.map_or_else(|error| event::Outcome::Error(chain(&error)), event::Outcome::Result))
 }

@@ -1,0 +1,12 @@
+//! How a call's result is written.
+
+/// How a function's result is written, for the one who reads it.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ResultForm {
+    /// As a value.
+    #[default]
+    Value,
+    /// As JSON text, since only a caller that wants text reads it.
+    Text,
+}

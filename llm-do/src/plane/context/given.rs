@@ -1,0 +1,42 @@
+//! The arguments of a call, before they are checked.
+
+use serde_json::Value;
+
+use crate::declare::nesting::shallow;
+
+/// The arguments of a call as the caller gives them.
+#[derive(Debug)]
+pub(crate) enum GivenArguments<'a> {
+    Value(Value),
+    /// JSON text, parsed only if something needs the value; an empty text means no arguments.
+    Text(&'a str),
+    /// The reason why they are invalid.
+    Invalid(String),
+}
+
+impl<'a> GivenArguments<'a> {
+    /// Returns the text, if they are given as one.
+    pub(crate) fn text(&self) -> Option<&'a str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Value(_) | Self::Invalid(_) => None,
+        }
+    }
+
+    /// Returns the arguments as a value, or the reason why they are invalid.
+    pub(crate) fn into_value(self) -> Result<Value, String> {
+        let value = match self {
+            Self::Value(value) => value,
+            Self::Text(text) if text.trim().is_empty() => Value::Null,
+            Self::Text(text) => serde_json::from_str(text).map_err(|error| format!("invalid JSON: {error}"))?,
+            Self::Invalid(reason) => return Err(reason),
+        };
+        shallow(value).map_err(|fault| fault.to_string())
+    }
+}
+
+impl From<Result<Value, String>> for GivenArguments<'_> {
+    fn from(arguments: Result<Value, String>) -> Self {
+        arguments.map_or_else(Self::Invalid, Self::Value)
+    }
+}
