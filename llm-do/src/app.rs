@@ -6,5 +6,5 @@ pub mod cli;
 pub mod harden;
 #[cfg(feature = "testing")]
 pub mod testing;
-#[cfg(any(feature = "filesystem", feature = "workers"))]
+#[cfg(any(feature = "filesystem", feature = "shell", feature = "workers"))]
 pub mod toolsets;

@@ -57,6 +57,7 @@
 //! | load workers from files, or define them at run time | [worker files](macro@worker#a-worker-file-at-run-time), [`WorkerSpec`](worker::WorkerSpec), `toolsets::workers` |
 //! | pass files to models | [`Prompt`], [`Attachment`], [`ToolReturn`] |
 //! | read, search and change files | `toolsets::filesystem` |
+//! | run commands | `toolsets::shell` |
 //! | ask users | [`InputHandler`](context::InputHandler) |
 //! | replace a worker with code, and monitor it | [`harden`], [`Shadow`](harden::Shadow) |
 //! | test | [`check!`], `testing`, [`ToolContext`] |
@@ -78,6 +79,7 @@
 //! | `local-download` | `local:OWNER/REPO/FILE.gguf`: downloads the file from the Hugging Face Hub |
 //! | `testing` | the module `testing`: test models and an event recorder |
 //! | `filesystem` | `toolsets::filesystem`: tools that read, search and change the files of one folder |
+//! | `shell` | `toolsets::shell`: a tool that runs commands, in a sandbox where there is one |
 //! | `workers` | `toolsets::workers`: tools with which models create workers |
 //! | `tracing` | `TracingSink`: `tracing` spans that follow OpenTelemetry's conventions for generative AI |
 //! | `chrono04`, `jiff02`, `url2`, `uuid1` | arguments and results with types of that crate and major version; the crate's feature `serde` must be enabled too |
@@ -124,7 +126,7 @@ pub use self::app::cli;
 pub use self::app::harden;
 #[cfg(feature = "testing")]
 pub use self::app::testing;
-#[cfg(any(feature = "filesystem", feature = "workers"))]
+#[cfg(any(feature = "filesystem", feature = "shell", feature = "workers"))]
 pub use self::app::toolsets;
 pub use self::base::error::{CallError, Result};
 pub use self::base::usage::Limits;

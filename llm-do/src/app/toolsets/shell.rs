@@ -1,0 +1,16 @@
+#![doc = include_str!("../../../docs/shell.md")]
+
+mod command;
+mod environment;
+mod fault;
+mod output;
+mod process;
+mod read_only;
+mod rules;
+mod run;
+mod sandbox;
+mod settings;
+mod tools;
+
+pub use self::settings::{Sandbox, Shell};
+pub use self::tools::{shell, shell_asked};

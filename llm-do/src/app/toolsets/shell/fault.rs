@@ -1,0 +1,43 @@
+//! What the tools answer when a command does not run.
+
+use std::io;
+
+/// Why a command does not run, in words for a model.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Fault {
+    #[error("the command is empty; give a program and its arguments")]
+    Empty,
+
+    #[error("cannot parse the command: a quote is not closed, or it ends with a backslash")]
+    Unbalanced,
+
+    #[error(
+        "`{0}` has no meaning here: commands run without a shell, so there are no pipes, redirects, lists, variables or \
+         globs; make a separate call for each command, and put single quotes around a literal `{0}`"
+    )]
+    Metacharacter(char),
+
+    #[error("the command contains a NUL character")]
+    Nul,
+
+    #[error("the application refuses commands that begin with `{0}`")]
+    Refused(String),
+
+    #[error("invalid rule `{0}` in the application's settings: it is not a command")]
+    Rule(String),
+
+    #[error("the application requires a sandbox, and `bwrap` does not work on this machine; no command runs")]
+    NoSandbox,
+
+    #[error("the working directory of the commands is unusable")]
+    Root(#[source] io::Error),
+
+    #[error("program not found: `{0}`")]
+    NotFound(String),
+
+    #[error("cannot start `{program}`")]
+    Start { program: String, source: io::Error },
+
+    #[error("cannot wait for the command")]
+    Wait(#[source] io::Error),
+}

@@ -1,0 +1,178 @@
+//! Commands that are known to read only: each with all options that it may have.
+//!
+//! Options are listed, not excluded: GNU programs accept abbreviations, so `sort --outp=F` writes a file too.
+
+/// A program or a subcommand, and its harmless options.
+struct Reader {
+    words: &'static [&'static str],
+    /// Letters of options without a value; digits for options such as `-5`.
+    flags: &'static str,
+    /// Letters of options with a value.
+    valued: &'static str,
+    /// Names of long options, which may be followed by `=value`.
+    long: &'static [&'static str],
+    max_operands: usize,
+}
+
+const ANY: usize = usize::MAX;
+const GIT_DIFF: &[&str] =
+    &["stat", "shortstat", "numstat", "name-only", "name-status", "cached", "staged", "no-color", "patch", "word-diff"];
+
+const READERS: &[Reader] = &[
+    Reader { words: &["cat"], flags: "AbeEnstTuv", valued: "", long: &["number", "show-all"], max_operands: ANY },
+    Reader {
+        words: &["ls"],
+        flags: "aAbBcCdfFghGiklLmnNopqQrRsStuUvxXZ1",
+        valued: "",
+        long: &["all", "almost-all", "human-readable", "recursive", "reverse"],
+        max_operands: ANY,
+    },
+    Reader { words: &["head"], flags: "qv0123456789", valued: "nc", long: &["lines", "bytes"], max_operands: ANY },
+    Reader { words: &["tail"], flags: "qv0123456789", valued: "nc", long: &["lines", "bytes"], max_operands: ANY },
+    Reader {
+        words: &["wc"],
+        flags: "clmwL",
+        valued: "",
+        long: &["bytes", "chars", "lines", "words"],
+        max_operands: ANY,
+    },
+    Reader {
+        words: &["grep"],
+        flags: "EFGPivwxcLloqsbHhnrRaIzTU0123456789",
+        valued: "emABCf",
+        long: &[
+            "include",
+            "exclude",
+            "exclude-dir",
+            "ignore-case",
+            "line-number",
+            "count",
+            "recursive",
+            "fixed-strings",
+        ],
+        max_operands: ANY,
+    },
+    Reader {
+        words: &["sort"],
+        flags: "bdfghiMnRrVcCmsuz",
+        valued: "kt",
+        long: &["reverse", "unique", "numeric-sort"],
+        max_operands: ANY,
+    },
+    // The second operand is a file that is written.
+    Reader {
+        words: &["uniq"],
+        flags: "cdDiuz",
+        valued: "fsw",
+        long: &["count", "repeated", "unique"],
+        max_operands: 1,
+    },
+    Reader { words: &["pwd"], flags: "LP", valued: "", long: &[], max_operands: 0 },
+    Reader {
+        words: &["git", "status"],
+        flags: "sbvz",
+        valued: "",
+        long: &["short", "branch", "porcelain", "ignored"],
+        max_operands: ANY,
+    },
+    Reader { words: &["git", "diff"], flags: "pwbuRz", valued: "U", long: GIT_DIFF, max_operands: ANY },
+    Reader { words: &["git", "show"], flags: "pswbuz", valued: "U", long: GIT_DIFF, max_operands: ANY },
+    Reader {
+        words: &["git", "log"],
+        flags: "pswbu0123456789",
+        valued: "nU",
+        long: &[
+            "oneline",
+            "stat",
+            "graph",
+            "all",
+            "decorate",
+            "name-only",
+            "name-status",
+            "follow",
+            "no-merges",
+            "since",
+            "until",
+            "author",
+            "grep",
+            "max-count",
+            "reverse",
+            "no-color",
+        ],
+        max_operands: ANY,
+    },
+];
+
+/// The tests of `find` that neither run, delete nor write anything.
+const FIND: &[&str] = &[
+    "name", "iname", "path", "ipath", "regex", "iregex", "type", "maxdepth", "mindepth", "size", "mtime", "mmin",
+    "newer", "empty", "print", "print0", "not", "a", "and", "o", "or", "perm", "prune", "true", "false", "xdev", "H",
+    "L", "P",
+];
+
+/// Returns whether a command is known to read only, with every option that it has.
+pub(super) fn is_read_only(words: &[String]) -> bool {
+    if words.first().is_some_and(|program| program == "find") {
+        return words[1..].iter().all(|word| is_harmless_in_find(word));
+    }
+    READERS.iter().any(|reader| reader.rest(words).is_some_and(|rest| reader.accepts(rest)))
+}
+
+/// Returns whether the options of a program are listed: such a program is judged by its options.
+pub(super) fn is_listed(words: &[String]) -> bool {
+    let program = words.first().map(String::as_str);
+    program == Some("find") || READERS.iter().any(|reader| reader.rest(words).is_some())
+}
+
+fn is_harmless_in_find(word: &str) -> bool {
+    let Some(test) = word.strip_prefix('-') else { return true };
+    // `-size -5k`: a number.
+    FIND.contains(&test) || test.starts_with(|first: char| first.is_ascii_digit())
+}
+
+impl Reader {
+    /// Returns the words after those of the reader.
+    fn rest<'w>(&self, words: &'w [String]) -> Option<&'w [String]> {
+        let (start, rest) = words.split_at_checked(self.words.len())?;
+        (start == self.words).then_some(rest)
+    }
+
+    fn accepts(&self, rest: &[String]) -> bool {
+        let (mut operands, mut words) = (0, rest.iter());
+        while let Some(word) = words.next() {
+            if word == "--" {
+                operands += words.len();
+                break;
+            }
+            if let Some(long) = word.strip_prefix("--") {
+                let name = long.split_once('=').map_or(long, |(name, _)| name);
+                if !self.long.contains(&name) {
+                    return false;
+                }
+            } else if let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) {
+                match self.cluster(letters) {
+                    Some(false) => {}
+                    // A value that looks like an option may be one, if the program reads the cluster in another way.
+                    Some(true) if words.next().is_some_and(|value| !value.starts_with('-')) => {}
+                    _ => return false,
+                }
+            } else {
+                operands += 1;
+            }
+        }
+        operands <= self.max_operands
+    }
+
+    /// Returns whether the next word is the value of these options; `None` for an unlisted option.
+    fn cluster(&self, letters: &str) -> Option<bool> {
+        for (at, letter) in letters.char_indices() {
+            if self.valued.contains(letter) {
+                return Some(at + letter.len_utf8() == letters.len());
+            }
+            if !self.flags.contains(letter) {
+                return None;
+            }
+        }
+        Some(false)
+    }
+}

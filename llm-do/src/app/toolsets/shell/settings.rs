@@ -1,0 +1,142 @@
+//! How an application configures the tool.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Whether commands run in a sandbox.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sandbox {
+    /// Commands run in a sandbox where one works; elsewhere each command needs approval.
+    #[default]
+    Auto,
+    /// Commands run in a sandbox only; where none works, each command fails.
+    Required,
+    /// Commands run without a sandbox, and the rules still decide which need approval.
+    Off,
+}
+
+/// The settings of the tool: give them to [`RuntimeBuilder::state`](crate::runtime::RuntimeBuilder::state).
+///
+/// Without settings, the defaults apply.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use llm_do::Runtime;
+/// use llm_do::toolsets::shell::Shell;
+///
+/// # fn main() -> llm_do::Result<()> {
+/// let shell = Shell::new().allow("cargo check").deny("git push").timeout(Duration::from_secs(120));
+/// let runtime = Runtime::builder().project_root("/srv/app").state(shell).build()?;
+/// # drop(runtime);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "give the settings to `RuntimeBuilder::state`"]
+pub struct Shell {
+    root: Option<PathBuf>,
+    pub(super) variables: Vec<(String, String)>,
+    pub(super) timeout: Duration,
+    pub(super) max_output: usize,
+    pub(super) allowed: Vec<String>,
+    pub(super) denied: Vec<String>,
+    pub(super) has_network: bool,
+    pub(super) sandbox: Sandbox,
+    pub(super) bwrap: PathBuf,
+}
+
+impl Shell {
+    /// Creates settings with the defaults.
+    pub fn new() -> Self {
+        Self {
+            root: None,
+            variables: Vec::new(),
+            timeout: Duration::from_secs(60),
+            max_output: 50 << 10,
+            allowed: Vec::new(),
+            denied: Vec::new(),
+            has_network: false,
+            sandbox: Sandbox::Auto,
+            bwrap: "bwrap".into(),
+        }
+    }
+
+    /// Sets the working directory, relative to the project's root. Default: the
+    /// [project's root](crate::runtime::RuntimeBuilder::project_root).
+    ///
+    /// In a sandbox, this folder is all that a command may change.
+    pub fn root(mut self, root: impl Into<PathBuf>) -> Self {
+        self.root = Some(root.into());
+        self
+    }
+
+    /// Sets an environment variable of the commands. Default: `PATH`, `HOME`, `LANG`, `LC_ALL`, `LC_CTYPE`, `TZ` and `USER` as
+    /// this process has them; no other variable is passed on.
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets the time after which a command is killed, unless the call sets a shorter one. Default: 60 seconds.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sets how many bytes of each output stream are returned. Default: 50 KiB.
+    pub fn max_output(mut self, bytes: usize) -> Self {
+        self.max_output = bytes;
+        self
+    }
+
+    /// Approves commands that begin with these words. Default: only commands that are known to read.
+    ///
+    /// Where [`Sandbox::Auto`] finds no sandbox, these commands need approval too. Programs that run other programs (shells,
+    /// interpreters, `env`, `xargs`, ..) are approved only with exactly these words. Of the
+    /// programs in the list of reading commands, options that are not in the list still need approval.
+    pub fn allow(mut self, words: impl Into<String>) -> Self {
+        self.allowed.push(words.into());
+        self
+    }
+
+    /// Refuses commands that begin with these words, even approved ones. Default: nothing is refused.
+    ///
+    /// This stops mistakes, not intent: an approved script or another option order can do the same.
+    pub fn deny(mut self, words: impl Into<String>) -> Self {
+        self.denied.push(words.into());
+        self
+    }
+
+    /// Lets commands in the sandbox use the network. Default: they cannot.
+    pub fn network(mut self) -> Self {
+        self.has_network = true;
+        self
+    }
+
+    /// Sets whether commands run in a sandbox. Default: [`Sandbox::Auto`].
+    pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
+        self.sandbox = sandbox;
+        self
+    }
+
+    /// Sets the program `bwrap`. Default: the one in `PATH`.
+    pub fn bwrap(mut self, program: impl Into<PathBuf>) -> Self {
+        self.bwrap = program.into();
+        self
+    }
+
+    /// Returns the working directory, for a project in this folder.
+    pub(super) fn root_in(&self, project: &Path) -> PathBuf {
+        self.root.as_ref().map_or_else(|| project.to_owned(), |root| project.join(root))
+    }
+}
+
+impl Default for Shell {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,44 @@
+//! The tool, and the one that it calls for commands that need approval.
+
+#![expect(clippy::missing_errors_doc, reason = "the docs of a tool are what models read")]
+
+use llm_do_macros::tool;
+
+use super::rules::Approved;
+use super::run::Prepared;
+use crate::base::error::Result;
+use crate::plane::context::CallContext;
+
+/// Run one command, without a shell: no pipes, redirects, variables or globs. Returns its exit status and its output.
+#[tool(approval = pre_approved, summary = "run {command}", toolsets = [shell_asked])]
+pub async fn shell(
+    ctx: &CallContext<shell>,
+    /// The program and its arguments, quoted as in a POSIX shell.
+    command: String,
+    /// The seconds after which the command is killed.
+    #[schemars(range(min = 1, max = 3600))]
+    timeout: Option<u32>,
+) -> Result<String> {
+    let prepared = Prepared::new(ctx, &command)?;
+    match prepared.approved()? {
+        Some(approved) => Ok(prepared.run(approved, timeout).await?),
+        None => Ok(ctx.call(shell_asked { command, timeout }).await?),
+    }
+}
+
+/// Run one command that no rule of the application approves.
+#[tool(approval = ask, summary = "run {command}", preview = preview)]
+pub async fn shell_asked(
+    ctx: &CallContext,
+    /// The program and its arguments, quoted as in a POSIX shell.
+    command: String,
+    /// The seconds after which the command is killed.
+    #[schemars(range(min = 1, max = 3600))]
+    timeout: Option<u32>,
+) -> Result<String> {
+    Ok(Prepared::new(ctx, &command)?.run(Approved::Changing, timeout).await?)
+}
+
+fn preview(ctx: &CallContext, call: &shell_asked) -> Result<String> {
+    Ok(Prepared::new(ctx, &call.command)?.preview())
+}

@@ -1,0 +1,146 @@
+//! Which commands need approval.
+
+use llm_do::toolsets::shell::{Sandbox, Shell};
+use proptest::prelude::*;
+
+use super::Project;
+
+#[tokio::test]
+async fn reading_commands_need_no_approval() {
+    let project = Project::plain();
+    for command in [
+        "cat a.txt",
+        "cat -n a.txt",
+        "head -n 1 a.txt",
+        "head -1 a.txt",
+        "tail -n1 a.txt",
+        "wc -l a.txt",
+        "ls -la",
+        "grep -rn 'o|t' .",
+        "sort -r a.txt",
+        "sort -t , -k 1 a.txt",
+        "uniq -c a.txt",
+        "pwd",
+        "find . -name '*.txt' -size -5k",
+    ] {
+        assert!(project.unasked(command).await.is_ok(), "{command}");
+    }
+}
+
+#[tokio::test]
+async fn options_that_write_or_run_need_approval() {
+    let project = Project::plain();
+    for command in [
+        "sort -o b a.txt",
+        "sort -ob a.txt",
+        "sort -ro b a.txt",
+        "sort a.txt -o b",
+        "sort --output=b a.txt",
+        "sort --outp=b a.txt",
+        "sort -k 1 --compress-program=sh a.txt",
+        "sort -t -o b",
+        "sort -T . a.txt",
+        "uniq a.txt b",
+        "uniq -c a.txt b",
+        "uniq -- a.txt b",
+        "find . -delete",
+        "find . -exec rm {} +",
+        "find . -execdir rm {} +",
+        "find . -ok rm {} +",
+        "find . -okdir rm {} +",
+        "find . -fprint b",
+        "find . -fprintf b x",
+        "find . -fls b",
+        "find . -name -delete",
+        "tail -f a.txt",
+        "/tmp/cat a.txt",
+        "./cat a.txt",
+    ] {
+        assert!(project.needs_approval(command).await, "{command}");
+    }
+}
+
+#[tokio::test]
+async fn programs_that_run_programs_need_approval() {
+    let project = Project::plain();
+    for command in
+        ["sh -c id", "env cat a.txt", "xargs cat", "awk 1 a.txt", "sed -n 1p a.txt", "tar -cf b a.txt", "nice ls"]
+    {
+        assert!(project.needs_approval(command).await, "{command}");
+    }
+}
+
+#[tokio::test]
+async fn without_a_sandbox_reading_elsewhere_needs_approval() {
+    let project = Project::plain();
+    for command in [
+        "cat ../secret.txt",
+        "cat /etc/passwd",
+        "ls ..",
+        "grep -f/etc/passwd a.txt",
+        "grep --include=/etc/x -r a",
+        "git log",
+    ] {
+        assert!(project.needs_approval(command).await, "{command}");
+    }
+}
+
+#[tokio::test]
+async fn an_allowed_command_runs_with_further_arguments_unless_it_runs_programs() {
+    let settings = Shell::new().sandbox(Sandbox::Off).allow("touch b").allow("sh run.sh").allow("sort");
+    let project = Project::new(settings);
+    assert!(project.unasked("touch b c").await.is_ok());
+    assert!(project.needs_approval("touch c").await, "the words must be those of the rule");
+    assert!(project.unasked("sh run.sh").await.is_ok());
+    assert!(project.needs_approval("sh run.sh --more").await);
+    assert!(project.needs_approval("sort -o b a.txt").await, "options of listed programs are still checked");
+}
+
+#[tokio::test]
+async fn a_refused_command_does_not_run_even_if_all_calls_are_approved() {
+    let project = Project::new(Shell::new().sandbox(Sandbox::Off).deny("rm"));
+    for command in ["rm a.txt", "/bin/rm a.txt", "'r'm -f a.txt"] {
+        let error = project.approved(command).await.unwrap_err();
+        assert!(error.contains("refuses commands that begin with `rm`"), "{error}");
+    }
+    assert!(project.root().join("a.txt").exists());
+}
+
+#[tokio::test]
+async fn without_a_sandbox_each_command_needs_approval_unless_the_application_turned_it_off() {
+    let project = Project::new(Shell::new().bwrap("/no/such/bwrap").allow("touch b"));
+    assert!(project.needs_approval("cat a.txt").await && project.needs_approval("touch b").await);
+    assert!(project.approved("cat a.txt").await.is_ok());
+}
+
+#[tokio::test]
+async fn a_required_sandbox_that_does_not_work_fails_each_command() {
+    let project = Project::new(Shell::new().bwrap("/no/such/bwrap").sandbox(Sandbox::Required));
+    let error = project.approved("cat a.txt").await.unwrap_err();
+    assert!(error.contains("requires a sandbox"), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_quoted_word_reaches_the_program_as_it_is(word in "[^\\x00'\r]{0,40}") {
+        let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let answer = tokio.block_on(Project::plain().approved(&format!("printf '%s.' '{word}'"))).unwrap();
+        prop_assert_eq!(answer, format!("exit status: 0\nstdout:\n{word}."));
+    }
+
+    #[test]
+    fn no_command_that_needs_no_approval_changes_a_file(
+        program in "sort|uniq|cat|find|grep|tail",
+        words in proptest::collection::vec("(-o|-ob|--output=b|--out=b|-t|-k|-rob|--|-|b|a\\.txt|-fprint|-delete|-f|-[a-z]{1,3})", 0..5),
+    ) {
+        let project = Project::plain();
+        let command = format!("{program} {}", words.join(" "));
+        let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        drop(tokio.block_on(project.unasked(&command)));
+        let names = std::fs::read_dir(project.root()).unwrap().count();
+        let content = std::fs::read_to_string(project.root().join("a.txt")).unwrap();
+        prop_assert_eq!((names, content.as_str()), (2, "two\none\n"), "{}", command);
+    }
+}
