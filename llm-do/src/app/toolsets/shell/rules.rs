@@ -7,7 +7,7 @@ use super::fault::Fault;
 use super::read_only::{is_listed, is_read_only};
 use super::settings::{Sandbox, Shell};
 
-/// Programs that run what their arguments name, so that their first words do not tell what a command does.
+/// Programs that run other programs, which their arguments name.
 const RUNNERS: &[&str] = &[
     "awk", "bash", "busybox", "dash", "doas", "env", "find", "gawk", "nice", "node", "nohup", "parallel", "perl",
     "python", "python3", "ruby", "sed", "setsid", "sh", "ssh", "stdbuf", "sudo", "tar", "time", "timeout", "watch",
