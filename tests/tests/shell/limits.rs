@@ -76,3 +76,22 @@ async fn in_the_sandbox_a_timeout_kills_processes_in_sessions_of_their_own() {
     tokio::time::sleep(Duration::from_millis(400)).await;
     assert!(before > 0 && size() == before, "nothing writes any more");
 }
+
+#[tokio::test]
+async fn a_dropped_run_kills_the_command() {
+    let project = Project::plain();
+    let pid = project.root().join("pid");
+    let written = async {
+        loop {
+            match fs::read_to_string(&pid) {
+                Ok(text) if text.ends_with('\n') => break text,
+                _ => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        }
+    };
+    let pid = tokio::select! {
+        answer = project.approved("sh -c 'sleep 1000 & echo $! > pid; wait'") => panic!("it ended: {answer:?}"),
+        pid = written => pid,
+    };
+    assert!(is_gone(&pid).await);
+}

@@ -113,3 +113,21 @@ async fn an_allowed_command_may_change_the_project_without_approval() {
     project.unasked("touch b").await.unwrap();
     assert!(project.root().join("b").exists());
 }
+
+#[tokio::test]
+async fn options_of_git_that_write_or_run_need_approval() {
+    if !has_sandbox() {
+        return;
+    }
+    let project = Project::new(Shell::new());
+    for command in [
+        "git diff --output=b",
+        "git log --outp=b",
+        "git show --ext-diff",
+        "git diff --textconv",
+        "git -c a=b status",
+        "git push",
+    ] {
+        assert!(project.needs_approval(command).await, "{command}");
+    }
+}
