@@ -226,6 +226,7 @@ pub mod registry {
 
 /// How a [`Runtime`] is set up, and how its runs begin.
 pub mod runtime {
+    pub use crate::plane::function_tool::{FunctionTool, SubtaskTool};
     pub use crate::session::runtime::{BuildError, RunHandle, RuntimeBuilder, Start};
 }
 

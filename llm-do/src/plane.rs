@@ -6,6 +6,7 @@ pub(crate) mod context;
 pub(crate) mod declared;
 pub(crate) mod definition;
 pub(crate) mod dispatch;
+pub(crate) mod function_tool;
 pub(crate) mod guard;
 pub(crate) mod history;
 pub(crate) mod instance;

@@ -174,6 +174,11 @@ impl Approvals {
         Self { mode: mode.unwrap_or(self.mode), rules: Arc::clone(&self.rules), queue }
     }
 
+    /// Returns these rules with the mode and the approver of `outer`.
+    pub(crate) fn under(&self, outer: &Self) -> Self {
+        Self { mode: outer.mode, rules: Arc::clone(&self.rules), queue: outer.queue.clone() }
+    }
+
     /// Returns the source of the rule that pre-approves all calls of a tool; `None` if no rule does for all arguments.
     pub(crate) fn pre_approved(&self, tool: &Registered) -> Option<&RuleSource> {
         let found = self.rules.fixed(tool)?;

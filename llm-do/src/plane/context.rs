@@ -69,6 +69,12 @@ impl CallContext {
     #[inline]
     pub(crate) fn into_child(self, frame: CallFrame) -> Self {
         let host = Arc::clone(&self.scope.host);
+        self.into_child_of(host, frame)
+    }
+
+    /// The same, for a call that another run makes under this one's.
+    #[inline]
+    pub(crate) fn into_child_of(self, host: Arc<dyn Host>, frame: CallFrame) -> Self {
         let scope = Scope { host, frame, parent: Some(self) };
         Self { scope: Arc::new(scope), is_for_guard: false, declaration: PhantomData }
     }
@@ -160,6 +166,23 @@ impl<S> CallContext<S> {
     pub(crate) fn frames(&self) -> impl Iterator<Item = &CallFrame> {
         let scopes = std::iter::successors(Some(&self.scope), |scope| Some(&scope.parent.as_ref()?.scope));
         scopes.map(|scope| &scope.frame)
+    }
+
+    /// The same, without the frames of a run that this one was started under.
+    pub(crate) fn frames_of_run(&self) -> impl Iterator<Item = &CallFrame> {
+        let scopes = std::iter::successors(Some(&self.scope), |scope| Some(&scope.parent.as_ref()?.scope));
+        scopes.take_while(|scope| Arc::ptr_eq(&scope.host, &self.scope.host)).map(|scope| &scope.frame)
+    }
+
+    /// Returns whether it is the first call of a run: the user's, or that of a run under another.
+    pub(crate) fn is_first(&self) -> bool {
+        let is_other = |caller: &CallContext| !Arc::ptr_eq(&caller.scope.host, &self.scope.host);
+        self.frame().by == Caller::User || self.caller().is_some_and(is_other)
+    }
+
+    /// Returns the run that makes the calls.
+    pub(crate) fn host(&self) -> &Arc<dyn Host> {
+        &self.scope.host
     }
 
     /// Returns the context of the caller; `None` for the user's context.
@@ -294,7 +317,7 @@ impl<S> CallContext<S> {
     }
 
     /// Returns the same context with another declaration type.
-    fn declaring<D>(&self) -> CallContext<D> {
+    pub(crate) fn declaring<D>(&self) -> CallContext<D> {
         CallContext { scope: Arc::clone(&self.scope), is_for_guard: self.is_for_guard, declaration: PhantomData }
     }
 }

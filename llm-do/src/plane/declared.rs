@@ -55,6 +55,8 @@ impl Declared {
 pub(crate) enum Callee<'a> {
     /// The item with this registered name, in a typed call.
     Item(&'a str),
+    /// The item with this registered name, by which a run under the caller's run begins.
+    First(&'a str),
     /// The tool with this shown name; with this registered name if the caller declares nothing.
     Shown(&'a str),
     /// A worker that is defined for one call.
@@ -67,7 +69,7 @@ impl<'a> Callee<'a> {
     /// Returns the name as given.
     pub(crate) fn name(self) -> &'a str {
         match self {
-            Self::Item(name) | Self::Shown(name) | Self::Made(name) => name,
+            Self::Item(name) | Self::First(name) | Self::Shown(name) | Self::Made(name) => name,
             Self::Inline(spec) => spec.name(),
         }
     }
@@ -76,6 +78,7 @@ impl<'a> Callee<'a> {
     pub(crate) fn resolve(self, declared: Option<&'a Declared>) -> Option<&'a str> {
         match (self, declared) {
             (Self::Inline(_) | Self::Made(_), _) => None,
+            (Self::First(name), _) => Some(name),
             (_, None) => Some(self.name()),
             (Self::Item(name), Some(declared)) => declared.shown(name).map(|_| name),
             (Self::Shown(name), Some(declared)) => declared.tool(name),

@@ -11,9 +11,11 @@ mod record;
 mod root;
 mod run_settings;
 mod runtime_worker;
+mod send;
 mod server_side;
 mod shadow;
 mod subtask;
+mod under;
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,7 +29,7 @@ use tokio_util::task::TaskTracker;
 
 use self::admit::{Admitted, Proposed};
 use self::open_call::OpenCall;
-use self::perform::{Execution, close_instances, flatten_panic, panicked, perform, run_unless_stopped};
+use self::perform::{Execution, WorkerSetup, close_instances, flatten_panic, panicked, perform, run_unless_stopped};
 pub(crate) use self::record::recorded_outcome;
 pub(crate) use self::root::{Root, fresh_id};
 pub(crate) use self::run_settings::RunSettings;
@@ -65,13 +67,6 @@ pub(crate) struct Plane {
     pub(crate) runtime_workers: RuntimeWorkers,
 }
 
-impl Plane {
-    /// Returns the guards that apply to `ctx`, if any.
-    fn guards(&self, ctx: &CallContext) -> Option<&Guards> {
-        self.guards.as_ref().filter(|_| !ctx.is_unguarded())
-    }
-}
-
 /// One run: a root call and all calls below it.
 #[derive(Debug)]
 pub(crate) struct Run {
@@ -92,6 +87,9 @@ pub(crate) struct Run {
     /// Whether an earlier process started the run.
     is_resumed: bool,
     settings: RunSettings,
+    /// The run that this one was started under.
+    outer: Option<Arc<Run>>,
+    guards: Option<Guards>,
     /// Approvals that replace those of the runtime.
     approvals: Option<Approvals>,
     /// Sinks in addition to those of the runtime.
@@ -109,6 +107,7 @@ impl Run {
     ) -> Self {
         let approvals = settings.approvals(&plane);
         let sinks = RunSinks::new(std::mem::take(&mut settings.sinks));
+        let guards = plane.guards.clone();
         let close_tasks = CloseTasks::new(plane.config.close_timeout);
         Self {
             plane,
@@ -121,6 +120,8 @@ impl Run {
             close_tasks,
             is_resumed,
             settings,
+            outer: None,
+            guards,
             approved,
             approvals,
             sinks,
@@ -168,16 +169,27 @@ impl Run {
     /// Returns whether the arguments of a call are needed by anything other than the tool.
     fn reads_arguments(&self, tool: &Registered) -> bool {
         let plane = &self.plane;
-        let is_reported = plane.config.journal.is_some() || self.is_observed();
+        let is_reported = self.journal().is_some() || self.is_observed();
         is_reported
-            || plane.guards.is_some()
+            || self.guards.is_some()
             || plane.shadows.contains(tool)
             || self.approvals().pre_approved(tool).is_none()
     }
 
+    /// Returns the guards that apply to `ctx`, if any.
+    fn guards(&self, ctx: &CallContext) -> Option<&Guards> {
+        self.guards.as_ref().filter(|_| !ctx.is_unguarded())
+    }
+
+    /// Returns what a worker's call takes from this run.
+    fn setup<'a>(&'a self, ctx: &CallContext) -> WorkerSetup<'a> {
+        let conversation = Some(&self.conversation).filter(|_| ctx.is_first());
+        WorkerSetup { plane: &self.plane, guards: self.guards(ctx), conversation }
+    }
+
     /// Returns a number for the next call.
     fn next_number(&self) -> u64 {
-        self.calls.fetch_add(1, Ordering::Relaxed)
+        self.outermost().calls.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Runs an admitted call and reports its result.
@@ -185,7 +197,7 @@ impl Run {
         let Admitted { tool, prepared, in_flight } = admitted;
         self.set_deadline(ctx, &tool);
         let shadowed = self.plane.shadows.prepare(&tool, ctx, &prepared).map(Box::new);
-        let guarded = self.plane.guards(ctx).map(|guards| Box::new((guards, guard::arguments_for_guards(&prepared))));
+        let guarded = self.guards(ctx).map(|guards| Box::new((guards, guard::arguments_for_guards(&prepared))));
         let mut open = OpenCall::start(ctx, tool.kind(), &prepared);
         let is_recorded = in_flight.is_some() || record::is_recorded_root(ctx, &tool);
         let result = self.perform_until_stopped(&tool, prepared, ctx, is_recorded.then_some(&mut open)).await;
@@ -230,7 +242,7 @@ impl Run {
     /// Starts a call; a panic while it starts becomes its result.
     #[inline]
     fn start<'a>(&'a self, tool: &'a Registered, prepared: Prepared, ctx: &'a CallContext) -> Execution<'a> {
-        let start = || perform(&self.plane, tool, prepared, ctx, Some(&self.conversation));
+        let start = || perform(self.setup(ctx), tool, prepared, ctx);
         let execution = catch_unwind(AssertUnwindSafe(start));
         execution.unwrap_or_else(|payload| Execution::Done(Err(panicked(tool, &*payload))))
     }

@@ -1,5 +1,6 @@
 //! The link-time registry: every tool, worker, entry and toolset of the program, by its unique name.
 
+mod contents;
 mod names;
 mod plan;
 mod prepared;
@@ -13,6 +14,8 @@ use foldhash::fast::RandomState;
 use llm_do_providers::provider_collisions;
 use llm_do_worker_file::did_you_mean;
 
+pub(crate) use self::contents::Contents;
+use self::contents::by_name;
 use self::names::{DeclarationSource, Names, collisions};
 pub(crate) use self::plan::WorkerPlan;
 pub(crate) use self::prepared::{DisplayedArguments, Prepared, PreparedWorker};
@@ -23,7 +26,7 @@ use crate::declare::toolset::Member;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::context::StateKey;
 use crate::plane::declared::Declared;
-use crate::plane::definition::{ToolDef, ToolsetDef};
+use crate::plane::definition::ToolsetDef;
 
 /// The tools, workers, entries and toolsets that are linked into the program.
 ///
@@ -45,34 +48,28 @@ impl Registry {
     /// of both, each unknown name in `toolsets = ["name"]`, and each worker whose `output` or `output_schema` does
     /// not match its return type.
     pub fn collect() -> Result<Self, RegistryError> {
-        Self::with_workers(Vec::new())
+        Self::with(Contents::default())
     }
 
-    /// Collects the linked items, and adds workers from other sources.
-    pub(crate) fn with_workers(workers: Vec<(WorkerSpec, Origin)>) -> Result<Self, RegistryError> {
-        let mut defs: Vec<&ToolDef> = inventory::iter::<ToolDef>.into_iter().collect();
-        defs.sort_by_key(|def| (def.name, def.location.to_string()));
-        let mut faults: Vec<_> = defs.iter().flat_map(|def| plan::faults(def)).collect();
-        faults.extend(defs.iter().flat_map(|def| argument_faults(def)));
-        faults.extend(workers.iter().flat_map(|(spec, origin)| spec_faults(spec, origin)));
+    /// Collects the linked items, or some of them, and adds those from other sources.
+    pub(crate) fn with(contents: Contents) -> Result<Self, RegistryError> {
+        let mut unknown = Vec::new();
+        let (defs, toolsets) = contents.linked(&mut unknown);
+        let mut faults = contents::linked_faults(&defs);
+        faults.extend(contents.faults().chain(unknown));
         let linked =
             defs.iter().map(|def| (Registered::from_definition(def), def.declaration.map(DeclarationSource::from)));
-        let added = workers.into_iter().map(|(spec, origin)| {
-            let by_name = spec.toolsets.iter().map(|name| name.as_str().into()).collect();
-            (Registered::from_spec(&spec, origin), Some(DeclarationSource { members: Vec::new(), by_name }))
-        });
-        let (items, declarations) = linked.chain(added).unzip();
-        Self::build(items, declarations, faults)
+        let (items, declarations) = linked.chain(contents.into_items()).unzip();
+        Self::build(items, declarations, &toolsets, faults)
     }
 
     fn build(
         items: Vec<Registered>,
         declarations: Vec<Option<DeclarationSource>>,
+        toolsets: &[ToolsetDef],
         mut faults: Vec<String>,
     ) -> Result<Self, RegistryError> {
-        let mut toolsets: Vec<_> = inventory::iter::<ToolsetDef>.into_iter().copied().collect();
-        toolsets.sort_by_key(|def| (def.name, def.location.to_string()));
-        faults.splice(0..0, collisions(&items, &toolsets).into_iter().chain(provider_collisions()));
+        faults.splice(0..0, collisions(&items, toolsets).into_iter().chain(provider_collisions()));
         let toolsets = toolsets.iter().map(|def| (def.name, *def)).collect();
         let declarations: HashMap<_, _> =
             items.iter().map(|item| Arc::clone(&item.spec.name)).zip(declarations).collect();
@@ -129,9 +126,8 @@ impl Registry {
         let mut faults = spec.faults();
         let mut worker = Registered::from_spec(spec, origin);
         faults.extend(taken);
-        let by_name = spec.toolsets.iter().map(|name| name.as_str().into()).collect();
         let names = Names { items: &self.tools, toolsets: &self.toolsets };
-        let tools = names.resolve(&worker, &DeclarationSource { members: Vec::new(), by_name }, &mut faults);
+        let tools = names.resolve(&worker, &by_name(&spec.toolsets), &mut faults);
         worker.instances = names.instances(&tools);
         worker.declared = Some(Arc::new(names.declared(tools)));
         if faults.is_empty() { Ok(worker) } else { Err(faults) }
@@ -243,17 +239,6 @@ impl Registry {
         };
         missing.iter().map(describe).collect()
     }
-}
-
-/// Returns the faults of a worker from a file or a program.
-fn spec_faults(spec: &WorkerSpec, origin: &Origin) -> Vec<String> {
-    spec.faults().into_iter().map(|fault| format!("the worker `{}` ({origin}): {fault}", spec.name())).collect()
-}
-
-/// Returns the faults of an item's arguments that would keep models from calling it.
-fn argument_faults(def: &ToolDef) -> Vec<String> {
-    let faults = (def.faults)().into_iter();
-    faults.map(|fault| format!("`{}` ({}): {fault}", def.name, def.location)).collect()
 }
 
 /// The errors of a registry: all of them, not only the first.

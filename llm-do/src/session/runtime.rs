@@ -19,6 +19,7 @@ pub use self::start::{RunHandle, Start};
 use crate::base::error::CallError;
 use crate::declare::tool::{FromReturn, Tool};
 use crate::observe::event;
+use crate::plane::context::CallContext;
 use crate::plane::dispatch::Plane;
 #[cfg(feature = "cli")]
 use crate::plane::model_choice::Findings;
@@ -49,6 +50,61 @@ impl Runtime {
         T: Tool<Output: FromReturn>,
     {
         self.start(call).await
+    }
+
+    /// Runs an entry, or a single tool or worker, under a call of another run, as its child.
+    ///
+    /// For a library that has a runtime of its own: the tree of calls stays one. The caller does not need to declare what
+    /// is called here.
+    ///
+    /// | from the other run | from this runtime |
+    /// |---|---|
+    /// | the run's id, the numbers and times of events, its sinks | sinks of its own, which get the events of this part |
+    /// | limits, deadline, cancellation, usage | limits of its own, in addition |
+    /// | the approver and the approval mode | the rules about which calls need approval |
+    /// | guards, which come first | guards of its own |
+    /// | the journal, what the user is asked | registry, state, models, prices, settings, project root |
+    ///
+    /// How deep workers are nested is counted from the outermost run, and limited by this runtime.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`CallError`] like [`CallContext::call`](crate::CallContext::call).
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use llm_do::prelude::*;
+    /// # use llm_do::testing::TestModel;
+    ///
+    /// /// Summarize a text.
+    /// #[worker]
+    /// async fn summarize(text: String) -> String;
+    ///
+    /// /// Summarizes with a model of its own, which may differ from the caller's.
+    /// #[tool]
+    /// async fn summary(ctx: &CallContext, text: String) -> Result<String> {
+    ///     let own = Runtime::builder().only(["summarize"]);
+    /// #   let own = own.force_model(TestModel::new().text("In short: nothing."));
+    ///     Ok(own.build()?.run_under(ctx, summarize { text }).await?)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let approve_all = llm_do::approval::ApprovalMode::ApproveAll;
+    /// let runtime = Runtime::builder().approval_mode(approve_all).build()?;
+    /// let start = runtime.start(summary { text: "..".into() });
+    /// let handle = start.handle();
+    /// assert_eq!(start.await?, "In short: nothing.");
+    /// assert_eq!(handle.usage().model.requests, 1, "it counts for the caller");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn run_under<S, T>(&self, ctx: &CallContext<S>, call: T) -> Result<T::Output, CallError>
+    where
+        T: Tool<Output: FromReturn>,
+    {
+        self.start(call).under(ctx).await
     }
 
     /// Runs an entry, tool or worker as the root call, by its registered name and with arguments as JSON.

@@ -1,6 +1,7 @@
 //! The path of a call: arguments, results, errors, depth, toolsets with state, shadows.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+mod added_tools;
 mod arguments;
 mod depth;
 mod errors;

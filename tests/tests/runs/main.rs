@@ -8,3 +8,4 @@ mod money;
 mod server_side;
 mod sinks;
 mod spent;
+mod under;

@@ -78,6 +78,9 @@ pub(crate) trait Host: Send + Sync {
         tools: &'a [ServerSideTool],
     ) -> BoxFuture<'a, Result<Vec<ServerSideTool>, CallError>>;
 
+    /// Returns the run itself, for a run that starts under it.
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
+
     /// Returns the id of the run.
     fn run(&self) -> &str;
 

@@ -23,7 +23,7 @@ use crate::plane::registry::{Prepared, Registered};
 const MAX_NESTING: u32 = 50;
 
 /// The callee: borrowed from the registry, or created for this call.
-type Found<'a> = Cow<'a, Arc<Registered>>;
+pub(super) type Found<'a> = Cow<'a, Arc<Registered>>;
 
 /// A call whose callee is found and whose arguments are decoded.
 pub(super) struct Proposed<'a> {
@@ -97,7 +97,7 @@ impl Run {
         }
     }
 
-    /// Creates the context of a call; a worker's depth is one more than its caller's.
+    /// Returns the caller, and the frame of a call; a worker's depth is one more than its caller's.
     #[inline]
     pub(super) fn child(
         &self,
@@ -106,7 +106,7 @@ impl Run {
         tool: Option<&Registered>,
         by: Caller,
         form: ResultForm,
-    ) -> CallContext {
+    ) -> (CallContext, CallFrame) {
         let from = caller.frame();
         let resolved = || whom.resolve(caller.declared()).unwrap_or(whom.name());
         let name = tool.map_or_else(|| resolved().into(), |tool| Arc::clone(&tool.spec.name));
@@ -123,16 +123,16 @@ impl Run {
             form,
             ..CallFrame::new(self.next_number(), name, by)
         };
-        caller.into_child(frame)
+        (caller, frame)
     }
 
     /// Checks whether the call may run.
     pub(super) async fn admit<'a>(&self, ctx: &CallContext, proposed: Proposed<'a>) -> Result<Admitted<'a>, CallError> {
         let Proposed { tool, mut prepared, mut announced } = proposed;
-        if ctx.frame().by == Caller::User && !has_result(ctx) {
+        if ctx.is_first() && !has_result(ctx) {
             self.plane.models.check_run(&tool, &self.plane.registry)?;
         }
-        if let Some(guards) = self.plane.guards(ctx) {
+        if let Some(guards) = self.guards(ctx) {
             announced = announced.or_else(|| ctx.announce());
             prepared = Box::pin(self.before_call(guards, ctx, &tool, prepared)).await?;
         }
@@ -224,7 +224,8 @@ impl Run {
 
 /// Returns whether the journal has the result of the run; its calls are then replayed and need no model.
 fn has_result(ctx: &CallContext) -> bool {
-    let run = ctx.caller().and_then(|user| user.frame().step.get());
+    let user = ctx.caller().filter(|_| ctx.frame().by == Caller::User);
+    let run = user.and_then(|user| user.frame().step.get());
     let (Some(journal), Some(run)) = (ctx.journal(), run) else { return false };
     journal.is_recorded(&result_step(run).key)
 }
@@ -238,7 +239,7 @@ pub(super) fn refuse_cycle(ctx: &CallContext, tool: &Registered, prepared: &Prep
     let is_same = |above: &CallFrame| {
         *above.name == *tool.name() && above.arguments.get().is_some_and(|above| **above == *arguments)
     };
-    if ctx.frames().skip(1).any(is_same) {
+    if ctx.frames_of_run().skip(1).any(is_same) {
         return Err(CallError::Cycle { tool: tool.name().to_owned() });
     }
     Ok(())

@@ -15,7 +15,7 @@ use super::perform::decode_async;
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{Caller, DecidedBy, EventKind, RuleSource};
 use crate::plane::approval::{Answer, ApprovalRequest, Outcome, Ruling, SubmittedRequest, Verdict};
-use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
+use crate::plane::context::{CallContext, JournalMethod, StepOutcome, Variant};
 use crate::plane::registry::{Prepared, Registered};
 
 /// How often guards may change the approver's arguments for one call; stops a guard that changes them every time.
@@ -131,7 +131,7 @@ impl Run {
         tool: &Arc<Registered>,
         prepared: &mut Prepared,
     ) -> Result<bool, CallError> {
-        let Some(guards) = self.plane.guards(ctx) else { return Ok(false) };
+        let Some(guards) = self.guards(ctx) else { return Ok(false) };
         Box::pin(self.run_guards(guards, ctx, tool, prepared)).await
     }
 
@@ -145,7 +145,7 @@ impl Run {
     /// Applies the rules to a call; a call of a shadow never asks the approver.
     fn evaluate(&self, ctx: &CallContext, tool: &Arc<Registered>, prepared: &Prepared) -> Result<Ruling, Fault> {
         let (approvals, by) = (self.approvals(), ctx.frame().by);
-        let request = || request(ctx, tool, prepared);
+        let request = || self.request(ctx, tool, prepared);
         if ctx.frame().is_shadow {
             return approvals.evaluate_for_shadow(tool, by, &request);
         }
@@ -270,16 +270,27 @@ pub(super) fn emit_decision(ctx: &CallContext, rule: &RuleSource, answer: &Answe
     });
 }
 
-fn request(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<ApprovalRequest, Fault> {
-    let mut request = ApprovalRequest::new(Arc::clone(&tool.spec.name), Value::Null);
-    request.set_arguments(prepared.shown()?);
-    request.description = Arc::clone(&tool.spec.description);
-    request.effect = tool.effect();
-    request.template = tool.summary().map(Arc::from);
-    request.variant = tool.variant().cloned();
-    request.has_begun = has_begun(ctx);
-    set_caller(ctx, &mut request);
-    Ok(request)
+impl Run {
+    /// Returns the request for the approval of a call.
+    fn request(&self, ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<ApprovalRequest, Fault> {
+        let mut request = ApprovalRequest::new(Arc::clone(&tool.spec.name), Value::Null);
+        request.set_arguments(prepared.shown()?);
+        request.description = Arc::clone(&tool.spec.description);
+        request.effect = tool.effect();
+        request.template = tool.summary().cloned();
+        request.variant = tool.variant().cloned().or_else(|| self.foreign(tool));
+        request.has_begun = has_begun(ctx);
+        set_caller(ctx, &mut request);
+        Ok(request)
+    }
+
+    /// Distinguishes an item of a run under another from a namesake there: both runs share approvals.
+    fn foreign(&self, tool: &Registered) -> Option<Variant> {
+        self.outer.as_ref()?;
+        let namesake = self.outermost().plane.registry.get(tool.name());
+        let is_same = namesake.is_some_and(|other| other.location() == tool.location());
+        (!is_same).then(|| Variant::new(tool.location()))
+    }
 }
 
 /// Returns whether steps of the call are recorded from before the run was resumed.

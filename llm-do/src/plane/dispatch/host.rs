@@ -17,7 +17,7 @@ use crate::base::mutex::IgnorePoison;
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::{Effect, ResultForm, ToolReturn};
 use crate::declare::worker_spec::WorkerSpec;
-use crate::observe::event::{Caller, Event, EventKind, ItemKind};
+use crate::observe::event::{Caller, EventKind, ItemKind};
 use crate::observe::journal::Journal;
 use crate::plane::context::{CallContext, GivenArguments, Host};
 use crate::plane::declared::Callee;
@@ -39,7 +39,8 @@ impl Host for Run {
         let is_read = tool.is_none_or(|tool| self.reads_arguments(tool));
         let text = given.text().filter(|_| !is_read);
         let form = if text.is_some() { ResultForm::Text } else { ResultForm::Value };
-        let ctx = self.child(caller, whom, tool, by, form);
+        let (caller, frame) = self.child(caller, whom, tool, by, form);
+        let ctx = caller.into_child(frame);
         let tool = match found {
             Ok(tool) => tool,
             Err(error) => return Box::pin(self.refuse(ctx, error)),
@@ -64,25 +65,13 @@ impl Host for Run {
     }
 
     fn is_observed(&self) -> bool {
-        !self.plane.sinks.is_empty() || self.sinks.is_open()
+        !self.runtime_sinks().is_empty()
+            || self.sinks.is_open()
+            || self.outer.as_ref().is_some_and(|run| run.is_observed())
     }
 
     fn emit(&self, ctx: &CallContext, kind: EventKind) {
-        let frame = ctx.frame();
-        let mut seq = self.seq.lock().ignore_poison();
-        let event = Arc::new(Event {
-            run: Arc::clone(&self.id),
-            call: frame.call,
-            parent: ctx.caller().filter(|_| frame.by != Caller::User).map(|caller| caller.frame().call),
-            seq: *seq,
-            depth: frame.depth,
-            name: Arc::clone(&frame.name),
-            time: self.now(),
-            kind,
-        });
-        *seq += 1;
-        self.plane.sinks.iter().for_each(|sink| sink.emit(&event));
-        self.sinks.emit(&event);
+        self.send(ctx, kind);
     }
 
     fn warn(&self, ctx: &CallContext, model: &Arc<str>, warning: &SettingWarning) {
@@ -124,16 +113,20 @@ impl Host for Run {
         Box::pin(self.permitted(worker, tools))
     }
 
+    fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
+        self
+    }
+
     fn run(&self) -> &str {
         &self.id
     }
 
     fn now(&self) -> Timestamp {
-        self.plane.config.clock.now()
+        self.outermost().plane.config.clock.now()
     }
 
     fn journal(&self) -> Option<&Arc<dyn Journal>> {
-        self.plane.config.journal.as_ref()
+        self.outermost().plane.config.journal.as_ref()
     }
 
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool {

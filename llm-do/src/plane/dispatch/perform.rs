@@ -14,11 +14,20 @@ use tokio_util::task::AbortOnDropHandle;
 use super::Plane;
 use crate::base::error::{CallError, Fault, panic_text};
 use crate::declare::tool::{Body, Failure, ToolReturn};
-use crate::observe::event::Caller;
 use crate::plane::context::CallContext;
+use crate::plane::guard::Guards;
 use crate::plane::history::Conversation;
 use crate::plane::registry::{Prepared, PreparedWorker, Registered, WorkerPlan};
 use crate::plane::worker::{Limits, Output, WorkerRun};
+
+/// What a worker's call takes from its run.
+#[derive(Clone, Copy)]
+pub(super) struct WorkerSetup<'a> {
+    pub(super) plane: &'a Plane,
+    pub(super) guards: Option<&'a Guards>,
+    /// The conversation that the first call of a run continues.
+    pub(super) conversation: Option<&'a Arc<Conversation>>,
+}
 
 /// Checks and decodes the arguments of a call; `null` stands for an empty object.
 ///
@@ -75,31 +84,24 @@ pub(super) enum Pending<'a> {
 /// Starts a call: opens the instances that it needs, and runs the subtask that it may return.
 #[inline]
 pub(super) fn perform<'a>(
-    plane: &'a Plane,
+    setup: WorkerSetup<'a>,
     tool: &'a Registered,
     prepared: Prepared,
     ctx: &'a CallContext,
-    conversation: Option<&'a Arc<Conversation>>,
 ) -> Execution<'a> {
     // Boxed, here and below: functions nest deeper than workers, and most calls do not take this branch.
     if tool.receiver.is_some() || !tool.instances.is_empty() {
         return Execution::composed(async move {
             open_instances(tool, ctx).await?;
-            start(plane, tool, prepared, ctx, conversation).wait(tool, ctx).await
+            start(setup, tool, prepared, ctx).wait(tool, ctx).await
         });
     }
-    start(plane, tool, prepared, ctx, conversation)
+    start(setup, tool, prepared, ctx)
 }
 
 /// Starts a call whose instances are open.
 #[inline]
-fn start<'a>(
-    plane: &'a Plane,
-    tool: &Registered,
-    prepared: Prepared,
-    ctx: &'a CallContext,
-    conversation: Option<&'a Arc<Conversation>>,
-) -> Execution<'a> {
+fn start<'a>(setup: WorkerSetup<'a>, tool: &Registered, prepared: Prepared, ctx: &'a CallContext) -> Execution<'a> {
     match prepared {
         Prepared::Function { start, .. } => match start.start(ctx).0 {
             Body::Failed(error) => Execution::Done(Err(error)),
@@ -110,7 +112,7 @@ fn start<'a>(
                 Execution::Pending(Pending::Thread(AbortOnDropHandle::new(tokio::task::spawn_blocking(body))))
             }
         },
-        Prepared::Worker(briefing) => Execution::composed(plane.work(*briefing, ctx, conversation)),
+        Prepared::Worker(briefing) => Execution::composed(setup.work(*briefing, ctx)),
     }
 }
 
@@ -200,22 +202,43 @@ pub(super) async fn close_instances(
     result.and_then(|returned| closed.map(|()| returned).map_err(failed))
 }
 
-impl Plane {
+impl WorkerSetup<'_> {
     /// Runs a worker's turns.
-    async fn work(
-        &self,
-        worker: PreparedWorker,
-        ctx: &CallContext,
-        conversation: Option<&Arc<Conversation>>,
-    ) -> Result<ToolReturn, CallError> {
+    async fn work(self, worker: PreparedWorker, ctx: &CallContext) -> Result<ToolReturn, CallError> {
         let PreparedWorker { plan, render, .. } = worker;
         let prompt = render(ctx).prompt().await?;
-        let mut run = self.worker_run(&plan, ctx).await?;
-        run.conversation = conversation.filter(|_| ctx.frame().by == Caller::User).cloned();
+        let run = self.worker_run(&plan, ctx).await?;
         let limits = Limits { max_turns: plan.max_turns, retries: plan.retries };
         run.run(prompt, limits).await
     }
 
+    async fn worker_run(self, plan: &WorkerPlan, ctx: &CallContext) -> Result<WorkerRun, CallError> {
+        let ModelPlan { model, tools, output } = self.plane.model_plan(plan, ctx)?;
+        if !plan.server_side_tools.is_empty() {
+            // Do not ask the approver about a request that would be refused.
+            ctx.check_request(model.name(), self.plane.config.prices.price(model.name()).is_some())?;
+        }
+        let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
+        Ok(WorkerRun {
+            ctx: ctx.clone(),
+            model_name: model.name().into(),
+            prices: Arc::clone(&self.plane.config.prices),
+            model,
+            instructions: output.instructed(&plan.instructions),
+            tools,
+            server_side_tools,
+            output,
+            settings: plan.settings.clone().over(&self.plane.config.settings),
+            streaming: self.plane.config.streaming,
+            return_denials: self.plane.config.return_permission_errors,
+            processors: Arc::clone(&self.plane.config.processors),
+            guards: self.guards.cloned(),
+            conversation: self.conversation.cloned(),
+        })
+    }
+}
+
+impl Plane {
     /// Chooses the model of a worker, or returns why it has none or the model does not support what the worker needs.
     pub(super) fn model_plan(&self, plan: &WorkerPlan, ctx: &CallContext) -> Result<ModelPlan, CallError> {
         let model = self.models.choose(ctx.name(), plan)?;
@@ -241,31 +264,6 @@ impl Plane {
         }
         let output = Output::new(plan.output, plan.shape(), plan.check, profile, !tools.is_empty()).map_err(unfit)?;
         Ok(ModelPlan { model, tools, output })
-    }
-
-    async fn worker_run(&self, plan: &WorkerPlan, ctx: &CallContext) -> Result<WorkerRun, CallError> {
-        let ModelPlan { model, tools, output } = self.model_plan(plan, ctx)?;
-        if !plan.server_side_tools.is_empty() {
-            // Do not ask the approver about a request that would be refused.
-            ctx.check_request(model.name(), self.config.prices.price(model.name()).is_some())?;
-        }
-        let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
-        Ok(WorkerRun {
-            ctx: ctx.clone(),
-            model_name: model.name().into(),
-            prices: Arc::clone(&self.config.prices),
-            model,
-            instructions: output.instructed(&plan.instructions),
-            tools,
-            server_side_tools,
-            output,
-            settings: plan.settings.clone().over(&self.config.settings),
-            streaming: self.config.streaming,
-            return_denials: self.config.return_permission_errors,
-            processors: Arc::clone(&self.config.processors),
-            guards: self.guards(ctx).cloned(),
-            conversation: None,
-        })
     }
 }
 

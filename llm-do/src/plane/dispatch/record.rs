@@ -15,13 +15,15 @@ use self::call_record::{CallRecord, RecordedOutcome, digest_of};
 pub(super) use self::retry::retry;
 use self::retry::{AFTER_GUARDS, AfterGuards, may_be_forgotten, with_causes};
 use super::open_call::OpenCall;
-use super::perform::{close_instances, flatten_panic, perform, run_unless_stopped};
+use super::perform::{WorkerSetup, close_instances, flatten_panic, perform, run_unless_stopped};
 use super::{Plane, Run};
 use crate::base::error::CallError;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Caller, ItemKind};
 use crate::observe::journal::{AnnouncedCall, InFlightStep, StepKind, StepSpec, too_deep};
 use crate::plane::context::{CallContext, JournalMethod};
+use crate::plane::guard::Guards;
+use crate::plane::history::Conversation;
 use crate::plane::registry::{Prepared, Registered};
 
 /// Returns the keys of the nested failures that caused a call to fail, if it failed.
@@ -160,7 +162,12 @@ impl Run {
             _ if tool.is_composite() => (JournalMethod::Call, *step),
             _ => (JournalMethod::Step, *step),
         };
-        let local = run_for_record(Arc::clone(&self.plane), Arc::clone(tool), prepared, ctx.clone());
+        let setup = RecordedSetup {
+            plane: Arc::clone(&self.plane),
+            guards: self.guards(ctx).cloned(),
+            conversation: Some(&self.conversation).filter(|_| ctx.is_first()).cloned(),
+        };
+        let local = run_for_record(setup, Arc::clone(tool), prepared, ctx.clone());
         let recorded = ctx.recorded(mode, step, local).await?;
         if ctx.frame().by == Caller::User {
             ctx.begin_steps_after(&digest_of(&recorded.value));
@@ -185,14 +192,28 @@ impl Run {
     }
 }
 
+/// What a worker's call takes from its run, for a task that may outlive the run.
+struct RecordedSetup {
+    plane: Arc<Plane>,
+    guards: Option<Guards>,
+    conversation: Option<Arc<Conversation>>,
+}
+
+impl RecordedSetup {
+    fn borrowed(&self) -> WorkerSetup<'_> {
+        let Self { plane, guards, conversation } = self;
+        WorkerSetup { plane, guards: guards.as_ref(), conversation: conversation.as_ref() }
+    }
+}
+
 /// Runs a call and returns its record; owns what it needs, so that a journal can run it on any task.
 async fn run_for_record(
-    plane: Arc<Plane>,
+    setup: RecordedSetup,
     tool: Arc<Registered>,
     prepared: Prepared,
     ctx: CallContext,
 ) -> Result<CallRecord, CallError> {
-    let result = perform_in_time(&plane, &tool, prepared, &ctx).await;
+    let result = perform_in_time(setup.borrowed(), &tool, prepared, &ctx).await;
     // Before recording, so that a failure to close is part of the record.
     let result = close_instances(&tool, &ctx, result).await;
     let causes = failure_causes(&result, &ctx);
@@ -206,7 +227,7 @@ async fn run_for_record(
     ctx.check_all_replayed()?;
     let usage = tool.is_composite().then(|| ctx.usage_tree()).filter(|used| !used.is_zero());
     let (created_workers, user_messages) =
-        (plane.runtime_workers.created_by(&ctx.key()), ctx.frame().user_messages.take());
+        (setup.plane.runtime_workers.created_by(&ctx.key()), ctx.frame().user_messages.take());
     let approved = ctx.frame().approved.get().map(|approved| approved.clone()).unwrap_or_default();
     Ok(CallRecord { usage, created_workers, user_messages, approved, ..CallRecord::of(outcome, causes) })
 }
@@ -220,13 +241,13 @@ fn leaves_no_time(ctx: &CallContext) -> bool {
 /// Runs a call until it returns, panics or exceeds its own timeout, all of which are recorded so that the call is not
 /// repeated.
 async fn perform_in_time(
-    plane: &Plane,
+    setup: WorkerSetup<'_>,
     tool: &Registered,
     prepared: Prepared,
     ctx: &CallContext,
 ) -> Result<ToolReturn, CallError> {
     // Boxed, since calls nest.
-    let body = Box::pin(async move { perform(plane, tool, prepared, ctx, None).wait(tool, ctx).await });
+    let body = Box::pin(async move { perform(setup, tool, prepared, ctx).wait(tool, ctx).await });
     let body = pin!(AssertUnwindSafe(body).catch_unwind());
     run_unless_stopped(|| ctx.own_timeout().boxed(), body).await.and_then(|caught| flatten_panic(tool, caught))
 }

@@ -30,12 +30,17 @@ pub(crate) struct Root {
     /// The run's id, once known: with a journal, when the run starts, since a resumed run keeps its id.
     pub(crate) id: Arc<OnceLock<Arc<str>>>,
     pub(crate) settings: RunSettings,
+    /// The call that the run is started under, if any.
+    pub(crate) under: Option<CallContext>,
 }
 
 impl Root {
     /// Executes the call.
-    pub(crate) async fn run(self) -> Result<ToolReturn, CallError> {
+    pub(crate) async fn run(mut self) -> Result<ToolReturn, CallError> {
         let _cancel_on_drop = self.cancellation.clone().drop_guard();
+        if let Some(caller) = self.under.take() {
+            return Box::pin(self.run_under(caller)).await;
+        }
         let arguments = self.arguments?;
         let tool = self.plane.registry.get(&self.name);
         let arguments = if let Some(tool) = tool { tool.canonical(arguments) } else { arguments };

@@ -36,6 +36,13 @@ impl RunSettings {
         (mode.is_some() || approver.is_some()).then(|| plane.approvals.for_run(mode, approver))
     }
 
+    /// Returns the approvals of a run under another: the rules of its runtime, with the other run's mode and approver
+    /// unless it has its own.
+    pub(super) fn approvals_under(&mut self, plane: &Plane, outer: &Approvals) -> Approvals {
+        let (mode, approver) = (self.approval_mode, self.approver.take());
+        plane.approvals.under(outer).for_run(mode, approver)
+    }
+
     /// Returns the limits of the run.
     pub(super) fn limits(&self, plane: &Plane) -> Option<Arc<Limits>> {
         match (&self.limits, &plane.config.limits) {
@@ -54,7 +61,9 @@ impl Run {
 
     /// Returns the input handler of this run, if any.
     pub(super) fn run_input_handler(&self) -> Option<&Arc<dyn InputHandler>> {
-        self.settings.input_handler.as_ref().or(self.plane.config.input_handler.as_ref())
+        let outer = || self.outer.as_ref().and_then(|outer| outer.run_input_handler());
+        let own = || self.plane.config.input_handler.as_ref();
+        self.settings.input_handler.as_ref().or_else(outer).or_else(own)
     }
 
     /// Returns the folder below which this run reads files.
@@ -70,9 +79,9 @@ impl Run {
     /// Waits until all sinks of this run have processed their events, or have timed out.
     pub(super) async fn settle(&self) {
         if self.sinks.is_open() {
-            event::flush_with_timeout(&[&*self.plane.sinks, &*self.sinks.sinks()].concat()).await;
+            event::flush_with_timeout(&[self.runtime_sinks(), &*self.sinks.sinks()].concat()).await;
         } else {
-            event::flush_with_timeout(&self.plane.sinks).await;
+            event::flush_with_timeout(self.runtime_sinks()).await;
         }
     }
 

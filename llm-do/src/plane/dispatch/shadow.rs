@@ -215,12 +215,15 @@ impl CallContext {
             user = caller;
         }
         let own = self.frame();
-        user.clone().into_child(CallFrame {
-            depth: own.depth,
-            nesting: own.nesting,
-            is_shadow: true,
-            is_unguarded: own.is_unguarded,
-            ..CallFrame::new(own.call, Arc::clone(&own.name), own.by)
-        })
+        user.clone().into_child_of(
+            Arc::clone(self.host()),
+            CallFrame {
+                depth: own.depth,
+                nesting: own.nesting,
+                is_shadow: true,
+                is_unguarded: own.is_unguarded,
+                ..CallFrame::new(own.call, Arc::clone(&own.name), own.by)
+            },
+        )
     }
 }

@@ -22,7 +22,7 @@ use crate::plane::context::CallContext;
 pub(crate) struct Guards(Arc<[NamedGuard]>);
 
 /// A guard, with its name at the start of the session.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct NamedGuard {
     name: Arc<str>,
     hooks: Arc<dyn Guard>,
@@ -34,6 +34,12 @@ impl Guards {
         let named: Arc<[_]> =
             guards.into_iter().map(|guard| NamedGuard { name: guard.name().into(), hooks: guard }).collect();
         (!named.is_empty()).then_some(Self(named))
+    }
+
+    /// Returns the guards of a run under another, whose guards come first.
+    pub(crate) fn chained(outer: Option<&Self>, own: Option<&Self>) -> Option<Self> {
+        let (Some(Self(outer)), Some(Self(own))) = (outer, own) else { return outer.or(own).cloned() };
+        Some(Self(outer.iter().chain(own.iter()).cloned().collect()))
     }
 
     /// Returns the guards in the order of their `before_*` hooks.

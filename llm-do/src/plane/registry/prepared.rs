@@ -76,6 +76,10 @@ impl Prepared {
                 let kept = is_read.then(|| Box::new(tool.canonical(given.clone())));
                 Ok(Self::Function { start: (decode.value)(given)?, given: kept, unordered: tool.unordered() })
             }
+            Code::Value(function) => {
+                let start = (function.decode)(tool.canonical(given))?;
+                Ok(Self::Function { start, given: None, unordered: tool.unordered() })
+            }
             Code::Worker(plan) => {
                 let kept = tool.canonical(given.clone());
                 let (decoded, found) = find_files(|| (plan.ask)(given, tool.schema()));

@@ -19,6 +19,7 @@ use crate::observe::event::ItemKind;
 use crate::plane::context::{StateKey, Variant};
 use crate::plane::declared::Declared;
 use crate::plane::definition::{DeclaredRule, Decode, Implementation, InstanceDef, Location, Preview, ToolDef};
+use crate::plane::function_tool::FunctionTool;
 
 /// The schema of a prompt, built once, since each `llm_ask` is a worker that takes one.
 static PROMPT: LazyLock<Arc<CheckedSchema>> =
@@ -43,6 +44,9 @@ pub struct Registered {
     pub(crate) code: Code,
     arguments: Arc<CheckedSchema>,
     takes_prompt: bool,
+    approval: Option<DeclaredRule>,
+    /// The template for the one-line summary of a call.
+    summary: Option<Arc<str>>,
     /// The definition that its macro registered, if one did.
     linked: Option<ToolDef>,
     variant: OnceLock<Variant>,
@@ -58,6 +62,8 @@ pub struct Registered {
 pub(crate) enum Code {
     /// A function, which decodes its arguments first.
     Function(Decode),
+    /// A function that the program added.
+    Value(Arc<FunctionTool>),
     /// A model.
     Worker(Arc<WorkerPlan>),
 }
@@ -105,6 +111,8 @@ impl Registered {
             },
             arguments,
             takes_prompt: (def.takes_prompt)(),
+            approval: def.approval,
+            summary: def.summary.map(Arc::from),
             linked: Some(*def),
             variant: OnceLock::new(),
             file: None,
@@ -136,9 +144,44 @@ impl Registered {
             code: Code::Worker(Arc::new(plan)),
             arguments,
             takes_prompt: spec.input_schema.is_none(),
+            approval: None,
+            summary: None,
             linked: None,
             variant: OnceLock::new(),
             file,
+            unwritten: OnceLock::new(),
+            may_skip_fields: OnceLock::new(),
+            reads_text: OnceLock::new(),
+        }
+    }
+
+    /// Returns a tool that the program added, which may call everything until its toolsets are resolved.
+    pub(super) fn from_tool(tool: FunctionTool, origin: Origin) -> Self {
+        let checked = CheckedSchema::new(tool.parameters.clone());
+        let arguments = Arc::new(if tool.is_typed() { checked } else { checked.untrusted() });
+        let parameters = Arc::clone(&arguments.schema);
+        Self {
+            spec: ToolSpec {
+                name: tool.name.as_str().into(),
+                description: tool.description.as_str().into(),
+                parameters,
+            },
+            place: None,
+            kind: ItemKind::Tool,
+            effect: tool.effect,
+            origin,
+            timeout: tool.timeout,
+            declared: None,
+            instances: Vec::new(),
+            receiver: None,
+            arguments,
+            takes_prompt: false,
+            approval: tool.approval,
+            summary: tool.summary.clone(),
+            code: Code::Value(Arc::new(tool)),
+            linked: None,
+            variant: OnceLock::new(),
+            file: None,
             unwritten: OnceLock::new(),
             may_skip_fields: OnceLock::new(),
             reads_text: OnceLock::new(),
@@ -194,6 +237,7 @@ impl Registered {
     pub fn output(&self) -> Option<Value> {
         match &self.code {
             Code::Worker(plan) => Some(plan.output_schema()),
+            Code::Value(tool) => tool.output.clone(),
             Code::Function(_) => self.linked?.output.map(|schema| schema()),
         }
     }
@@ -225,7 +269,7 @@ impl Registered {
 
     /// Returns the approval rule in its source, if there is one.
     pub(crate) fn approval(&self) -> Option<DeclaredRule> {
-        self.linked.as_ref()?.approval
+        self.approval
     }
 
     /// Returns the function that shows what a call would do.
@@ -234,15 +278,15 @@ impl Registered {
     }
 
     /// Returns the template for the one-line summary of a call.
-    pub(crate) fn summary(&self) -> Option<&'static str> {
-        self.linked.as_ref()?.summary
+    pub(crate) fn summary(&self) -> Option<&Arc<str>> {
+        self.summary.as_ref()
     }
 
     /// Returns how a model implements it, if it is a worker.
     pub(crate) fn plan(&self) -> Option<&Arc<WorkerPlan>> {
         match &self.code {
             Code::Worker(plan) => Some(plan),
-            Code::Function(_) => None,
+            Code::Function(_) | Code::Value(_) => None,
         }
     }
 

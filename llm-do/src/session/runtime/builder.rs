@@ -2,9 +2,9 @@
 
 mod approval;
 mod bounds;
+mod items;
 mod models;
 mod observation;
-mod workers;
 
 use std::any::TypeId;
 use std::path::PathBuf;
@@ -15,14 +15,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::{BuildError, Runtime, named_limits};
 use crate::declare::worker_file;
-use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::{self, EventSink};
 use crate::observe::journal::{ChildSteps, Journal};
 use crate::plane::approval::{ApprovalMode, Approvals, Approver, Policy};
 use crate::plane::config::SessionConfig;
 use crate::plane::dispatch::{Plane, RuntimeWorkers, Shadow, Shadows};
 use crate::plane::guard::{Guard, Guards};
-use crate::plane::registry::{Origin, Registry};
+use crate::plane::registry::{Contents, Origin, Registry};
 use crate::plane::user_input::InputHandler;
 
 /// Configures a [`Runtime`]; created by [`Runtime::builder`].
@@ -40,7 +39,7 @@ pub struct RuntimeBuilder {
     capabilities: CapabilityTable,
     sinks: Vec<Arc<dyn EventSink>>,
     shadows: Vec<Shadow>,
-    workers: Vec<(WorkerSpec, Origin)>,
+    contents: Contents,
     worker_dirs: Vec<PathBuf>,
     worker_store: Option<PathBuf>,
     cancellation: CancellationToken,
@@ -101,7 +100,7 @@ impl RuntimeBuilder {
     /// # Errors
     ///
     /// Returns all errors of one kind. The kinds are checked in this order: worker files; names that collide,
-    /// prefixes of two model providers, unknown names in `toolsets` and invalid workers; missing state of registered
+    /// prefixes of two model providers, unknown names in `toolsets` and in [`only`](Self::only), invalid workers and tools; missing state of registered
     /// tools; unknown names in limits and timeouts; malformed model names and providers that are not linked, unless
     /// [`force_model`](Self::force_model) is set; unknown names in the policy; unknown names in shadows.
     ///
@@ -113,13 +112,13 @@ impl RuntimeBuilder {
         self.build_on(registry)
     }
 
-    /// Collects the linked items and the added workers.
+    /// Collects the linked items and those that were added.
     pub(crate) fn collect(&mut self) -> Result<Registry, BuildError> {
-        let mut workers = std::mem::take(&mut self.workers);
+        let mut contents = std::mem::take(&mut self.contents);
         let store = self.worker_store.as_deref();
         let read = worker_file::read_dirs(&self.worker_dirs, store).map_err(BuildError::WorkerFiles)?;
-        workers.extend(read.into_iter().map(|(spec, path)| (spec, Origin::File(path))));
-        Ok(Registry::with_workers(workers)?)
+        contents.workers.extend(read.into_iter().map(|(spec, path)| (spec, Origin::File(path))));
+        Ok(Registry::with(contents)?)
     }
 
     /// Returns the prices of models.

@@ -100,7 +100,7 @@ impl Runtime {
             id: Arc::clone(&id),
         };
         let (plane, name, settings) = (Arc::clone(&self.plane), name.to_owned(), RunSettings::default());
-        let root = Root { plane, name, arguments, conversation, cancellation, user, id, settings };
+        let root = Root { plane, name, arguments, conversation, cancellation, user, id, settings, under: None };
         Start { root, handle, read, types: PhantomData }
     }
 }
@@ -143,6 +143,17 @@ impl<T, C> Start<T, C> {
     pub(super) fn conversation(mut self, conversation: Arc<Conversation>) -> Self {
         self.handle.conversation = Arc::clone(&conversation);
         self.root.conversation = conversation;
+        self
+    }
+
+    /// Starts the run under a call of another run, as its child: see [`Runtime::run_under`].
+    ///
+    /// An approver or a mode of this [`Start`] replaces that of the other run.
+    pub fn under<S>(mut self, ctx: &CallContext<S>) -> Self {
+        let id: Arc<OnceLock<Arc<str>>> = Arc::new(OnceLock::from(Arc::from(ctx.run_id())));
+        self.handle.id = Arc::clone(&id);
+        self.root.id = id;
+        self.root.under = Some(ctx.declaring());
         self
     }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::super::Run;
 use super::super::perform::decode;
-use super::{edited_arguments, emit_decision, masked, request};
+use super::{edited_arguments, emit_decision, masked};
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{ApprovalScope, DecidedBy, RuleSource};
 use crate::observe::journal::{StepKind, StepSpec};
@@ -103,14 +103,14 @@ impl Run {
     ) -> Result<Option<Value>, CallError> {
         let invalid = |fault: Fault| CallError::invalid(tool.name(), fault);
         if answer.scope != ApprovalScope::Call {
-            let request = request(ctx, tool, prepared).map_err(invalid)?;
+            let request = self.request(ctx, tool, prepared).map_err(invalid)?;
             self.remember(ctx, &request, answer.scope);
         }
         let edited = answer.edited_arguments().map(|edited| decode(tool, Ok(edited.clone()), true)).transpose()?;
         let (rule, answer) = if has_result || !answer.is_approved() {
             (RuleSource::Journal, answer)
         } else {
-            let request = || request(ctx, tool, edited.as_ref().unwrap_or(prepared));
+            let request = || self.request(ctx, tool, edited.as_ref().unwrap_or(prepared));
             self.approvals().recheck(tool, ctx.frame().by, &request, answer).map_err(invalid)?
         };
         emit_decision(ctx, &rule, &masked(tool, &answer));

@@ -1,10 +1,11 @@
-//! Workers added to the linked ones.
+//! Which linked items a runtime has, and the workers and tools that are added to them.
 
 use std::path::PathBuf;
 
 use super::RuntimeBuilder;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::definition::Location;
+use crate::plane::function_tool::FunctionTool;
 use crate::plane::registry::Origin;
 
 impl RuntimeBuilder {
@@ -29,8 +30,56 @@ impl RuntimeBuilder {
     /// ```
     #[track_caller]
     pub fn worker(mut self, spec: WorkerSpec) -> Self {
-        let caller = std::panic::Location::caller();
-        self.workers.push((spec, Origin::Source(Location::new(caller.file(), caller.line()))));
+        self.contents.workers.push((spec, caller()));
+        self
+    }
+
+    /// Adds a tool: a [`FunctionTool`] or a [`SubtaskTool`](crate::runtime::SubtaskTool). Default: none.
+    ///
+    /// Models, code and worker files find it by its name like a linked one: `toolsets = ["name"]`,
+    /// [`CallContext::call_tool`](crate::CallContext::call_tool). If another item has the name, [`build`](Self::build)
+    /// fails with both places.
+    #[track_caller]
+    pub fn tool(mut self, tool: impl Into<FunctionTool>) -> Self {
+        self.contents.tools.push((tool.into(), caller()));
+        self
+    }
+
+    /// Takes only these linked tools, workers, entries and toolsets, with everything that they declare, directly or
+    /// not. Default: everything that is linked.
+    ///
+    /// For a session over a part of the program, such as a library that has a runtime of its own: state, models and
+    /// names of the other items are not needed. What an item that declares nothing calls must be named too. Workers and
+    /// tools that are added to this builder are always included, with what they declare. Repeated calls add names.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use llm_do::prelude::*;
+    ///
+    /// /// Add two numbers.
+    /// #[tool(effect = read_only)]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// struct Database;
+    ///
+    /// /// Count the rows.
+    /// #[tool(effect = read_only)]
+    /// fn rows(_database: State<Database>) -> u64 {
+    ///     7
+    /// }
+    ///
+    /// # fn main() -> Result<()> {
+    /// // `rows` would need the state.
+    /// let runtime = Runtime::builder().only(["add"]).build()?;
+    /// assert_eq!(runtime.registry().iter().map(|item| item.name()).collect::<Vec<_>>(), ["add"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn only(mut self, names: impl IntoIterator<Item: Into<String>>) -> Self {
+        self.contents.only.get_or_insert_default().extend(names.into_iter().map(Into::into));
         self
     }
 
@@ -59,4 +108,11 @@ impl RuntimeBuilder {
         self.worker_store = Some(path.into());
         self
     }
+}
+
+/// Returns where the program adds an item.
+#[track_caller]
+fn caller() -> Origin {
+    let caller = std::panic::Location::caller();
+    Origin::Source(Location::new(caller.file(), caller.line()))
 }

@@ -1,0 +1,146 @@
+//! What a registry contains: the linked items, or some of them, and those that the program adds.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use llm_do_worker_file::did_you_mean;
+
+use super::names::DeclarationSource;
+use super::{Origin, Registered, plan};
+use crate::declare::toolset::Member;
+use crate::declare::worker_spec::WorkerSpec;
+use crate::plane::definition::{Declaration, ToolDef, ToolsetDef};
+use crate::plane::function_tool::FunctionTool;
+
+/// What a program adds to the linked items, and which of them it takes.
+#[derive(Debug, Default)]
+pub(crate) struct Contents {
+    pub(crate) workers: Vec<(WorkerSpec, Origin)>,
+    pub(crate) tools: Vec<(FunctionTool, Origin)>,
+    /// The linked items and toolsets to include, with what they declare; `None` for all.
+    pub(crate) only: Option<Vec<String>>,
+}
+
+/// An item, and what it declares before the names are resolved.
+pub(super) type Item = (Registered, Option<DeclarationSource>);
+
+impl Contents {
+    /// Returns the linked items and toolsets to include; adds a fault for each unknown name.
+    pub(super) fn linked(&self, faults: &mut Vec<String>) -> (Vec<&'static ToolDef>, Vec<ToolsetDef>) {
+        let mut defs: Vec<&ToolDef> = inventory::iter::<ToolDef>.into_iter().collect();
+        defs.sort_by_key(|def| (def.name, def.location.to_string()));
+        let mut toolsets: Vec<_> = inventory::iter::<ToolsetDef>.into_iter().copied().collect();
+        toolsets.sort_by_key(|def| (def.name, def.location.to_string()));
+        if let Some(only) = &self.only {
+            let mut selection = Selection::of(&defs, &toolsets);
+            for name in only {
+                faults.extend(selection.include(name, || self.is_added(name)).err());
+            }
+            let added = self.workers.iter().flat_map(|(spec, _)| &spec.toolsets);
+            // A name that no item has is reported where it is declared.
+            let added = added.chain(self.tools.iter().flat_map(|(tool, _)| tool.toolsets.iter().flatten()));
+            added.for_each(|name| drop(selection.include(name, || true)));
+            let Selection { included, .. } = selection;
+            defs.retain(|def| included.contains(def.name));
+            // A toolset whose members are all included can be named too.
+            let is_whole = |set: &ToolsetDef| set.members.iter().all(|member| included.contains(member.tool()));
+            toolsets.retain(|set| included.contains(set.name) || is_whole(set));
+        }
+        (defs, toolsets)
+    }
+
+    fn is_added(&self, name: &str) -> bool {
+        self.workers.iter().any(|(spec, _)| spec.name == name) || self.tools.iter().any(|(tool, _)| tool.name == name)
+    }
+
+    /// Returns the faults of what the program adds.
+    pub(super) fn faults(&self) -> impl Iterator<Item = String> {
+        let fault = |kind, name: &str, origin: &Origin, fault| format!("the {kind} `{name}` ({origin}): {fault}");
+        let of_worker = move |(spec, origin): &(WorkerSpec, Origin)| -> Vec<_> {
+            spec.faults().into_iter().map(|text| fault("worker", spec.name(), origin, text)).collect()
+        };
+        let of_tool = move |(tool, origin): &(FunctionTool, Origin)| -> Vec<_> {
+            tool.faults().into_iter().map(|text| fault("tool", tool.name(), origin, text)).collect()
+        };
+        self.workers.iter().flat_map(of_worker).chain(self.tools.iter().flat_map(of_tool))
+    }
+
+    /// Returns what the program adds as items.
+    pub(super) fn into_items(self) -> impl Iterator<Item = Item> {
+        let worker = |(spec, origin): (WorkerSpec, Origin)| {
+            (Registered::from_spec(&spec, origin), Some(by_name(&spec.toolsets)))
+        };
+        let tool = |(tool, origin): (FunctionTool, Origin)| {
+            let declared = tool.toolsets.as_deref().map(by_name);
+            (Registered::from_tool(tool, origin), declared)
+        };
+        self.workers.into_iter().map(worker).chain(self.tools.into_iter().map(tool))
+    }
+}
+
+/// Returns the faults of linked items.
+pub(super) fn linked_faults(defs: &[&ToolDef]) -> Vec<String> {
+    // Faults of arguments would keep models from calling the item.
+    let of_arguments = |def: &&ToolDef| -> Vec<_> {
+        let (name, location) = (def.name, def.location);
+        (def.faults)().into_iter().map(move |fault| format!("`{name}` ({location}): {fault}")).collect()
+    };
+    defs.iter().flat_map(|def| plan::faults(def)).chain(defs.iter().flat_map(of_arguments)).collect()
+}
+
+/// Returns a declaration of these names.
+pub(super) fn by_name(names: &[String]) -> DeclarationSource {
+    DeclarationSource { members: Vec::new(), by_name: names.iter().map(|name| Arc::from(name.as_str())).collect() }
+}
+
+/// Some of the linked items and toolsets, with everything that they declare, directly or not.
+struct Selection<'a> {
+    declarations: BTreeMap<&'static str, Vec<&'static Declaration>>,
+    toolsets: BTreeMap<&'static str, &'a ToolsetDef>,
+    included: HashSet<&'static str>,
+}
+
+impl<'a> Selection<'a> {
+    /// Starts with nothing included.
+    fn of(defs: &[&'static ToolDef], toolsets: &'a [ToolsetDef]) -> Self {
+        let mut declarations: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for def in defs {
+            declarations.entry(def.name).or_default().extend(def.declaration);
+        }
+        let toolsets = toolsets.iter().map(|set| (set.name, set)).collect();
+        Self { declarations, toolsets, included: HashSet::new() }
+    }
+
+    /// Includes an item or a toolset, or returns that its name is unknown.
+    fn include(&mut self, name: &str, is_added: impl Fn() -> bool) -> Result<(), String> {
+        let own = self.declarations.get_key_value(name).map(|(name, _)| *name);
+        let own = own.or_else(|| self.toolsets.get_key_value(name).map(|(name, _)| *name));
+        if own.is_none() && !is_added() {
+            return Err(self.unknown(name));
+        }
+        let mut open: Vec<&'static str> = own.into_iter().collect();
+        while let Some(name) = open.pop() {
+            if self.included.insert(name) {
+                open.extend(self.declared_by(name));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the members of a toolset, or what an item declares.
+    fn declared_by(&self, name: &str) -> impl Iterator<Item = &'static str> {
+        let set = self.toolsets.get(name).into_iter().flat_map(|set| set.members);
+        let declared = self.declarations.get(name).into_iter().flatten();
+        let members = declared.clone().flat_map(|declared| declared.members.iter().copied().flatten());
+        set.chain(members).map(Member::tool).chain(declared.flat_map(|declared| declared.by_name).copied())
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let known = self.declarations.keys().chain(self.toolsets.keys()).copied();
+        let hint = match did_you_mean(name, known) {
+            near if near.is_empty() => "; link its library".to_owned(),
+            near => near,
+        };
+        format!("`only`: unknown tool, worker, entry or toolset `{name}`{hint}")
+    }
+}
