@@ -8,6 +8,24 @@ use tokio_util::sync::CancellationToken;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cancellation(OnceLock<CancellationToken>);
 
+/// Waits for `body`, and cancels `token` once `trigger` is cancelled; `body` ends when it notices the token.
+pub(crate) async fn cancelled_with<T>(
+    trigger: &CancellationToken,
+    token: &CancellationToken,
+    body: impl Future<Output = T>,
+) -> T {
+    let cancelling = async {
+        trigger.cancelled().await;
+        token.cancel();
+        std::future::pending().await
+    };
+    tokio::select! {
+        biased;
+        result = cancelling => result,
+        result = body => result,
+    }
+}
+
 impl Cancellation {
     /// Returns a cancellation that is triggered by `token`.
     pub(crate) fn from_token(token: CancellationToken) -> Self {

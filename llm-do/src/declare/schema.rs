@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 pub(crate) use self::blocking::run_blocking;
 pub(crate) use self::check::{CheckedSchema, has_whole, make_whole, untrusted_schema_fault};
 pub(crate) use self::compare::differences;
-pub(crate) use self::limits::{MAX_VALUE_DEPTH, dismantle, is_shallow};
+pub(crate) use self::limits::{MAX_VALUE_DEPTH, depth_fault, dismantle, is_shallow};
 
 /// Returns the schema of `T`: draft 2020-12, without titles and `$schema`.
 ///

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::base::error::Fault;
 use crate::base::usage::Limits;
-use crate::declare::schema::{MAX_VALUE_DEPTH, dismantle, is_shallow, untrusted_schema_fault};
+use crate::declare::nesting;
+use crate::declare::schema::{depth_fault, untrusted_schema_fault};
 use crate::declare::tool::WorkerOutput;
 
 /// How a worker's model returns structured output.
@@ -201,12 +202,9 @@ impl WorkerSpec {
     /// Returns a schema that is shallow enough for recursive functions; drops any other and remembers its name.
     fn keep_shallow(&mut self, what: &'static str, schema: Value) -> Option<Value> {
         self.too_deep.retain(|known| *known != what);
-        if is_shallow(&schema, MAX_VALUE_DEPTH) {
-            return Some(schema);
-        }
-        self.too_deep.push(what);
-        dismantle(schema);
-        None
+        let shallow = nesting::shallow(schema).ok();
+        self.too_deep.extend(shallow.is_none().then_some(what));
+        shallow
     }
 
     /// Sets how the model returns the output. Default: [`OutputMode::Auto`].
@@ -258,9 +256,7 @@ impl WorkerSpec {
                 faults.extend(untrusted_schema_fault(schema).map(|fault| format!("`{what}` {fault}")));
             }
         }
-        let too_deep =
-            |what| format!("`{what}` is nested deeper than {MAX_VALUE_DEPTH} levels; put parts of it into `$defs`");
-        faults.extend(self.too_deep.iter().map(too_deep));
+        faults.extend(self.too_deep.iter().map(|what| depth_fault(&format!("`{what}`"))));
         let input = self.input_schema.as_ref();
         if input.is_some_and(|schema| schema.get("type").and_then(Value::as_str) != Some("object")) {
             faults.push(NOT_AN_OBJECT.to_owned());

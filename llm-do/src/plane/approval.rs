@@ -2,6 +2,7 @@
 
 mod answer;
 mod decision;
+mod edit;
 mod function;
 mod inbox;
 mod memory;
@@ -18,7 +19,6 @@ use async_trait::async_trait;
 use futures_util::FutureExt;
 use futures_util::future::ready;
 use llm_do_providers::ServerSideTool;
-use serde_json::Value;
 
 pub(crate) use self::answer::{Answer, Verdict, edited};
 pub use self::decision::Decision;
@@ -33,7 +33,7 @@ pub use self::rule::Rule;
 use self::rules::{BuildRequest, LazyRequest, Rules, SourcedRule};
 use crate::base::error::Fault;
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, RuleSource};
-use crate::plane::registry::{Prepared, Registered, Registry};
+use crate::plane::registry::{Registered, Registry};
 
 /// Decides about calls that need approval.
 ///
@@ -315,48 +315,6 @@ impl Approvals {
                     }
                 }
             }
-        }
-    }
-
-    /// Returns the function that validates the approver's arguments against the schema and the blocking rules.
-    fn validate_edit(&self, tool: &Arc<Registered>, by: Caller, request: &ApprovalRequest) -> ValidateEdit {
-        let (rules, tool, request) = (Arc::clone(&self.rules), Arc::clone(tool), request.clone());
-        Box::new(move |edited| {
-            let (rules, tool, request) = (Arc::clone(&rules), Arc::clone(&tool), request.clone());
-            let validated = async move {
-                let decoded = Prepared::decode_apart(&tool, edited, true).await?;
-                rules.permitted_edit(&tool, by, &request, &decoded)
-            };
-            // The approver wrote the arguments, so it gets the full problem.
-            validated.map(|validated| validated.map_err(|fault| fault.model_message().to_owned())).boxed()
-        })
-    }
-}
-
-impl Rules {
-    /// Returns the approver's arguments as they run.
-    ///
-    /// # Errors
-    ///
-    /// A rule blocks a call with these arguments, or they cannot be written as JSON.
-    fn permitted_edit(
-        &self,
-        tool: &Registered,
-        by: Caller,
-        request: &ApprovalRequest,
-        edited: &Prepared,
-    ) -> Result<Value, Fault> {
-        let build = || {
-            let mut request = request.clone();
-            request.set_arguments(edited.shown()?);
-            Ok(request)
-        };
-        let shown = build()?;
-        // `given`, where a type writes its value differently: the approver's own form runs.
-        let arguments = shown.given.unwrap_or(shown.arguments);
-        match &self.rule(tool, by, &mut LazyRequest::new(&build))?.rule {
-            Rule::Blocked { reason } => Err(Fault::new(format!("blocked: {reason}"))),
-            Rule::PreApproved | Rule::Ask => Ok(arguments),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The context of a running tool, worker or entry, which is passed down the call tree.
 
 mod ask;
+mod callers;
 mod frame;
 mod given;
 mod host;
@@ -160,34 +161,6 @@ impl<S> CallContext<S> {
         by: Caller,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
         self.scope.host.call(self.declaring(), callee, arguments, by)
-    }
-
-    /// Returns the frames of this call and of its callers, up to the user's.
-    pub(crate) fn frames(&self) -> impl Iterator<Item = &CallFrame> {
-        let scopes = std::iter::successors(Some(&self.scope), |scope| Some(&scope.parent.as_ref()?.scope));
-        scopes.map(|scope| &scope.frame)
-    }
-
-    /// The same, without the frames of a run that this one was started under.
-    pub(crate) fn frames_of_run(&self) -> impl Iterator<Item = &CallFrame> {
-        let scopes = std::iter::successors(Some(&self.scope), |scope| Some(&scope.parent.as_ref()?.scope));
-        scopes.take_while(|scope| Arc::ptr_eq(&scope.host, &self.scope.host)).map(|scope| &scope.frame)
-    }
-
-    /// Returns whether it is the first call of a run: the user's, or that of a run under another.
-    pub(crate) fn is_first(&self) -> bool {
-        let is_other = |caller: &CallContext| !Arc::ptr_eq(&caller.scope.host, &self.scope.host);
-        self.frame().by == Caller::User || self.caller().is_some_and(is_other)
-    }
-
-    /// Returns the run that makes the calls.
-    pub(crate) fn host(&self) -> &Arc<dyn Host> {
-        &self.scope.host
-    }
-
-    /// Returns the context of the caller; `None` for the user's context.
-    pub(crate) fn caller(&self) -> Option<&CallContext> {
-        self.scope.parent.as_ref()
     }
 
     /// Returns how many workers the call is nested in: 0 in an entry, 1 in a worker that it calls.

@@ -89,6 +89,8 @@ pub(crate) struct Run {
     settings: RunSettings,
     /// The run that this one was started under.
     outer: Option<Arc<Run>>,
+    /// Whether a run that contains this one is of the same runtime.
+    is_repeated: bool,
     guards: Option<Guards>,
     /// Approvals that replace those of the runtime.
     approvals: Option<Approvals>,
@@ -121,6 +123,7 @@ impl Run {
             is_resumed,
             settings,
             outer: None,
+            is_repeated: false,
             guards,
             approved,
             approvals,
@@ -158,12 +161,17 @@ impl Run {
 
     /// Finishes the run after its root call, and returns that call's result.
     async fn finish(&self, ctx: &CallContext, result: Result<ToolReturn, CallError>) -> Result<ToolReturn, CallError> {
-        self.finish_shadows().await;
-        // Instances of cancelled calls may still be closing, and the application may exit after the run.
-        self.close_tasks.finished().await;
+        self.finish_tasks().await;
         // The usage of the run, including shadows.
         ctx.emit(|| EventKind::Usage { used: ctx.run_usage() });
         result
+    }
+
+    /// Waits for what runs beside the calls.
+    async fn finish_tasks(&self) {
+        self.finish_shadows().await;
+        // Instances of cancelled calls may still be closing, and the application may exit after the run.
+        self.close_tasks.finished().await;
     }
 
     /// Returns whether the arguments of a call are needed by anything other than the tool.

@@ -14,7 +14,8 @@ use serde_json::Value;
 
 pub use self::subtask_tool::SubtaskTool;
 use crate::base::error::{Fault, Result};
-use crate::declare::schema::{self, MAX_VALUE_DEPTH, dismantle, is_shallow, untrusted_schema_fault};
+use crate::declare::nesting;
+use crate::declare::schema::{self, depth_fault, untrusted_schema_fault};
 use crate::declare::tool::{Effect, Failure, ResultForm, Running, ToolOutput};
 use crate::plane::context::CallContext;
 use crate::plane::definition::{DeclaredRule, Start};
@@ -95,7 +96,7 @@ pub struct FunctionTool {
     /// What it may call; `None` for everything.
     pub(crate) toolsets: Option<Vec<String>>,
     /// Whether the schema of the arguments comes from a Rust type.
-    is_typed: bool,
+    pub(crate) is_typed: bool,
     /// The names of schemas that were dropped because they are nested too deeply.
     too_deep: Vec<&'static str>,
     pub(crate) decode: Arc<DecodeValue>,
@@ -122,8 +123,9 @@ impl FunctionTool {
         let decode = move |given: Value| -> std::result::Result<Box<dyn Start>, Fault> {
             Ok(Box::new(FunctionCall { function: Arc::clone(&function), arguments: given.clone(), given }))
         };
-        let tool = Self::defined(name.into(), description.into(), effect, Arc::new(decode));
-        tool.parameters(schema)
+        let mut tool = Self::defined(name.into(), description.into(), effect, Arc::new(decode));
+        tool.parameters = tool.keep_shallow("the schema of the arguments", schema).unwrap_or_default();
+        tool
     }
 
     /// Defines a tool whose arguments are decoded as a type, from which their schema is made.
@@ -168,11 +170,6 @@ impl FunctionTool {
         }
     }
 
-    fn parameters(mut self, schema: Value) -> Self {
-        self.parameters = self.keep_shallow("the schema of the arguments", schema).unwrap_or_default();
-        self
-    }
-
     /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -214,12 +211,9 @@ impl FunctionTool {
 
     /// Returns a schema that is shallow enough for recursive functions; drops any other and remembers its name.
     fn keep_shallow(&mut self, what: &'static str, schema: Value) -> Option<Value> {
-        if is_shallow(&schema, MAX_VALUE_DEPTH) {
-            return Some(schema);
-        }
-        self.too_deep.push(what);
-        dismantle(schema);
-        None
+        let shallow = nesting::shallow(schema).ok();
+        self.too_deep.extend(shallow.is_none().then_some(what));
+        shallow
     }
 
     /// Returns all faults of the definition.
@@ -229,9 +223,7 @@ impl FunctionTool {
         if self.timeout.is_some_and(|timeout| timeout.is_zero()) {
             faults.push("its timeout is 0, so every call would time out; set none for no timeout".to_owned());
         }
-        let too_deep =
-            |what| format!("{what} is nested deeper than {MAX_VALUE_DEPTH} levels; put parts of it into `$defs`");
-        faults.extend(self.too_deep.iter().map(too_deep));
+        faults.extend(self.too_deep.iter().map(|what| depth_fault(what)));
         if self.too_deep.is_empty() {
             faults.extend(self.parameters_fault());
         }
@@ -244,11 +236,6 @@ impl FunctionTool {
         }
         let fault = Some(&self.parameters).filter(|_| !self.is_typed).and_then(untrusted_schema_fault);
         fault.map(|fault| format!("the schema of the arguments {fault}"))
-    }
-
-    /// Returns whether the schema of the arguments comes from a Rust type.
-    pub(crate) fn is_typed(&self) -> bool {
-        self.is_typed
     }
 }
 

@@ -79,6 +79,11 @@ pub(crate) fn is_shallow(value: &Value, depth: usize) -> bool {
     }
 }
 
+/// Returns the fault of a schema that is nested too deep to be kept; `what` names it.
+pub(crate) fn depth_fault(what: &str) -> String {
+    format!("{what} is nested deeper than {MAX_VALUE_DEPTH} levels; put parts of it into `$defs`")
+}
+
 /// Drops a value without recursion: it may be nested deeper than the stack allows.
 pub(crate) fn dismantle(value: Value) {
     let mut parts = vec![value];

@@ -23,7 +23,7 @@ use crate::plane::registry::{Prepared, Registered};
 const MAX_NESTING: u32 = 50;
 
 /// The callee: borrowed from the registry, or created for this call.
-pub(super) type Found<'a> = Cow<'a, Arc<Registered>>;
+type Found<'a> = Cow<'a, Arc<Registered>>;
 
 /// A call whose callee is found and whose arguments are decoded.
 pub(super) struct Proposed<'a> {
@@ -97,21 +97,21 @@ impl Run {
         }
     }
 
-    /// Returns the caller, and the frame of a call; a worker's depth is one more than its caller's.
+    /// Returns the frame of a call; a worker's depth is one more than its caller's.
     #[inline]
-    pub(super) fn child(
+    pub(super) fn new_frame(
         &self,
-        caller: CallContext,
+        caller: &CallContext,
         whom: Callee<'_>,
         tool: Option<&Registered>,
         by: Caller,
         form: ResultForm,
-    ) -> (CallContext, CallFrame) {
+    ) -> CallFrame {
         let from = caller.frame();
         let resolved = || whom.resolve(caller.declared()).unwrap_or(whom.name());
         let name = tool.map_or_else(|| resolved().into(), |tool| Arc::clone(&tool.spec.name));
         let is_worker = tool.is_some_and(|tool| tool.kind() == ItemKind::Worker);
-        let frame = CallFrame {
+        CallFrame {
             depth: from.depth + u32::from(is_worker),
             nesting: from.nesting + 1,
             variant: tool.and_then(|tool| tool.variant().cloned()),
@@ -122,8 +122,7 @@ impl Run {
             is_unguarded: caller.is_unguarded(),
             form,
             ..CallFrame::new(self.next_number(), name, by)
-        };
-        (caller, frame)
+        }
     }
 
     /// Checks whether the call may run.

@@ -39,7 +39,7 @@ impl Host for Run {
         let is_read = tool.is_none_or(|tool| self.reads_arguments(tool));
         let text = given.text().filter(|_| !is_read);
         let form = if text.is_some() { ResultForm::Text } else { ResultForm::Value };
-        let (caller, frame) = self.child(caller, whom, tool, by, form);
+        let frame = self.new_frame(&caller, whom, tool, by, form);
         let ctx = caller.into_child(frame);
         let tool = match found {
             Ok(tool) => tool,
@@ -76,7 +76,7 @@ impl Host for Run {
 
     fn warn(&self, ctx: &CallContext, model: &Arc<str>, warning: &SettingWarning) {
         let key = (Arc::clone(model), warning.clone());
-        if !self.warned.lock().ignore_poison().insert(key) {
+        if !self.outermost().warned.lock().ignore_poison().insert(key) {
             return;
         }
         let SettingWarning { setting, message, .. } = warning.clone();

@@ -23,7 +23,7 @@ use crate::plane::worker::{Limits, Output, WorkerRun};
 /// What a worker's call takes from its run.
 #[derive(Clone, Copy)]
 pub(super) struct WorkerSetup<'a> {
-    pub(super) plane: &'a Plane,
+    pub(super) plane: &'a Arc<Plane>,
     pub(super) guards: Option<&'a Guards>,
     /// The conversation that the first call of a run continues.
     pub(super) conversation: Option<&'a Arc<Conversation>>,

@@ -162,12 +162,7 @@ impl Run {
             _ if tool.is_composite() => (JournalMethod::Call, *step),
             _ => (JournalMethod::Step, *step),
         };
-        let setup = RecordedSetup {
-            plane: Arc::clone(&self.plane),
-            guards: self.guards(ctx).cloned(),
-            conversation: Some(&self.conversation).filter(|_| ctx.is_first()).cloned(),
-        };
-        let local = run_for_record(setup, Arc::clone(tool), prepared, ctx.clone());
+        let local = run_for_record(self.setup(ctx).into(), Arc::clone(tool), prepared, ctx.clone());
         let recorded = ctx.recorded(mode, step, local).await?;
         if ctx.frame().by == Caller::User {
             ctx.begin_steps_after(&digest_of(&recorded.value));
@@ -197,6 +192,12 @@ struct RecordedSetup {
     plane: Arc<Plane>,
     guards: Option<Guards>,
     conversation: Option<Arc<Conversation>>,
+}
+
+impl From<WorkerSetup<'_>> for RecordedSetup {
+    fn from(WorkerSetup { plane, guards, conversation }: WorkerSetup<'_>) -> Self {
+        Self { plane: Arc::clone(plane), guards: guards.cloned(), conversation: conversation.cloned() }
+    }
 }
 
 impl RecordedSetup {

@@ -45,11 +45,15 @@ impl RunSettings {
 
     /// Returns the limits of the run.
     pub(super) fn limits(&self, plane: &Plane) -> Option<Arc<Limits>> {
-        match (&self.limits, &plane.config.limits) {
-            (Some(own), Some(runtimes)) => Some(Arc::new(runtimes.lowest(own))),
-            (Some(own), None) => Some(Arc::new(own.clone())),
-            (None, runtimes) => runtimes.clone(),
-        }
+        lowest(self.limits.clone().map(Arc::new), plane.config.limits.clone())
+    }
+}
+
+/// Returns limits that hold both: of each limit, the lower one.
+pub(super) fn lowest(left: Option<Arc<Limits>>, right: Option<Arc<Limits>>) -> Option<Arc<Limits>> {
+    match (left, right) {
+        (Some(left), Some(right)) => Some(Arc::new(left.lowest(&right))),
+        (left, right) => left.or(right),
     }
 }
 

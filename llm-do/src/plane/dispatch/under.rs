@@ -6,9 +6,9 @@ use futures_util::FutureExt;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::admit::{Found, Proposed};
-use super::perform::decode_async;
+use super::run_settings::lowest;
 use super::{Plane, Root, Run, RunSettings};
+use crate::base::cancellation::cancelled_with;
 use crate::base::error::CallError;
 use crate::base::usage::Limits;
 use crate::declare::tool::{ResultForm, ToolReturn};
@@ -30,8 +30,7 @@ impl Root {
         let _open_sinks = run.open_sinks();
         let call = FirstCall { run: &run, caller, limits, cancellation: self.cancellation };
         let result = call.make(&self.name, arguments, |ctx| drop(self.user.set(ctx.clone()))).await;
-        run.finish_shadows().await;
-        run.close_tasks.finished().await;
+        run.finish_tasks().await;
         run.settle().await;
         result
     }
@@ -57,11 +56,8 @@ impl FirstCall<'_> {
         let first = Callee::First(name);
         let found = run.callee(&caller, first, Caller::Code);
         let tool = found.as_deref().ok().map(AsRef::as_ref);
-        let (caller, frame) = run.child(caller, first, tool, Caller::Code, ResultForm::Value);
-        let limits = match (&frame.limits, limits) {
-            (Some(own), Some(runs)) => Some(Arc::new(own.lowest(&runs))),
-            (own, runs) => runs.or_else(|| own.clone()),
-        };
+        let frame = run.new_frame(&caller, first, tool, Caller::Code, ResultForm::Value);
+        let limits = lowest(frame.limits.clone(), limits);
         // A run takes as much of the stack as one more call.
         let nesting = frame.nesting + 1;
         let frame = CallFrame { limits, nesting, is_unguarded: false, ..frame };
@@ -69,18 +65,15 @@ impl FirstCall<'_> {
         let ctx = caller.into_child_of(host, frame);
         started(&ctx);
         let token = ctx.token().clone();
-        let cancelling = async {
-            cancellation.cancelled().await;
-            token.cancel();
-            std::future::pending().await
+        // Boxed, since calls nest.
+        let calling = match found {
+            Ok(tool) => {
+                let is_read = run.reads_arguments(&tool);
+                run.decode_and_execute(ctx, tool, arguments, is_read).boxed()
+            }
+            Err(error) => run.refuse(ctx, error).boxed(),
         };
-        // Boxed, here and below, since calls nest.
-        let calling = Box::pin(run.call_first(ctx, found, arguments));
-        tokio::select! {
-            biased;
-            result = cancelling => result,
-            result = calling => result,
-        }
+        cancelled_with(&cancellation, &token, calling).await
     }
 }
 
@@ -88,26 +81,11 @@ impl Run {
     /// Creates a run under `outer`, whose id, journal, approver, user and event numbers it shares.
     fn under(outer: Arc<Self>, plane: Arc<Plane>, conversation: Arc<Conversation>, mut settings: RunSettings) -> Self {
         let approvals = settings.approvals_under(&plane, outer.approvals());
-        let guards = Guards::chained(outer.guards.as_ref(), plane.guards.as_ref().filter(|_| !outer.is_of(&plane)));
+        let is_repeated = outer.is_of(&plane);
+        let guards = Guards::chained(outer.guards.as_ref(), plane.guards.as_ref().filter(|_| !is_repeated));
         let (id, scope, is_resumed) = (Arc::clone(&outer.id), outer.approved.clone(), outer.is_resumed);
         let run = Self::new(plane, id, conversation, is_resumed, scope, settings);
-        Self { approvals: Some(approvals), guards, outer: Some(outer), ..run }
-    }
-
-    async fn call_first(
-        &self,
-        ctx: CallContext,
-        found: Result<Found<'_>, CallError>,
-        arguments: Value,
-    ) -> Result<ToolReturn, CallError> {
-        let calling = match found {
-            Ok(tool) => match Box::pin(decode_async(&ctx, &tool, arguments, true)).await {
-                Ok(prepared) => self.execute(ctx, Proposed::new(tool, prepared)).boxed(),
-                Err(error) => self.refuse(ctx, error).boxed(),
-            },
-            Err(error) => self.refuse(ctx, error).boxed(),
-        };
-        calling.await
+        Self { approvals: Some(approvals), guards, is_repeated, outer: Some(outer), ..run }
     }
 
     /// Returns whether this run, or one that it was started under, is a run of the runtime.
@@ -122,7 +100,6 @@ impl Run {
 
     /// Returns the sinks of the runtime, unless a run that contains this one already sends its events to them.
     pub(super) fn runtime_sinks(&self) -> &[Arc<dyn EventSink>] {
-        let is_repeated = self.outer.as_ref().is_some_and(|outer| outer.is_of(&self.plane));
-        if is_repeated { &[] } else { &self.plane.sinks }
+        if self.is_repeated { &[] } else { &self.plane.sinks }
     }
 }

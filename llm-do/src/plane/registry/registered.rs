@@ -1,16 +1,17 @@
 //! One item of the registry, with what is derived from its definition once.
 
+mod sources;
+
 use std::fmt;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use llm_do_providers::ToolSpec;
 use serde_json::{Value, json};
 
-use super::plan::{self, WorkerPlan};
+use super::plan::WorkerPlan;
 use crate::base::error::{CallError, Fault};
 use crate::declare::argument::Sample;
-use crate::declare::prompt::Prompt;
 use crate::declare::schema::{self, CheckedSchema};
 use crate::declare::tool::Effect;
 use crate::declare::worker_file::LoadedFile;
@@ -18,12 +19,8 @@ use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::ItemKind;
 use crate::plane::context::{StateKey, Variant};
 use crate::plane::declared::Declared;
-use crate::plane::definition::{DeclaredRule, Decode, Implementation, InstanceDef, Location, Preview, ToolDef};
+use crate::plane::definition::{DeclaredRule, Decode, InstanceDef, Location, Preview, ToolDef};
 use crate::plane::function_tool::FunctionTool;
-
-/// The schema of a prompt, built once, since each `llm_ask` is a worker that takes one.
-static PROMPT: LazyLock<Arc<CheckedSchema>> =
-    LazyLock::new(|| Arc::new(CheckedSchema::new(schema::of_arguments::<Prompt>())));
 
 /// An item of the registry.
 #[derive(Debug)]
@@ -90,104 +87,6 @@ impl fmt::Display for Origin {
 }
 
 impl Registered {
-    pub(super) fn from_definition(def: &ToolDef) -> Self {
-        let arguments = Arc::new(CheckedSchema::new((def.parameters)()));
-        let parameters = Arc::clone(&arguments.schema);
-        Self {
-            spec: ToolSpec { name: def.name.into(), description: def.description.into(), parameters },
-            place: None,
-            kind: def.kind,
-            effect: def.effect,
-            origin: Origin::Source(def.location),
-            timeout: def.timeout,
-            declared: None,
-            instances: Vec::new(),
-            receiver: def.instance,
-            code: match &def.implementation {
-                Implementation::Function(decode) => Code::Function(*decode),
-                Implementation::Worker { worker, ask, output } => {
-                    Code::Worker(Arc::new(WorkerPlan::from_definition(def, worker, *ask, *output)))
-                }
-            },
-            arguments,
-            takes_prompt: (def.takes_prompt)(),
-            approval: def.approval,
-            summary: def.summary.map(Arc::from),
-            linked: Some(*def),
-            variant: OnceLock::new(),
-            file: None,
-            unwritten: OnceLock::new(),
-            may_skip_fields: OnceLock::new(),
-            reads_text: OnceLock::new(),
-        }
-    }
-
-    /// Returns the worker that a spec describes, which may call nothing until its toolsets are resolved.
-    pub(crate) fn from_spec(spec: &WorkerSpec, origin: Origin) -> Self {
-        let arguments = match &spec.input_schema {
-            Some(schema) => Arc::new(CheckedSchema::new(schema.clone()).untrusted()),
-            None => Arc::clone(&PROMPT),
-        };
-        let parameters = Arc::clone(&arguments.schema);
-        let plan = WorkerPlan::from_spec(spec);
-        let file = matches!(origin, Origin::File(_)).then(|| spec.to_worker_file());
-        Self {
-            spec: ToolSpec { name: spec.name.as_str().into(), description: plan::description(spec).into(), parameters },
-            place: None,
-            kind: ItemKind::Worker,
-            effect: Effect::Undeclared,
-            origin,
-            timeout: spec.timeout,
-            declared: Some(Arc::default()),
-            instances: Vec::new(),
-            receiver: None,
-            code: Code::Worker(Arc::new(plan)),
-            arguments,
-            takes_prompt: spec.input_schema.is_none(),
-            approval: None,
-            summary: None,
-            linked: None,
-            variant: OnceLock::new(),
-            file,
-            unwritten: OnceLock::new(),
-            may_skip_fields: OnceLock::new(),
-            reads_text: OnceLock::new(),
-        }
-    }
-
-    /// Returns a tool that the program added, which may call everything until its toolsets are resolved.
-    pub(super) fn from_tool(tool: FunctionTool, origin: Origin) -> Self {
-        let checked = CheckedSchema::new(tool.parameters.clone());
-        let arguments = Arc::new(if tool.is_typed() { checked } else { checked.untrusted() });
-        let parameters = Arc::clone(&arguments.schema);
-        Self {
-            spec: ToolSpec {
-                name: tool.name.as_str().into(),
-                description: tool.description.as_str().into(),
-                parameters,
-            },
-            place: None,
-            kind: ItemKind::Tool,
-            effect: tool.effect,
-            origin,
-            timeout: tool.timeout,
-            declared: None,
-            instances: Vec::new(),
-            receiver: None,
-            arguments,
-            takes_prompt: false,
-            approval: tool.approval,
-            summary: tool.summary.clone(),
-            code: Code::Value(Arc::new(tool)),
-            linked: None,
-            variant: OnceLock::new(),
-            file: None,
-            unwritten: OnceLock::new(),
-            may_skip_fields: OnceLock::new(),
-            reads_text: OnceLock::new(),
-        }
-    }
-
     /// Returns the registered name.
     #[must_use]
     pub fn name(&self) -> &str {

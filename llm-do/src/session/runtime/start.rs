@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::Runtime;
+use crate::base::cancellation::cancelled_with;
 use crate::base::error::CallError;
 use crate::base::usage::{RunUsage, UsageTree};
 use crate::declare::nesting;
@@ -171,24 +172,12 @@ impl<T: 'static, C> IntoFuture for Start<T, C> {
     fn into_future(self) -> Self::IntoFuture {
         let Self { mut root, read, .. } = self;
         match root.settings.cancellation.take() {
-            Some(token) => Box::pin(async move { read(cancelled_by(token, root).await?) }),
+            Some(trigger) => Box::pin(async move {
+                let token = root.cancellation.clone();
+                read(cancelled_with(&trigger, &token, root.run()).await?)
+            }),
             None => Box::pin(async move { read(root.run().await?) }),
         }
-    }
-}
-
-/// Runs a root call that `token` cancels too.
-async fn cancelled_by(token: CancellationToken, root: Root) -> Result<ToolReturn, CallError> {
-    let runs = root.cancellation.clone();
-    let cancelling = async {
-        token.cancelled().await;
-        runs.cancel();
-        std::future::pending().await
-    };
-    tokio::select! {
-        biased;
-        result = cancelling => result,
-        result = root.run() => result,
     }
 }
 

@@ -1,0 +1,38 @@
+//! The place of a call in its tree: its callers, and the run that it belongs to.
+
+use std::sync::Arc;
+
+use super::{CallContext, CallFrame, Host, Scope};
+use crate::observe::event::Caller;
+
+impl<S> CallContext<S> {
+    /// Returns the frames of this call and of its callers, up to the user's.
+    pub(crate) fn frames(&self) -> impl Iterator<Item = &CallFrame> {
+        self.scopes().map(|scope| &scope.frame)
+    }
+
+    /// The same, without the frames of a run that this one was started under.
+    pub(crate) fn frames_of_run(&self) -> impl Iterator<Item = &CallFrame> {
+        self.scopes().take_while(|scope| Arc::ptr_eq(&scope.host, self.host())).map(|scope| &scope.frame)
+    }
+
+    fn scopes(&self) -> impl Iterator<Item = &Arc<Scope>> {
+        std::iter::successors(Some(&self.scope), |scope| Some(&scope.parent.as_ref()?.scope))
+    }
+
+    /// Returns the context of the caller; `None` for the user's context.
+    pub(crate) fn caller(&self) -> Option<&CallContext> {
+        self.scope.parent.as_ref()
+    }
+
+    /// Returns the run that makes the calls.
+    pub(crate) fn host(&self) -> &Arc<dyn Host> {
+        &self.scope.host
+    }
+
+    /// Returns whether it is the first call of a run: the user's, or that of a run under another.
+    pub(crate) fn is_first(&self) -> bool {
+        let is_other = |caller: &CallContext| !Arc::ptr_eq(caller.host(), self.host());
+        self.frame().by == Caller::User || self.caller().is_some_and(is_other)
+    }
+}

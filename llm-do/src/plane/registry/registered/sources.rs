@@ -1,0 +1,102 @@
+//! Where items come from: macros, worker files and values, tools as values.
+
+use std::sync::{Arc, LazyLock, OnceLock};
+
+use llm_do_providers::ToolSpec;
+
+use super::super::plan::{self, WorkerPlan};
+use super::{Code, Origin, Registered};
+use crate::declare::prompt::Prompt;
+use crate::declare::schema::{self, CheckedSchema};
+use crate::declare::tool::Effect;
+use crate::declare::worker_spec::WorkerSpec;
+use crate::observe::event::ItemKind;
+use crate::plane::definition::{Implementation, ToolDef};
+use crate::plane::function_tool::FunctionTool;
+
+/// The schema of a prompt, built once, since each `llm_ask` is a worker that takes one.
+static PROMPT: LazyLock<Arc<CheckedSchema>> =
+    LazyLock::new(|| Arc::new(CheckedSchema::new(schema::of_arguments::<Prompt>())));
+
+impl Registered {
+    /// Returns what a macro defined.
+    pub(in crate::plane::registry) fn from_definition(def: &ToolDef) -> Self {
+        let arguments = Arc::new(CheckedSchema::new((def.parameters)()));
+        let code = match &def.implementation {
+            Implementation::Function(decode) => Code::Function(*decode),
+            Implementation::Worker { worker, ask, output } => {
+                Code::Worker(Arc::new(WorkerPlan::from_definition(def, worker, *ask, *output)))
+            }
+        };
+        Self {
+            kind: def.kind,
+            effect: def.effect,
+            timeout: def.timeout,
+            receiver: def.instance,
+            takes_prompt: (def.takes_prompt)(),
+            approval: def.approval,
+            summary: def.summary.map(Arc::from),
+            linked: Some(*def),
+            ..Self::new(def.name, def.description, Origin::Source(def.location), arguments, code)
+        }
+    }
+
+    /// Returns the worker that a spec describes, which may call nothing until its toolsets are resolved.
+    pub(crate) fn from_spec(spec: &WorkerSpec, origin: Origin) -> Self {
+        let arguments = match &spec.input_schema {
+            Some(schema) => Arc::new(CheckedSchema::new(schema.clone()).untrusted()),
+            None => Arc::clone(&PROMPT),
+        };
+        let file = matches!(origin, Origin::File(_)).then(|| spec.to_worker_file());
+        let code = Code::Worker(Arc::new(WorkerPlan::from_spec(spec)));
+        Self {
+            kind: ItemKind::Worker,
+            timeout: spec.timeout,
+            declared: Some(Arc::default()),
+            takes_prompt: spec.input_schema.is_none(),
+            file,
+            ..Self::new(&spec.name, &plan::description(spec), origin, arguments, code)
+        }
+    }
+
+    /// Returns a tool that the program added, which may call everything until its toolsets are resolved.
+    pub(in crate::plane::registry) fn from_tool(tool: FunctionTool, origin: Origin) -> Self {
+        let checked = CheckedSchema::new(tool.parameters.clone());
+        let arguments = Arc::new(if tool.is_typed { checked } else { checked.untrusted() });
+        let tool = Arc::new(tool);
+        Self {
+            effect: tool.effect,
+            timeout: tool.timeout,
+            approval: tool.approval,
+            summary: tool.summary.clone(),
+            ..Self::new(&tool.name, &tool.description, origin, arguments, Code::Value(Arc::clone(&tool)))
+        }
+    }
+
+    /// Returns a tool without an effect, a rule or a declaration.
+    fn new(name: &str, description: &str, origin: Origin, arguments: Arc<CheckedSchema>, code: Code) -> Self {
+        let parameters = Arc::clone(&arguments.schema);
+        Self {
+            spec: ToolSpec { name: name.into(), description: description.into(), parameters },
+            place: None,
+            kind: ItemKind::Tool,
+            effect: Effect::Undeclared,
+            origin,
+            timeout: None,
+            declared: None,
+            instances: Vec::new(),
+            receiver: None,
+            code,
+            arguments,
+            takes_prompt: false,
+            approval: None,
+            summary: None,
+            linked: None,
+            variant: OnceLock::new(),
+            file: None,
+            unwritten: OnceLock::new(),
+            may_skip_fields: OnceLock::new(),
+            reads_text: OnceLock::new(),
+        }
+    }
+}
