@@ -48,7 +48,8 @@
 //! | describe a model that the built-in table does not know | [`CapabilityTable`](model::CapabilityTable), [`RuntimeBuilder::capabilities`](runtime::RuntimeBuilder::capabilities) |
 //! | serve many users with one runtime | [in a server](server), [`Start`](runtime::Start) |
 //! | get the usage and history of a run, or cancel it | [`Runtime::start`], [`RunHandle`](runtime::RunHandle), [`UsageTree`](usage::UsageTree) |
-//! | continue a conversation | [`Chat`], [`History`], [`HistoryProcessor`](history::HistoryProcessor) |
+//! | continue a conversation | [`Chat`], [`CallContext::thread`], [`History`] |
+//! | shorten a long conversation | [`Compaction`](history::Compaction), [`HistoryProcessor`](history::HistoryProcessor) |
 //! | require approval, and decide | [`Policy`](approval::Policy), [`RuntimeBuilder::approve_with`](runtime::RuntimeBuilder::approve_with), [`Approver`](approval::Approver), [`ApprovalInbox`](approval::ApprovalInbox) |
 //! | limit requests, tokens, money, time, depth | [`Limits`], [`PriceTable`](usage::PriceTable), [`RuntimeBuilder::timeout`](runtime::RuntimeBuilder::timeout), [`RuntimeBuilder::max_depth`](runtime::RuntimeBuilder::max_depth) |
 //! | observe, log, trace | [`EventSink`](event::EventSink), [`EventKind`](event::EventKind), [`JsonLines`](event::JsonLines), [`Terminal`](event::Terminal), [`event_channel`](event::event_channel) |
@@ -143,8 +144,8 @@ pub use self::session::runtime::{Chat, Runtime};
 pub mod approval {
     pub use crate::observe::event::{ApprovalScope, DecidedBy, RuleSource};
     pub use crate::plane::approval::{
-        ApprovalInbox, ApprovalMode, ApprovalRequest, Approver, Decision, InboxApprover, PendingApproval, Policy,
-        ProposedCall, Rule, WorkerRule,
+        ApprovalInbox, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, Decision, InboxApprover,
+        PendingApproval, Policy, ProposedCall, RememberedApproval, Rule, WorkerRule,
     };
 }
 
@@ -153,7 +154,7 @@ pub mod context {
     pub use tokio_util::sync::CancellationToken;
 
     pub use crate::declare::subtask::SubtaskRequest;
-    pub use crate::plane::context::{Ask, FromContext};
+    pub use crate::plane::context::{Ask, FromContext, Thread};
     pub use crate::plane::user_input::{InputHandler, InputRequest};
 }
 
@@ -184,7 +185,7 @@ pub mod guard {
 
 /// What changes a worker's [`History`] before each request.
 pub mod history {
-    pub use crate::plane::history::HistoryProcessor;
+    pub use crate::plane::history_processor::{Compaction, HistoryProcessor};
 }
 
 /// Where effects are recorded, so that a run resumes without repeating them.
@@ -228,7 +229,7 @@ pub mod registry {
 /// How a [`Runtime`] is set up, and how its runs begin.
 pub mod runtime {
     pub use crate::plane::function_tool::{FunctionTool, SubtaskTool};
-    pub use crate::session::runtime::{BuildError, RunHandle, RuntimeBuilder, Start};
+    pub use crate::session::runtime::{BuildError, ChatState, RunHandle, RuntimeBuilder, Start};
 }
 
 /// What runs used, in requests, tokens and money.

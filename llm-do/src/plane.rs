@@ -3,12 +3,14 @@
 pub(crate) mod approval;
 pub(crate) mod config;
 pub(crate) mod context;
+pub(crate) mod conversation;
 pub(crate) mod declared;
 pub(crate) mod definition;
 pub(crate) mod dispatch;
 pub(crate) mod function_tool;
 pub(crate) mod guard;
 pub(crate) mod history;
+pub(crate) mod history_processor;
 pub(crate) mod instance;
 pub(crate) mod model_choice;
 pub(crate) mod registry;

@@ -112,6 +112,24 @@ async fn calls_from_code_and_models_are_cases_and_equal_inputs_are_one_case() {
     assert_eq!(results, ["Ann", "Robert", "Cid"].map(|name| Outcome::Result(name.into())));
 }
 
+/// Looks up two names in a thread.
+#[entry(toolsets = [name_of])]
+async fn remembering_desk(ctx: &CallContext<remembering_desk>) -> Result<()> {
+    let thread = ctx.thread("names");
+    thread.call(name_of { note: "Ann, 1".into() }).await?;
+    thread.call(name_of { note: "Bob, 2".into() }).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_call_in_a_thread_is_no_case_since_its_answer_depends_on_the_thread() {
+    let journal = MemoryJournal::new();
+    builder().journal(journal.clone()).build().unwrap().run(remembering_desk {}).await.unwrap();
+    let mut cases = Cases::of("name_of");
+    cases.add(journal.records());
+    assert!(cases.is_empty(), "{cases:?}");
+}
+
 #[tokio::test]
 async fn a_root_call_is_a_case_too() {
     let journal = MemoryJournal::new();

@@ -163,6 +163,17 @@ pub enum CallError {
         kind: &'static str,
     },
 
+    /// A worker was called in a thread that is open in a call above it, or in one that waits for it; nothing ran.
+    #[error(
+        "`{tool}` cannot continue the thread `{thread}`, which stays open until this call ends: use another thread"
+    )]
+    ThreadOpen {
+        /// The worker's registered name.
+        tool: String,
+        /// The name of the thread.
+        thread: String,
+    },
+
     /// No worker could be selected for a subtask.
     #[error("no worker for the subtask of `{tool}`: {message}")]
     NoWorker {

@@ -6,6 +6,7 @@ mod edit;
 mod function;
 mod inbox;
 mod memory;
+mod overview;
 mod policy;
 mod queue;
 mod request;
@@ -25,6 +26,7 @@ pub use self::decision::Decision;
 pub(crate) use self::function::ByFunction;
 pub use self::inbox::{ApprovalInbox, InboxApprover, PendingApproval};
 pub(crate) use self::memory::{LastingApproval, RunMemory, RunScope};
+pub use self::overview::{ApprovalOverview, RememberedApproval};
 pub use self::policy::{Policy, ProposedCall, WorkerRule};
 pub(crate) use self::queue::ShowPreview;
 use self::queue::{ApprovalQueue, Enqueued, Review, SharedAnswer, ValidateEdit};
@@ -270,6 +272,11 @@ impl Approvals {
         if let Some(queue) = &self.queue {
             queue.remember(approval, run);
         }
+    }
+
+    /// Returns what of a run waits for approval, and which approvals are remembered.
+    pub(crate) fn overview(&self, run: &RunScope) -> ApprovalOverview {
+        self.queue.as_ref().map(|queue| queue.overview(run)).unwrap_or_default()
     }
 
     /// Submits the request for a call that needs approval to the approver, unless the mode or memory decides it.

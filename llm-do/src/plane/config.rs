@@ -12,7 +12,7 @@ use crate::base::clock::{Clock, SystemClock};
 use crate::base::usage::Limits;
 use crate::observe::event;
 use crate::observe::journal::Journal;
-use crate::plane::history::HistoryProcessor;
+use crate::plane::history_processor::HistoryProcessor;
 use crate::plane::instance::CLOSE_TIMEOUT;
 use crate::plane::user_input::InputHandler;
 

@@ -9,6 +9,7 @@ mod inject;
 mod journaled;
 mod metered;
 mod requests;
+mod thread;
 mod time;
 mod tool_context;
 
@@ -30,6 +31,7 @@ pub(crate) use self::host::Host;
 pub use self::inject::{FromContext, State, StateKey};
 pub(crate) use self::journaled::{JournalMethod, StepOutcome};
 pub(crate) use self::metered::ReservedRequest;
+pub use self::thread::Thread;
 pub(crate) use self::time::Deadline;
 pub use self::tool_context::ToolContext;
 use crate::base::error::CallError;
@@ -93,13 +95,8 @@ impl<S> CallContext<S> {
         S: Declares<T>,
     {
         Box::pin(async move {
-            let arguments = to_arguments(call)?;
-            if self.scope.host.may_skip_fields(T::NAME)? {
-                check_round_trip::<T>(&arguments)?;
-            }
-            from_result::<T>(
-                self.dispatch(Callee::Item(T::NAME), GivenArguments::Value(arguments), Caller::Code).await?,
-            )
+            let arguments = GivenArguments::Value(self.written(call)?);
+            from_result::<T>(self.dispatch(Callee::Item(T::NAME), arguments, Caller::Code).await?)
         })
     }
 
@@ -152,6 +149,15 @@ impl<S> CallContext<S> {
     /// ```
     pub async fn call_tool_json(&self, name: &str, arguments: &str) -> Result<String, CallError> {
         Ok(self.dispatch(Callee::Shown(name), GivenArguments::Text(arguments), Caller::Code).await?.into_json())
+    }
+
+    /// Writes the arguments of a typed call, unless they would be decoded as different values.
+    fn written<T: Tool>(&self, call: T) -> Result<Value, CallError> {
+        let arguments = to_arguments(call)?;
+        if self.scope.host.may_skip_fields(T::NAME)? {
+            check_round_trip::<T>(&arguments)?;
+        }
+        Ok(arguments)
     }
 
     pub(crate) fn dispatch<'a>(

@@ -15,6 +15,7 @@ mod send;
 mod server_side;
 mod shadow;
 mod subtask;
+mod thread;
 mod under;
 
 use std::collections::HashSet;
@@ -43,8 +44,8 @@ use crate::observe::journal::ChildSteps;
 use crate::plane::approval::{Approvals, RunScope};
 use crate::plane::config::SessionConfig;
 use crate::plane::context::{CallContext, Host};
+use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::guard::Guards;
-use crate::plane::history::Conversation;
 use crate::plane::instance::CloseTasks;
 use crate::plane::model_choice::ModelChoice;
 use crate::plane::registry::{Prepared, Registered, Registry};
@@ -77,6 +78,7 @@ pub(crate) struct Run {
     calls: AtomicU64,
     /// The conversation that the root call continues and extends.
     conversation: Arc<Conversation>,
+    threads: Arc<Threads>,
     /// The number of the next event; locked while the sinks receive an event, so that they receive them in order.
     seq: Mutex<u64>,
     /// The setting warnings already reported, with the model.
@@ -102,7 +104,7 @@ impl Run {
     pub(crate) fn new(
         plane: Arc<Plane>,
         id: Arc<str>,
-        conversation: Arc<Conversation>,
+        (conversation, threads): (Arc<Conversation>, Arc<Threads>),
         is_resumed: bool,
         approved: RunScope,
         mut settings: RunSettings,
@@ -116,6 +118,7 @@ impl Run {
             id,
             calls: AtomicU64::new(0),
             conversation,
+            threads,
             seq: Mutex::new(0),
             warned: Mutex::default(),
             shadows: TaskTracker::new(),
@@ -190,8 +193,11 @@ impl Run {
     }
 
     /// Returns what a worker's call takes from this run.
-    fn setup<'a>(&'a self, ctx: &CallContext) -> WorkerSetup<'a> {
-        let conversation = Some(&self.conversation).filter(|_| ctx.is_first());
+    fn setup<'a>(&'a self, ctx: &'a CallContext) -> WorkerSetup<'a> {
+        let conversation = match &ctx.frame().thread {
+            Some(thread) => Some(thread.conversation()),
+            None => Some(&self.conversation).filter(|_| ctx.is_first()),
+        };
         WorkerSetup { plane: &self.plane, guards: self.guards(ctx), conversation }
     }
 
@@ -240,6 +246,9 @@ impl Run {
             in_flight.fail_by(record::failure_causes(&result, ctx), error);
         }
         let is_replayed = open.is_replayed;
+        if in_flight.is_some() {
+            ctx.pass_on_thread_changes();
+        }
         open.finish(&result);
         if let Some(shadowed) = shadowed.filter(|_| !is_replayed) {
             self.spawn_shadows(&shadowed, ctx, &result);

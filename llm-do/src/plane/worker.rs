@@ -28,8 +28,10 @@ use crate::declare::toolset::OUTPUT_TOOL;
 use crate::observe::event::{Delta, EventKind};
 use crate::observe::journal::StepKind;
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
+use crate::plane::conversation::Conversation;
 use crate::plane::guard::Guards;
-use crate::plane::history::{Conversation, History, HistoryProcessor};
+use crate::plane::history::History;
+use crate::plane::history_processor::HistoryProcessor;
 
 /// A call of a worker: what does not change between its turns.
 pub(crate) struct WorkerRun {
@@ -49,7 +51,7 @@ pub(crate) struct WorkerRun {
     pub(crate) return_denials: bool,
     pub(crate) processors: Arc<Vec<Arc<dyn HistoryProcessor>>>,
     pub(crate) guards: Option<Guards>,
-    /// The conversation to continue and to save, for a root call.
+    /// The conversation to continue and to save, for a root call or one in a thread.
     pub(crate) conversation: Option<Arc<Conversation>>,
 }
 
@@ -74,7 +76,8 @@ struct SavedTurns {
 impl Drop for SavedTurns {
     fn drop(&mut self) {
         if let Some(conversation) = &self.conversation {
-            conversation.save(std::mem::take(self.turns.messages_mut()));
+            let kept = self.turns.kept();
+            conversation.save(std::mem::take(self.turns.messages_mut()), kept);
         }
     }
 }
@@ -94,10 +97,12 @@ impl WorkerRun {
         if let Some(output) = self.output.tool() {
             self.tools = self.tools.iter().chain([output]).cloned().collect();
         }
-        let mut messages: Vec<_> = self.conversation.as_ref().map(|saved| saved.take().into()).unwrap_or_default();
+        let (history, kept) = self.conversation.as_ref().map(|saved| saved.take()).unwrap_or_default();
+        let mut messages = Vec::from(history);
         messages.push(message);
         let run = Arc::new(self);
-        let mut saved = SavedTurns { turns: Turns::new(messages, limits), conversation: run.conversation.clone() };
+        let mut saved =
+            SavedTurns { turns: Turns::new(messages, kept, limits), conversation: run.conversation.clone() };
         loop {
             match saved.turns.step() {
                 Step::Request(_) => run.ask(&mut saved.turns).await?,
@@ -156,7 +161,7 @@ impl WorkerRun {
             processed.map_err(|source| CallError::Failed { tool: self.ctx.name().to_owned(), source })?;
         }
         history.repair();
-        *turns.messages_mut() = history.into();
+        turns.replace_messages(history.into());
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 pub use self::builder::RuntimeBuilder;
-pub use self::chat::Chat;
+pub use self::chat::{Chat, ChatState};
 pub use self::error::BuildError;
 pub use self::start::{RunHandle, Start};
 use crate::base::error::CallError;

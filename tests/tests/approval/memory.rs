@@ -1,6 +1,6 @@
 //! Which decisions are remembered, and for how long.
 
-use llm_do::approval::{DecidedBy, Decision};
+use llm_do::approval::{ApprovalInbox, ApprovalScope, DecidedBy, Decision};
 use llm_do::event::EventKind;
 use llm_do::prelude::*;
 use llm_do::testing::Recorder;
@@ -79,4 +79,42 @@ async fn an_approval_for_one_call_is_not_remembered() {
     let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
     runtime.run(call(&["red", "red"])).await.unwrap();
     assert_eq!(approver.asked().len(), 2);
+}
+
+/// Paints blue and red at the same time, and lists the approvals meanwhile and at the end.
+#[entry]
+async fn overseer(ctx: &CallContext) -> Result<(Vec<String>, Vec<String>)> {
+    let paint = |colour: &str| ctx.call(paint { colour: colour.into(), layers: 1 });
+    let watch = async {
+        while ctx.approvals().pending.len() < 2 {
+            tokio::task::yield_now().await;
+        }
+        ctx.approvals().pending.iter().map(|asked| asked.arguments["colour"].to_string()).collect::<Vec<_>>()
+    };
+    let (pending, blue, red) = futures_util::join!(watch, paint("blue"), paint("red"));
+    let remembered = ctx.approvals().remembered.into_iter();
+    let remembered = remembered.map(|it| format!("{} {} {:?} {:?}", it.tool, it.arguments, it.scope, it.callers));
+    let remembered = remembered.collect();
+    assert!(ctx.approvals().pending.is_empty());
+    blue.and(red)?;
+    Ok((pending, remembered))
+}
+
+#[tokio::test]
+async fn a_call_sees_which_approvals_are_pending_and_which_are_remembered() {
+    let (approver, mut waiting) = ApprovalInbox::new();
+    let runtime = Runtime::builder().approver(approver).build().unwrap();
+    let answering = async {
+        let mut asked = vec![waiting.next().await.unwrap(), waiting.next().await.unwrap()];
+        asked.sort_by_key(|asked| asked.request().arguments["colour"].to_string());
+        for (asked, scope) in asked.into_iter().zip([ApprovalScope::Session, ApprovalScope::Caller]) {
+            asked.approve_for(scope);
+        }
+    };
+    let (result, ()) = tokio::join!(runtime.run(overseer {}), answering);
+    let (pending, remembered) = result.unwrap();
+    assert_eq!(pending, ["\"blue\"", "\"red\""]);
+    let blue = r#"paint {"colour":"blue","layers":1} Session []"#;
+    let red = r#"paint {"colour":"red","layers":1} Caller ["overseer"]"#;
+    assert_eq!(remembered, [blue, red]);
 }

@@ -3,5 +3,6 @@
 
 mod cli;
 mod kill;
+mod remembers;
 #[cfg(target_os = "linux")]
 mod terminal;

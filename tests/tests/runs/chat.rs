@@ -32,7 +32,7 @@ async fn hang(ctx: &CallContext) {
     std::future::pending::<()>().await;
 }
 
-fn text(text: &str) -> ResponsePart {
+pub(crate) fn text(text: &str) -> ResponsePart {
     ResponsePart::Text { text: text.to_owned() }
 }
 
@@ -46,7 +46,7 @@ fn scripted(answers: Vec<Vec<ResponsePart>>) -> ScriptedModel {
 }
 
 /// Returns why providers would reject a conversation.
-fn fault(messages: &[Message]) -> Option<String> {
+pub(crate) fn fault(messages: &[Message]) -> Option<String> {
     let mut messages = messages.iter().peekable();
     while let Some(message) = messages.next() {
         match message {
@@ -81,7 +81,7 @@ async fn the_history_carries_over_to_root_calls_only() {
     chat.send(companion { input: "Who am I?".into() }).await.unwrap();
     let asked: Vec<_> = model.requests().iter().map(|asked| asked.messages.len()).collect();
     assert_eq!(asked, [1, 3, 1, 5], "the nested call starts with an empty history");
-    assert_eq!(chat.history().messages().len(), 6);
+    assert_eq!(chat.state().workers["companion"].messages().len(), 6);
 }
 
 #[tokio::test]
@@ -105,9 +105,9 @@ async fn reasoning_its_signature_and_ids_are_saved_and_sent_back_unchanged() {
     let runtime = Runtime::builder().force_model(model.clone()).build().unwrap();
     let mut chat = runtime.chat();
     chat.send(companion { input: "a".into() }).await.unwrap();
-    let saved = serde_json::to_string(&chat.history()).unwrap();
+    let saved = serde_json::to_string(&chat.state()).unwrap();
     assert!(saved.contains(r#""signature":"Zm9v+/==\n\u0000""#), "{saved}");
-    let mut chat = runtime.chat().with_history(serde_json::from_str(&saved).unwrap());
+    let mut chat = runtime.chat().with_state(serde_json::from_str(&saved).unwrap());
     chat.send(companion { input: "b".into() }).await.unwrap();
     let asked = model.requests();
     for request in &asked[1..] {

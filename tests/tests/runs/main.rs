@@ -2,10 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod chat;
+mod compaction;
 mod events;
 mod journal;
 mod money;
 mod server_side;
 mod sinks;
 mod spent;
+mod threads;
 mod under;

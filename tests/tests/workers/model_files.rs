@@ -189,7 +189,7 @@ async fn a_journal_records_files_and_a_replay_returns_them_without_a_request() {
         let runtime = builder(&model).journal(journal).build().unwrap();
         let mut chat = runtime.chat();
         assert_eq!(chat.send(judge { input: "go".into() }).await.unwrap(), "Fine.");
-        let history = chat.history();
+        let history = &chat.state().workers["judge"];
         let Message::Tool { results } = &history.messages()[2] else { panic!("{history:?}") };
         assert_eq!(results[0].attachments, [bee()]);
         let drawn = runtime.run(draw { input: "a bee".into() }).await.unwrap();
@@ -204,8 +204,8 @@ async fn a_conversation_keeps_files_and_sends_them_to_the_model() {
     let runtime = builder(&model).build().unwrap();
     let mut chat = runtime.chat();
     assert_eq!(chat.send(draw { input: "a bee".into() }).await.unwrap().attachments(), [bee()]);
-    let saved = serde_json::to_string(&chat.history()).unwrap();
-    let mut chat = runtime.chat().with_history(serde_json::from_str(&saved).unwrap());
+    let saved = serde_json::to_string(&chat.state()).unwrap();
+    let mut chat = runtime.chat().with_state(serde_json::from_str(&saved).unwrap());
     let next = chat.send(draw { input: "Which colour?".into() }).await.unwrap();
     assert_eq!(next.attachments(), [], "the files of the previous call are not returned again");
     let Message::Assistant { parts } = &model.requests()[1].messages[1] else { panic!("no answer") };

@@ -54,7 +54,7 @@ impl Cases {
         Self { worker: worker.into(), all: Vec::new(), by_digest: HashMap::new(), others: BTreeSet::new() }
     }
 
-    /// Adds the calls of one journal; `records` starts at its first record: see
+    /// Adds the calls of one journal, without those in [threads](crate::CallContext::thread); `records` starts at its first record: see
     /// [`MemoryJournal::records`](crate::journal::MemoryJournal::records).
     pub fn add(&mut self, records: impl IntoIterator<Item = Record>) {
         let mut edits = HashMap::new();
@@ -102,6 +102,10 @@ impl Cases {
     }
 
     fn add_record(&mut self, record: Record, edits: &mut HashMap<Arc<str>, Value>) {
+        if record.is_in_thread() {
+            // The answer depends on more than the input.
+            return;
+        }
         let is_mine = record.name == self.worker;
         match record.kind {
             StepKind::Approval if is_mine => {

@@ -60,6 +60,7 @@ impl CallError {
             | Self::Blocking { tool }
             | Self::NoInput { tool }
             | Self::NoHistory { tool, .. }
+            | Self::ThreadOpen { tool, .. }
             | Self::NoWorker { tool, .. }
             | Self::Journal { tool, .. }
             | Self::Cancelled { tool }

@@ -157,7 +157,7 @@ impl Node {
 }
 
 /// Merges trees of the same name, each at the position of its first.
-fn merged(trees: impl Iterator<Item = UsageTree>) -> Vec<UsageTree> {
+pub(super) fn merged(trees: impl Iterator<Item = UsageTree>) -> Vec<UsageTree> {
     let mut merged: Vec<UsageTree> = Vec::new();
     for tree in trees {
         match merged.iter_mut().find(|earlier| earlier.name == tree.name) {

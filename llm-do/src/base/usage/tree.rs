@@ -8,6 +8,7 @@ use std::sync::Arc;
 use llm_do_providers::Usage;
 use serde::{Deserialize, Serialize};
 
+use super::recorder::merged;
 use super::{Cost, RunUsage};
 
 /// Usage by call: a tree of the names of a run's calls, with the requests and tool calls that each made itself.
@@ -104,6 +105,11 @@ impl UsageTree {
             }
         });
         models
+    }
+
+    /// Adds the tree of a call that this one made.
+    pub(crate) fn add_child(&mut self, child: UsageTree) {
+        self.children = merged(std::mem::take(&mut self.children).into_iter().chain([child]));
     }
 
     /// Returns whether nothing was used.

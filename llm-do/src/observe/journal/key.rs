@@ -3,6 +3,7 @@
 //! Keys do not depend on the order in which concurrent calls begin.
 
 use std::collections::HashMap;
+use std::fmt::Write;
 use std::hash::Hasher;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -13,6 +14,9 @@ use siphasher::sip::SipHasher24;
 use super::{StepKind, StepSpec};
 use crate::base::error::{CallError, ErrorId};
 use crate::base::mutex::IgnorePoison;
+
+/// Precedes the thread in the key of a call that continues one.
+const THREAD: &str = "%40";
 
 /// The steps that one call has made: numbers them, and gives equal ones distinct keys. Allocated with the first step.
 #[derive(Debug, Default)]
@@ -211,6 +215,21 @@ pub(super) fn step_key(parent: &str, name: &str, input: &Value) -> String {
     key
 }
 
+/// Returns the key of the first call in `parent` of a name and an input that continues a thread.
+pub(super) fn thread_key(parent: &str, name: &str, thread: &str, messages: usize, input: &Value) -> String {
+    let mut key = below(parent, name);
+    let thread = thread.replace('%', "%25").replace('/', "%2F").replace(':', "%3A");
+    // Not in a name, whose `%` are written as `%25`.
+    key.push_str(THREAD);
+    _ = write!(key, "{thread}+{messages}:{}", digest(input));
+    key
+}
+
+/// Returns whether a key is that of a call that continues a thread.
+pub(super) fn is_in_thread(key: &str) -> bool {
+    key.rsplit('/').next().is_some_and(|part| part.contains(THREAD))
+}
+
 /// Returns the key of the part `name` below `parent`.
 pub(super) fn below(parent: &str, name: &str) -> String {
     let name = name.replace('%', "%25").replace('/', "%2F");
@@ -256,6 +275,7 @@ pub(super) fn describe(kind: StepKind, name: &str, input: &Value) -> String {
 fn names(key: &str) -> impl Iterator<Item = String> {
     key.split('/').filter(|part| !part.is_empty()).map(|part| {
         let name = part.rsplit_once(':').map_or(part, |(name, _)| name);
+        let name = name.split_once(THREAD).map_or(name, |(name, _)| name);
         name.replace("%2F", "/").replace("%25", "%")
     })
 }

@@ -78,6 +78,11 @@ impl Record {
         key::call(&self.key, &self.parent)
     }
 
+    /// Returns whether it is a call that continues a thread.
+    pub(crate) fn is_in_thread(&self) -> bool {
+        key::is_in_thread(&self.key)
+    }
+
     /// Describes the step without its content.
     pub(super) fn describe(&self) -> String {
         key::describe(self.kind, &self.name, &self.input)

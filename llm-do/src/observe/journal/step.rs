@@ -109,6 +109,12 @@ impl StepSpec {
         Self { key, parent, place, kind, name, input, overlapped: Arc::default(), begun: None, caller: None }
     }
 
+    /// Returns the step of a call that continues a thread with this number of messages, which are part of the key.
+    pub(crate) fn in_thread(mut self, thread: &str, messages: usize) -> Self {
+        self.key = key::thread_key(&self.parent, &self.name, thread, messages, &self.input).into();
+        self
+    }
+
     /// Returns the step of the `n`-th equal call in the parent: 0-based, where 0 leaves the key unchanged.
     #[must_use]
     pub fn nth(mut self, n: u32) -> Self {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use siphasher::sip128::{Hasher128, SipHasher24};
 
-use super::ApprovalRequest;
+use super::{ApprovalRequest, RememberedApproval};
 use crate::base::mutex::IgnorePoison;
 use crate::observe::event::ApprovalScope;
 use crate::plane::context::Variant;
@@ -30,7 +30,7 @@ pub(super) struct EqualCall {
 pub(super) struct VariantDigest(String);
 
 /// The callers from the root, each with the digest that distinguishes it from tools of the same name.
-type CallerPath = Vec<(Arc<str>, Option<VariantDigest>)>;
+pub(super) type CallerPath = Vec<(Arc<str>, Option<VariantDigest>)>;
 
 /// An approval that holds for longer than one call, as a journal records it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -72,6 +72,16 @@ impl EqualCall {
     }
 }
 
+impl EqualCall {
+    pub(super) fn tool(&self) -> Arc<str> {
+        Arc::clone(&self.tool)
+    }
+
+    pub(super) fn arguments(&self) -> Value {
+        serde_json::from_str(&self.arguments).unwrap_or_default()
+    }
+}
+
 impl VariantDigest {
     fn of(variant: &Variant) -> Self {
         let mut hasher = SipHasher24::new();
@@ -92,6 +102,12 @@ impl SessionMemory {
     /// Remembers an approval of the session.
     pub(super) fn remember(&self, call: EqualCall) {
         lock(&self.0).insert(call);
+    }
+
+    /// Returns what is remembered.
+    pub(super) fn approvals(&self) -> Vec<RememberedApproval> {
+        let scope = ApprovalScope::Session;
+        lock(&self.0).iter().map(|call| RememberedApproval::new(call, scope, None)).collect()
     }
 
     pub(super) fn holds(&self, call: &EqualCall) -> bool {
@@ -118,6 +134,17 @@ impl RunScope {
         if let Some(approved) = self.approved.upgrade() {
             lock(&approved).insert((path, call));
         }
+    }
+
+    /// Returns what is remembered.
+    pub(super) fn approvals(&self) -> Vec<RememberedApproval> {
+        let Some(approved) = self.approved.upgrade() else { return Vec::new() };
+        let scope = |path: &Option<CallerPath>| match path {
+            Some(_) => ApprovalScope::Caller,
+            None => ApprovalScope::Run,
+        };
+        let approved = lock(&approved);
+        approved.iter().map(|(path, call)| RememberedApproval::new(call, scope(path), path.as_ref())).collect()
     }
 
     pub(super) fn holds(&self, request: &ApprovalRequest, call: &EqualCall) -> bool {

@@ -12,7 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::memory::{EqualCall, LastingApproval, RunScope, SessionMemory};
 use super::request::BatchTotal;
-use super::{Answer, ApprovalRequest, Approver, Decision};
+use super::{Answer, ApprovalOverview, ApprovalRequest, Approver, Decision, RememberedApproval};
 use crate::base::mutex::IgnorePoison;
 use crate::declare::nesting;
 use crate::observe::event::{ApprovalScope, DecidedBy};
@@ -89,6 +89,18 @@ impl ApprovalQueue {
     /// Remembers an approval that was given in an earlier process.
     pub(super) fn remember(&self, approval: LastingApproval, run: &RunScope) {
         remember(&self.session, run, approval);
+    }
+
+    /// Returns the open requests of a run, and which approvals hold for it.
+    pub(super) fn overview(&self, run: &RunScope) -> ApprovalOverview {
+        let open = lock(&self.open);
+        let mut pending: Vec<_> = open.by_key.iter().filter(|(key, _)| key.0 == run.number).collect();
+        pending.sort_unstable_by_key(|(_, open)| open.number);
+        let pending = pending.into_iter().filter_map(|(_, open)| open.join()).map(|(request, _)| request).collect();
+        drop(open);
+        let mut remembered = [self.session.approvals(), run.approvals()].concat();
+        remembered.sort_by_cached_key(RememberedApproval::order);
+        ApprovalOverview { pending, remembered }
     }
 
     /// Adds a request to the queue, unless memory or an equal open request answers it.

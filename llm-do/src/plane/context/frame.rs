@@ -13,6 +13,7 @@ use crate::declare::prompt::Attached;
 use crate::declare::tool::ResultForm;
 use crate::observe::event::Caller;
 use crate::observe::journal::{ChildSteps, StepSpec};
+use crate::plane::conversation::{NamedThread, ThreadChange};
 use crate::plane::declared::Declared;
 use crate::plane::instance::Instances;
 
@@ -77,6 +78,10 @@ pub(crate) struct CallFrame {
     pub(crate) user_messages: UserMessages,
     /// The approvals inside it for more than one call, as its record stores them.
     pub(crate) approved: LazyMutex<Vec<Value>>,
+    /// The thread that it continues.
+    pub(crate) thread: Option<Arc<NamedThread>>,
+    /// What the calls below it changed in threads, for the journal's record of the call.
+    pub(crate) thread_changes: LazyMutex<Vec<Arc<ThreadChange>>>,
     /// Denials of its calls by a mode or a rule, each with its step: recorded once the call continues after them.
     pub(crate) denials: LazyMutex<Vec<(StepSpec, Value)>>,
     /// Its step in the journal.
@@ -113,6 +118,8 @@ impl CallFrame {
             attached: OnceLock::new(),
             user_messages: UserMessages::default(),
             approved: LazyMutex::default(),
+            thread: None,
+            thread_changes: LazyMutex::default(),
             denials: LazyMutex::default(),
             step: OnceLock::new(),
             child_steps: ChildSteps::default(),

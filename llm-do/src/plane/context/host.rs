@@ -16,6 +16,7 @@ use crate::declare::tool::ToolReturn;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::{Caller, EventKind};
 use crate::observe::journal::Journal;
+use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
 use crate::plane::instance::CloseTasks;
 use crate::plane::user_input::InputHandler;
@@ -49,6 +50,18 @@ pub(crate) trait Host: Send + Sync {
 
     /// Reports a setting that was changed or left out for `model`, once for each run.
     fn warn(&self, ctx: &CallContext, model: &Arc<str>, warning: &SettingWarning);
+
+    /// Calls a worker that continues the thread with this name.
+    fn call_in_thread<'a>(
+        &'a self,
+        caller: CallContext,
+        thread: &'a str,
+        callee: Callee<'a>,
+        arguments: Value,
+    ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
+
+    /// Returns the threads of the run.
+    fn threads(&self) -> &Arc<Threads>;
 
     /// Delegates a task to the worker that fits it best.
     fn subtask<'a>(

@@ -22,6 +22,7 @@ use crate::observe::event::Caller;
 use crate::observe::journal::{
     AnnouncedCall, ChildSteps, InFlightStep, Interrupted, Journal, JournalError, StepFuture, StepKind, StepSpec,
 };
+use crate::plane::conversation::NamedThread;
 
 /// The part of a root call's key that precedes the steps after its result.
 const AFTER: &str = "after";
@@ -215,23 +216,29 @@ impl<S> CallContext<S> {
         name: impl Into<Arc<str>>,
         input: Value,
     ) -> (StepSpec, InFlightStep) {
-        self.begin_step(None, kind, name, input)
+        self.begin_step(None, kind, name, input, None)
     }
 
-    /// The same, for a call that was announced.
+    /// The same, for a call that was announced, or that continues a thread.
     pub(crate) fn begin_step(
         &self,
         announced: Option<AnnouncedCall>,
         kind: StepKind,
         name: impl Into<Arc<str>>,
         input: Value,
+        thread: Option<&NamedThread>,
     ) -> (StepSpec, InFlightStep) {
         let frame = self.frame();
         let (parent, steps) = match frame.after.get().map(AsRef::as_ref) {
             Some((parent, steps)) => (Arc::clone(parent), steps),
             None => (self.key(), &frame.child_steps),
         };
-        let (step, in_flight) = steps.begin(StepSpec::new(parent, 0, kind, name, input), announced, self.is_for_guard);
+        let step = StepSpec::new(parent, 0, kind, name, input);
+        let step = match thread {
+            Some(thread) => step.in_thread(thread.name(), thread.messages()),
+            None => step,
+        };
+        let (step, in_flight) = steps.begin(step, announced, self.is_for_guard);
         let step = match frame.step.get() {
             Some(own) => step.called_by(own),
             None => step,

@@ -42,8 +42,8 @@ pub(super) struct Admitted<'a> {
 }
 
 impl<'a> Proposed<'a> {
-    pub(super) fn new(tool: Found<'a>, prepared: Prepared) -> Self {
-        Self { tool, prepared, announced: None }
+    pub(super) fn new(tool: Found<'a>, prepared: Prepared, announced: Option<AnnouncedCall>) -> Self {
+        Self { tool, prepared, announced }
     }
 }
 
@@ -58,7 +58,7 @@ impl Run {
     ) -> Result<ToolReturn, CallError> {
         let announced = ctx.announce();
         match decode_async(&ctx, &tool, arguments, is_read).await {
-            Ok(prepared) => self.execute(ctx, Proposed { tool, prepared, announced }).await,
+            Ok(prepared) => self.execute(ctx, Proposed::new(tool, prepared, announced)).await,
             Err(error) => self.refuse(ctx, error).await,
         }
     }

@@ -1,5 +1,6 @@
 //! The approval of an admitted call: applies its rule, and asks the approver if the rule requires it.
 
+mod overview;
 mod preview;
 mod recorded;
 

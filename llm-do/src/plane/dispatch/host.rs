@@ -20,6 +20,7 @@ use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::{Caller, EventKind, ItemKind};
 use crate::observe::journal::Journal;
 use crate::plane::context::{CallContext, GivenArguments, Host};
+use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
 use crate::plane::instance::CloseTasks;
 use crate::plane::registry::Prepared;
@@ -55,7 +56,7 @@ impl Host for Run {
             },
         };
         match decoded {
-            Ok(prepared) => Box::pin(self.execute(ctx, Proposed::new(tool, prepared))),
+            Ok(prepared) => Box::pin(self.execute(ctx, Proposed::new(tool, prepared, None))),
             Err(error) => Box::pin(self.refuse(ctx, error)),
         }
     }
@@ -81,6 +82,20 @@ impl Host for Run {
         }
         let SettingWarning { setting, message, .. } = warning.clone();
         self.emit(ctx, EventKind::SettingWarning { model: Arc::clone(model), setting, message });
+    }
+
+    fn call_in_thread<'a>(
+        &'a self,
+        caller: CallContext,
+        thread: &'a str,
+        whom: Callee<'a>,
+        arguments: Value,
+    ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
+        Box::pin(self.continue_thread(caller, thread, whom, arguments))
+    }
+
+    fn threads(&self) -> &Arc<Threads> {
+        self.run_threads()
     }
 
     fn subtask<'a>(

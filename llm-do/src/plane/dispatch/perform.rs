@@ -15,8 +15,8 @@ use super::Plane;
 use crate::base::error::{CallError, Fault, panic_text};
 use crate::declare::tool::{Body, Failure, ToolReturn};
 use crate::plane::context::CallContext;
+use crate::plane::conversation::Conversation;
 use crate::plane::guard::Guards;
-use crate::plane::history::Conversation;
 use crate::plane::registry::{Prepared, PreparedWorker, Registered, WorkerPlan};
 use crate::plane::worker::{Limits, Output, WorkerRun};
 
@@ -25,7 +25,7 @@ use crate::plane::worker::{Limits, Output, WorkerRun};
 pub(super) struct WorkerSetup<'a> {
     pub(super) plane: &'a Arc<Plane>,
     pub(super) guards: Option<&'a Guards>,
-    /// The conversation that the first call of a run continues.
+    /// The conversation that the call continues, if it is the first of a run or in a thread.
     pub(super) conversation: Option<&'a Arc<Conversation>>,
 }
 

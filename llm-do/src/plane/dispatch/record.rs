@@ -22,8 +22,8 @@ use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Caller, ItemKind};
 use crate::observe::journal::{AnnouncedCall, InFlightStep, StepKind, StepSpec, too_deep};
 use crate::plane::context::{CallContext, JournalMethod};
+use crate::plane::conversation::Conversation;
 use crate::plane::guard::Guards;
-use crate::plane::history::Conversation;
 use crate::plane::registry::{Prepared, Registered};
 
 /// Returns the keys of the nested failures that caused a call to fail, if it failed.
@@ -60,7 +60,8 @@ pub(super) fn journal_step(
         return Err(CallError::invalid(tool.name(), fault));
     }
     let kind = if tool.is_composite() { StepKind::Call } else { StepKind::Tool };
-    let (step, in_flight) = caller.begin_step(announced, kind, Arc::clone(&tool.spec.name), arguments);
+    let (step, in_flight) =
+        caller.begin_step(announced, kind, Arc::clone(&tool.spec.name), arguments, ctx.frame().thread.as_deref());
     drop(ctx.frame().step.set(Box::new(step)));
     Ok(Some(in_flight))
 }
@@ -167,7 +168,7 @@ impl Run {
         if ctx.frame().by == Caller::User {
             ctx.begin_steps_after(&digest_of(&recorded.value));
         }
-        let CallRecord { outcome, usage, created_workers, user_messages, approved, .. } = recorded.value;
+        let CallRecord { outcome, usage, created_workers, user_messages, approved, threads, .. } = recorded.value;
         open.is_replayed = recorded.is_replayed;
         // The usage of guards of a root call is part of the run's usage, which is then already counted.
         let is_counted = || ctx.frame().by == Caller::User && !ctx.usage_tree().is_zero();
@@ -176,6 +177,7 @@ impl Run {
         }
         if recorded.is_replayed {
             self.restore_workers(ctx, created_workers)?;
+            self.restore_threads(ctx, threads)?;
             for message in &user_messages {
                 ctx.add_user_message(message);
             }
@@ -230,7 +232,8 @@ async fn run_for_record(
     let (created_workers, user_messages) =
         (setup.plane.runtime_workers.created_by(&ctx.key()), ctx.frame().user_messages.take());
     let approved = ctx.frame().approved.get().map(|approved| approved.clone()).unwrap_or_default();
-    Ok(CallRecord { usage, created_workers, user_messages, approved, ..CallRecord::of(outcome, causes) })
+    let threads = ctx.thread_changes();
+    Ok(CallRecord { usage, created_workers, user_messages, approved, threads, ..CallRecord::of(outcome, causes) })
 }
 
 /// Returns whether a call that timed out ended the run, or its caller's deadline has passed too.

@@ -15,8 +15,8 @@ use crate::observe::event::Caller;
 use crate::observe::journal::{Journal, JournalError, StepKind, StepSpec};
 use crate::plane::approval::RunMemory;
 use crate::plane::context::{CallContext, CallFrame, Deadline, GivenArguments, Host};
+use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::declared::Callee;
-use crate::plane::history::Conversation;
 
 /// A root call before it is made.
 pub(crate) struct Root {
@@ -24,6 +24,7 @@ pub(crate) struct Root {
     pub(crate) name: String,
     pub(crate) arguments: Result<Value, CallError>,
     pub(crate) conversation: Arc<Conversation>,
+    pub(crate) threads: Arc<Threads>,
     pub(crate) cancellation: CancellationToken,
     /// The user's context, set when the call starts: it holds the usage.
     pub(crate) user: Arc<OnceLock<CallContext>>,
@@ -60,7 +61,7 @@ impl Root {
         // Dropped when the run ends, even if a handle keeps the run's context alive.
         let approved = RunMemory::new();
         let (plane, scope) = (Arc::clone(&self.plane), approved.scope());
-        let run = Arc::new(Run::new(plane, id, self.conversation, is_resumed, scope, self.settings));
+        let run = Arc::new(Run::new(plane, id, (self.conversation, self.threads), is_resumed, scope, self.settings));
         let _open_sinks = run.open_sinks();
         let host: Arc<dyn Host> = Arc::clone(&run) as _;
         let user = CallContext::root(host, frame(limits, &self.name, self.cancellation, step));

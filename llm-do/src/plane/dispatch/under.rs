@@ -14,9 +14,9 @@ use crate::base::usage::Limits;
 use crate::declare::tool::{ResultForm, ToolReturn};
 use crate::observe::event::{Caller, EventSink};
 use crate::plane::context::{CallContext, CallFrame, Host};
+use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::declared::Callee;
 use crate::plane::guard::Guards;
-use crate::plane::history::Conversation;
 
 impl Root {
     /// Executes the call under `caller`.
@@ -26,7 +26,7 @@ impl Root {
         };
         let arguments = self.arguments?;
         let limits = self.settings.limits(&self.plane);
-        let run = Arc::new(Run::under(outer, self.plane, self.conversation, self.settings));
+        let run = Arc::new(Run::under(outer, self.plane, (self.conversation, self.threads), self.settings));
         let _open_sinks = run.open_sinks();
         let call = FirstCall { run: &run, caller, limits, cancellation: self.cancellation };
         let result = call.make(&self.name, arguments, |ctx| drop(self.user.set(ctx.clone()))).await;
@@ -79,12 +79,17 @@ impl FirstCall<'_> {
 
 impl Run {
     /// Creates a run under `outer`, whose id, journal, approver, user and event numbers it shares.
-    fn under(outer: Arc<Self>, plane: Arc<Plane>, conversation: Arc<Conversation>, mut settings: RunSettings) -> Self {
+    fn under(
+        outer: Arc<Self>,
+        plane: Arc<Plane>,
+        conversations: (Arc<Conversation>, Arc<Threads>),
+        mut settings: RunSettings,
+    ) -> Self {
         let approvals = settings.approvals_under(&plane, outer.approvals());
         let is_repeated = outer.is_of(&plane);
         let guards = Guards::chained(outer.guards.as_ref(), plane.guards.as_ref().filter(|_| !is_repeated));
         let (id, scope, is_resumed) = (Arc::clone(&outer.id), outer.approved.clone(), outer.is_resumed);
-        let run = Self::new(plane, id, conversation, is_resumed, scope, settings);
+        let run = Self::new(plane, id, conversations, is_resumed, scope, settings);
         Self { approvals: Some(approvals), guards, is_repeated, outer: Some(outer), ..run }
     }
 

@@ -28,6 +28,8 @@ pub(crate) struct Turns {
     phase: Phase,
     turn: u32,
     limits: Limits,
+    /// How many of the messages were in the conversation before the call, and are as they were.
+    kept: usize,
     /// How many of the messages the model has already received or sent.
     sent: usize,
     /// Consecutive failures, by tool name; those of the output by the name of its tool.
@@ -81,13 +83,14 @@ pub(crate) struct CallResult {
 }
 
 impl Turns {
-    /// Starts with `messages`, whose last is the prompt.
-    pub(crate) fn new(messages: Vec<Message>, limits: Limits) -> Self {
+    /// Starts with `messages`, whose last is the prompt; the conversation has the first `kept` of them already.
+    pub(crate) fn new(messages: Vec<Message>, kept: usize, limits: Limits) -> Self {
         Self {
             messages: Arc::new(messages),
             phase: Phase::Request,
             turn: 0,
             limits,
+            kept,
             sent: 0,
             failures: BTreeMap::new(),
             files: Vec::new(),
@@ -112,6 +115,18 @@ impl Turns {
     /// Returns the messages for changes between two steps; each tool call must keep its result.
     pub(crate) fn messages_mut(&mut self) -> &mut Vec<Message> {
         Arc::make_mut(&mut self.messages)
+    }
+
+    /// Replaces the messages between two steps.
+    pub(crate) fn replace_messages(&mut self, messages: Vec<Message>) {
+        let is_equal = |(old, new): &(&Message, &Message)| old == new;
+        self.kept = self.messages.iter().zip(&messages).take(self.kept).take_while(is_equal).count();
+        self.messages = Arc::new(messages);
+    }
+
+    /// Returns how many messages of the conversation the call left as they were.
+    pub(crate) fn kept(&self) -> usize {
+        self.kept
     }
 
     fn push(&mut self, message: Message) {
@@ -353,7 +368,7 @@ mod tests {
 
     /// Runs the answers in order, with `between` applied to the state at each step; returns all states but the first.
     fn states(answers: &[Response], between: impl Fn(Turns) -> Turns) -> Vec<Turns> {
-        let mut turns = Turns::new(vec![Message::user("go")], Limits { max_turns: 9, retries: 1 });
+        let mut turns = Turns::new(vec![Message::user("go")], 0, Limits { max_turns: 9, retries: 1 });
         let mut answers = answers.iter().cloned();
         let mut states = Vec::new();
         loop {
@@ -384,7 +399,7 @@ mod tests {
 
     #[test]
     fn calls_of_a_truncated_answer_are_not_made() {
-        let mut turns = Turns::new(vec![Message::user("go")], Limits { max_turns: 9, retries: 1 });
+        let mut turns = Turns::new(vec![Message::user("go")], 0, Limits { max_turns: 9, retries: 1 });
         let reason =
             turns.handle_response(answer("good", "{\"path\":\"/").with_finish(FinishReason::Length), &output());
         assert!(reason.unwrap().contains("cut off"));
@@ -394,7 +409,7 @@ mod tests {
     #[test]
     fn a_call_with_incomplete_arguments_is_not_made_after_an_unknown_finish_reason() {
         for arguments in ["", " ", "{}", "null", "{\"path\":\"/", "{\"path\""] {
-            let mut turns = Turns::new(vec![Message::user("go")], Limits { max_turns: 9, retries: 1 });
+            let mut turns = Turns::new(vec![Message::user("go")], 0, Limits { max_turns: 9, retries: 1 });
             let reason = turns.handle_response(answer("good", arguments).with_finish(FinishReason::Other), &output());
             assert!(reason.unwrap().contains("the arguments of `good` may be incomplete"), "{arguments:?}");
             assert!(
@@ -408,7 +423,7 @@ mod tests {
     fn a_call_is_made_if_its_arguments_are_complete_or_the_finish_reason_is_known() {
         let known = [FinishReason::Stop, FinishReason::ToolCalls].map(|finish| (finish, ""));
         for (finish, arguments) in known.into_iter().chain([(FinishReason::Other, "{\"path\":\"/\"}")]) {
-            let mut turns = Turns::new(vec![Message::user("go")], Limits { max_turns: 9, retries: 1 });
+            let mut turns = Turns::new(vec![Message::user("go")], 0, Limits { max_turns: 9, retries: 1 });
             let reason = turns.handle_response(answer("good", arguments).with_finish(finish), &output());
             assert_eq!(reason, None, "{finish:?}");
             assert!(matches!(turns.step(), Step::Call(calls) if calls[0].name == "good"), "{finish:?}");

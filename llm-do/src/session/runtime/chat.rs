@@ -1,33 +1,31 @@
 //! Conversations of several root calls.
 
+use std::collections::BTreeMap;
 use std::future::IntoFuture;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 
-use super::Runtime;
+use super::{RunHandle, Runtime};
 use crate::base::error::CallError;
-use crate::declare::tool::{FromReturn, TakesHistory, Tool};
-use crate::plane::history::{Conversation, History};
+use crate::base::mutex::IgnorePoison;
+use crate::base::usage::UsageTree;
+use crate::declare::tool::{FromReturn, Tool};
+use crate::plane::conversation::{Conversation, Threads};
+use crate::plane::history::History;
 
-/// A conversation: root calls of workers, each of which continues the history of those before.
+/// The name of the tree that holds the usage of a chat's root calls.
+const CHAT: &str = "chat";
+
+/// A conversation of a person and an application: root calls, each of which remembers those before.
 ///
-/// Only the root call has the history; calls that it makes start with an empty one. Tools and entries have no
-/// history, so sending one does not compile. A call that fails or is dropped leaves the history up to that point.
+/// Each worker that is sent continues its own history. An entry or a tool remembers by
+/// [threads](crate::CallContext::thread), which last as long as the chat. All other calls start with an empty history. A
+/// call that fails or is dropped leaves the histories up to that point.
 ///
-/// ```compile_fail,E0277
-/// # use llm_do::prelude::*;
-/// /// Greets.
-/// #[entry]
-/// async fn hello(ctx: &CallContext) -> Result<()> {
-///     Ok(ctx.progress("Hello!"))
-/// }
-///
-/// # async fn send(runtime: &Runtime) -> Result<()> {
-/// runtime.chat().send(hello {}).await?; // an entry has no history
-/// # Ok(())
-/// # }
-/// ```
+/// A chat is saved and loaded as its [`state`](Self::state). A clone is a fork: it has the same past, and a future of
+/// its own.
 ///
 /// # Examples
 ///
@@ -45,50 +43,115 @@ use crate::plane::history::{Conversation, History};
 /// let mut chat = runtime.chat();
 /// chat.send(assistant { input: "I am Ann.".into() }).await?;
 /// chat.send(assistant { input: "Who am I?".into() }).await?;
-/// let saved = serde_json::to_string(&chat.history())?;
+/// let saved = serde_json::to_string(&chat.state())?;
 ///
-/// let resumed = runtime.chat().with_history(serde_json::from_str(&saved)?);
-/// assert_eq!(resumed.history().messages().len(), 4);
+/// let resumed = runtime.chat().with_state(serde_json::from_str(&saved)?);
+/// assert_eq!(resumed.state().workers["assistant"].messages().len(), 4);
+/// assert_eq!(resumed.state().usage.total().model.requests, 2);
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Chat {
     runtime: Runtime,
-    conversation: Arc<Conversation>,
+    workers: BTreeMap<String, Arc<Conversation>>,
+    threads: Arc<Threads>,
+    usage: Arc<Mutex<UsageTree>>,
+}
+
+/// What a [`Chat`] remembers, to save and load it.
+///
+/// As JSON it is an object with these fields; those that are missing are empty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct ChatState {
+    /// The history of each root worker, by its registered name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub workers: BTreeMap<String, History>,
+    /// The history of each thread, by its name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub threads: BTreeMap<String, History>,
+    /// What the root calls used, as children of a tree named `chat`.
+    pub usage: UsageTree,
+}
+
+impl ChatState {
+    /// Returns the state of a new chat.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
 }
 
 impl Runtime {
     /// Starts a conversation.
     #[must_use]
     pub fn chat(&self) -> Chat {
-        Chat { runtime: self.clone(), conversation: Arc::default() }
+        Chat { runtime: self.clone(), workers: BTreeMap::new(), threads: Arc::default(), usage: Arc::default() }
     }
 }
 
 impl Chat {
-    /// Sets the history to continue, replacing the current one.
+    /// Sets what the chat remembers, replacing all that it has.
     #[must_use]
-    pub fn with_history(self, history: History) -> Self {
-        self.conversation.save(history.into());
-        self
+    pub fn with_state(self, state: ChatState) -> Self {
+        let ChatState { workers, threads, usage } = state;
+        let workers = workers.into_iter().map(|(name, history)| (name, Arc::new(history.into()))).collect();
+        let (threads, usage) = (Arc::new(Threads::new(threads)), Arc::new(Mutex::new(usage)));
+        Self { runtime: self.runtime, workers, threads, usage }
     }
 
-    /// Makes a root call of a worker that continues the conversation.
+    /// Makes a root call that continues the chat.
     ///
     /// # Errors
     ///
     /// Returns a [`CallError`] like [`Runtime::run`].
     pub fn send<T>(&mut self, call: T) -> BoxFuture<'_, Result<T::Output, CallError>>
     where
-        T: Tool<Output: FromReturn> + TakesHistory,
+        T: Tool<Output: FromReturn>,
     {
-        self.runtime.start(call).conversation(Arc::clone(&self.conversation)).into_future()
+        let conversation = self.workers.entry(T::NAME.to_owned()).or_default();
+        let start = self.runtime.start(call).continuing(Arc::clone(conversation), Arc::clone(&self.threads));
+        let counted = CountOnDrop { usage: Arc::clone(&self.usage), run: start.handle() };
+        Box::pin(async move {
+            let _counted = counted;
+            start.into_future().await
+        })
     }
 
-    /// Returns the history, in a form that every provider accepts.
+    /// Returns what the chat remembers.
     #[must_use]
-    pub fn history(&self) -> History {
-        self.conversation.history()
+    pub fn state(&self) -> ChatState {
+        let workers = self.workers.iter().map(|(name, worker)| (name.clone(), worker.history()));
+        let workers = workers.filter(|(_, history)| !history.is_empty()).collect();
+        ChatState { workers, threads: self.threads.histories(), usage: lock(&self.usage).clone() }
     }
+}
+
+impl Clone for Chat {
+    fn clone(&self) -> Self {
+        self.runtime.chat().with_state(self.state())
+    }
+}
+
+/// Adds the usage of a run when it has finished or is dropped.
+struct CountOnDrop {
+    usage: Arc<Mutex<UsageTree>>,
+    run: RunHandle,
+}
+
+impl Drop for CountOnDrop {
+    fn drop(&mut self) {
+        let used = self.run.usage_tree();
+        if !used.is_zero() {
+            let mut usage = lock(&self.usage);
+            usage.name = CHAT.into();
+            usage.add_child(used);
+        }
+    }
+}
+
+fn lock(usage: &Mutex<UsageTree>) -> MutexGuard<'_, UsageTree> {
+    usage.lock().ignore_poison()
 }

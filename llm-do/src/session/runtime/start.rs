@@ -19,8 +19,9 @@ use crate::declare::tool::{FromReturn, TakesHistory, Tool, ToolReturn, check_rou
 use crate::declare::toolset::Anything;
 use crate::observe::event::ItemKind;
 use crate::plane::context::CallContext;
+use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::dispatch::{Root, RunSettings, fresh_id};
-use crate::plane::history::{Conversation, History};
+use crate::plane::history::History;
 
 /// A root call of the item `C` that is about to start; `.await` runs it and returns a `T`.
 ///
@@ -101,7 +102,9 @@ impl Runtime {
             id: Arc::clone(&id),
         };
         let (plane, name, settings) = (Arc::clone(&self.plane), name.to_owned(), RunSettings::default());
-        let root = Root { plane, name, arguments, conversation, cancellation, user, id, settings, under: None };
+        let threads = Arc::default();
+        let root =
+            Root { plane, name, arguments, conversation, threads, cancellation, user, id, settings, under: None };
         Start { root, handle, read, types: PhantomData }
     }
 }
@@ -136,14 +139,15 @@ impl<T, C> Start<T, C> {
             self.root.arguments =
                 Err(CallError::NoHistory { tool: item.name().to_owned(), kind: item.kind().as_str() });
         }
-        self.handle.conversation.save(history.into());
+        self.handle.conversation.save(history.into(), 0);
         self
     }
 
-    /// Continues a conversation, and adds the new messages to it.
-    pub(super) fn conversation(mut self, conversation: Arc<Conversation>) -> Self {
+    /// Continues a conversation and threads, and adds the new messages to them.
+    pub(super) fn continuing(mut self, conversation: Arc<Conversation>, threads: Arc<Threads>) -> Self {
         self.handle.conversation = Arc::clone(&conversation);
         self.root.conversation = conversation;
+        self.root.threads = threads;
         self
     }
 

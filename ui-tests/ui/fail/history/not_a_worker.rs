@@ -2,7 +2,7 @@
 
 #![allow(unused)]
 
-use llm_do::{CallError, History, Runtime, entry, tool, worker};
+use llm_do::{CallContext, CallError, History, Runtime, entry, tool, worker};
 
 /// Ping.
 #[tool]
@@ -18,11 +18,10 @@ async fn begin() -> Result<(), CallError> {
 #[worker]
 async fn assistant(input: String) -> String;
 
-async fn sent(runtime: &Runtime) -> Result<(), CallError> {
-    let mut chat = runtime.chat();
-    chat.send(assistant { input: String::new() }).await?;
-    chat.send(ping {}).await?;
-    chat.send(begin {}).await
+async fn in_a_thread(ctx: &CallContext) -> Result<(), CallError> {
+    ctx.thread("review").call(assistant { input: String::new() }).await?;
+    ctx.thread("review").call(ping {}).await?;
+    ctx.thread("review").call(begin {}).await
 }
 
 async fn with_a_history(runtime: &Runtime, history: History) -> Result<(), CallError> {

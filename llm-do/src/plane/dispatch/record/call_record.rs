@@ -11,6 +11,7 @@ use crate::base::usage::UsageTree;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event;
 use crate::observe::journal::{digest, too_deep};
+use crate::plane::conversation::ThreadChange;
 
 /// The record of a finished call: its result or error, and its effects on the session.
 #[derive(Debug, Serialize, Deserialize)]
@@ -32,6 +33,9 @@ pub(super) struct CallRecord {
     /// Approvals remembered beyond one call, so that a replay does not ask again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) approved: Vec<Value>,
+    /// The changes of threads during the call, so that a replay restores them; that of its own thread is the last one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) threads: Vec<Arc<ThreadChange>>,
 }
 
 /// The nesting depth of a result inside its record.
@@ -86,7 +90,7 @@ impl CallRecord {
         // Only a failure has causes to retry.
         let causes = if matches!(outcome, RecordedOutcome::Failure(_)) { causes } else { Vec::new() };
         let (created_workers, user_messages) = (Vec::new(), Vec::new());
-        Self { outcome, causes, usage: None, created_workers, user_messages, approved: Vec::new() }
+        Self { outcome, causes, usage: None, created_workers, user_messages, approved: Vec::new(), threads: Vec::new() }
     }
 }
 

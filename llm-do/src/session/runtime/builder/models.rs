@@ -5,7 +5,7 @@ use std::sync::Arc;
 use llm_do_providers::{CapabilityTable, Model, PriceTable, Settings};
 
 use super::RuntimeBuilder;
-use crate::plane::history::HistoryProcessor;
+use crate::plane::history_processor::HistoryProcessor;
 use crate::plane::model_choice::{ModelChoice, SessionModel};
 
 /// The environment variable with the model of workers that declare none.

@@ -1,0 +1,44 @@
+//! What of a run waits for approval, and which approvals are remembered.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::ApprovalRequest;
+use super::memory::{CallerPath, EqualCall};
+use crate::observe::event::ApprovalScope;
+
+/// The approvals of a run: the calls that wait for a decision, and the decisions that are remembered.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ApprovalOverview {
+    /// The requests of this run without an answer, in the order in which they were made.
+    pub pending: Vec<Arc<ApprovalRequest>>,
+    /// The approvals that hold for more than one call: of this run, and of the session. Sorted by tool.
+    pub remembered: Vec<RememberedApproval>,
+}
+
+/// A remembered approval: equal calls run without another request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RememberedApproval {
+    /// The tool's registered name.
+    pub tool: Arc<str>,
+    /// The arguments that a call must have.
+    pub arguments: Value,
+    /// How long it holds, and for which callers.
+    pub scope: ApprovalScope,
+    /// The callers from the root, for the scope of a caller; empty for other scopes.
+    pub callers: Vec<Arc<str>>,
+}
+
+impl RememberedApproval {
+    pub(super) fn new(call: &EqualCall, scope: ApprovalScope, path: Option<&CallerPath>) -> Self {
+        let callers = path.into_iter().flatten().map(|(name, _)| Arc::clone(name)).collect();
+        Self { tool: call.tool(), arguments: call.arguments(), scope, callers }
+    }
+
+    pub(super) fn order(&self) -> (Arc<str>, String, Vec<Arc<str>>) {
+        (Arc::clone(&self.tool), self.arguments.to_string(), self.callers.clone())
+    }
+}

@@ -1,0 +1,94 @@
+//! The messages of a conversation: that of a root worker, or a thread.
+
+mod threads;
+
+use std::sync::{Mutex, MutexGuard};
+
+use llm_do_providers::Message;
+use serde::{Deserialize, Serialize};
+
+pub(crate) use self::threads::{NamedThread, ThreadChange, Threads};
+use crate::base::mutex::IgnorePoison;
+use crate::plane::history::History;
+
+/// The messages of a conversation: the earlier ones, and those of a call once it finishes.
+#[derive(Debug, Default)]
+pub(crate) struct Conversation(Mutex<Messages>);
+
+#[derive(Debug, Default)]
+struct Messages {
+    messages: Vec<Message>,
+    /// How many messages the last call left as they were.
+    kept: usize,
+}
+
+/// What a call changed in a conversation.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Change {
+    /// How many of the earlier messages are left; those after them were replaced.
+    kept: usize,
+    /// The messages after those.
+    added: Vec<Message>,
+}
+
+impl Conversation {
+    /// Replaces the messages, of which the first `kept` are as before.
+    pub(crate) fn save(&self, messages: Vec<Message>, kept: usize) {
+        *self.lock() = Messages { messages, kept };
+    }
+
+    /// Returns the history, in a form that every provider accepts.
+    pub(crate) fn history(&self) -> History {
+        self.lock().messages.clone().into()
+    }
+
+    /// Removes and returns the history, in a form that every provider accepts, and how many messages are as before.
+    pub(crate) fn take(&self) -> (History, usize) {
+        let mut history = History::new();
+        *history.messages_mut() = std::mem::take(&mut *self.lock()).messages;
+        let is_changed = history.repair();
+        let kept = if is_changed { 0 } else { history.messages().len() };
+        (history, kept)
+    }
+
+    /// Begins a call, which so far changes nothing.
+    fn begin(&self) {
+        let mut current = self.lock();
+        current.kept = current.messages.len();
+    }
+
+    fn messages(&self) -> usize {
+        self.lock().messages.len()
+    }
+
+    /// Returns what the last call changed.
+    fn change(&self) -> Change {
+        let current = self.lock();
+        let kept = current.kept.min(current.messages.len());
+        Change { kept, added: current.messages[kept..].to_vec() }
+    }
+
+    /// Changes the messages as a recorded call did; returns their number if they are fewer than the change keeps.
+    fn restore(&self, change: &Change) -> Result<(), usize> {
+        let mut current = self.lock();
+        if current.messages.len() < change.kept {
+            return Err(current.messages.len());
+        }
+        current.messages.truncate(change.kept);
+        current.messages.extend_from_slice(&change.added);
+        current.kept = change.kept;
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Messages> {
+        self.0.lock().ignore_poison()
+    }
+}
+
+impl From<History> for Conversation {
+    fn from(history: History) -> Self {
+        let conversation = Self::default();
+        conversation.save(history.into(), 0);
+        conversation
+    }
+}

@@ -1,0 +1,49 @@
+//! What a call sees of the approvals of its run.
+
+use std::sync::Arc;
+
+use crate::plane::approval::ApprovalOverview;
+use crate::plane::context::CallContext;
+use crate::plane::dispatch::Run;
+
+impl<S> CallContext<S> {
+    /// Returns which calls of the run wait for approval, and which approvals are remembered, as they are now.
+    ///
+    /// A journal does not record it, so use it to show, not to decide what to call.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use llm_do::prelude::*;
+    /// use llm_do::approval::{ApprovalScope, Decision};
+    ///
+    /// /// Delete a file.
+    /// #[tool(effect = destructive)]
+    /// fn delete(path: String) {
+    ///     let _ = path;
+    /// }
+    ///
+    /// /// Cleans up, and returns what may be deleted again.
+    /// #[entry(toolsets = [delete])]
+    /// async fn clean(ctx: &CallContext<clean>) -> Result<Vec<String>> {
+    ///     ctx.call(delete { path: "old.txt".into() }).await?;
+    ///     let remembered = ctx.approvals().remembered;
+    ///     Ok(remembered.iter().map(|approval| approval.arguments["path"].to_string()).collect())
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let always = |_| async { Decision::approve_for(ApprovalScope::Session) };
+    /// let runtime = Runtime::builder().approve_with(always).build()?;
+    /// assert_eq!(runtime.run(clean {}).await?, ["\"old.txt\""]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn approvals(&self) -> ApprovalOverview {
+        let Ok(run) = Arc::clone(self.host()).into_any().downcast::<Run>() else {
+            unreachable!("every context belongs to a run")
+        };
+        run.approvals().overview(&run.approved)
+    }
+}

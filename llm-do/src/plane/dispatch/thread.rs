@@ -1,0 +1,117 @@
+//! A call that continues a thread.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::Run;
+use super::admit::Proposed;
+use super::perform::decode_async;
+use crate::base::error::CallError;
+use crate::declare::tool::{ResultForm, ToolReturn};
+use crate::observe::event::{Caller, ItemKind};
+use crate::plane::context::{CallContext, CallFrame};
+use crate::plane::conversation::{NamedThread, ThreadChange, Threads};
+use crate::plane::declared::Callee;
+use crate::plane::registry::Registered;
+
+impl Run {
+    /// Calls a worker that continues the thread with this name.
+    pub(super) async fn continue_thread(
+        &self,
+        caller: CallContext,
+        thread: &str,
+        whom: Callee<'_>,
+        arguments: Value,
+    ) -> Result<ToolReturn, CallError> {
+        let found = self.callee(&caller, whom, Caller::Code);
+        let tool = found.as_deref().ok().map(AsRef::as_ref);
+        let frame = self.new_frame(&caller, whom, tool, Caller::Code, ResultForm::Value);
+        let thread = self.threads.named(thread);
+        // A shadow must not change what later calls get.
+        let thread = if frame.is_shadow { Arc::new(thread.copied()) } else { thread };
+        let frame = CallFrame { thread: Some(Arc::clone(&thread)), ..frame };
+        let ctx = caller.into_child(frame);
+        let tool = match found.and_then(|tool| check_is_worker(&tool).map(|()| tool)) {
+            Ok(tool) => tool,
+            Err(error) => return self.refuse(ctx, error).await,
+        };
+        // In the order of the calls, before one waits for another.
+        let announced = ctx.announce();
+        let _open = match self.open_thread(&ctx, &thread).await {
+            Ok(open) => open,
+            Err(error) => return self.refuse(ctx, error).await,
+        };
+        match decode_async(&ctx, &tool, arguments, true).await {
+            Ok(prepared) => self.execute(ctx, Proposed::new(tool, prepared, announced)).await,
+            Err(error) => self.refuse(ctx, error).await,
+        }
+    }
+
+    /// Waits until no other call has the thread open, or until the call is stopped.
+    async fn open_thread<'t>(
+        &self,
+        ctx: &CallContext,
+        thread: &'t NamedThread,
+    ) -> Result<impl Drop + use<'t>, CallError> {
+        let above = ctx.frames_of_run().skip(1).filter_map(|frame| frame.thread.as_ref());
+        let held = above.map(|thread| Arc::clone(thread.name())).collect();
+        let opening = self.threads.open(thread, held, ctx.name());
+        let open = tokio::select! {
+            biased;
+            open = opening => open?,
+            error = ctx.stopped() => return Err(error),
+        };
+        thread.begin();
+        Ok(open)
+    }
+
+    pub(super) fn run_threads(&self) -> &Arc<Threads> {
+        &self.threads
+    }
+
+    /// Changes threads as a recorded call did.
+    pub(super) fn restore_threads(&self, ctx: &CallContext, recorded: Vec<Arc<ThreadChange>>) -> Result<(), CallError> {
+        if recorded.is_empty() {
+            return Ok(());
+        }
+        for change in &recorded {
+            let failed = |source| CallError::Journal { tool: ctx.name().to_owned(), source };
+            self.threads.restore(change).map_err(|message| failed(message.into()))?;
+        }
+        let mut changes = ctx.frame().thread_changes.get_or_default();
+        *changes = recorded;
+        if ctx.frame().thread.is_some() {
+            // Its own change, which is the last one.
+            changes.pop();
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a thread of anything but a worker, which alone has a conversation.
+fn check_is_worker(tool: &Registered) -> Result<(), CallError> {
+    match tool.kind() {
+        ItemKind::Worker => Ok(()),
+        kind => Err(CallError::NoHistory { tool: tool.name().to_owned(), kind: kind.as_str() }),
+    }
+}
+
+impl CallContext {
+    /// Returns what the call, and the calls below it, changed in threads: its own change last.
+    pub(super) fn thread_changes(&self) -> Vec<Arc<ThreadChange>> {
+        let below = self.frame().thread_changes.get().map(|changes| changes.clone()).unwrap_or_default();
+        let own = self.frame().thread.iter().map(|thread| Arc::new(thread.change()));
+        below.into_iter().chain(own).collect()
+    }
+
+    /// Adds what a journaled call changed in threads to its caller, for the record of that one.
+    pub(super) fn pass_on_thread_changes(&self) {
+        let caller = self.caller().filter(|caller| Arc::ptr_eq(caller.host(), self.host()));
+        let Some(caller) = caller else { return };
+        let changes = self.thread_changes();
+        if !changes.is_empty() {
+            caller.frame().thread_changes.get_or_default().extend(changes);
+        }
+    }
+}
