@@ -122,7 +122,7 @@ async fn remembering_desk(ctx: &CallContext<remembering_desk>) -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_call_in_a_thread_is_no_case_since_its_answer_depends_on_the_thread() {
+async fn a_call_in_a_thread_is_not_a_case_since_its_answer_depends_on_the_thread() {
     let journal = MemoryJournal::new();
     builder().journal(journal.clone()).build().unwrap().run(remembering_desk {}).await.unwrap();
     let mut cases = Cases::of("name_of");
