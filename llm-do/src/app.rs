@@ -6,5 +6,5 @@ pub mod cli;
 pub mod harden;
 #[cfg(feature = "testing")]
 pub mod testing;
-#[cfg(any(feature = "filesystem", feature = "shell", feature = "workers"))]
+#[cfg(any(feature = "filesystem", feature = "http", feature = "shell", feature = "user_input", feature = "workers"))]
 pub mod toolsets;

@@ -3,6 +3,7 @@
 pub(crate) mod argument;
 pub(crate) mod nesting;
 pub(crate) mod prompt;
+pub(crate) mod question;
 pub(crate) mod schema;
 pub(crate) mod subtask;
 pub(crate) mod tool;

@@ -60,7 +60,8 @@
 //! | pass files to models | [`Prompt`], [`Attachment`], [`ToolReturn`] |
 //! | read, search and change files | `toolsets::filesystem` |
 //! | run commands | `toolsets::shell` |
-//! | ask users | [`InputHandler`](context::InputHandler) |
+//! | fetch pages of the web | `toolsets::http` |
+//! | ask users | [`Question`](context::Question), [`InputHandler`](context::InputHandler), `toolsets::user_input` |
 //! | replace a worker with code, and monitor it | [`harden`], [`Shadow`](harden::Shadow) |
 //! | test | [`check!`], `testing`, [`ToolContext`] |
 //!
@@ -81,7 +82,9 @@
 //! | `local-download` | `local:OWNER/REPO/FILE.gguf`: downloads the file from the Hugging Face Hub |
 //! | `testing` | the module `testing`: test models and an event recorder |
 //! | `filesystem` | `toolsets::filesystem`: tools that read, search and change the files of one folder |
+//! | `http` | `toolsets::http`: a tool that fetches pages and files of the web |
 //! | `shell` | `toolsets::shell`: a tool that runs commands, in a sandbox where there is one |
+//! | `user_input` | `toolsets::user_input`: a tool with which models ask the user |
 //! | `workers` | `toolsets::workers`: tools with which models create workers |
 //! | `tracing` | `TracingSink`: `tracing` spans that follow OpenTelemetry's conventions for generative AI |
 //! | `chrono04`, `jiff02`, `url2`, `uuid1` | arguments and results with types of that crate and major version; the crate's feature `serde` must be enabled too |
@@ -102,6 +105,10 @@ mod session;
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("../docs/server.md")]
 pub mod server {}
+// A page of the documentation.
+#[cfg(any(doc, doctest))]
+#[doc = include_str!("../docs/security.md")]
+pub mod security {}
 
 /// Makes traits of async functions usable as `dyn`: for implementations of [`Model`], [`ToolContext`],
 /// [`Approver`](approval::Approver), [`InputHandler`](context::InputHandler), [`Journal`](journal::Journal),
@@ -128,7 +135,13 @@ pub use self::app::cli;
 pub use self::app::harden;
 #[cfg(feature = "testing")]
 pub use self::app::testing;
-#[cfg(any(feature = "filesystem", feature = "shell", feature = "workers"))]
+#[cfg(any(
+    feature = "filesystem",
+    feature = "http",
+    feature = "shell",
+    feature = "user_input",
+    feature = "workers"
+))]
 pub use self::app::toolsets;
 pub use self::base::error::{CallError, Result};
 pub use self::base::usage::Limits;
@@ -153,6 +166,7 @@ pub mod approval {
 pub mod context {
     pub use tokio_util::sync::CancellationToken;
 
+    pub use crate::declare::question::Question;
     pub use crate::declare::subtask::SubtaskRequest;
     pub use crate::plane::context::{Ask, FromContext, Thread};
     pub use crate::plane::user_input::{InputHandler, InputRequest};

@@ -184,7 +184,7 @@ struct User(AtomicUsize);
 #[async_trait]
 impl InputHandler for User {
     async fn answer(&self, request: &InputRequest) -> Result<String, BoxError> {
-        Ok(format!("{} {}", request.prompt, self.0.fetch_add(1, Ordering::Relaxed)))
+        Ok(format!("{} {}", request.question.prompt, self.0.fetch_add(1, Ordering::Relaxed)))
     }
 }
 
@@ -792,12 +792,12 @@ struct SecondFirst(Notify);
 #[async_trait]
 impl InputHandler for SecondFirst {
     async fn answer(&self, request: &InputRequest) -> Result<String, BoxError> {
-        if request.prompt == "First?" {
+        if request.question.prompt == "First?" {
             self.0.notified().await;
         } else {
             self.0.notify_one();
         }
-        Ok(format!("to {}", request.prompt))
+        Ok(format!("to {}", request.question.prompt))
     }
 }
 

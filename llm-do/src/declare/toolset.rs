@@ -8,7 +8,7 @@ mod text;
 
 pub use self::check::{assert_picked, assert_prefixed, assert_unique};
 pub use self::listed::{Listed, NoType, NoValue, assert_listed};
-#[cfg(feature = "filesystem")]
+#[cfg(any(feature = "filesystem", feature = "http", feature = "user_input"))]
 pub(crate) use self::member::unprefixed;
 pub use self::member::{Member, concat, count, count_picked, picked, prefixed};
 pub use self::membership::{

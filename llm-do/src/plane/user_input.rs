@@ -6,6 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::base::error::BoxError;
+use crate::declare::question::Question;
 
 /// Answers the questions that tools and entries ask with
 /// [`CallContext::request_user_input`](crate::CallContext::request_user_input).
@@ -25,7 +26,7 @@ use crate::base::error::BoxError;
 /// #[async_trait]
 /// impl InputHandler for Ann {
 ///     async fn answer(&self, request: &InputRequest) -> Result<String, BoxError> {
-///         if request.prompt.contains("name") { Ok("Ann".into()) } else { Err("unexpected question".into()) }
+///         if request.question.prompt.contains("name") { Ok("Ann".into()) } else { Err("unexpected question".into()) }
 ///     }
 /// }
 ///
@@ -44,7 +45,10 @@ use crate::base::error::BoxError;
 /// ```
 #[async_trait]
 pub trait InputHandler: Debug + Send + Sync {
-    /// Returns the user's answer. Concurrent calls may ask questions at the same time.
+    /// Returns the user's answer: a text, or a choice or its 1-based number; several separated by commas, or as a JSON list.
+    ///
+    /// The user is asked again if the answer is not one of the choices. Concurrent calls may ask questions at the same
+    /// time.
     ///
     /// # Errors
     ///
@@ -52,20 +56,22 @@ pub trait InputHandler: Debug + Send + Sync {
     async fn answer(&self, request: &InputRequest) -> Result<String, BoxError>;
 }
 
-/// A question to the user.
+/// A question to the user, with who asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InputRequest {
     /// The question.
-    pub prompt: String,
+    pub question: Question,
     /// The registered name of the tool, worker or entry that asks.
     pub caller: Arc<str>,
+    /// Why the user is asked again: what is wrong with the last answer.
+    pub problem: Option<String>,
 }
 
 impl InputRequest {
     /// Returns a question of `caller`, for tests of handlers.
     #[must_use]
-    pub fn new(prompt: impl Into<String>, caller: impl Into<Arc<str>>) -> Self {
-        Self { prompt: prompt.into(), caller: caller.into() }
+    pub fn new(question: impl Into<Question>, caller: impl Into<Arc<str>>) -> Self {
+        Self { question: question.into(), caller: caller.into(), problem: None }
     }
 }

@@ -39,8 +39,8 @@ struct User(Effects);
 #[async_trait]
 impl InputHandler for User {
     async fn answer(&self, request: &InputRequest) -> Result<String, BoxError> {
-        self.0.add(&format!("asked {}", request.prompt))?;
-        Ok(format!("the {} answer", request.prompt))
+        self.0.add(&format!("asked {}", request.question.prompt))?;
+        Ok(format!("the {} answer", request.question.prompt))
     }
 }
 

@@ -42,7 +42,7 @@ struct Ann;
 #[async_trait]
 impl InputHandler for Ann {
     async fn answer(&self, request: &InputRequest) -> Result<String, BoxError> {
-        assert_eq!(request.prompt, "Who?");
+        assert_eq!(request.question.prompt, "Who?");
         Ok("Ann".to_owned())
     }
 }

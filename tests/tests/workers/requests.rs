@@ -257,7 +257,7 @@ async fn the_users_answer_becomes_part_of_the_conversation() {
     assert!(matches!(last.messages.last(), Some(Message::User { .. })));
     assert_eq!(last.last_text(), "The user was asked: What is your name?\nThe user answered: Ann");
     let kinds = recorder.kinds();
-    assert!(kinds.contains(&EventKind::InputAsked { prompt: "What is your name?".into() }));
+    assert!(kinds.contains(&EventKind::InputAsked { question: "What is your name?".into() }));
     assert!(kinds.contains(&EventKind::InputAnswered { answer: "Ann".into() }));
 }
 

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use super::console::Console;
 use super::terminal_user::TerminalUser;
 use crate::base::error::BoxError;
+use crate::declare::question::Question;
 use crate::plane::user_input::{InputHandler, InputRequest};
 
 #[async_trait]
@@ -23,13 +24,35 @@ impl InputHandler for TerminalUser {
 
 /// Asks the question and reads a line; `None` if the terminal was closed.
 fn answer(request: &InputRequest, mut console: impl Console) -> io::Result<Option<String>> {
-    console.show(&format!("`{}` asks: {}", request.caller, request.prompt))?;
-    console.ask("> ")
+    let InputRequest { question, caller, problem, .. } = request;
+    if let Some(problem) = problem {
+        console.show(problem)?;
+    }
+    console.show(&format!("`{caller}` asks: {}", question.prompt))?;
+    for (number, choice) in (1..).zip(&question.choices) {
+        console.show_text(&format!("{number}. {choice}"))?;
+    }
+    if let Some(default) = &question.default {
+        console.show_text(&format!("without an answer: {default}"))?;
+    }
+    console.ask(&prompt(question))
+}
+
+/// Returns the prompt that states which answers there are.
+fn prompt(question: &Question) -> String {
+    let count = question.choices.len();
+    let text = if question.accepts_text { ", or your own answer" } else { "" };
+    match (count, question.several) {
+        (0, _) => "> ".to_owned(),
+        (1, _) => format!("1{text}> "),
+        (_, false) => format!("1-{count}{text}> "),
+        (_, true) => format!("1-{count}, separated by commas{text}> "),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{InputRequest, answer};
+    use super::{InputRequest, Question, answer};
     use crate::app::cli::console::testing::ScriptedConsole;
 
     fn answered(prompt: &str, typed: &str) -> (Option<String>, String) {
@@ -43,6 +66,20 @@ mod tests {
         assert_eq!(answered("Which?", " a.txt \r\nmore\n").0.as_deref(), Some(" a.txt "));
         assert_eq!(answered("Which?", "\n").0.as_deref(), Some(""), "an empty line is an answer");
         assert_eq!(answered("Which?", "").0, None);
+    }
+
+    #[test]
+    fn choices_are_numbered_with_the_default_and_what_was_wrong_before() {
+        let question =
+            Question::new("Which?").choices(["apple", "pear\u{1b}"]).several().accept_text().with_default("apple");
+        let mut request = InputRequest::new(question, "buy");
+        request.problem = Some("`plum` is not one of the 2 choices".to_owned());
+        let mut console = ScriptedConsole::new("1\n");
+        let answer = answer(&request, &mut console).expect("the console does not fail");
+        assert_eq!(answer.as_deref(), Some("1"));
+        let shown = "`plum` is not one of the 2 choices\n`buy` asks: Which?\n  │ 1. apple\n  │ 2. pear\\u{1b}\n  │ without an \
+                     answer: apple\n1-2, separated by commas, or your own answer> ";
+        assert_eq!(console.shown, shown);
     }
 
     #[test]

@@ -60,7 +60,7 @@ impl Member {
     }
 
     /// Returns the member without a prefix.
-    #[cfg(feature = "filesystem")]
+    #[cfg(any(feature = "filesystem", feature = "http", feature = "user_input"))]
     const fn unprefixed(self, prefix: &str) -> Self {
         let Some((start, rest)) = self.shown().split_at_checked(prefix.len()) else { return self };
         if !same(start, prefix) {
@@ -124,7 +124,7 @@ pub const fn prefixed<const N: usize>(prefix: &str, members: &[Member]) -> [Memb
 }
 
 /// Returns all members, each without the prefix if its name begins with that; `N` is their number.
-#[cfg(feature = "filesystem")]
+#[cfg(any(feature = "filesystem", feature = "http", feature = "user_input"))]
 #[must_use]
 pub(crate) const fn unprefixed<const N: usize>(prefix: &str, members: &[Member]) -> [Member; N] {
     let mut all = [NO_MEMBER; N];

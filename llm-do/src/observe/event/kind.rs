@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::detail::{ApprovalScope, Caller, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource};
 use super::parts::EventPart;
 use crate::base::usage::RunUsage;
+use crate::declare::question::Question;
 
 /// What happened in a call or run.
 ///
@@ -106,11 +107,12 @@ pub enum EventKind {
     /// The call asks the user a question.
     InputAsked {
         /// The question.
-        prompt: String,
+        #[serde(flatten)]
+        question: Question,
     },
     /// The user answered.
     InputAnswered {
-        /// The answer.
+        /// The answer; several choices separated by commas.
         answer: String,
     },
     /// A task was delegated to the worker that fits it best.

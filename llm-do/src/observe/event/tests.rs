@@ -183,7 +183,9 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
                 .prop_map(|(guard, hook, action, reason)| EventKind::Guarded { guard, hook, action, reason })
                 .boxed()
         }
-        EventKind::InputAsked { .. } => text().prop_map(|prompt| EventKind::InputAsked { prompt }).boxed(),
+        EventKind::InputAsked { .. } => {
+            text().prop_map(|prompt| EventKind::InputAsked { question: prompt.into() }).boxed()
+        }
         EventKind::InputAnswered { .. } => text().prop_map(|answer| EventKind::InputAnswered { answer }).boxed(),
         EventKind::Subtask { .. } => {
             let points = prop::collection::vec((text(), any::<u32>()), 0..3);
@@ -255,7 +257,7 @@ fn kinds() -> Vec<EventKind> {
             action: GuardAction::Changed,
             reason: None,
         },
-        EventKind::InputAsked { prompt: none() },
+        EventKind::InputAsked { question: none().into() },
         EventKind::InputAnswered { answer: none() },
         EventKind::Subtask { description: none(), worker: none(), points },
         EventKind::Shadowed { worker: none(), agrees: true, answer: outcome(), other: outcome() },

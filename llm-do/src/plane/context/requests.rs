@@ -9,12 +9,16 @@ use serde_json::{Value, json};
 use super::{Ask, CallContext, JournalMethod};
 use crate::base::error::{BoxError, CallError};
 use crate::declare::prompt::{Prompt, read};
+use crate::declare::question::Question;
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::ToolReturn;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::EventKind;
 use crate::observe::journal::StepKind;
-use crate::plane::user_input::InputRequest;
+use crate::plane::user_input::{InputHandler, InputRequest};
+
+/// How often a question is asked; stops a handler that always gives the same answer.
+const MAX_ASKED: u32 = 10;
 
 impl CallContext {
     /// Returns the server-side tools that the worker may use.
@@ -118,28 +122,63 @@ impl<S> CallContext<S> {
     /// Asks the user a question, and waits for the answer. The nearest worker above the call sees both in its
     /// conversation.
     ///
+    /// Several choices are joined with commas: see [`request_user_choices`](Self::request_user_choices).
+    ///
     /// # Errors
     ///
     /// Returns [`CallError::NoInput`] if the runtime has no
-    /// [`input_handler`](crate::runtime::RuntimeBuilder::input_handler), and the handler's error as
-    /// [`CallError::Failed`].
-    pub async fn request_user_input(&self, prompt: impl Into<String>) -> Result<String, CallError> {
-        let prompt = prompt.into();
-        let Some(handler) = self.scope.host.input_handler().filter(|_| !self.frame().is_shadow).cloned() else {
-            return Err(CallError::NoInput { tool: self.name().to_owned() });
-        };
-        self.emit(|| EventKind::InputAsked { prompt: prompt.clone() });
-        let request = InputRequest { prompt: prompt.clone(), caller: Arc::clone(&self.frame().name) };
+    /// [`input_handler`](crate::runtime::RuntimeBuilder::input_handler), the handler's error as [`CallError::Failed`], and
+    /// that error for a question that no answer fits, or after 10 answers that are not among its choices.
+    pub async fn request_user_input(&self, question: impl Into<Question>) -> Result<String, CallError> {
+        Ok(self.ask_user(question.into()).await?.join(", "))
+    }
+
+    /// Asks the user for choices, as [`request_user_input`](Self::request_user_input) does, and returns each of them.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`request_user_input`](Self::request_user_input).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use llm_do::prelude::*;
+    /// use llm_do::context::Question;
+    ///
+    /// /// Lets the user choose what to deploy.
+    /// #[entry]
+    /// async fn deploy(ctx: &CallContext) -> Result<Vec<String>> {
+    ///     let question = Question::new("Deploy which services?").choices(["web", "jobs", "mail"]).several();
+    ///     Ok(ctx.request_user_choices(question).await?)
+    /// }
+    /// ```
+    pub async fn request_user_choices(&self, question: impl Into<Question>) -> Result<Vec<String>, CallError> {
+        self.ask_user(question.into()).await
+    }
+
+    async fn ask_user(&self, question: Question) -> Result<Vec<String>, CallError> {
         let tool = self.name().to_owned();
-        let local = async move { handler.answer(&request).await.map_err(|source| CallError::Failed { tool, source }) };
-        let answer = tokio::select! {
+        let Some(handler) = self.scope.host.input_handler().filter(|_| !self.frame().is_shadow).cloned() else {
+            return Err(CallError::NoInput { tool });
+        };
+        if let Some(fault) = question.fault() {
+            return Err(CallError::Failed { tool, source: format!("the question cannot be asked: {fault}").into() });
+        }
+        self.emit(|| EventKind::InputAsked { question: question.clone() });
+        let request = InputRequest { caller: Arc::clone(&self.frame().name), problem: None, question };
+        let Question { prompt, .. } = request.question.clone();
+        let input = || if request.question.is_plain() { json!(prompt) } else { json!(request.question) };
+        let asked = request.clone();
+        let local = async move { answers(&*handler, asked).await.map_err(|source| CallError::Failed { tool, source }) };
+        let answers = tokio::select! {
             biased;
             () = self.cancelled() => return Err(CallError::Cancelled { tool: self.name().to_owned() }),
-            answer = self.step(JournalMethod::Promise, StepKind::Input, "user_input", || json!(prompt), local) => answer?,
+            answers = self.step(JournalMethod::Promise, StepKind::Input, "user_input", input, local) => answers?,
         };
+        let answer = answers.join(", ");
         self.emit(|| EventKind::InputAnswered { answer: answer.clone() });
         self.add_user_message(&format!("The user was asked: {prompt}\nThe user answered: {answer}"));
-        Ok(answer)
+        Ok(answers)
     }
 
     /// Adds a message to the conversation of the nearest worker above the call, and to each call on the way there.
@@ -167,4 +206,17 @@ impl<S> CallContext<S> {
         let read = read(self.project_root().to_owned(), PathBuf::from(path.as_ref())).await;
         read.map_err(|text| CallError::Failed { tool: self.name().to_owned(), source: BoxError::from(text) })
     }
+}
+
+/// Asks the user until the answer fits the question.
+async fn answers(handler: &dyn InputHandler, mut request: InputRequest) -> Result<Vec<String>, BoxError> {
+    for _ in 0..MAX_ASKED {
+        match request.question.answers(&handler.answer(&request).await?) {
+            Ok(answers) => return Ok(answers),
+            Err(problem) => request.problem = Some(problem),
+        }
+        // Without this, a handler that never waits would block cancellation.
+        tokio::task::yield_now().await;
+    }
+    Err(format!("the user gave {MAX_ASKED} answers that do not fit the question").into())
 }

@@ -1,0 +1,115 @@
+//! Fetches a URL, with its redirects.
+
+use std::time::Instant;
+
+use llm_do_providers::Attachment;
+use reqwest::Url;
+use reqwest::header::{ACCEPT_ENCODING, LOCATION};
+
+use super::answer::{Answer, header};
+use super::client::{self, Clients};
+use super::fault::Fault;
+use super::page::{self, Part};
+use super::settings::Http;
+use super::target;
+use super::text::{self, Content};
+use crate::declare::tool::ToolReturn;
+use crate::plane::context::CallContext;
+
+/// A URL that may be fetched once it is approved.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    settings: Http,
+    url: Url,
+}
+
+/// The end of a request with its redirects.
+enum End {
+    Answer(Box<Answer>),
+    /// A redirect to another host, which needs a call of its own.
+    Elsewhere {
+        from: Url,
+        to: Url,
+    },
+}
+
+impl Prepared {
+    /// Parses a URL; fails if it must not be fetched.
+    pub(super) fn new<D>(ctx: &CallContext<D>, url: &str) -> Result<Self, Fault> {
+        let settings = ctx.state::<Http>().map(|settings| Http::clone(&settings)).unwrap_or_default();
+        let url = target::parse(&settings, url)?;
+        Ok(Self { settings, url })
+    }
+
+    /// Returns whether the URL needs no approval.
+    pub(super) fn is_approved(&self) -> Result<bool, Fault> {
+        self.settings.is_allowed(&self.url)
+    }
+
+    /// Returns the URL as it is requested.
+    pub(super) fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Fetches the URL.
+    pub(super) async fn fetch(self, part: Part) -> Result<ToolReturn, Fault> {
+        let (url, after) = (self.url.to_string(), self.settings.timeout);
+        let fetched = tokio::time::timeout(after, self.fetch_all(part)).await;
+        fetched.unwrap_or(Err(Fault::Timeout { url, after }))
+    }
+
+    async fn fetch_all(self, part: Part) -> Result<ToolReturn, Fault> {
+        let (limit, deadline) = (self.settings.max_size, Instant::now() + self.settings.timeout);
+        match self.request().await? {
+            End::Elsewhere { from, to } => Ok(ToolReturn::text(format!(
+                "`{from}` redirects to `{to}`, which is on another host; to follow it, fetch that URL"
+            ))),
+            End::Answer(answer) => {
+                let read = move || shown(*answer, part, limit, deadline);
+                let read = tokio::task::spawn_blocking(read).await;
+                read.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+            }
+        }
+    }
+
+    async fn request(self) -> Result<End, Fault> {
+        let Self { settings, mut url } = self;
+        for _ in 0..=settings.max_redirects {
+            let client = Clients::of(&settings, &url).await?;
+            // Without compression, a small answer cannot become a large one.
+            let request = client.get(url.clone()).header(ACCEPT_ENCODING, "identity");
+            let response = request.send().await.map_err(|error| client::fault(error, &url, &settings))?;
+            let location = header(&response, LOCATION);
+            if !response.status().is_redirection() || location.is_empty() {
+                return Ok(End::Answer(Box::new(Answer::read(response, url, &settings).await?)));
+            }
+            let to = target::redirected(&settings, &url, &location)?;
+            if !target::may_follow(&settings, &url, &to)? {
+                return Ok(End::Elsewhere { from: url, to });
+            }
+            url = to;
+        }
+        Err(Fault::Redirects { count: settings.max_redirects, url: url.to_string() })
+    }
+}
+
+/// Returns what a model gets of an answer.
+fn shown(answer: Answer, part: Part, limit: usize, deadline: Instant) -> Result<ToolReturn, Fault> {
+    match text::content(&answer, deadline)? {
+        Content::Text(text) => Ok(ToolReturn::text(page::page(&answer, &text, part)?)),
+        Content::File if answer.is_cut => {
+            let size = format!("more than {} bytes", answer.body.len());
+            Err(Fault::FileSize { url: answer.url.to_string(), size, limit })
+        }
+        Content::File => {
+            let name = answer.url.path_segments().and_then(Iterator::last).filter(|name| !name.is_empty());
+            let head = page::head(&answer);
+            let file = Attachment::new(answer.media_type.clone(), answer.body);
+            let file = match name {
+                Some(name) => file.named(name),
+                None => file,
+            };
+            Ok(ToolReturn::text(head).attach(file))
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Which URLs are fetched: parsed, checked, and approved by the settings or not.
+
+use reqwest::Url;
+
+use super::fault::Fault;
+use super::host;
+use super::settings::Http;
+
+/// The longest URL, in characters.
+const MAX_URL: usize = 4_000;
+
+/// Parses a URL as it will be requested; fails if it must not be fetched, approved or not.
+pub(super) fn parse(settings: &Http, url: &str) -> Result<Url, Fault> {
+    if url.chars().count() > MAX_URL {
+        return Err(Fault::TooLong(url.chars().take(100).collect()));
+    }
+    let parsed =
+        Url::parse(url.trim()).map_err(|error| Fault::Url { url: url.to_owned(), reason: error.to_string() })?;
+    check(settings, parsed)
+}
+
+/// Returns where a redirect leads; fails if that must not be fetched.
+pub(super) fn redirected(settings: &Http, from: &Url, location: &str) -> Result<Url, Fault> {
+    let to = from.join(location).map_err(|_| Fault::Location { url: from.to_string() })?;
+    check(settings, to)
+}
+
+fn check(settings: &Http, mut url: Url) -> Result<Url, Fault> {
+    if !matches!(url.scheme(), "http" | "https") || host::name(&url).is_empty() {
+        return Err(Fault::Scheme(url.to_string()));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        _ = url.set_username("").and_then(|()| url.set_password(None));
+        return Err(Fault::Credentials(url.to_string()));
+    }
+    if settings.is_denied(&url)? {
+        return Err(Fault::Refused(host::name(&url)));
+    }
+    url.set_fragment(None);
+    Ok(url)
+}
+
+/// Returns whether a redirect may be followed without another approval: on the same host, or to an approved one.
+pub(super) fn may_follow(settings: &Http, from: &Url, to: &Url) -> Result<bool, Fault> {
+    let is_same_host = from.host_str() == to.host_str() && from.port() == to.port();
+    let is_downgrade = from.scheme() == "https" && to.scheme() == "http";
+    Ok((is_same_host && !is_downgrade) || settings.is_allowed(to)?)
+}

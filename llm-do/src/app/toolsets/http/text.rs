@@ -1,0 +1,97 @@
+//! The text of an answer: decoded, and without the markup of HTML.
+
+use std::io::{self, Read};
+use std::time::Instant;
+
+use encoding_rs::{Encoding, UTF_8};
+
+use super::answer::Answer;
+use super::fault::Fault;
+
+/// The columns that text of HTML is wrapped at: wide enough for most tables.
+const WIDTH: usize = 120;
+
+/// How far into HTML its own declaration of the charset is looked for, as the HTML standard has it.
+const PRESCAN: usize = 1_024;
+
+/// What an answer is for a model.
+#[derive(Debug)]
+pub(super) enum Content {
+    Text(String),
+    /// A file that models read, such as an image.
+    File,
+}
+
+/// Returns the content of an answer; takes long for large HTML, but not much longer than until `deadline`.
+pub(super) fn content(answer: &Answer, deadline: Instant) -> Result<Content, Fault> {
+    let media_type = answer.media_type.as_str();
+    if is_html(media_type) {
+        return html(answer, deadline).map(Content::Text);
+    }
+    if is_text(media_type) || (media_type.is_empty() && is_plain(&answer.body)) {
+        return Ok(Content::Text(decoded(answer, None)));
+    }
+    if matches!(media_type, "image/png" | "image/jpeg" | "image/gif" | "image/webp" | "application/pdf") {
+        return Ok(Content::File);
+    }
+    Err(Fault::MediaType { url: answer.url.to_string(), media_type: media_type.to_owned() })
+}
+
+fn html(answer: &Answer, deadline: Instant) -> Result<String, Fault> {
+    let html = decoded(answer, declared(&answer.body));
+    let failed = |error: html2text::Error| Fault::Html { url: answer.url.to_string(), reason: error.to_string() };
+    let config = html2text::config::plain().no_link_wrapping().allow_width_overflow();
+    config.string_from_read(UntilDeadline { rest: html.as_bytes(), deadline }, WIDTH).map_err(failed)
+}
+
+/// HTML that ends with an error at the deadline: parsing takes quadratic time for what is nested deep.
+struct UntilDeadline<'h> {
+    rest: &'h [u8],
+    deadline: Instant,
+}
+
+impl Read for UntilDeadline<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if Instant::now() > self.deadline {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "it takes too long"));
+        }
+        self.rest.read(buffer)
+    }
+}
+
+fn is_html(media_type: &str) -> bool {
+    matches!(media_type, "text/html" | "application/xhtml+xml")
+}
+
+fn is_text(media_type: &str) -> bool {
+    const TEXTS: &[&str] =
+        &["json", "xml", "javascript", "ecmascript", "yaml", "x-yaml", "toml", "x-ndjson", "sql", "x-sh"];
+    media_type.starts_with("text/")
+        || media_type.ends_with("+json")
+        || media_type.ends_with("+xml")
+        || media_type.strip_prefix("application/").is_some_and(|kind| TEXTS.contains(&kind))
+}
+
+/// Returns whether bytes without a type look like text.
+fn is_plain(body: &[u8]) -> bool {
+    let start = std::str::from_utf8(&body[..body.len().min(PRESCAN)]);
+    // The last character may be cut.
+    !body.contains(&0) && start.err().is_none_or(|error| error.error_len().is_none())
+}
+
+/// Decodes the body: by its byte order mark, its header, `declared`, or as UTF-8. Invalid bytes become U+FFFD.
+fn decoded(answer: &Answer, declared: Option<&'static Encoding>) -> String {
+    let encoding = answer.charset.or(declared).unwrap_or(UTF_8);
+    let (text, _, _) = encoding.decode(&answer.body);
+    text.replace('\0', "\u{fffd}")
+}
+
+/// Returns the charset that HTML declares in its first bytes.
+fn declared(html: &[u8]) -> Option<&'static Encoding> {
+    let start = String::from_utf8_lossy(&html[..html.len().min(PRESCAN)]).to_ascii_lowercase();
+    let (_, rest) = start.split_once("charset=")?;
+    let label = rest.trim_start_matches(['"', '\'', ' ']);
+    let end = label.find(['"', '\'', ' ', ';', '>', '/']).unwrap_or(label.len());
+    // A declaration that could be read is not in UTF-16.
+    Encoding::for_label(&label.as_bytes()[..end]).map(Encoding::output_encoding)
+}

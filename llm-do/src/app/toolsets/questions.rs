@@ -1,0 +1,41 @@
+//! A tool with which models ask the user.
+
+#![expect(clippy::missing_errors_doc, reason = "the docs of a tool are what models read")]
+
+use llm_do_macros::tool;
+
+use super::short_names::short_names;
+use crate::base::error::Result;
+use crate::declare::question::Question;
+use crate::plane::context::CallContext;
+
+short_names! {
+    /// Ask the user.
+    user_input("user_input") = ask_user, "user_input_"
+}
+
+/// Ask the user a question, and wait for the answer: a text, or what the user chooses.
+#[tool(name = "user_input_ask_user", approval = pre_approved, summary = "ask the user: {question}")]
+pub async fn ask_user(
+    ctx: &CallContext,
+    /// The question, with all that the user needs to know to answer it.
+    question: String,
+    /// The answers to choose from. Without them, the user answers in a text.
+    #[arg(default)]
+    #[schemars(length(max = 20))]
+    choices: Vec<String>,
+    /// Whether the user may choose several.
+    #[arg(default)]
+    several: bool,
+    /// Whether the user may give another answer than the choices.
+    #[arg(default)]
+    other: bool,
+    /// The answer if the user gives none.
+    default: Option<String>,
+) -> Result<Vec<String>> {
+    let mut asked = Question::new(question).choices(choices);
+    asked.several = several;
+    asked.accepts_text = other;
+    asked.default = default;
+    Ok(ctx.request_user_choices(asked).await?)
+}
