@@ -64,7 +64,8 @@ async fn in_the_sandbox_a_timeout_kills_processes_in_sessions_of_their_own() {
     if !has_sandbox() {
         return;
     }
-    let project = Project::new(short());
+    // Long enough that the first writes come before it, on a machine with other work too.
+    let project = Project::new(Shell::new().timeout(Duration::from_secs(3)));
     // It writes for as long as it lives.
     let script = "setsid sh -c 'while :; do echo >> alive; sleep 0.05; done' & sleep 1000";
     fs::write(project.root().join("run.sh"), script).unwrap();
@@ -94,4 +95,30 @@ async fn a_dropped_run_kills_the_command() {
         pid = written => pid,
     };
     assert!(is_gone(&pid).await);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_fork_bomb_is_killed_at_the_limit_of_processes() {
+    let bounded = |settings: Shell| Project::new(settings.max_processes(50).timeout(Duration::from_secs(60)));
+    let off = bounded(Shell::new().sandbox(Sandbox::Off));
+    fs::write(off.root().join("bomb.sh"), "for n in $(seq 200); do sleep 1000 & done; wait").unwrap();
+    let answer = off.approved("sh bomb.sh").await.unwrap();
+    assert!(answer.starts_with("killed: the command had more than 50 processes"), "{answer}");
+    if !has_sandbox() {
+        return;
+    }
+    let project = bounded(Shell::new());
+    // Each process starts two more and ends.
+    fs::write(project.root().join("bomb.sh"), "bomb() { bomb | bomb & }; bomb; sleep 1000").unwrap();
+    let answer = project.approved("bash bomb.sh").await.unwrap();
+    assert!(answer.starts_with("killed: the command had more than 50 processes"), "{answer}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_command_that_takes_too_much_memory_is_killed() {
+    let settings = Shell::new().sandbox(Sandbox::Off).max_memory(100 << 20).timeout(Duration::from_secs(60));
+    let answer = Project::new(settings).approved("sh -c 'tail /dev/zero'").await.unwrap();
+    assert!(answer.starts_with("killed: the command used more than 104857600 bytes of memory"), "{answer}");
 }

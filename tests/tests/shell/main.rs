@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod commands;
+#[cfg(target_os = "linux")]
+mod landlock;
 mod limits;
 mod rules;
 mod sandboxed;
@@ -10,8 +12,9 @@ mod sandboxed;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::{Arc, Mutex};
 
-use llm_do::approval::ApprovalMode;
+use llm_do::approval::{ApprovalMode, Decision};
 use llm_do::toolsets::shell::{Sandbox, Shell};
 use llm_do::{Runtime, error};
 use serde_json::json;
@@ -57,6 +60,19 @@ impl Project {
     /// Runs a command that is denied if it needs approval.
     async fn unasked(&self, command: &str) -> Result<String, String> {
         self.run(ApprovalMode::RejectAll, command).await
+    }
+
+    /// Returns what the approver is shown.
+    async fn preview(&self, command: &str) -> String {
+        let shown = Arc::new(Mutex::new(String::new()));
+        let seen = Arc::clone(&shown);
+        let builder = Runtime::builder().project_root(self.root()).state(self.settings.clone());
+        let builder = builder.approve_with(move |request| {
+            *seen.lock().unwrap() = request.preview.unwrap_or_default();
+            async { Decision::deny("only shown") }
+        });
+        builder.build().unwrap().run_named("shell", json!({ "command": command })).await.unwrap_err();
+        shown.lock().unwrap().clone()
     }
 
     async fn needs_approval(&self, command: &str) -> bool {

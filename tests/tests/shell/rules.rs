@@ -108,14 +108,15 @@ async fn a_refused_command_does_not_run_even_if_all_calls_are_approved() {
 
 #[tokio::test]
 async fn without_a_sandbox_each_command_needs_approval_unless_the_application_turned_it_off() {
-    let project = Project::new(Shell::new().bwrap("/no/such/bwrap").allow("touch b"));
+    // The root of the file system has no sandbox.
+    let project = Project::new(Shell::new().root("/").allow("touch b"));
     assert!(project.needs_approval("cat a.txt").await && project.needs_approval("touch b").await);
-    assert!(project.approved("cat a.txt").await.is_ok());
+    assert!(project.approved("/bin/cat /etc/hostname").await.is_ok());
 }
 
 #[tokio::test]
 async fn a_required_sandbox_that_does_not_work_fails_each_command() {
-    let project = Project::new(Shell::new().bwrap("/no/such/bwrap").sandbox(Sandbox::Required));
+    let project = Project::new(Shell::new().root("/").sandbox(Sandbox::Required));
     let error = project.approved("cat a.txt").await.unwrap_err();
     assert!(error.contains("requires a sandbox"), "{error}");
 }

@@ -131,3 +131,49 @@ async fn options_of_git_that_write_or_run_need_approval() {
         assert!(project.needs_approval(command).await, "{command}");
     }
 }
+
+#[tokio::test]
+async fn repositories_in_folders_of_the_project_are_protected_too() {
+    if !has_sandbox() {
+        return;
+    }
+    let project = Project::new(Shell::new());
+    fs::create_dir_all(project.root().join("libs/inner/.git/hooks")).unwrap();
+    script(&project, "echo x > libs/inner/.git/hooks/post-checkout; echo y > libs/inner/file").await;
+    assert!(!project.root().join("libs/inner/.git/hooks/post-checkout").exists());
+    assert!(project.root().join("libs/inner/file").exists());
+}
+
+#[tokio::test]
+async fn a_hidden_folder_can_be_read_if_the_application_allows_it() {
+    if !has_sandbox() {
+        return;
+    }
+    let tools = tempfile::tempdir().unwrap();
+    fs::write(tools.path().join("tool.txt"), "a tool").unwrap();
+    let read = format!("cat {}", tools.path().join("tool.txt").display());
+    assert!(Project::new(Shell::new()).approved(&read).await.unwrap().contains("No such file"));
+    let project = Project::new(Shell::new().readable(tools.path()).readable("/missing"));
+    assert_eq!(project.approved(&read).await.unwrap(), "exit status: 0\nstdout:\na tool");
+    let written = script(&project, &format!("echo x > {}", tools.path().join("tool.txt").display())).await;
+    assert!(written.contains("Read-only file system"), "{written}");
+}
+
+#[tokio::test]
+async fn system_calls_that_attack_a_kernel_fail() {
+    if !has_sandbox() {
+        return;
+    }
+    let project = Project::new(Shell::new());
+    let answer = script(&project, "unshare --user true; unshare --mount true; mount -t tmpfs none /mnt").await;
+    assert!(answer.matches("Operation not permitted").count() >= 2 || answer.contains("must be superuser"), "{answer}");
+    let calls = "import ctypes, os\n\
+                 libc = ctypes.CDLL(None, use_errno=True)\n\
+                 for number in (101, 165, 272, 298, 310, 321, 323, 425):\n    \
+                     result = libc.syscall(number, 0, 0, 0, 0, 0)\n    \
+                     assert (result, ctypes.get_errno()) == (-1, 1), (number, result, ctypes.get_errno())\n";
+    if cfg!(target_arch = "x86_64") && fs::exists("/usr/bin/python3").unwrap() {
+        fs::write(project.root().join("calls.py"), calls).unwrap();
+        assert_eq!(project.approved("/usr/bin/python3 calls.py").await.unwrap(), "exit status: 0");
+    }
+}

@@ -11,6 +11,8 @@ mod run;
 mod sandbox;
 mod settings;
 mod tools;
+mod tree;
+mod watch;
 
 pub use self::settings::{Sandbox, Shell};
 pub use self::tools::{shell, shell_asked};

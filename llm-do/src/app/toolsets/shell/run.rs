@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use tokio::process::Command;
-
+use super::command;
 use super::fault::Fault;
-use super::process::{self, Finished};
+use super::process::{self, End, Finished};
 use super::rules::{self, Approved};
+use super::sandbox::{self, Confinement, Launch};
 use super::settings::{Sandbox, Shell};
-use super::{command, environment, sandbox};
+use super::watch::Exceeded;
 use crate::plane::context::CallContext;
 
 /// A command that may run once it is approved.
@@ -20,65 +20,82 @@ pub(super) struct Prepared {
     settings: Shell,
     words: Vec<String>,
     root: PathBuf,
-    bwrap: Option<PathBuf>,
+    confinement: Option<Confinement>,
 }
 
 impl Prepared {
     /// Parses a command and finds the sandbox; fails if the command cannot or may not run.
-    pub(super) fn new<D>(ctx: &CallContext<D>, command: &str) -> Result<Self, Fault> {
+    pub(super) async fn new<D>(ctx: &CallContext<D>, command: &str) -> Result<Self, Fault> {
         let settings = ctx.state::<Shell>().map(|settings| Shell::clone(&settings)).unwrap_or_default();
+        let (project, command) = (ctx.project_root().to_owned(), command.to_owned());
+        // A sandbox is tried by starting a program in it.
+        let prepared = tokio::task::spawn_blocking(move || Self::parse(settings, &project, &command));
+        prepared.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+    }
+
+    /// The same, for code that may block.
+    pub(super) fn new_blocking<D>(ctx: &CallContext<D>, command: &str) -> Result<Self, Fault> {
+        let settings = ctx.state::<Shell>().map(|settings| Shell::clone(&settings)).unwrap_or_default();
+        Self::parse(settings, ctx.project_root(), command)
+    }
+
+    fn parse(settings: Shell, project: &Path, command: &str) -> Result<Self, Fault> {
         let words = command::split(command)?;
         rules::check_refused(&settings, &words)?;
-        let root = settings.root_in(ctx.project_root()).canonicalize().map_err(Fault::Root)?;
-        let bwrap = sandbox::find(&settings, &root);
-        if bwrap.is_none() && settings.sandbox == Sandbox::Required {
+        let root = settings.root_in(project).canonicalize().map_err(Fault::Root)?;
+        let confinement = sandbox::find(&settings, &root);
+        if confinement.is_none() && settings.sandbox == Sandbox::Required {
             return Err(Fault::NoSandbox);
         }
-        Ok(Self { settings, words, root, bwrap })
+        Ok(Self { settings, words, root, confinement })
     }
 
     /// Returns how the command may run without approval.
     pub(super) fn approved(&self) -> Result<Option<Approved>, Fault> {
-        rules::approved(&self.settings, &self.words, self.bwrap.is_some())
+        rules::approved(&self.settings, &self.words, self.confinement.is_some())
     }
 
     /// Describes what would run, and where, to the approver.
     pub(super) fn preview(&self) -> String {
         let (words, root) = (&self.words, self.root.display());
         let network = if self.settings.has_network { "with the network" } else { "without network" };
-        match self.bwrap {
-            Some(_) => format!("runs {words:?} in `{root}`, in a sandbox that can change this folder, {network}"),
+        match self.confinement {
+            Some(Confinement::Bwrap(_)) => {
+                format!("runs {words:?} in `{root}`, in a sandbox that can change this folder, {network}")
+            }
+            Some(Confinement::Landlock) => {
+                format!("runs {words:?} in `{root}`, in a sandbox that can change this folder with `.git`, {network}")
+            }
             None => format!("runs {words:?} in `{root}`, WITHOUT a sandbox: it can do all that this program can"),
         }
     }
 
     /// Runs the command; `seconds` may shorten its time.
     pub(super) async fn run(self, approved: Approved, seconds: Option<u32>) -> Result<String, Fault> {
-        let Self { settings, words, root, bwrap } = &self;
-        let program = bwrap.as_deref().unwrap_or(Path::new(&words[0]));
-        let mut command = Command::new(program);
-        match bwrap {
-            Some(_) => command.args(sandbox::arguments(settings, root, approved)).args(words),
-            None => command.args(&words[1..]),
-        };
-        command.current_dir(root).env_clear().envs(environment::variables(settings, root));
+        let Self { settings, words, root, confinement } = &self;
         let given = seconds.map(|seconds| Duration::from_secs(seconds.into()));
         let timeout = given.map_or(settings.timeout, |given| given.min(settings.timeout));
-        let finished = process::run(command, program, timeout, settings.max_output).await?;
-        Ok(answer(&finished, timeout, bwrap.is_some().then_some(approved)))
+        let launch = Launch { settings, root, words, approved };
+        let finished = process::run(&launch, confinement.as_ref(), timeout).await?;
+        Ok(answer(&finished, timeout, confinement.as_ref(), approved))
     }
 }
 
-fn answer(finished: &Finished, timeout: Duration, sandbox: Option<Approved>) -> String {
-    let mut text = match finished.status {
-        Some(status) => ended(status),
-        None => format!("killed: the command took longer than {timeout:?}"),
+fn answer(finished: &Finished, timeout: Duration, confinement: Option<&Confinement>, approved: Approved) -> String {
+    let mut text = match finished.end {
+        End::Exited(status) => ended(status),
+        End::TimedOut => format!("killed: the command took longer than {timeout:?}"),
+        End::Exceeded(Exceeded::Processes(limit)) => format!("killed: the command had more than {limit} processes"),
+        End::Exceeded(Exceeded::Memory(limit)) => format!("killed: the command used more than {limit} bytes of memory"),
     };
-    if !finished.status.is_some_and(|status| status.success()) {
-        text.push_str(match sandbox {
-            Some(Approved::Reading) => "\nsandbox: no file can be changed",
-            Some(Approved::Changing) => "\nsandbox: only the working directory can be changed, without `.git`",
-            None => "",
+    if !matches!(finished.end, End::Exited(status) if status.success()) {
+        text.push_str(match (confinement, approved) {
+            (Some(_), Approved::Reading) => "\nsandbox: no file can be changed",
+            (Some(Confinement::Bwrap(_)), Approved::Changing) => {
+                "\nsandbox: only the working directory can be changed, without `.git`"
+            }
+            (Some(Confinement::Landlock), Approved::Changing) => "\nsandbox: only the working directory can be changed",
+            (None, _) => "",
         });
     }
     for (name, output) in [("stdout", &finished.stdout), ("stderr", &finished.stderr)] {

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::watch::Limits;
+
 /// Whether commands run in a sandbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -47,6 +49,8 @@ pub struct Shell {
     pub(super) has_network: bool,
     pub(super) sandbox: Sandbox,
     pub(super) bwrap: PathBuf,
+    readable: Vec<PathBuf>,
+    pub(super) limits: Limits,
 }
 
 impl Shell {
@@ -62,6 +66,8 @@ impl Shell {
             has_network: false,
             sandbox: Sandbox::Auto,
             bwrap: "bwrap".into(),
+            readable: Vec::new(),
+            limits: Limits { processes: 256, memory: 4 << 30 },
         }
     }
 
@@ -117,16 +123,47 @@ impl Shell {
         self
     }
 
+    /// Lets commands in the sandbox read a folder that is hidden otherwise, such as `/home/ann/.cargo`. Default: those of the
+    /// system and the working directory.
+    ///
+    /// A folder that does not exist is skipped.
+    pub fn readable(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.readable.push(folder.into());
+        self
+    }
+
+    /// Sets how many processes a command may have at a time; it is killed if it has more. Default: 256.
+    ///
+    /// They are counted on Linux only, 10 times in a second, or 50 times with `bwrap`.
+    pub fn max_processes(mut self, count: usize) -> Self {
+        self.limits.processes = count;
+        self
+    }
+
+    /// Sets how many bytes of memory a command may use with all its processes; it is killed if it uses more. Default: 4 GiB.
+    ///
+    /// It is measured on Linux only, 10 times in a second, or 50 times with `bwrap`; memory that processes share counts for each of them.
+    pub fn max_memory(mut self, bytes: u64) -> Self {
+        self.limits.memory = bytes;
+        self
+    }
+
     /// Sets whether commands run in a sandbox. Default: [`Sandbox::Auto`].
     pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
         self.sandbox = sandbox;
         self
     }
 
-    /// Sets the program `bwrap`. Default: the one in `PATH`.
+    /// Sets the program `bwrap`. Default: the one in `PATH`; if it does not work, Landlock is used.
     pub fn bwrap(mut self, program: impl Into<PathBuf>) -> Self {
         self.bwrap = program.into();
         self
+    }
+
+    /// Returns the folders to read that exist, without symbolic links.
+    #[cfg(target_os = "linux")]
+    pub(super) fn readable_folders(&self) -> Vec<PathBuf> {
+        self.readable.iter().filter_map(|folder| folder.canonicalize().ok()).collect()
     }
 
     /// Returns the working directory, for a project in this folder.

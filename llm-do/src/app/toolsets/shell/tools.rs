@@ -19,7 +19,7 @@ pub async fn shell(
     #[schemars(range(min = 1, max = 3600))]
     timeout: Option<u32>,
 ) -> Result<String> {
-    let prepared = Prepared::new(ctx, &command)?;
+    let prepared = Prepared::new(ctx, &command).await?;
     match prepared.approved()? {
         Some(approved) => Ok(prepared.run(approved, timeout).await?),
         None => Ok(ctx.call(shell_asked { command, timeout }).await?),
@@ -36,9 +36,9 @@ pub async fn shell_asked(
     #[schemars(range(min = 1, max = 3600))]
     timeout: Option<u32>,
 ) -> Result<String> {
-    Ok(Prepared::new(ctx, &command)?.run(Approved::Changing, timeout).await?)
+    Ok(Prepared::new(ctx, &command).await?.run(Approved::Changing, timeout).await?)
 }
 
 fn preview(ctx: &CallContext, call: &shell_asked) -> Result<String> {
-    Ok(Prepared::new(ctx, &call.command)?.preview())
+    Ok(Prepared::new_blocking(ctx, &call.command)?.preview())
 }

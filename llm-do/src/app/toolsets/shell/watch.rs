@@ -1,0 +1,48 @@
+//! Watches how many processes and how much memory a command uses: no limit of the system holds for a tree of processes.
+
+use std::time::Duration;
+
+use futures_timer::Delay;
+
+use super::tree;
+
+/// How often the processes of a namespace are counted, which is quick.
+const OFTEN: Duration = Duration::from_millis(20);
+
+/// How often all processes are searched for those of a command.
+const SELDOM: Duration = Duration::from_millis(100);
+
+/// The limits of a command with all its processes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) processes: usize,
+    /// In bytes.
+    pub(super) memory: u64,
+}
+
+/// A limit that a command exceeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Exceeded {
+    Processes(usize),
+    Memory(u64),
+}
+
+/// Waits until the processes of a command exceed a limit; forever where they cannot be counted.
+///
+/// `has_namespace` is whether they have their own namespace of processes, which none leaves.
+pub(super) async fn exceeded(leader: Option<u32>, has_namespace: bool, limits: Limits) -> Exceeded {
+    let Some(leader) = leader.filter(|_| cfg!(target_os = "linux")) else { return std::future::pending().await };
+    loop {
+        let count = move || {
+            if has_namespace { tree::descendants(leader, limits.processes + 1) } else { tree::group(leader) }
+        };
+        let family = tokio::task::spawn_blocking(count).await.unwrap_or_default();
+        if family.len() > limits.processes {
+            return Exceeded::Processes(limits.processes);
+        }
+        if family.iter().map(|process| process.memory).sum::<u64>() > limits.memory {
+            return Exceeded::Memory(limits.memory);
+        }
+        Delay::new(if has_namespace { OFTEN } else { SELDOM }).await;
+    }
+}
