@@ -37,6 +37,7 @@ fn search_path(root: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns the path of a program that is given by its name.
+#[cfg(target_os = "linux")]
 pub(super) fn find_program(name: &Path, root: &Path) -> Option<PathBuf> {
     if name.is_absolute() {
         return Some(name.to_owned());

@@ -33,6 +33,7 @@ pub(super) struct Launch<'a> {
     pub(super) settings: &'a Shell,
     pub(super) root: &'a Path,
     pub(super) words: &'a [String],
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "Linux alone has a sandbox"))]
     pub(super) approved: Approved,
 }
 
