@@ -1,8 +1,8 @@
 //! Effects of a call that are recorded in the session's journal, if there is one.
 
+mod denials;
 mod recorded;
 
-use std::collections::VecDeque;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -255,34 +255,6 @@ impl<S> CallContext<S> {
         Some(caller.steps_after().unwrap_or(&caller.frame().child_steps).announce())
     }
 
-    /// Remembers that a call made by this one was denied, in case this one continues after that.
-    pub(crate) fn add_denial(&self, approval: StepSpec, answer: Value) {
-        self.frame().denials.get_or_default().push((approval, answer));
-    }
-
-    /// Records the denials after which this call continues, so that a replay in another mode gets the same denials.
-    pub(crate) async fn record_denials(&self) -> Result<(), CallError> {
-        let mut denials = Unrecorded { ctx: self, denials: self.take_denials().into() };
-        while let Some((step, answer)) = denials.denials.front().cloned() {
-            Box::pin(self.recorded(JournalMethod::Promise, step, async { Ok(answer) })).await?;
-            denials.denials.pop_front();
-        }
-        Ok(())
-    }
-
-    /// Passes the denials on to the caller, since this call ends with an error that is not recorded.
-    pub(crate) fn pass_on_denials(&self) {
-        let Some(caller) = self.caller() else { return };
-        let denials = self.take_denials();
-        if !denials.is_empty() {
-            caller.frame().denials.get_or_default().extend(denials);
-        }
-    }
-
-    fn take_denials(&self) -> Vec<(StepSpec, Value)> {
-        self.frame().denials.get().map(|mut denials| std::mem::take(&mut *denials)).unwrap_or_default()
-    }
-
     /// Adds an approval with a longer scope than one call to all callers of this call.
     pub(crate) fn add_approval(&self, approval: &Value) {
         for frame in self.frames().skip(1) {
@@ -330,20 +302,6 @@ impl CallContext {
     /// Returns the key that precedes the steps after a root call; `result` is a digest of its result.
     pub(crate) fn key_after(call: &str, result: &str) -> Arc<str> {
         format!("{call}/{AFTER}:{result}").into()
-    }
-}
-
-/// Denials that are being recorded: those that are left go back to their call, which may continue with another future.
-struct Unrecorded<'c, S> {
-    ctx: &'c CallContext<S>,
-    denials: VecDeque<(StepSpec, Value)>,
-}
-
-impl<S> Drop for Unrecorded<'_, S> {
-    fn drop(&mut self) {
-        if !self.denials.is_empty() {
-            self.ctx.frame().denials.get_or_default().extend(self.denials.drain(..));
-        }
     }
 }
 

@@ -1,12 +1,16 @@
 //! The turns of a worker as a state machine without I/O, used for live, streamed and replayed runs and in tests.
 
-use std::collections::BTreeMap;
+mod failures;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use llm_do_providers::{Attachment, FinishReason, Message, Response, ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use self::failures::Failures;
 use super::output::Output;
 use crate::base::error::Fault;
 use crate::declare::toolset::OUTPUT_TOOL;
@@ -32,8 +36,7 @@ pub(crate) struct Turns {
     kept: usize,
     /// How many of the messages the model has already received or sent.
     sent: usize,
-    /// Consecutive failures, by tool name; those of the output by the name of its tool.
-    failures: BTreeMap<String, u32>,
+    failures: Failures,
     /// The files that the model created so far, which are returned with the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     files: Vec<Attachment>,
@@ -92,7 +95,7 @@ impl Turns {
             limits,
             kept,
             sent: 0,
-            failures: BTreeMap::new(),
+            failures: Failures::default(),
             files: Vec::new(),
         }
     }
@@ -232,7 +235,7 @@ impl Turns {
             _ => None,
         };
         let failed = outcomes.iter().any(|outcome| outcome.fault.is_some());
-        let spent = self.count(&outcomes);
+        let spent = self.failures.count(&outcomes, self.limits.retries);
         let mut results: Vec<_> = outcomes.into_iter().map(|outcome| outcome.result).collect();
         match pending {
             Some(PendingResult { calls, value }) if !failed => {
@@ -256,7 +259,7 @@ impl Turns {
 
     /// Returns the fault to the model, unless its retries are used up.
     fn reject(&mut self, calls: &[ToolCall], fault: &Fault) -> Option<String> {
-        let spent = self.fail(OUTPUT_TOOL, &fault.to_string());
+        let spent = self.failures.add(OUTPUT_TOOL, &fault.to_string(), self.limits.retries);
         let reason = fault.model_message().to_owned();
         if calls.is_empty() {
             self.push(Message::user(format!("{reason}. Try again.")));
@@ -278,31 +281,6 @@ impl Turns {
         if !calls.is_empty() {
             self.push(Message::Tool { results: results_of(calls, content, is_error).collect() });
         }
-    }
-
-    /// Counts the failures of one turn, at most one for each tool: the model learns of all of them at the same time.
-    fn count(&mut self, outcomes: &[CallResult]) -> Option<String> {
-        let mut failed: BTreeMap<&str, &str> = BTreeMap::new();
-        for CallResult { result, fault, .. } in outcomes.iter().filter(|outcome| !outcome.is_denied) {
-            failed.extend(fault.iter().map(|fault| (&*result.name, &**fault)));
-        }
-        for CallResult { result, .. } in outcomes.iter().filter(|outcome| outcome.fault.is_none()) {
-            failed.remove(result.name.as_str());
-            self.failures.remove(&result.name);
-        }
-        let spent: Vec<_> = failed.into_iter().filter_map(|(tool, reason)| self.fail(tool, reason)).collect();
-        spent.into_iter().next()
-    }
-
-    /// Counts one failure of `what`; returns the reason to give up if its retries are used up.
-    fn fail(&mut self, what: &str, reason: &str) -> Option<String> {
-        let failures = self.failures.entry(what.to_owned()).or_default();
-        *failures += 1;
-        let times = *failures;
-        (times > self.limits.retries).then(|| match what {
-            OUTPUT_TOOL => format!("no valid result in {times} attempts; the last error: {reason}"),
-            tool => format!("`{tool}` failed {times} times in a row; the last error: {reason}"),
-        })
     }
 
     fn next(&mut self, spent: Option<String>) {
@@ -338,95 +316,4 @@ fn incomplete(tool: &str) -> String {
 /// Returns the same content as the result of each of `calls`.
 fn results_of(calls: &[ToolCall], content: &str, is_error: bool) -> impl Iterator<Item = ToolResult> {
     calls.iter().map(move |call| ToolResult::new(call, content).with_error(is_error))
-}
-
-#[cfg(test)]
-mod tests {
-    use llm_do_providers::{Profile, ResponsePart, Usage};
-    use serde_json::json;
-
-    use super::*;
-    use crate::declare::schema::OutputShape;
-    use crate::declare::worker_spec::OutputMode;
-
-    fn output() -> Output {
-        let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
-        let shape = Arc::new(OutputShape::new(schema));
-        Output::new(OutputMode::Auto, &shape, Ok, Profile::BASIC, true).unwrap()
-    }
-
-    fn answer(name: &str, arguments: &str) -> Response {
-        let call = ToolCall::new(name, name, arguments);
-        Response::new("m", vec![ResponsePart::ToolCall(call)], Usage::default())
-    }
-
-    fn call_result(call: &ToolCall) -> CallResult {
-        let is_bad = call.id == "bad";
-        let result = ToolResult::new(call, "c").with_error(is_bad);
-        CallResult { result, fault: is_bad.then(|| "c".to_owned()), is_denied: false }
-    }
-
-    /// Runs the answers in order, with `between` applied to the state at each step; returns all states but the first.
-    fn states(answers: &[Response], between: impl Fn(Turns) -> Turns) -> Vec<Turns> {
-        let mut turns = Turns::new(vec![Message::user("go")], 0, Limits { max_turns: 9, retries: 1 });
-        let mut answers = answers.iter().cloned();
-        let mut states = Vec::new();
-        loop {
-            turns = between(turns);
-            match turns.step() {
-                Step::Request(_) => drop(turns.handle_response(answers.next().unwrap(), &output())),
-                Step::Call(calls) => turns.handle_results(calls.iter().map(call_result).collect()),
-                Step::Done(_) | Step::Failed(_) => return states,
-            }
-            states.push(turns.clone());
-        }
-    }
-
-    #[test]
-    fn a_call_resumes_from_its_serialized_state() {
-        let answers = [
-            answer("good", "{}"),
-            answer(OUTPUT_TOOL, r#"{"n":"one"}"#),
-            answer("bad", "{}"),
-            answer("good", "{}"),
-            answer(OUTPUT_TOOL, r#"{"n":1}"#),
-        ];
-        let written = |turns| serde_json::from_str(&serde_json::to_string(&turns).unwrap()).unwrap();
-        let states = [states(&answers, |turns| turns), states(&answers, written)];
-        assert_eq!(states[0], states[1]);
-        assert_eq!(states[0].last().unwrap().step(), Step::Done(&json!({ "n": 1 })));
-    }
-
-    #[test]
-    fn calls_of_a_truncated_answer_are_not_made() {
-        let mut turns = Turns::new(vec![Message::user("go")], 0, Limits { max_turns: 9, retries: 1 });
-        let reason =
-            turns.handle_response(answer("good", "{\"path\":\"/").with_finish(FinishReason::Length), &output());
-        assert!(reason.unwrap().contains("cut off"));
-        assert!(matches!(turns.step(), Step::Request(messages) if matches!(messages[2], Message::Tool { .. })));
-    }
-
-    #[test]
-    fn a_call_with_incomplete_arguments_is_not_made_after_an_unknown_finish_reason() {
-        for arguments in ["", " ", "{}", "null", "{\"path\":\"/", "{\"path\""] {
-            let mut turns = Turns::new(vec![Message::user("go")], 0, Limits { max_turns: 9, retries: 1 });
-            let reason = turns.handle_response(answer("good", arguments).with_finish(FinishReason::Other), &output());
-            assert!(reason.unwrap().contains("the arguments of `good` may be incomplete"), "{arguments:?}");
-            assert!(
-                matches!(turns.step(), Step::Request(messages) if matches!(messages[2], Message::Tool { .. })),
-                "{arguments:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_call_is_made_if_its_arguments_are_complete_or_the_finish_reason_is_known() {
-        let known = [FinishReason::Stop, FinishReason::ToolCalls].map(|finish| (finish, ""));
-        for (finish, arguments) in known.into_iter().chain([(FinishReason::Other, "{\"path\":\"/\"}")]) {
-            let mut turns = Turns::new(vec![Message::user("go")], 0, Limits { max_turns: 9, retries: 1 });
-            let reason = turns.handle_response(answer("good", arguments).with_finish(finish), &output());
-            assert_eq!(reason, None, "{finish:?}");
-            assert!(matches!(turns.step(), Step::Call(calls) if calls[0].name == "good"), "{finish:?}");
-        }
-    }
 }
