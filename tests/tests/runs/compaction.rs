@@ -1,5 +1,7 @@
 //! Compaction: the old part of a long history becomes notes, and what is left is valid for providers.
 
+mod bodies;
+
 use llm_do::history::Compaction;
 use llm_do::journal::MemoryJournal;
 use llm_do::model::{Message, ProviderData, ResponsePart, Thinking, ToolCall, ToolResult};
@@ -9,6 +11,7 @@ use llm_do::worker::WorkerSpec;
 use llm_do::{History, json};
 use proptest::prelude::*;
 
+use self::bodies::Refusing;
 use super::chat::{fault, text};
 
 /// Answer.
@@ -158,22 +161,23 @@ fn history(turns: &[Turn]) -> Vec<Message> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// The rules of the providers' APIs: a history begins with the user; each call has one result, directly after the answer
-    /// with the call; thinking comes back unchanged, in the answer it came with.
+    /// A history begins with the user; each call has one result, directly after the answer with the call; thinking comes back
+    /// unchanged, in the answer it came with. The bodies are checked against the rules of each API.
     #[test]
     fn a_compacted_history_is_valid_for_every_provider(turns in turns(), max in 20..400_usize, keep in 0..200_usize) {
         let before = history(&turns);
         let model = done();
         let runtime =
             Runtime::builder().force_model(model.clone()).history_processor(Compaction::over(max).keep(keep)).build().unwrap();
-        let tokio = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let call = runtime.start(chatter { input: "And now?".into() }).history(History::from(before.clone()));
         tokio.block_on(call.into_future()).unwrap();
         let asked = model.requests();
         let sent = &asked.last().unwrap().messages;
         prop_assert_eq!(fault(sent), None);
+        prop_assert_eq!(tokio.block_on(Refusing::new().fault(sent)), None);
         let first_is_user = matches!(sent[0], Message::User { .. });
         prop_assert!(first_is_user, "{:?}", sent[0]);
         prop_assert_eq!(user_text(sent.last().unwrap()).unwrap(), "And now?");
