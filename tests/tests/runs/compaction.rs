@@ -135,7 +135,7 @@ struct Turn {
 
 fn turns() -> impl Strategy<Value = Vec<Turn>> {
     let answers = prop::collection::vec(prop::collection::vec(0..400_usize, 0..3), 0..4);
-    let turn = ("[a-z \\\\\"\u{1f600}é]{0,200}", answers).prop_map(|(text, answers)| Turn { text, answers });
+    let turn = ("[a-z][a-z \\\\\"\u{1f600}é]{0,200}", answers).prop_map(|(text, answers)| Turn { text, answers });
     prop::collection::vec(turn, 1..12)
 }
 
@@ -145,16 +145,19 @@ fn history(turns: &[Turn]) -> Vec<Message> {
         messages.push(Message::user(turn.text.clone()));
         for (answer, sizes) in turn.answers.iter().enumerate() {
             let id = |call: usize| format!("c{number}-{answer}-{call}");
-            let signature = ProviderData::new("anthropic", json!({ "signature": id(9) }));
+            let signature =
+                ProviderData::new("anthropic", json!({ "type": "thinking", "thinking": "hm", "signature": id(9) }));
             let calls: Vec<_> = (0..sizes.len()).map(|call| ToolCall::new(id(call), "fetch_page", "{}")).collect();
             let thinking = ResponsePart::Thinking(Thinking::new("hm").with_provider_data(signature));
             let parts = [thinking, text("so")].into_iter().chain(calls.iter().cloned().map(ResponsePart::ToolCall));
             messages.push(Message::Assistant { parts: parts.collect() });
             let results: Vec<_> =
                 calls.iter().zip(sizes).map(|(call, size)| ToolResult::new(call, "x".repeat(*size))).collect();
-            if !results.is_empty() {
-                messages.push(Message::Tool { results });
+            if results.is_empty() {
+                // An answer without calls ends the turn.
+                break;
             }
+            messages.push(Message::Tool { results });
         }
     }
     messages

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 
-use llm_do::model::{AnthropicModel, GeminiModel, Message, OpenAiModel, OpenAiResponsesModel, Request};
+use llm_do::model::{AnthropicModel, ApiKey, GeminiModel, Message, OpenAiModel, OpenAiResponsesModel, Request};
 use llm_do::{Model, Settings, Value, json};
 
 /// A server that keeps the bodies of requests, and refuses them.
@@ -48,23 +48,23 @@ impl Refusing {
                 Box::new(
                     AnthropicModel::builder("claude-sonnet-4-5")
                         .base_url(&self.url)
-                        .api_key("k")
+                        .api_key(key())
                         .retries(0)
                         .build()
                         .unwrap(),
                 ),
                 anthropic,
             ),
-            (Box::new(OpenAiModel::builder("m").base_url(&self.url).api_key("k").retries(0).build().unwrap()), chat),
+            (Box::new(OpenAiModel::builder("m").base_url(&self.url).api_key(key()).retries(0).build().unwrap()), chat),
             (
                 Box::new(
-                    OpenAiResponsesModel::builder("m").base_url(&self.url).api_key("k").retries(0).build().unwrap(),
+                    OpenAiResponsesModel::builder("m").base_url(&self.url).api_key(key()).retries(0).build().unwrap(),
                 ),
                 responses,
             ),
             (
                 Box::new(
-                    GeminiModel::builder("gemini-2.5-pro").base_url(gemini).api_key("k").retries(0).build().unwrap(),
+                    GeminiModel::builder("gemini-2.5-pro").base_url(gemini).api_key(key()).retries(0).build().unwrap(),
                 ),
                 contents,
             ),
@@ -91,6 +91,10 @@ impl Drop for Refusing {
         let address = self.url.trim_start_matches("http://").trim_end_matches("/v1");
         drop(TcpStream::connect(address));
     }
+}
+
+fn key() -> ApiKey {
+    ApiKey::new("k").unwrap()
 }
 
 fn list<'v>(value: &'v Value, field: &str) -> &'v [Value] {
