@@ -7,6 +7,9 @@ use std::sync::mpsc::{Receiver, channel};
 use llm_do::model::{AnthropicModel, ApiKey, GeminiModel, Message, OpenAiModel, OpenAiResponsesModel, Request};
 use llm_do::{Model, Settings, Value, json};
 
+/// Checks a body against the rules of an API.
+type Check = fn(&Value) -> Result<(), String>;
+
 /// A server that keeps the bodies of requests, and refuses them.
 pub(super) struct Refusing {
     url: String,
@@ -41,7 +44,7 @@ impl Refusing {
     }
 
     /// The models of each provider, with the check of its rules.
-    fn models(&self) -> Vec<(Box<dyn Model>, fn(&Value) -> Result<(), String>)> {
+    fn models(&self) -> Vec<(Box<dyn Model>, Check)> {
         let gemini = self.url.trim_end_matches("/v1");
         vec![
             (
