@@ -166,7 +166,7 @@ impl<S> CallContext<S> {
         }
         self.emit(|| EventKind::InputAsked { question: question.clone() });
         let request = InputRequest { caller: Arc::clone(&self.frame().name), problem: None, question };
-        let Question { prompt, .. } = request.question.clone();
+        let prompt = request.question.prompt.clone();
         let input = || if request.question.is_plain() { json!(prompt) } else { json!(request.question) };
         let asked = request.clone();
         let local = async move { answers(&*handler, asked).await.map_err(|source| CallError::Failed { tool, source }) };

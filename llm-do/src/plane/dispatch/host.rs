@@ -95,7 +95,7 @@ impl Host for Run {
     }
 
     fn threads(&self) -> &Arc<Threads> {
-        self.run_threads()
+        &self.threads
     }
 
     fn subtask<'a>(

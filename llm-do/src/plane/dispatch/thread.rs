@@ -11,7 +11,7 @@ use crate::base::error::CallError;
 use crate::declare::tool::{ResultForm, ToolReturn};
 use crate::observe::event::{Caller, ItemKind};
 use crate::plane::context::{CallContext, CallFrame};
-use crate::plane::conversation::{NamedThread, ThreadChange, Threads};
+use crate::plane::conversation::{NamedThread, ThreadChange};
 use crate::plane::declared::Callee;
 use crate::plane::registry::Registered;
 
@@ -64,10 +64,6 @@ impl Run {
         };
         thread.begin();
         Ok(open)
-    }
-
-    pub(super) fn run_threads(&self) -> &Arc<Threads> {
-        &self.threads
     }
 
     /// Changes threads as a recorded call did.

@@ -21,9 +21,7 @@ use crate::plane::guard::Guards;
 impl Root {
     /// Executes the call under `caller`.
     pub(super) async fn run_under(self, caller: CallContext) -> Result<ToolReturn, CallError> {
-        let Ok(outer) = Arc::clone(caller.host()).into_any().downcast::<Run>() else {
-            unreachable!("every context belongs to a run")
-        };
+        let outer = Run::of(&caller);
         let arguments = self.arguments?;
         let limits = self.settings.limits(&self.plane);
         let run = Arc::new(Run::under(outer, self.plane, (self.conversation, self.threads), self.settings));
@@ -78,6 +76,14 @@ impl FirstCall<'_> {
 }
 
 impl Run {
+    /// Returns the run that a context belongs to.
+    pub(super) fn of<S>(ctx: &CallContext<S>) -> Arc<Self> {
+        let Ok(run) = Arc::clone(ctx.host()).into_any().downcast() else {
+            unreachable!("every context belongs to a run")
+        };
+        run
+    }
+
     /// Creates a run under `outer`, whose id, journal, approver, user and event numbers it shares.
     fn under(
         outer: Arc<Self>,

@@ -50,8 +50,8 @@ pub(super) enum Fault {
     #[error("`{url}` is of type `{media_type}`, which is neither text, an image nor a PDF")]
     MediaType { url: String, media_type: String },
 
-    #[error("`{url}` has {size}, more than {limit} bytes: too large for a file")]
-    FileSize { url: String, size: String, limit: usize },
+    #[error("`{url}` has more than {limit} bytes: too large for a file")]
+    FileSize { url: String, limit: usize },
 
     #[error("the HTML of `{url}` cannot be converted to text: {reason}")]
     Html { url: String, reason: String },

@@ -59,13 +59,13 @@ impl Prepared {
     }
 
     async fn fetch_all(self, part: Part) -> Result<ToolReturn, Fault> {
-        let (limit, deadline) = (self.settings.max_size, Instant::now() + self.settings.timeout);
+        let deadline = Instant::now() + self.settings.timeout;
         match self.request().await? {
             End::Elsewhere { from, to } => Ok(ToolReturn::text(format!(
                 "`{from}` redirects to `{to}`, which is on another host; to follow it, fetch that URL"
             ))),
             End::Answer(answer) => {
-                let read = move || shown(*answer, part, limit, deadline);
+                let read = move || shown(*answer, part, deadline);
                 let read = tokio::task::spawn_blocking(read).await;
                 read.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
             }
@@ -94,12 +94,11 @@ impl Prepared {
 }
 
 /// Returns what a model gets of an answer.
-fn shown(answer: Answer, part: Part, limit: usize, deadline: Instant) -> Result<ToolReturn, Fault> {
+fn shown(answer: Answer, part: Part, deadline: Instant) -> Result<ToolReturn, Fault> {
     match text::content(&answer, deadline)? {
         Content::Text(text) => Ok(ToolReturn::text(page::page(&answer, &text, part)?)),
         Content::File if answer.is_cut => {
-            let size = format!("more than {} bytes", answer.body.len());
-            Err(Fault::FileSize { url: answer.url.to_string(), size, limit })
+            Err(Fault::FileSize { url: answer.url.to_string(), limit: answer.body.len() })
         }
         Content::File => {
             let name = answer.url.path_segments().and_then(Iterator::last).filter(|name| !name.is_empty());

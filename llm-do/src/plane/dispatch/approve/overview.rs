@@ -1,7 +1,5 @@
 //! What a call sees of the approvals of its run.
 
-use std::sync::Arc;
-
 use crate::plane::approval::ApprovalOverview;
 use crate::plane::context::CallContext;
 use crate::plane::dispatch::Run;
@@ -41,9 +39,7 @@ impl<S> CallContext<S> {
     /// ```
     #[must_use]
     pub fn approvals(&self) -> ApprovalOverview {
-        let Ok(run) = Arc::clone(self.host()).into_any().downcast::<Run>() else {
-            unreachable!("every context belongs to a run")
-        };
+        let run = Run::of(self);
         run.approvals().overview(&run.approved)
     }
 }
