@@ -4,6 +4,8 @@ pub(crate) mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod harden;
+#[cfg(feature = "project")]
+pub mod project;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(any(feature = "filesystem", feature = "http", feature = "shell", feature = "user_input", feature = "workers"))]

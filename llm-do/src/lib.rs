@@ -57,6 +57,7 @@
 //! | inspect, change or refuse calls and requests | [`Guard`](guard::Guard), [`FunctionGuard`](guard::FunctionGuard) |
 //! | add tools at run time, use a part of what is linked, run a library's own runtime inside a call | [`FunctionTool`](runtime::FunctionTool), [`RuntimeBuilder::only`](runtime::RuntimeBuilder::only), [`Runtime::run_under`] |
 //! | load workers from files, or define them at run time | [worker files](macro@worker#a-worker-file-at-run-time), [`WorkerSpec`](worker::WorkerSpec), `toolsets::workers` |
+//! | run a folder of worker files, subagents and skills | `project` |
 //! | pass files to models | [`Prompt`], [`Attachment`], [`ToolReturn`] |
 //! | read, search and change files | `toolsets::filesystem` |
 //! | run commands | `toolsets::shell` |
@@ -82,6 +83,7 @@
 //! | `local-download` | `local:OWNER/REPO/FILE.gguf`: downloads the file from the Hugging Face Hub |
 //! | `testing` | the module `testing`: test models and an event recorder |
 //! | `filesystem` | `toolsets::filesystem`: tools that read, search and change the files of one folder |
+//! | `project` | the module `project`: workers, tools, subagents and skills in the files of a folder; included in `cli` |
 //! | `http` | `toolsets::http`: a tool that fetches pages and files of the web |
 //! | `shell` | `toolsets::shell`: a tool that runs commands, in a sandbox where there is one |
 //! | `user_input` | `toolsets::user_input`: a tool with which models ask the user |
@@ -133,6 +135,8 @@ pub use serde_json::{Value, json};
 #[cfg(feature = "cli")]
 pub use self::app::cli;
 pub use self::app::harden;
+#[cfg(feature = "project")]
+pub use self::app::project;
 #[cfg(feature = "testing")]
 pub use self::app::testing;
 #[cfg(any(

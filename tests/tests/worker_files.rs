@@ -410,7 +410,7 @@ fn a_file_beyond_the_limits_is_refused() {
         large.parse::<WorkerSpec>().unwrap_err(),
     ];
     for error in errors {
-        assert!(error.to_string().contains("the worker file is too large: the limit is 1048576 bytes"), "{error}");
+        assert!(error.to_string().contains("the file is too large: the limit is 1048576 bytes"), "{error}");
     }
     // Beyond some more levels it is the parser that refuses.
     for (levels, fault) in [(200, "lists and maps are nested deeper than 100 levels"), (10_000, "invalid YAML: ")] {

@@ -47,7 +47,7 @@ impl Approval {
                 Err(syn::Error::new(value.span(), format!("`{word}` takes no value")))
             }
             (word, _) => {
-                let hint = did_you_mean(word, ["ask", "pre_approved", "blocked"].into_iter());
+                let hint = did_you_mean(word, ["ask", "pre_approved", "blocked"]);
                 Err(syn::Error::new_spanned(ident, format!("unknown approval rule `{word}`{hint}\n{EXPECTED}")))
             }
         }

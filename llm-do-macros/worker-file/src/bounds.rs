@@ -6,7 +6,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
 use crate::{Fault, Place};
 
-/// The maximum size of a worker file, in bytes.
+/// The maximum size of a file, in bytes.
 pub const MAX_SIZE: usize = 1 << 20;
 /// The maximum number of nested lists and maps.
 const MAX_DEPTH: usize = 100;
@@ -21,7 +21,7 @@ pub(crate) type Wholes = HashMap<(usize, usize), Option<u64>>;
 /// Returns what is wrong with a file that exceeds [`MAX_SIZE`].
 #[must_use]
 pub fn too_large() -> String {
-    format!("the worker file is too large: the limit is {MAX_SIZE} bytes")
+    format!("the file is too large: the limit is {MAX_SIZE} bytes")
 }
 
 /// Reads the events of YAML without loading it; syntax errors are left to the loader.

@@ -1,7 +1,7 @@
 //! A whole worker file.
 
 use crate::keys::{self, Keys};
-use crate::{Content, Fault, Located, Place, bounds, front_matter, yaml};
+use crate::{Content, Fault, Located, Node, Place, bounds, front_matter, yaml};
 
 /// A worker file as read.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,14 +43,28 @@ pub fn read(text: &str) -> Reading {
         Err(fault) => return fault.into(),
     };
     let mut faults = Vec::new();
-    let mut file = WorkerFile { instructions: parts.instructions, ..WorkerFile::default() };
-    if let Some(root) = yaml::read(parts.yaml, parts.yaml_line, &mut faults) {
-        let has_keys = matches!(root.content, Content::Map(_) | Content::Null);
-        file.front_matter = has_keys.then(|| Place::line(parts.yaml_line - 1));
-        file.keys = keys::read(root, &mut faults);
+    match yaml::read(parts.yaml, parts.yaml_line, &mut faults) {
+        Some(root) => read_keys(root, Place::line(parts.yaml_line - 1), parts.instructions, faults),
+        None => {
+            Reading { file: WorkerFile { instructions: parts.instructions, ..WorkerFile::default() }, faults }.sorted()
+        }
     }
-    faults.sort_by_key(|fault| fault.place);
-    Reading { file, faults }
+}
+
+/// Reads the keys of a worker, of which `root` is the map, for formats that contain more; adds to the faults so far.
+#[must_use]
+pub fn read_keys(root: Node, place: Place, instructions: Option<Located<String>>, mut faults: Vec<Fault>) -> Reading {
+    let has_keys = matches!(root.content, Content::Map(_) | Content::Null);
+    let front_matter = has_keys.then_some(place);
+    let keys = keys::read(root, &mut faults);
+    Reading { file: WorkerFile { front_matter, keys, instructions }, faults }.sorted()
+}
+
+impl Reading {
+    fn sorted(mut self) -> Self {
+        self.faults.sort_by_key(|fault| fault.place);
+        self
+    }
 }
 
 impl WorkerFile {

@@ -7,22 +7,28 @@ const FENCE: &str = "---";
 
 /// The parts of a worker file.
 #[derive(Debug)]
-pub(crate) struct Parts<'a> {
-    pub(crate) yaml: &'a str,
+pub struct Parts<'a> {
+    /// The text between the lines `---`.
+    pub yaml: &'a str,
     /// The line on which the YAML begins, from 1.
-    pub(crate) yaml_line: usize,
-    pub(crate) instructions: Option<Located<String>>,
+    pub yaml_line: usize,
+    /// The text below, without the white space around it and with `\n` as line end.
+    pub instructions: Option<Located<String>>,
 }
 
-/// Splits the text at the two lines `---`; only blank lines may stand above the first.
-pub(crate) fn split(text: &str) -> Result<Parts<'_>, Fault> {
+/// Splits a text at the two lines `---`; only blank lines may stand above the first.
+///
+/// # Errors
+///
+/// Returns the line that is missing.
+pub fn split(text: &str) -> Result<Parts<'_>, Fault> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = Lines { text, offset: 0, number: 0 };
     let first = lines.find(|line| !line.text.trim().is_empty());
     let Some(open) = first.filter(|line| line.text.trim_end() == FENCE) else {
         let line = first.map_or(1, |line| line.number);
-        let message = "missing front matter: a worker file begins with a line `---`, keys such as `model: openai:gpt-5`, and \
-                       another line `---`";
+        let message = "missing front matter: the file must begin with a line `---`, keys such as `name: reviewer`, and another \
+                       line `---`";
         return Err(Fault::new(Place::line(line), message));
     };
     let begin = lines.offset;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::limits::{self, Limits};
 use crate::name::{check_model_name, check_worker_name, is_tool, not_a_tool, tool_name};
-use crate::reader::{Reader, unknown};
+use crate::reader::{DOCUMENTATION, Reader, unknown_key};
 use crate::server_side::{self, ServerSideTool};
 use crate::settings::{self, Settings};
 use crate::yaml::{Content, Key, Node};
@@ -17,7 +17,7 @@ pub const ZERO_TURNS: &str = "`max_turns` must be at least 1: each turn is one r
 /// The fault of a timeout of 0.
 pub const ZERO_TIMEOUT: &str = "`timeout` must be longer than 0: remove the key for no timeout";
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 18] = [
     "name",
     "description",
     "model",
@@ -34,6 +34,8 @@ const KEYS: [&str; 16] = [
     "timeout",
     "input_schema",
     "output_schema",
+    "skills",
+    "context",
 ];
 
 /// Keys of other versions of the format, and what to do instead.
@@ -80,6 +82,10 @@ pub struct Keys {
     pub input_schema: Option<Node>,
     /// The JSON schema of the output: a map.
     pub output_schema: Option<Node>,
+    /// The skills of the project that it may read.
+    pub skills: Option<Located<Skills>>,
+    /// What of the project joins its instructions.
+    pub context: Option<Located<Context>>,
 }
 
 /// Reads the keys; invalid ones are reported and omitted.
@@ -99,6 +105,17 @@ pub(crate) fn read(root: Node, faults: &mut Vec<Fault>) -> Keys {
 }
 
 impl Keys {
+    /// Returns a fault for each key that works only in files of a project.
+    #[must_use]
+    pub fn outside_project(&self) -> Vec<Fault> {
+        let skills = self.skills.as_ref().map(|skills| ("skills", skills.place));
+        let context = self.context.as_ref().map(|context| ("context", context.place));
+        let fault = |(name, place)| {
+            Fault::new(place, format!("`{name}` works only in the files of a project: see `llm_do::project`"))
+        };
+        [skills, context].into_iter().flatten().map(fault).collect()
+    }
+
     /// Returns the place of a key, even if its value is invalid.
     #[must_use]
     pub fn place_of(&self, name: &str) -> Option<Place> {
@@ -127,7 +144,9 @@ impl Keys {
             "timeout" => self.timeout = at(place, timeout(&node, &mut reader)),
             "input_schema" => self.input_schema = schema::input(node, &mut reader),
             "output_schema" => self.output_schema = schema::output(node, &mut reader),
-            _ => faults.push(unsupported(&key).unwrap_or_else(|| unknown(&key, "", &KEYS))),
+            "skills" => self.skills = at(place, skills(node, &mut reader)),
+            "context" => self.context = at(place, context(&node, &mut reader)),
+            _ => faults.push(unsupported(&key).unwrap_or_else(|| unknown_key(&key, "", &KEYS, DOCUMENTATION))),
         }
         self.given.push(key);
     }
@@ -199,6 +218,40 @@ fn timeout(node: &Node, reader: &mut Reader<'_>) -> Option<Duration> {
 fn output(node: Node, reader: &mut Reader<'_>) -> Option<OutputMode> {
     let word = reader.string(node)?;
     OutputMode::named(&word.value).map_or_else(|message| reader.fault(word.place, message), Some)
+}
+
+fn skills(node: Node, reader: &mut Reader<'_>) -> Option<Skills> {
+    match &node.content {
+        Content::String(word) if word == "all" => Some(Skills::All),
+        Content::String(word) => {
+            reader.invalid(node.place, format!("expected `all` or a list of names, found `{word}`"))
+        }
+        _ => reader.nonempty_strings(node).map(|names| Skills::Named(names.value)),
+    }
+}
+
+fn context(node: &Node, reader: &mut Reader<'_>) -> Option<Context> {
+    match &node.content {
+        Content::String(word) if word == "agents_md" => Some(Context::AgentsMd),
+        Content::String(word) => reader.invalid(node.place, format!("expected `agents_md`, found `{word}`")),
+        _ => reader.wrong("`agents_md`", node),
+    }
+}
+
+/// A value of the key `skills`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Skills {
+    /// All skills of the project.
+    All,
+    /// The skills with these names.
+    Named(Vec<Located<String>>),
+}
+
+/// A value of the key `context`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Context {
+    /// The nearest file `AGENTS.md`.
+    AgentsMd,
 }
 
 /// A value of the key `output`.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::Fault;
 use crate::amount::parse_amount;
-use crate::reader::{Reader, unknown};
+use crate::reader::{DOCUMENTATION, Reader, unknown_key};
 use crate::yaml::{Content, Key, Node};
 
 /// The keys of `limits`.
@@ -63,7 +63,7 @@ impl Limits {
             "cost" => self.cost = cost(node, &mut reader),
             "allow_unpriced" => self.allow_unpriced = reader.flag(node),
             "wall_time" => self.wall_time = reader.duration(node),
-            _ => faults.push(unknown(key, " in `limits`", &LIMITS)),
+            _ => faults.push(unknown_key(key, " in `limits`", &LIMITS, DOCUMENTATION)),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Reads the values of keys; a value of the wrong type is reported and omitted.
+//! Reads the values of keys, for all formats; a value of the wrong type is reported and omitted.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -8,28 +8,31 @@ use crate::yaml::{Content, Key, Node};
 use crate::{Fault, Located, Place, did_you_mean};
 
 /// Where the keys are documented.
-const DOCUMENTATION: &str = "see \"Keys of a worker file\" in the documentation of `llm_do::worker`";
+pub(crate) const DOCUMENTATION: &str = "see \"Keys of a worker file\" in the documentation of `llm_do::worker`";
 
 /// Reads the value of one key.
-pub(crate) struct Reader<'a> {
-    pub(crate) key: &'a str,
-    pub(crate) faults: &'a mut Vec<Fault>,
+#[derive(Debug)]
+pub struct Reader<'a> {
+    /// The key, for faults.
+    pub key: &'a str,
+    /// The faults so far.
+    pub faults: &'a mut Vec<Fault>,
 }
 
 impl Reader<'_> {
     /// Reports a fault and returns no value.
-    pub(crate) fn fault<T>(&mut self, place: Place, message: impl Into<String>) -> Option<T> {
+    pub fn fault<T>(&mut self, place: Place, message: impl Into<String>) -> Option<T> {
         self.faults.push(Fault::new(place, message));
         None
     }
 
     /// Reports a fault in the value of the key.
-    pub(crate) fn invalid<T>(&mut self, place: Place, message: impl Display) -> Option<T> {
+    pub fn invalid<T>(&mut self, place: Place, message: impl Display) -> Option<T> {
         self.fault(place, format!("`{}`: {message}", self.key))
     }
 
     /// Reports a value of the wrong type; `expected` describes the right one.
-    pub(crate) fn wrong<T>(&mut self, expected: impl Display, node: &Node) -> Option<T> {
+    pub fn wrong<T>(&mut self, expected: impl Display, node: &Node) -> Option<T> {
         if node.content == Content::Invalid {
             return None;
         }
@@ -37,7 +40,7 @@ impl Reader<'_> {
     }
 
     /// Reads a string that is not blank.
-    pub(crate) fn string(&mut self, node: Node) -> Option<Located<String>> {
+    pub fn string(&mut self, node: Node) -> Option<Located<String>> {
         let place = node.place;
         match node.content {
             Content::String(text) if text.trim().is_empty() => {
@@ -49,18 +52,18 @@ impl Reader<'_> {
     }
 
     /// Reads a list of distinct strings that are not blank.
-    pub(crate) fn strings(&mut self, node: Node) -> Option<Located<Vec<Located<String>>>> {
+    pub fn strings(&mut self, node: Node) -> Option<Located<Vec<Located<String>>>> {
         self.distinct(node, |text| text.trim().is_empty())
     }
 
     /// Reads a list of at least one string.
-    pub(crate) fn nonempty_strings(&mut self, node: Node) -> Option<Located<Vec<Located<String>>>> {
+    pub fn nonempty_strings(&mut self, node: Node) -> Option<Located<Vec<Located<String>>>> {
         self.not_empty(&node)?;
         self.strings(node)
     }
 
     /// Reads a list of at least one string, which may be white space.
-    pub(crate) fn nonempty_strings_or_spaces(&mut self, node: Node) -> Option<Located<Vec<Located<String>>>> {
+    pub fn nonempty_strings_or_spaces(&mut self, node: Node) -> Option<Located<Vec<Located<String>>>> {
         self.not_empty(&node)?;
         self.distinct(node, str::is_empty)
     }
@@ -98,7 +101,7 @@ impl Reader<'_> {
     }
 
     /// Reads a whole number from 0 to `max`.
-    pub(crate) fn count<T: TryFrom<i128>>(&mut self, node: &Node, max: impl Display) -> Option<T> {
+    pub fn count<T: TryFrom<i128>>(&mut self, node: &Node, max: impl Display) -> Option<T> {
         let expected = format!("a whole number from 0 to {max}");
         match node.content {
             Content::Whole(whole) => {
@@ -111,7 +114,7 @@ impl Reader<'_> {
     }
 
     /// Reads a number, with or without a fraction.
-    pub(crate) fn number(&mut self, node: &Node) -> Option<f64> {
+    pub fn number(&mut self, node: &Node) -> Option<f64> {
         match node.content {
             #[expect(clippy::cast_precision_loss, reason = "settings of models are small")]
             Content::Whole(whole) => Some(whole as f64),
@@ -121,7 +124,7 @@ impl Reader<'_> {
     }
 
     /// Reads `true` or `false`.
-    pub(crate) fn flag(&mut self, node: &Node) -> Option<bool> {
+    pub fn flag(&mut self, node: &Node) -> Option<bool> {
         match node.content {
             Content::Flag(flag) => Some(flag),
             _ => self.wrong("`true` or `false`", node),
@@ -129,7 +132,7 @@ impl Reader<'_> {
     }
 
     /// Reads a duration: a number of seconds, or a string.
-    pub(crate) fn duration(&mut self, node: &Node) -> Option<Duration> {
+    pub fn duration(&mut self, node: &Node) -> Option<Duration> {
         match &node.content {
             Content::Whole(seconds) => match u64::try_from(*seconds) {
                 Ok(seconds) => Some(Duration::from_secs(seconds)),
@@ -148,7 +151,7 @@ impl Reader<'_> {
     }
 
     /// Reads a map.
-    pub(crate) fn map(&mut self, node: Node) -> Option<Vec<(Key, Node)>> {
+    pub fn map(&mut self, node: Node) -> Option<Vec<(Key, Node)>> {
         match node.content {
             Content::Map(entries) => Some(entries),
             _ => self.wrong("a map", &node),
@@ -157,9 +160,10 @@ impl Reader<'_> {
 }
 
 /// Returns the fault of an unknown key; `of` names the map, such as `` in `settings` ``, and may be empty.
-pub(crate) fn unknown(key: &Key, of: &str, known: &[&str]) -> Fault {
+#[must_use]
+pub fn unknown_key(key: &Key, of: &str, known: &[&str], documentation: &str) -> Fault {
     let hint = did_you_mean(&key.name, known.iter().copied());
     let known: Vec<_> = known.iter().map(|key| format!("`{key}`")).collect();
-    let message = format!("unknown key `{}`{of}{hint}\nkeys: {}\n{DOCUMENTATION}", key.name, known.join(", "));
+    let message = format!("unknown key `{}`{of}{hint}\nkeys: {}\n{documentation}", key.name, known.join(", "));
     Fault::new(key.place, message)
 }

@@ -1,6 +1,6 @@
 //! `server_side_tools`: tools that the provider runs.
 
-use crate::reader::{Reader, unknown};
+use crate::reader::{DOCUMENTATION, Reader, unknown_key};
 use crate::yaml::{Content, Key, Node};
 use crate::{Fault, Located, did_you_mean};
 
@@ -123,7 +123,7 @@ impl ServerSideTool {
             "max_uses" => self.max_uses = reader.count(&node, u32::MAX),
             "allowed_domains" => self.allowed_domains = reader.nonempty_strings(node).map(Located::values),
             "blocked_domains" => self.blocked_domains = reader.nonempty_strings(node).map(Located::values),
-            _ => faults.push(unknown(key, " of `web_search`", &SEARCH_KEYS)),
+            _ => faults.push(unknown_key(key, " of `web_search`", &SEARCH_KEYS, DOCUMENTATION)),
         }
     }
 }

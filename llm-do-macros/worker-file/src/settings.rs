@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::reader::{Reader, unknown};
+use crate::reader::{DOCUMENTATION, Reader, unknown_key};
 use crate::yaml::{Content, Key, Node};
 use crate::{Fault, Located, did_you_mean};
 
@@ -91,7 +91,7 @@ impl Settings {
             "service_tier" => self.service_tier = reader.string(node).map(|tier| tier.value),
             "timeout" => self.timeout = reader.duration(&node),
             "extra_body" => self.extra_body = extra_body(node, &mut reader),
-            _ => faults.push(unknown(key, " in `settings`", &SETTINGS)),
+            _ => faults.push(unknown_key(key, " in `settings`", &SETTINGS, DOCUMENTATION)),
         }
     }
 }

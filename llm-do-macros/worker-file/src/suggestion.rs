@@ -4,17 +4,17 @@
 ///
 /// ```
 /// # use llm_do_worker_file::did_you_mean;
-/// assert_eq!(did_you_mean("modle", ["name", "model"].into_iter()), "; did you mean `model`?");
-/// assert_eq!(did_you_mean("colour", ["name", "model"].into_iter()), "");
+/// assert_eq!(did_you_mean("modle", ["name", "model"]), "; did you mean `model`?");
+/// assert_eq!(did_you_mean("colour", ["name", "model"]), "");
 /// ```
 #[must_use]
-pub fn did_you_mean<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     nearest(word, candidates).map(|candidate| format!("; did you mean `{candidate}`?")).unwrap_or_default()
 }
 
 /// Returns the candidate that is most like `word`, if one is similar.
-pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let rated = candidates.map(|candidate| (strsim::jaro_winkler(word, candidate), candidate));
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let rated = candidates.into_iter().map(|candidate| (strsim::jaro_winkler(word, candidate), candidate));
     let nearest = rated.max_by(|one, other| one.0.total_cmp(&other.0));
     nearest.filter(|(similarity, _)| *similarity > 0.8).map(|(_, candidate)| candidate)
 }

@@ -47,7 +47,8 @@ pub struct Key {
 /// Reads YAML that begins on `first_line` of its file.
 ///
 /// Invalid values are reported, and `Invalid` in the tree. Returns `None` if the YAML cannot be parsed.
-pub(crate) fn read(yaml: &str, first_line: usize, faults: &mut Vec<Fault>) -> Option<Node> {
+#[must_use]
+pub fn read(yaml: &str, first_line: usize, faults: &mut Vec<Fault>) -> Option<Node> {
     let mut fault = |place: Place, message| faults.push(Fault::new(in_file(place, first_line), message));
     let wholes = bounds::check(yaml).map_err(|found| fault(found.place, found.message)).ok()?;
     let documents = MarkedYaml::load_from_str(yaml)

@@ -83,7 +83,7 @@ fn files_that_exceed_a_limit_are_refused() {
     // The parser has a limit of its own.
     let very_deep = format!("---\nhints: {}\n---\n", "[".repeat(10_000));
     for (text, expected) in [
-        (large, ":1: the worker file is too large: the limit is 1048576 bytes"),
+        (large, ":1: the file is too large: the limit is 1048576 bytes"),
         (deep, ":2: lists and maps are nested deeper than 100 levels"),
         (very_deep, ":2: invalid YAML: "),
     ] {

@@ -10,16 +10,17 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use llm_do_worker_file::{Fault, Key, MAX_SIZE, Place, Reading, too_large, tool_name};
+use llm_do_worker_file::{Context, Fault, Key, Located, MAX_SIZE, Place, Reading, Skills, too_large, tool_name};
 
+pub(crate) use self::spec::json;
 use crate::base::open_file::read_only;
 use crate::declare::worker_spec::WorkerSpec;
 
 /// The file name extensions of worker files.
-const EXTENSIONS: [&str; 2] = ["worker", "agent"];
+pub(crate) const EXTENSIONS: [&str; 2] = ["worker", "agent"];
 
-/// The tools and toolsets that a worker file names, each with its line.
-type ToolLines = Vec<(String, usize)>;
+/// The tools and toolsets that a worker file names, or the keys of a tool file, each with its line.
+pub(crate) type ToolLines = Vec<(String, usize)>;
 
 /// A worker file that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +30,11 @@ pub(crate) struct LoadedFile {
 }
 
 impl LoadedFile {
-    /// Returns the place where the file names a tool or toolset.
+    pub(crate) fn new(path: PathBuf, tools: ToolLines) -> Self {
+        Self { path, tools }
+    }
+
+    /// Returns the place where the file names a tool or toolset, or has a key.
     pub(crate) fn place_of(&self, tool: &str) -> String {
         match self.tools.iter().find(|(name, _)| name == tool) {
             Some((_, line)) => format!("{self}:{line}"),
@@ -82,7 +87,7 @@ impl WorkerSpec {
     /// Returns every fault of the file, with its line.
     pub fn from_worker_file(path: impl AsRef<Path>) -> Result<Self, WorkerFileError> {
         let path = path.as_ref();
-        open(path).map(|(spec, _)| spec).map_err(|faults| WorkerFileError { faults })
+        open(path).map(|read| read.spec).map_err(|faults| WorkerFileError { faults })
     }
 
     /// Returns the worker as the text of a worker file.
@@ -116,7 +121,7 @@ impl FromStr for WorkerSpec {
     type Err = WorkerFileError;
 
     fn from_str(text: &str) -> Result<Self, WorkerFileError> {
-        read(text).map(|(spec, _)| spec).map_err(|faults| {
+        read(text).map(|read| read.spec).map_err(|faults| {
             let faults = faults.iter().map(|fault| format!("line {}: {}", fault.place.line, fault.message)).collect();
             WorkerFileError { faults }
         })
@@ -141,7 +146,7 @@ pub(crate) fn read_dirs(
         });
         for path in paths {
             match open(&path) {
-                Ok((spec, tools)) => workers.push((spec, LoadedFile { path, tools })),
+                Ok(ReadWorker { spec, tools, .. }) => workers.push((spec, LoadedFile { path, tools })),
                 Err(found) => faults.extend(found),
             }
         }
@@ -171,13 +176,13 @@ fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn open(path: &Path) -> Result<(WorkerSpec, ToolLines), Vec<String>> {
+fn open(path: &Path) -> Result<ReadWorker, Vec<String>> {
     let text = text_of(path).map_err(|error| vec![format!("{}: cannot be read: {error}", path.display())])?;
     read(&text).map_err(|faults| faults.iter().map(|fault| fault.in_file(path.display())).collect())
 }
 
 /// Returns the text of a file, or an error if it exceeds the maximum size of a worker file.
-fn text_of(path: &Path) -> io::Result<String> {
+pub(crate) fn text_of(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     read_only(path)?.take(MAX_SIZE as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > MAX_SIZE {
@@ -186,9 +191,26 @@ fn text_of(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the file is not valid UTF-8"))
 }
 
-/// Parses a worker file; returns the lines where it names tools, too. The faults are sorted by position.
-fn read(text: &str) -> Result<(WorkerSpec, ToolLines), Vec<Fault>> {
-    let Reading { file, mut faults } = llm_do_worker_file::read(text);
+/// A worker file that was read.
+#[derive(Debug)]
+pub(crate) struct ReadWorker {
+    pub(crate) spec: WorkerSpec,
+    /// The tools that it names.
+    pub(crate) tools: ToolLines,
+    pub(crate) skills: Option<Skills>,
+    pub(crate) context: Option<Located<Context>>,
+}
+
+/// Parses a worker file that does not belong to a project. The faults are sorted by position.
+fn read(text: &str) -> Result<ReadWorker, Vec<Fault>> {
+    let mut reading = llm_do_worker_file::read(text);
+    reading.faults.extend(reading.file.keys.outside_project());
+    checked(reading)
+}
+
+/// Returns the worker that a file describes, or its faults, sorted by position.
+pub(crate) fn checked(reading: Reading) -> Result<ReadWorker, Vec<Fault>> {
+    let Reading { mut file, mut faults } = reading;
     faults.extend(file.missing());
     faults.sort_by_key(|fault| fault.place);
     if !faults.is_empty() {
@@ -197,9 +219,11 @@ fn read(text: &str) -> Result<(WorkerSpec, ToolLines), Vec<Fault>> {
     let keys = file.keys.given.clone();
     let named = [&file.keys.tools, &file.keys.toolsets].into_iter().flatten().flat_map(|list| &list.value);
     let tools = named.map(|tool| (tool_name(&tool.value).to_owned(), tool.place.line)).collect();
+    let skills = file.keys.skills.take().map(|skills| skills.value);
+    let context = file.keys.context.take();
     let spec = spec::from_file(file);
     let faults: Vec<_> = spec.faults().into_iter().map(|message| at_key(message, &keys)).collect();
-    if faults.is_empty() { Ok((spec, tools)) } else { Err(faults) }
+    if faults.is_empty() { Ok(ReadWorker { spec, tools, skills, context }) } else { Err(faults) }
 }
 
 /// Returns a fault at the position of the key that its message begins with: schemas are checked here, not by the reader.

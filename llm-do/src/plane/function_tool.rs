@@ -1,5 +1,6 @@
 //! Tools as values, which a program adds to a runtime when it is built.
 
+mod alias;
 mod subtask_tool;
 
 use std::fmt;
@@ -12,6 +13,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+pub(crate) use self::alias::Alias;
 pub use self::subtask_tool::SubtaskTool;
 use crate::base::error::{Fault, Result};
 use crate::declare::nesting;
@@ -153,7 +155,7 @@ impl FunctionTool {
         Self { parameters: schema::of::<A>(), is_typed: true, ..tool }
     }
 
-    fn defined(name: String, description: String, effect: Effect, decode: Arc<DecodeValue>) -> Self {
+    pub(super) fn defined(name: String, description: String, effect: Effect, decode: Arc<DecodeValue>) -> Self {
         Self {
             name,
             description,

@@ -52,14 +52,15 @@ impl Registry {
     }
 
     /// Collects the linked items, or some of them, and adds those from other sources.
-    pub(crate) fn with(contents: Contents) -> Result<Self, RegistryError> {
+    pub(crate) fn with(mut contents: Contents) -> Result<Self, RegistryError> {
         let mut unknown = Vec::new();
         let (defs, toolsets) = contents.linked(&mut unknown);
         let mut faults = contents::linked_faults(&defs);
         faults.extend(contents.faults().chain(unknown));
+        let aliases = contents.take_aliases(&defs, &mut faults);
         let linked =
             defs.iter().map(|def| (Registered::from_definition(def), def.declaration.map(DeclarationSource::from)));
-        let (items, declarations) = linked.chain(contents.into_items()).unzip();
+        let (items, declarations) = linked.chain(aliases).chain(contents.into_items()).unzip();
         Self::build(items, declarations, &toolsets, faults)
     }
 

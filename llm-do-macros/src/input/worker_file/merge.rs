@@ -27,6 +27,7 @@ struct Merge {
 
 impl Merge {
     fn keys(&mut self, args: &mut Worker, keys: Keys) {
+        self.faults.extend(keys.outside_project());
         let has_model = keys.place_of("model").is_some();
         // No `..`: a new key does not compile until it is passed on.
         let Keys {
@@ -48,6 +49,9 @@ impl Merge {
             // The attribute has no schemas.
             input_schema: _,
             output_schema: _,
+            // Reported above.
+            skills: _,
+            context: _,
         } = keys;
         self.toolsets(args, tools, toolsets);
         let heading = &mut args.heading;

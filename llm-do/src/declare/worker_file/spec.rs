@@ -28,6 +28,9 @@ pub(super) fn from_file(file: WorkerFile) -> WorkerSpec {
         timeout,
         input_schema,
         output_schema,
+        // The project reads them.
+        skills: _,
+        context: _,
     } = file.keys;
     let mut spec = WorkerSpec::new(value(name).unwrap_or_default(), value(file.instructions).unwrap_or_default());
     spec.description = value(description).unwrap_or_default();
@@ -156,7 +159,7 @@ fn limits(given: &file::Limits) -> Limits {
 }
 
 /// Converts a YAML value to JSON.
-fn json(node: Node) -> Value {
+pub(crate) fn json(node: Node) -> Value {
     match node.content {
         Content::Invalid | Content::Null => Value::Null,
         Content::Flag(flag) => Value::Bool(flag),

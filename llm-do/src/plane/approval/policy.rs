@@ -33,6 +33,9 @@ pub struct Policy {
     pub(super) server_side_overrides: BTreeMap<Arc<str>, Rule>,
     #[serde(skip)]
     pub(super) decide: Option<Arc<Decide>>,
+    /// Where the rules of a file stand, by name.
+    #[serde(skip)]
+    places: BTreeMap<Arc<str>, String>,
 }
 
 impl Policy {
@@ -114,6 +117,26 @@ impl Policy {
         self
     }
 
+    /// Sets where the rule for a name stands, for errors.
+    #[cfg(feature = "project")]
+    pub(crate) fn place(&mut self, name: &str, place: String) {
+        self.places.insert(name.into(), place);
+    }
+
+    /// Adds the rules of another policy where this one has none.
+    #[cfg(feature = "project")]
+    pub(crate) fn or(mut self, other: Self) -> Self {
+        add_missing(&mut self.places, other.places);
+        add_missing(&mut self.tools, other.tools);
+        add_missing(&mut self.toolsets, other.toolsets);
+        self.workers = self.workers.or(other.workers);
+        add_missing(&mut self.worker_overrides, other.worker_overrides);
+        self.server_side_tools = self.server_side_tools.or(other.server_side_tools);
+        add_missing(&mut self.server_side_overrides, other.server_side_overrides);
+        self.decide = self.decide.or(other.decide);
+        self
+    }
+
     /// Lists the names in the policy that are not registered, or that name an item of another kind.
     pub(super) fn faults(&self, registry: &Registry) -> Vec<String> {
         let items: Vec<_> = registry.iter().map(|item| item.name()).collect();
@@ -127,21 +150,33 @@ impl Policy {
             .chain(unknown(self.toolsets.keys(), toolset, tool))
             .chain(unknown(self.worker_overrides.keys(), ("worker", &workers), tool))
             .chain(unknown(self.server_side_overrides.keys(), server_side, tool));
-        rules.collect()
+        let at = |(name, fault): (&Arc<str>, String)| match self.places.get(name) {
+            Some(place) => format!("{place}: {fault}"),
+            None => fault,
+        };
+        rules.map(at).collect()
     }
 }
 
-/// Returns an error text for each name that is not `known`.
+/// Adds the entries whose names are missing.
+#[cfg(feature = "project")]
+fn add_missing<T>(rules: &mut BTreeMap<Arc<str>, T>, others: BTreeMap<Arc<str>, T>) {
+    for (name, rule) in others {
+        rules.entry(name).or_insert(rule);
+    }
+}
+
+/// Returns each name that is not `known`, with an error text.
 fn unknown<'a>(
     names: impl Iterator<Item = &'a Arc<str>>,
     (kind, known): (&'a str, &'a [&'a str]),
     (other, others): (&'a str, &'a [&'a str]),
-) -> impl Iterator<Item = String> {
+) -> impl Iterator<Item = (&'a Arc<str>, String)> {
     names.filter(|name| !known.contains(&&***name)).map(move |name| {
         if others.contains(&&**name) {
-            return format!("unknown {kind} `{name}`: it is a {other}; set its rule with `{other}`");
+            return (name, format!("unknown {kind} `{name}`: it is a {other}; set its rule with `{other}`"));
         }
-        format!("unknown {kind} `{name}`{}", did_you_mean(name, known.iter().copied()))
+        (name, format!("unknown {kind} `{name}`{}", did_you_mean(name, known.iter().copied())))
     })
 }
 
@@ -155,7 +190,7 @@ impl fmt::Debug for Policy {
             .field("server_side_tools", &self.server_side_tools)
             .field("server_side_overrides", &self.server_side_overrides)
             .field("decide", &self.decide.as_ref().map(|_| ".."))
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

@@ -177,17 +177,24 @@ impl Rules {
     /// Lists the rules for a tool, highest precedence first; never empty, since the effect always gives a rule.
     fn candidates(&self, tool: &Registered, has_files: bool) -> Vec<SourcedRule> {
         let (name, policy) = (tool.name(), &self.policy);
+        // A rule for a tool holds under each of its names.
+        let target = tool.alias_of().unwrap_or(name);
         let is_worker = tool.kind() == ItemKind::Worker;
         let for_worker = policy.worker_overrides.get(name).filter(|rule| is_worker && !rule.is_empty());
         let for_worker = for_worker.and_then(|rule| rule.or(policy.workers).rule(has_files));
         let for_workers = Some(policy.workers).filter(|_| is_worker).and_then(|rule| rule.rule(has_files));
         let candidates = [
-            policy.tools.get(name).cloned().map(|rule| (rule, RuleSource::PolicyTool)),
+            policy
+                .tools
+                .get(name)
+                .or_else(|| policy.tools.get(target))
+                .cloned()
+                .map(|rule| (rule, RuleSource::PolicyTool)),
             for_worker.map(|rule| (rule, RuleSource::PolicyWorker)),
-            self.strictest_of_toolsets(name, RuleSource::PolicyToolset, |set| policy.toolsets.get(set.name).cloned()),
+            self.strictest_of_toolsets(target, RuleSource::PolicyToolset, |set| policy.toolsets.get(set.name).cloned()),
             for_workers.map(|rule| (rule, RuleSource::PolicyWorkers)),
             tool.approval().map(|rule| (rule.into(), RuleSource::DeclaredTool)),
-            self.strictest_of_toolsets(name, RuleSource::DeclaredToolset, |set| set.approval.map(Rule::from)),
+            self.strictest_of_toolsets(target, RuleSource::DeclaredToolset, |set| set.approval.map(Rule::from)),
             Some((Rule::asking(!is_worker && tool.effect() != Effect::ReadOnly), RuleSource::Effect)),
         ];
         candidates.into_iter().flatten().map(|(rule, source)| SourcedRule { rule, source }).collect()

@@ -10,13 +10,14 @@ use super::{Origin, Registered, plan};
 use crate::declare::toolset::Member;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::definition::{Declaration, ToolDef, ToolsetDef};
-use crate::plane::function_tool::FunctionTool;
+use crate::plane::function_tool::{Alias, FunctionTool};
 
 /// What a program adds to the linked items, and which of them it takes.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     pub(crate) workers: Vec<(WorkerSpec, Origin)>,
     pub(crate) tools: Vec<(FunctionTool, Origin)>,
+    pub(crate) aliases: Vec<(Alias, Origin)>,
     /// The linked items and toolsets to include, with what they declare; `None` for all.
     pub(crate) only: Option<Vec<String>>,
 }
@@ -39,6 +40,7 @@ impl Contents {
             let added = self.workers.iter().flat_map(|(spec, _)| &spec.toolsets);
             // A name that no item has is reported where it is declared.
             let added = added.chain(self.tools.iter().flat_map(|(tool, _)| tool.toolsets.iter().flatten()));
+            let added = added.chain(self.aliases.iter().map(|(alias, _)| &alias.target));
             added.for_each(|name| drop(selection.include(name, || true)));
             let Selection { included, .. } = selection;
             defs.retain(|def| included.contains(def.name));
@@ -50,7 +52,9 @@ impl Contents {
     }
 
     fn is_added(&self, name: &str) -> bool {
-        self.workers.iter().any(|(spec, _)| spec.name == name) || self.tools.iter().any(|(tool, _)| tool.name == name)
+        let names =
+            self.workers.iter().map(|(spec, _)| &spec.name).chain(self.tools.iter().map(|(tool, _)| &tool.name));
+        names.chain(self.aliases.iter().map(|(alias, _)| &alias.name)).any(|added| added == name)
     }
 
     /// Returns the faults of what the program adds.
@@ -65,6 +69,12 @@ impl Contents {
         self.workers.iter().flat_map(of_worker).chain(self.tools.iter().flat_map(of_tool))
     }
 
+    /// Takes the other names of linked tools as items; adds a fault for each that is invalid.
+    pub(super) fn take_aliases(&mut self, defs: &[&ToolDef], faults: &mut Vec<String>) -> Vec<Item> {
+        let aliases = std::mem::take(&mut self.aliases).into_iter();
+        aliases.filter_map(|(alias, origin)| alias_item(alias, origin, defs, faults)).collect()
+    }
+
     /// Returns what the program adds as items.
     pub(super) fn into_items(self) -> impl Iterator<Item = Item> {
         let worker = |(spec, origin): (WorkerSpec, Origin)| {
@@ -76,6 +86,26 @@ impl Contents {
         };
         self.workers.into_iter().map(worker).chain(self.tools.into_iter().map(tool))
     }
+}
+
+/// Returns the tool that another name stands for, under that name.
+fn alias_item(alias: Alias, origin: Origin, defs: &[&ToolDef], faults: &mut Vec<String>) -> Option<Item> {
+    let place = |key: &str| match &origin {
+        Origin::File(file) => file.place_of(key),
+        Origin::Source(_) | Origin::Session => origin.to_string(),
+    };
+    let Some(def) = defs.iter().find(|def| def.name == alias.target) else {
+        let known = defs.iter().filter(|def| Alias::can_name(def)).map(|def| def.name);
+        let hint = did_you_mean(&alias.target, known);
+        faults.push(format!("{}: `function`: unknown tool `{}`{hint}", place("function"), alias.target));
+        return None;
+    };
+    let found = alias.faults(def);
+    if found.is_empty() {
+        return Some((Registered::from_alias(alias, def, origin), def.declaration.map(DeclarationSource::from)));
+    }
+    faults.extend(found.into_iter().map(|(key, fault)| format!("{}: `{key}`: {fault}", place(key))));
+    None
 }
 
 /// Returns the faults of linked items.

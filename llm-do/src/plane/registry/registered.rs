@@ -46,6 +46,8 @@ pub struct Registered {
     summary: Option<Arc<str>>,
     /// The definition that its macro registered, if one did.
     linked: Option<ToolDef>,
+    /// The tool that it is another name of.
+    alias_of: Option<Arc<str>>,
     variant: OnceLock<Variant>,
     /// The worker file that it was loaded from, in normalized form.
     file: Option<String>,
@@ -159,11 +161,22 @@ impl Registered {
         self.plan().map_or_else(Vec::new, |plan| plan.hints.iter().map(AsRef::as_ref).collect())
     }
 
+    /// Returns the model, `provider:model`, that the definition of a worker names.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        self.plan().and_then(|plan| plan.model.as_deref())
+    }
+
     /// Returns whether it was loaded from a worker file that describes the same worker as `file`.
     pub(super) fn is_read_from(&self, file: &str) -> bool {
         // Both are parsed and written again, so that formatting makes no difference.
         let normalized = |spec: WorkerSpec| spec.to_worker_file();
         self.file.as_ref().is_some_and(|own| file.parse().map(normalized).is_ok_and(|file| file == *own))
+    }
+
+    /// Returns the name by which policies and toolsets know it, besides its own: that of the tool it is another name of.
+    pub(crate) fn alias_of(&self) -> Option<&str> {
+        self.alias_of.as_deref()
     }
 
     /// Returns the approval rule in its source, if there is one.

@@ -12,7 +12,7 @@ use crate::declare::tool::Effect;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::ItemKind;
 use crate::plane::definition::{Implementation, ToolDef};
-use crate::plane::function_tool::FunctionTool;
+use crate::plane::function_tool::{Alias, FunctionTool};
 
 /// The schema of a prompt, built once, since each `llm_ask` is a worker that takes one.
 static PROMPT: LazyLock<Arc<CheckedSchema>> =
@@ -73,6 +73,20 @@ impl Registered {
         }
     }
 
+    /// Returns a linked tool under another name.
+    pub(in crate::plane::registry) fn from_alias(alias: Alias, def: &ToolDef, origin: Origin) -> Self {
+        let target = alias.target.as_str().into();
+        let summary = def.summary.map(Arc::from);
+        Self {
+            alias_of: Some(target),
+            receiver: def.instance,
+            takes_prompt: (def.takes_prompt)(),
+            linked: Some(*def),
+            summary,
+            ..Self::from_tool(alias.into_tool(def), origin)
+        }
+    }
+
     /// Returns a tool without an effect, a rule or a declaration.
     fn new(name: &str, description: &str, origin: Origin, arguments: Arc<CheckedSchema>, code: Code) -> Self {
         let parameters = Arc::clone(&arguments.schema);
@@ -92,6 +106,7 @@ impl Registered {
             approval: None,
             summary: None,
             linked: None,
+            alias_of: None,
             variant: OnceLock::new(),
             file: None,
             unwritten: OnceLock::new(),

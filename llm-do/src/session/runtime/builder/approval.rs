@@ -19,6 +19,22 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Sets the approval mode, unless one was set.
+    #[cfg(feature = "project")]
+    pub(crate) fn fallback_mode(mut self, mode: ApprovalMode) -> Self {
+        if self.mode == ApprovalMode::default() {
+            self.mode = mode;
+        }
+        self
+    }
+
+    /// Adds rules that apply where the policy has none.
+    #[cfg(feature = "project")]
+    pub(crate) fn fallback_policy(mut self, policy: Policy) -> Self {
+        self.policy = self.policy.or(policy);
+        self
+    }
+
     /// Sets the approver that decides about calls that need approval. Default: none, and such calls are denied.
     pub fn approver(mut self, approver: impl Approver + 'static) -> Self {
         self.approver = Some(Arc::new(approver));

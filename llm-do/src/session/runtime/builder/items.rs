@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use super::RuntimeBuilder;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::definition::Location;
+#[cfg(feature = "project")]
+use crate::plane::function_tool::Alias;
 use crate::plane::function_tool::FunctionTool;
 use crate::plane::registry::Origin;
 
@@ -42,6 +44,14 @@ impl RuntimeBuilder {
     #[track_caller]
     pub fn tool(mut self, tool: impl Into<FunctionTool>) -> Self {
         self.contents.tools.push((tool.into(), caller()));
+        self
+    }
+
+    /// Adds what the files of a project define.
+    #[cfg(feature = "project")]
+    pub(crate) fn with_files(mut self, workers: Vec<(WorkerSpec, Origin)>, aliases: Vec<(Alias, Origin)>) -> Self {
+        self.contents.workers.extend(workers);
+        self.contents.aliases.extend(aliases);
         self
     }
 

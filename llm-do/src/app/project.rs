@@ -1,0 +1,183 @@
+#![doc = include_str!("../../docs/project.md")]
+
+mod files;
+mod json;
+mod manifest;
+mod mcp;
+mod policy;
+mod read;
+mod report;
+mod skills;
+mod subagent;
+mod tool_file;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use self::report::Report;
+use self::skills::Skill;
+use crate::declare::worker_spec::WorkerSpec;
+use crate::plane::approval::{ApprovalMode, Policy};
+use crate::plane::function_tool::Alias;
+use crate::plane::registry::Origin;
+use crate::session::runtime::RuntimeBuilder;
+
+/// What the files of a project define: workers, tools, an entry, settings and a policy.
+///
+/// [The module](self) describes the files. [`RuntimeBuilder::project`] adds a project to a runtime.
+#[derive(Debug, Default)]
+pub struct Project {
+    root: PathBuf,
+    entry: Option<String>,
+    arguments: Option<Value>,
+    workers: Vec<(WorkerSpec, Origin)>,
+    aliases: Vec<(Alias, Origin)>,
+    skills: Vec<Skill>,
+    /// Whether a worker has skills.
+    has_skills: bool,
+    policy: Policy,
+    mode: Option<ApprovalMode>,
+    max_depth: Option<u32>,
+    return_permission_errors: Option<bool>,
+    takes_input: Option<bool>,
+    store: Option<PathBuf>,
+    warnings: Vec<String>,
+}
+
+impl Project {
+    /// Reads a project: a folder, or its `project.json`.
+    ///
+    /// Names of tools are resolved when a runtime is built, since it also has the tools that the program links.
+    ///
+    /// # Errors
+    ///
+    /// Returns the faults of all files, each with its file, line and field.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, ProjectError> {
+        let mut report = Report::default();
+        let mut project = read::project(path.as_ref(), &mut report);
+        if !report.faults.is_empty() {
+            return Err(ProjectError::new(report.faults));
+        }
+        project.warnings = report.warnings;
+        Ok(project)
+    }
+
+    /// Returns its folder, which is the root of files in prompts and of the toolset `filesystem_project`.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns the name of its entry, if it has one.
+    #[must_use]
+    pub fn entry(&self) -> Option<&str> {
+        self.entry.as_deref()
+    }
+
+    /// Returns the arguments of the entry that `project.json` gives, if it does.
+    #[must_use]
+    pub fn arguments(&self) -> Option<&Value> {
+        self.arguments.as_ref()
+    }
+
+    /// Returns whether the entry takes input of the user; if not, it gets [`arguments`](Self::arguments). Default: true.
+    #[must_use]
+    pub fn takes_input(&self) -> bool {
+        self.takes_input.unwrap_or(true)
+    }
+
+    /// Returns the keys, tools and files that have no effect, each with its file and line.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}
+
+impl RuntimeBuilder {
+    /// Adds what a project defines: its workers and tools, its settings and its policy.
+    ///
+    /// Rules of the program's own [policy](Self::policy) take precedence over those of the project, and an
+    /// approval mode other than [`ApprovalMode::Prompt`] too. Other settings of the project replace earlier ones.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// # use llm_do::prelude::*;
+    /// # use llm_do::testing::TestModel;
+    /// use llm_do::json;
+    /// use llm_do::project::Project;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// # let folder = std::env::temp_dir().join(format!("llm-do-project-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// std::fs::write(folder.join("main.worker"), "---\nname: greeter\n---\nGreet the person.\n")?;
+    /// let project = Project::open(&folder)?;
+    /// assert_eq!(project.entry(), Some("greeter"));
+    ///
+    /// # let model = TestModel::new().text("Hello, Ann!");
+    /// let runtime = Runtime::builder().project(project).force_model(model).build()?;
+    /// assert_eq!(runtime.run_named("greeter", json!({ "input": "Ann" })).await?, "Hello, Ann!");
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn project(mut self, project: Project) -> Self {
+        let Project { root, workers, aliases, skills, has_skills, policy, mode, store, .. } = project;
+        if has_skills {
+            self = self.tool(skills::tool(skills));
+        }
+        self = self.with_files(workers, aliases).project_root(root).fallback_policy(policy);
+        if let Some(mode) = mode {
+            self = self.fallback_mode(mode);
+        }
+        if let Some(depth) = project.max_depth {
+            self = self.max_depth(depth);
+        }
+        if let Some(returned) = project.return_permission_errors {
+            self = self.return_permission_errors(returned);
+        }
+        match store {
+            #[cfg(feature = "workers")]
+            Some(store) => self.worker_store(store),
+            _ => self,
+        }
+    }
+}
+
+/// All faults of the files of a project.
+///
+/// `Debug` prints the same text as `Display`, since a test that fails with `?` prints it.
+pub struct ProjectError {
+    faults: Vec<String>,
+}
+
+impl ProjectError {
+    fn new(faults: Vec<String>) -> Self {
+        Self { faults }
+    }
+
+    /// Returns the faults, each with its file and line: `project.json:3: ..`. A fault may have more lines with details.
+    #[must_use]
+    pub fn faults(&self) -> &[String] {
+        &self.faults
+    }
+}
+
+impl fmt::Display for ProjectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the project has {} fault(s)", self.faults.len())?;
+        self.faults.iter().try_for_each(|fault| write!(f, "\n  {}", fault.replace('\n', "\n    ")))
+    }
+}
+
+impl fmt::Debug for ProjectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for ProjectError {}

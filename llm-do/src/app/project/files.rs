@@ -1,0 +1,91 @@
+//! Finds the files of a project by convention.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use super::Report;
+use crate::declare::worker_file::EXTENSIONS;
+
+/// The extension of tool files.
+const TOOL: &str = "tool";
+/// The folders whose files belong to the project, at any depth; files directly in the project's folder do too.
+const FOLDERS: [&str; 2] = ["workers", "tools"];
+/// Where subagents are.
+const SUBAGENTS: &str = ".claude/agents";
+/// Where skills are, each in a folder of its own.
+const SKILLS: [&str; 4] = ["skills", ".agents/skills", ".llm-do/skills", ".claude/skills"];
+const MAX_DEPTH: usize = 16;
+
+/// The files of a project, sorted by path.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    pub(super) workers: Vec<PathBuf>,
+    pub(super) tools: Vec<PathBuf>,
+    pub(super) subagents: Vec<PathBuf>,
+    /// The folders of skills.
+    pub(super) skills: Vec<PathBuf>,
+}
+
+/// Finds the files below `root`; reports folders that cannot be read.
+pub(super) fn find(root: &Path, report: &mut Report) -> Files {
+    let mut files = Files::default();
+    let mut own = below(root, 1, report);
+    own.extend(FOLDERS.iter().flat_map(|folder| below(&root.join(folder), MAX_DEPTH, report)));
+    for path in own {
+        let extension = path.extension().unwrap_or_default();
+        if EXTENSIONS.iter().any(|known| extension == *known) {
+            files.workers.push(path);
+        } else if extension == TOOL {
+            files.tools.push(path);
+        } else if extension == "py" && path.parent() != Some(root) {
+            report.warnings.push(format!("{}: left out: scripts are not supported yet", path.display()));
+        }
+    }
+    let subagents = below(&root.join(SUBAGENTS), MAX_DEPTH, report);
+    files.subagents = subagents.into_iter().filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
+    files.skills = skills(root, report);
+    files
+}
+
+/// Returns the folders of skills; one that is reached by several ways counts once.
+fn skills(root: &Path, report: &mut Report) -> Vec<PathBuf> {
+    let mut seen = HashSet::new();
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for folder in SKILLS {
+        let Ok(entries) = std::fs::read_dir(root.join(folder)) else { continue };
+        let mut found: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        found.retain(|folder| folder.is_dir());
+        found.sort();
+        for folder in found {
+            let is_new = folder.canonicalize().map_or(true, |canonical| seen.insert(canonical));
+            if folder.join("SKILL.md").exists() {
+                folders.extend(is_new.then_some(folder));
+            } else {
+                report.warnings.push(format!("{}: left out: it has no `SKILL.md`", folder.display()));
+            }
+        }
+    }
+    folders
+}
+
+/// Lists the files below a folder, which may be missing; hidden files and folders are left out.
+fn below(folder: &Path, max_depth: usize, report: &mut Report) -> Vec<PathBuf> {
+    if !folder.is_dir() {
+        return Vec::new();
+    }
+    let is_shown =
+        |entry: &walkdir::DirEntry| entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".");
+    let entries = WalkDir::new(folder).max_depth(max_depth).sort_by_file_name().into_iter().filter_entry(is_shown);
+    let mut files = Vec::new();
+    for entry in entries {
+        match entry {
+            // A link to a file is followed, a link to a folder is not.
+            Ok(entry) if entry.path().is_file() => files.push(entry.into_path()),
+            Ok(_) => {}
+            Err(error) => report.faults.push(format!("cannot read the project: {error}")),
+        }
+    }
+    files
+}

@@ -1,0 +1,250 @@
+//! Reads a project: the manifest, if there is one, and the files of each format.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use llm_do_worker_file::{Context, Located, Place, Skills, did_you_mean};
+
+use super::files::{self, Files};
+use super::manifest::{EntryKey, Manifest};
+use super::skills::{READ_SKILL, Skill};
+use super::tool_file::{self, ToolFile};
+use super::{Project, Report, manifest, mcp, policy, skills, subagent};
+use crate::declare::worker_file::{LoadedFile, ReadWorker, checked};
+use crate::plane::definition::ToolDef;
+use crate::plane::registry::Origin;
+
+/// The name of the manifest.
+pub(super) const MANIFEST: &str = "project.json";
+const AGENTS_MD: &str = "AGENTS.md";
+const MCP: &str = ".mcp.json";
+/// The file name, without the extension, of the worker that is the entry.
+const MAIN: &str = "main";
+
+/// Reads the project at `path`: its folder, or its manifest.
+pub(super) fn project(path: &Path, report: &mut Report) -> Project {
+    let (root, manifest) = match locate(path) {
+        Ok(found) => found,
+        Err(message) => {
+            report.faults.push(message);
+            return Project::default();
+        }
+    };
+    let mut project = Project { root: root.clone(), ..Project::default() };
+    let given = manifest.as_ref().and_then(|path| {
+        let text = report.text_of(path)?;
+        manifest::read(path, &text).map_err(|faults| report.faults(path, faults)).ok()
+    });
+    let found = files::find(&root, report);
+    let path = manifest.unwrap_or_else(|| root.join(MANIFEST));
+    let mut reader = ProjectReader { path: &path, root: &root, report, project: &mut project, skills: Vec::new() };
+    reader.skills(&found);
+    let main = reader.workers(&found, given.as_ref());
+    reader.subagents(&found);
+    reader.finish(given, main);
+    project
+}
+
+/// Returns the folder of the project, and its manifest if it has one.
+fn locate(path: &Path) -> Result<(PathBuf, Option<PathBuf>), String> {
+    if path.is_dir() {
+        let manifest = path.join(MANIFEST);
+        let manifest = manifest.exists().then_some(manifest);
+        return Ok((path.to_owned(), manifest));
+    }
+    if !path.exists() {
+        return Err(format!("{}: no such project: expected a folder, or a file `{MANIFEST}`", path.display()));
+    }
+    let root = path.parent().filter(|root| !root.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok((root.to_owned(), Some(path.to_owned())))
+}
+
+struct ProjectReader<'a> {
+    /// The manifest, for faults.
+    path: &'a Path,
+    root: &'a Path,
+    report: &'a mut Report,
+    project: &'a mut Project,
+    skills: Vec<Skill>,
+}
+
+impl ProjectReader<'_> {
+    fn skills(&mut self, files: &Files) {
+        let mut known: BTreeMap<String, PathBuf> = BTreeMap::new();
+        for folder in &files.skills {
+            let Some(skill) = skills::read(folder, self.report) else { continue };
+            if let Some(first) = known.insert(skill.name.clone(), folder.clone()) {
+                let message = format!("`name`: the skill `{}` is also in {}", skill.name, first.display());
+                self.report.fault(&folder.join("SKILL.md"), Place::line(1), message);
+            }
+            self.skills.push(skill);
+        }
+    }
+
+    /// Reads worker files and tool files; returns the worker that is the entry by convention.
+    fn workers(&mut self, files: &Files, manifest: Option<&Manifest>) -> Option<String> {
+        let listed = manifest.and_then(|manifest| manifest.worker_files.as_ref());
+        let workers = match listed {
+            Some(listed) => self.listed(listed),
+            None => files.workers.clone(),
+        };
+        let mut main = None;
+        for path in workers.iter().chain(&files.tools) {
+            let Some(name) = self.file(path) else { continue };
+            if path.parent() == Some(self.root) && path.file_stem().is_some_and(|stem| stem == MAIN) {
+                main = Some(name);
+            }
+        }
+        match (main, self.project.workers.as_slice()) {
+            (None, [(only, _)]) => Some(only.name().to_owned()),
+            (main, _) => main,
+        }
+    }
+
+    /// Returns the paths of the worker files that the manifest lists.
+    fn listed(&mut self, listed: &[Located<String>]) -> Vec<PathBuf> {
+        let mut paths = Vec::new();
+        for Located { place, value } in listed {
+            let path = self.root.join(value);
+            if path.is_file() {
+                paths.push(path);
+            } else {
+                let message = format!("`agent_files`: no file `{value}` ({})", path.display());
+                self.report.fault(self.path, *place, message);
+            }
+        }
+        paths
+    }
+
+    /// Reads one worker file or tool file; returns the name of a worker.
+    fn file(&mut self, path: &Path) -> Option<String> {
+        let is_tool = path.extension().is_some_and(|end| end == "tool");
+        let read = if is_tool {
+            match tool_file::read(path, self.report)? {
+                ToolFile::Alias(alias, origin) => {
+                    self.project.aliases.push((*alias, origin));
+                    return None;
+                }
+                ToolFile::Worker(read) => *read,
+            }
+        } else {
+            let text = self.report.text_of(path)?;
+            let reading = llm_do_worker_file::read(&text);
+            checked(reading).map_err(|faults| self.report.faults(path, faults)).ok()?
+        };
+        Some(self.worker(path, read))
+    }
+
+    fn worker(&mut self, path: &Path, read: ReadWorker) -> String {
+        let ReadWorker { mut spec, tools, skills, context } = read;
+        let chosen = skills.map(|skills| self.chosen(path, &skills)).unwrap_or_default();
+        let mut parts = vec![std::mem::take(&mut spec.instructions)];
+        if let Some(Located { place, value: Context::AgentsMd }) = context {
+            parts.extend(self.agents_md(path, place));
+        }
+        if !chosen.is_empty() {
+            parts.push(skills::catalogue(&chosen));
+            spec.toolsets.push(READ_SKILL.to_owned());
+            self.project.has_skills = true;
+        }
+        parts.retain(|part| !part.is_empty());
+        spec.instructions = parts.join("\n\n");
+        let name = spec.name().to_owned();
+        self.project.workers.push((spec, Origin::File(LoadedFile::new(path.to_owned(), tools))));
+        name
+    }
+
+    /// Returns the skills that a worker names.
+    fn chosen(&mut self, path: &Path, skills: &Skills) -> Vec<Skill> {
+        match skills {
+            Skills::All => self.skills.clone(),
+            Skills::Named(names) => names.iter().filter_map(|name| self.skill(path, name)).collect(),
+        }
+    }
+
+    fn skill(&mut self, path: &Path, name: &Located<String>) -> Option<Skill> {
+        let found = self.skills.iter().find(|skill| skill.name == name.value).cloned();
+        if found.is_none() {
+            let known: Vec<_> = self.skills.iter().map(|skill| skill.name.as_str()).collect();
+            let hint = match (known.is_empty(), did_you_mean(&name.value, known.iter().copied())) {
+                (true, _) => "; the project has no skills".to_owned(),
+                (false, near) if near.is_empty() => format!("; skills: `{}`", known.join("`, `")),
+                (false, near) => near,
+            };
+            self.report.fault(path, name.place, format!("`skills`: unknown skill `{}`{hint}", name.value));
+        }
+        found
+    }
+
+    /// Returns the text of the `AGENTS.md` nearest to a file, between it and the project's folder.
+    fn agents_md(&mut self, path: &Path, place: Place) -> Option<String> {
+        let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(self.root));
+        let found = folders.map(|folder| folder.join(AGENTS_MD)).find(|file| file.is_file());
+        let Some(file) = found else {
+            let message = format!("`context`: there is no `{AGENTS_MD}` between this file and the project's folder");
+            self.report.fault(path, place, message);
+            return None;
+        };
+        self.report.text_of(&file).map(|text| text.trim().to_owned())
+    }
+
+    fn subagents(&mut self, files: &Files) {
+        for path in &files.subagents {
+            let Some(mut subagent) = subagent::read(path, self.report) else { continue };
+            let skills: Vec<_> = subagent.skills.iter().filter_map(|name| self.skill(&subagent.path, name)).collect();
+            for skill in skills {
+                let text = format!("\n\n# Skill: {}\n\n{}", skill.name, skill.body);
+                subagent.spec.instructions.push_str(&text);
+            }
+            self.project.workers.push((subagent.spec, subagent.origin));
+        }
+    }
+
+    fn finish(&mut self, manifest: Option<Manifest>, main: Option<String>) {
+        self.project.entry = main;
+        if self.root.join(MCP).is_file() {
+            mcp::read(&self.root.join(MCP), self.report);
+        }
+        self.project.skills = std::mem::take(&mut self.skills);
+        let Some(manifest) = manifest else { return };
+        let Manifest { entry, runtime, policy, policy_file, worker_files: _, takes_input, store } = manifest;
+        if let Some(entry) = entry {
+            self.entry(entry);
+        }
+        let file = policy_file.and_then(|file| self.policy_file(&file));
+        self.project.policy = policy.or(file).unwrap_or_default().or(runtime.rules);
+        self.project.mode = runtime.mode.map(|mode| mode.value);
+        self.project.max_depth = runtime.max_depth;
+        self.project.return_permission_errors = runtime.return_permission_errors;
+        self.project.takes_input = takes_input;
+        self.project.store = store.map(|path| self.root.join(path));
+    }
+
+    fn policy_file(&mut self, file: &Located<String>) -> Option<crate::plane::approval::Policy> {
+        let path = self.root.join(&file.value);
+        if !path.is_file() {
+            let message = format!("`policy`: no file `{}` ({})", file.value, path.display());
+            self.report.fault(self.path, file.place, message);
+            return None;
+        }
+        policy::read(&path, self.report)
+    }
+
+    fn entry(&mut self, entry: EntryKey) {
+        let EntryKey { name, is_function, arguments } = entry;
+        let of_files = self.project.workers.iter().map(|(spec, _)| spec.name());
+        let linked = inventory::iter::<ToolDef>.into_iter().map(|def| def.name);
+        let known: Vec<_> = if is_function { linked.collect() } else { of_files.chain(linked).collect() };
+        if known.contains(&name.value.as_str()) {
+            self.project.entry = Some(name.value);
+            self.project.arguments = arguments;
+            return;
+        }
+        let key = if is_function { "function" } else { "agent" };
+        let hint = did_you_mean(&name.value, known);
+        // Faults of the worker files may be why its name is unknown.
+        if self.report.faults.is_empty() {
+            self.report.fault(self.path, name.place, format!("`entry.{key}`: unknown {key} `{}`{hint}", name.value));
+        }
+    }
+}
