@@ -3,18 +3,23 @@
 mod answer;
 mod approve;
 mod args;
+mod chat;
 mod check;
 mod console;
 mod example;
 #[cfg(feature = "local-download")]
 mod fetch;
 mod files;
+mod flags;
 mod gate;
+mod generate;
 mod harden;
+mod init;
 mod input;
 mod journal;
 mod keyboard;
 mod progress;
+mod project;
 mod run;
 mod terminal_user;
 mod tools;
@@ -27,6 +32,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use self::args::{Arguments, Command};
+use self::flags::Flag;
 use crate::base::error::{BoxError, chain};
 use crate::base::printable::printable;
 use crate::session::runtime::{BuildError, RuntimeBuilder};
@@ -43,6 +49,7 @@ pub fn main() -> ExitCode {
 pub struct Cli {
     default_model: Option<String>,
     configure: Option<Box<dyn FnOnce(RuntimeBuilder) -> RuntimeBuilder>>,
+    runs_projects: bool,
 }
 
 impl Cli {
@@ -54,6 +61,13 @@ impl Cli {
     /// Sets the model of workers that declare none, if neither `--model` nor `LLM_DO_MODEL` is set. Default: none.
     pub fn default_model(mut self, name: impl Into<String>) -> Self {
         self.default_model = Some(name.into());
+        self
+    }
+
+    /// Runs the project in the current folder, if an option does not name another: for a program without entries of its
+    /// own, such as `llm-do`. Default: only what is linked, and what options name.
+    pub fn run_projects(mut self) -> Self {
+        self.runs_projects = true;
         self
     }
 
@@ -85,10 +99,11 @@ impl Cli {
     #[must_use]
     pub fn main(self) -> ExitCode {
         // Exits here with 2 for wrong usage, and with 0 after printing help.
-        let arguments = Arguments::parse();
+        let (words, flags) = flags::split(std::env::args_os().collect());
+        let arguments = Arguments::parse_from(words);
         // A tool's panic becomes the error of its call; its message may contain a model's text, so it is escaped.
         std::panic::set_hook(Box::new(|panic| drop(writeln!(io::stderr(), "{}", printable(&panic.to_string())))));
-        match self.execute(arguments.command) {
+        match self.execute(arguments.command, flags) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 // Ignored: standard error may be closed.
@@ -98,7 +113,8 @@ impl Cli {
         }
     }
 
-    fn execute(self, command: Command) -> Result<(), CommandError> {
+    fn execute(self, command: Command, flags: Vec<Flag>) -> Result<(), CommandError> {
+        let runs_projects = self.runs_projects;
         let mut builder = RuntimeBuilder::default();
         if let Some(name) = self.default_model {
             builder = builder.default_model(name);
@@ -107,9 +123,14 @@ impl Cli {
             builder = configure(builder);
         }
         match command {
-            Command::Run(options) => run::run(builder, &options),
-            Command::Tools(options) => tools::list(builder, &options),
-            Command::Check(options) => check::check(builder, &options),
+            Command::Run(options) => run::run(builder, *options, flags, runs_projects),
+            Command::Call(options) => run::run(builder, (*options).into(), flags, runs_projects),
+            Command::Chat(options) => chat::chat(builder, *options, runs_projects),
+            Command::Tools(options) => tools::list(builder, &options, runs_projects),
+            Command::Check(options) => check::check(builder, &options, runs_projects),
+            Command::Init(options) => init::init(&options),
+            Command::Completions(options) => generate::completions(options.shell),
+            Command::Man => generate::manual(),
             Command::Journal(options) => journal::list(&options),
             Command::Harden(options) => harden::harden(builder, &options),
             #[cfg(feature = "local-download")]

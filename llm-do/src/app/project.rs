@@ -47,7 +47,7 @@ pub struct Project {
 }
 
 impl Project {
-    /// Reads a project: a folder, or its `project.json`.
+    /// Reads a project: a folder, its `project.json`, or a single worker file.
     ///
     /// Names of tools are resolved when a runtime is built, since it also has the tools that the program links.
     ///
@@ -74,6 +74,18 @@ impl Project {
     #[must_use]
     pub fn entry(&self) -> Option<&str> {
         self.entry.as_deref()
+    }
+
+    /// Returns the names of its workers, of all formats.
+    pub fn workers(&self) -> impl Iterator<Item = &str> {
+        self.workers.iter().map(|(spec, _)| spec.name())
+    }
+
+    /// Returns whether a path is that of a file that [`open`](Self::open) reads.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_project_file(path: &Path) -> bool {
+        let is_manifest = path.file_name().is_some_and(|name| name == read::MANIFEST);
+        path.is_file() && (is_manifest || read::is_worker_file(path))
     }
 
     /// Returns the arguments of the entry that `project.json` gives, if it does.

@@ -28,6 +28,9 @@ pub(crate) struct ModelChoice {
     forced: Option<Arc<dyn Model>>,
     /// The model of workers that declare none.
     session: Option<SessionModel>,
+    /// Replaces the model of the session, once set.
+    #[cfg(feature = "cli")]
+    replacement: Mutex<Option<Arc<str>>>,
     /// The capabilities that built models get.
     capabilities: CapabilityTable,
     built: Mutex<HashMap<String, Arc<dyn Model>>>,
@@ -59,8 +62,38 @@ impl ModelChoice {
             return Ok(Arc::clone(model));
         }
         let no_model = |message| CallError::NoModel { worker: name.to_owned(), message };
+        if let Some(model) = self.replacement().filter(|_| worker.model.is_none()) {
+            return self.build(&model).map_err(no_model);
+        }
         let model = self.model_name(worker).map_err(no_model)?;
         self.build(model).map_err(no_model)
+    }
+
+    /// Replaces the model of workers that declare none, from now on.
+    #[cfg(feature = "cli")]
+    pub(crate) fn replace(&self, name: &str) -> Result<(), String> {
+        self.build(name)?;
+        *self.replacement.lock().ignore_poison() = Some(name.into());
+        Ok(())
+    }
+
+    /// Returns the name of the model of workers that declare none.
+    #[cfg(feature = "cli")]
+    pub(crate) fn session_model(&self) -> Option<String> {
+        let session = || self.session.as_ref().map(|model| model.name.clone());
+        let forced = self.forced.as_ref().map(|model| model.name().to_owned());
+        forced.or_else(|| self.replacement().map(|name| name.to_string())).or_else(session)
+    }
+
+    #[cfg(feature = "cli")]
+    pub(crate) fn replacement(&self) -> Option<Arc<str>> {
+        self.replacement.lock().ignore_poison().clone()
+    }
+
+    #[cfg(not(feature = "cli"))]
+    #[expect(clippy::unused_self, reason = "as with the feature `cli`")]
+    pub(crate) fn replacement(&self) -> Option<Arc<str>> {
+        None
     }
 
     fn model_name<'a>(&'a self, worker: &'a WorkerPlan) -> Result<&'a str, String> {

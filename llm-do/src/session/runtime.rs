@@ -164,6 +164,18 @@ impl Runtime {
         event::flush(&[&*self.plane.sinks, &*self.plane.run_sinks.all()].concat()).await;
     }
 
+    /// Replaces the model of workers that declare none, from now on.
+    #[cfg(feature = "cli")]
+    pub(crate) fn replace_model(&self, name: &str) -> Result<(), String> {
+        self.plane.models.replace(name)
+    }
+
+    /// Returns the name of the model of workers that declare none.
+    #[cfg(feature = "cli")]
+    pub(crate) fn model_name(&self) -> Option<String> {
+        self.plane.models.session_model()
+    }
+
     /// Returns the problems of models that `check` reports.
     #[cfg(feature = "cli")]
     pub(crate) fn model_findings(&self) -> Findings {

@@ -4,5 +4,6 @@
 mod cli;
 mod kill;
 mod remembers;
+mod stock;
 #[cfg(target_os = "linux")]
 mod terminal;

@@ -1,6 +1,7 @@
 //! The command line in a terminal: questions, answers and progress.
 
 mod approve;
+mod chat;
 mod coding;
 mod dialogues;
 mod input;

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 
+use super::flags::Flag;
+use super::project::FileOptions;
 use crate::base::usage::Limits;
-use crate::session::runtime::RuntimeBuilder;
 use crate::usage::Money;
 
 /// Runs tools, workers and entries of this program.
@@ -20,11 +21,29 @@ pub(super) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Run an entry, or any tool or worker, and print its result.
+    ///
+    /// An argument may also be given as an option of its name: `--path src/lib.rs`.
+    #[command(after_help = RUN_EXAMPLES)]
     Run(Box<RunOptions>),
+    /// Call one tool or worker and print its result.
+    ///
+    /// An argument may also be given as an option of its name: `--a 2 --b 3`.
+    Call(Box<CallOptions>),
+    /// Talk to a worker or an entry, which remembers the conversation.
+    ///
+    /// Chats are saved after each message. `/help` lists the commands. Limits apply to each message.
+    Chat(Box<ChatOptions>),
     /// List tools, workers, entries and toolsets: kind, effect, approval of calls made by models or code, description.
     Tools(ToolsOptions),
     /// Check names, toolsets, state and models without running anything; warnings go to standard error.
     Check(CheckOptions),
+    /// Write the files of a new project, or of a new application in Rust, into a folder.
+    Init(InitOptions),
+    /// Print a script with the completions of a shell, for its configuration.
+    #[command(after_help = "Example: completions bash > ~/.local/share/bash-completion/completions/NAME")]
+    Completions(CompletionsOptions),
+    /// Print the manual page, for `man -l -`.
+    Man,
     /// List the calls in a journal with their arguments, results and times.
     ///
     /// Nested calls are indented below their caller. An unfinished call is listed if a call in it has finished.
@@ -38,45 +57,84 @@ pub(super) enum Command {
     Fetch(FetchOptions),
 }
 
-/// Options that add worker files.
-#[derive(Args, Debug)]
-pub(super) struct WorkerOptions {
-    /// Add the worker files, `*.worker` and `*.agent`, in this folder; may be given several times.
-    #[arg(long, value_name = "DIR")]
-    worker_dir: Vec<PathBuf>,
-}
-
-impl WorkerOptions {
-    /// Adds the folders of worker files to the builder.
-    pub(super) fn add_to(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
-        self.worker_dir.iter().fold(builder, RuntimeBuilder::worker_dir)
-    }
-}
-
 #[derive(Args, Debug)]
 pub(super) struct CheckOptions {
     /// The model, `provider:model`, of workers that declare none; default: `LLM_DO_MODEL`.
     #[arg(long, value_name = "MODEL")]
     pub(super) model: Option<String>,
     #[command(flatten)]
-    pub(super) workers: WorkerOptions,
+    pub(super) items: FileOptions,
 }
+
+const RUN_EXAMPLES: &str = "Examples:
+  run \"Review the notes\"          the default entry, with a prompt
+  run main --path src/lib.rs      an entry, with an argument by name
+  run --project DIR --model openai:gpt-5-mini \"Hello\"
+  run --journal run.jsonl -v      record the run, or resume it, and show calls";
 
 #[derive(Args, Debug)]
 pub(super) struct RunOptions {
-    /// The entry; default: `main`, or the only entry. A single word that names no entry, tool or worker is the prompt.
+    /// The entry; default: that of the project, `main`, or the only entry. A single word that names no entry, tool or
+    /// worker is the prompt; a path of a project or a worker file is run.
     pub(super) name: Option<String>,
     /// The input, as text; default: standard input, if input is required and standard input is not a terminal.
     pub(super) prompt: Option<String>,
-    /// The input, as a JSON object of arguments.
-    #[arg(long, value_name = "JSON", conflicts_with = "prompt")]
-    pub(super) input_json: Option<String>,
-    /// Attach this file, of at most 20 MiB, to the input; may be given several times.
-    #[arg(long, value_name = "FILE")]
-    pub(super) attach: Vec<PathBuf>,
     /// Run this tool or worker instead of an entry.
     #[arg(long, value_name = "NAME")]
     pub(super) tool: Option<String>,
+    #[command(flatten)]
+    pub(super) call: RootOptions,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct CallOptions {
+    /// The tool or worker.
+    pub(super) name: String,
+    /// The input, as text; default: standard input, if input is required and standard input is not a terminal.
+    pub(super) prompt: Option<String>,
+    #[command(flatten)]
+    pub(super) call: RootOptions,
+}
+
+impl From<CallOptions> for RunOptions {
+    fn from(CallOptions { name, prompt, call }: CallOptions) -> Self {
+        Self { name: prompt, prompt: None, tool: Some(name), call }
+    }
+}
+
+/// Options of a root call.
+#[derive(Args, Debug)]
+pub(super) struct RootOptions {
+    /// The input, as a JSON object of arguments.
+    #[arg(long, value_name = "JSON", conflicts_with = "prompt")]
+    pub(super) input_json: Option<String>,
+    /// Arguments that are given as options of their names.
+    #[arg(skip)]
+    pub(super) flags: Vec<Flag>,
+    /// Attach this file, of at most 20 MiB, to the input; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub(super) attach: Vec<PathBuf>,
+    /// Write the files of the result into this folder; existing files are kept.
+    #[arg(long, value_name = "DIR")]
+    pub(super) files: Option<PathBuf>,
+    /// Write every event to this file, as JSON Lines.
+    ///
+    /// It contains arguments and answers in plain text; on Unix, only its owner may read it.
+    #[arg(long, value_name = "FILE")]
+    pub(super) events: Option<PathBuf>,
+    /// Record every effect in this file, or resume the run that it records.
+    ///
+    /// Recorded effects are not repeated. If the run ended in an error, the failures that caused it are retried, and
+    /// failures that the run handled are not. `journal FILE` lists the records.
+    #[arg(long, value_name = "FILE")]
+    pub(super) journal: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) session: SessionOptions,
+}
+
+/// Options of a runtime.
+#[derive(Args, Debug)]
+pub(super) struct SessionOptions {
     /// The model, `provider:model`, of workers that declare none; default: `LLM_DO_MODEL`.
     #[arg(long, value_name = "MODEL")]
     pub(super) model: Option<String>,
@@ -92,27 +150,30 @@ pub(super) struct RunOptions {
     /// Maximum nesting depth of workers; default: 5.
     #[arg(long, value_name = "N")]
     pub(super) max_depth: Option<u32>,
-    /// Write the files of the result into this folder; existing files are kept.
-    #[arg(long, value_name = "DIR")]
-    pub(super) files: Option<PathBuf>,
     /// Show calls (-v), and what models write (-vv).
     #[arg(short, long, action = ArgAction::Count)]
     pub(super) verbose: u8,
-    /// Write every event to this file, as JSON Lines.
-    ///
-    /// It contains arguments and answers in plain text; on Unix, only its owner may read it.
-    #[arg(long, value_name = "FILE")]
-    pub(super) events: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) workers: WorkerOptions,
-    /// Record every effect in this file, or resume the run that it records.
-    ///
-    /// Recorded effects are not repeated. If the run ended in an error, the failures that caused it are retried, and
-    /// failures that the run handled are not. `journal FILE` lists the records.
-    #[arg(long, value_name = "FILE")]
-    pub(super) journal: Option<PathBuf>,
+    pub(super) items: FileOptions,
     #[command(flatten)]
     pub(super) limits: LimitOptions,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ChatOptions {
+    /// The worker or entry to talk to; default: that of the resumed chat, or the default entry.
+    pub(super) name: Option<String>,
+    /// Continue the latest chat of this folder.
+    #[arg(long = "continue", conflicts_with = "resume")]
+    pub(super) continues: bool,
+    /// Continue this chat: the first letters of its id are enough. Without an id, list the chats of this folder.
+    #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
+    pub(super) resume: Option<String>,
+    /// Continue a copy of the chat, and keep the chat as it is.
+    #[arg(long)]
+    pub(super) fork: bool,
+    #[command(flatten)]
+    pub(super) session: SessionOptions,
 }
 
 /// Limits of a run; an option that is not given keeps the application's limit.
@@ -148,6 +209,22 @@ fn seconds(text: &str) -> Result<Duration, String> {
     let invalid = || "expected a positive number of seconds, such as 90 or 0.5".to_owned();
     let seconds: f64 = text.parse().map_err(|_| invalid())?;
     Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero()).ok_or_else(invalid)
+}
+
+#[derive(Args, Debug)]
+pub(super) struct InitOptions {
+    /// The folder; existing files are kept, and are an error.
+    #[arg(default_value = ".")]
+    pub(super) folder: PathBuf,
+    /// Write an application in Rust instead of a project of files.
+    #[arg(long)]
+    pub(super) app: bool,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct CompletionsOptions {
+    /// The shell.
+    pub(super) shell: clap_complete::Shell,
 }
 
 #[derive(Args, Debug)]
@@ -195,7 +272,7 @@ pub(super) struct ToolsOptions {
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]
-    pub(super) workers: WorkerOptions,
+    pub(super) items: FileOptions,
 }
 
 #[cfg(test)]
@@ -207,7 +284,7 @@ mod tests {
     fn overridden(options: &[&str], limits: Limits) -> Limits {
         let words = ["app", "run"].iter().chain(options);
         match Arguments::try_parse_from(words).expect("the arguments are valid").command {
-            Command::Run(options) => options.limits.override_limits(limits),
+            Command::Run(options) => options.call.session.limits.override_limits(limits),
             other => panic!("{other:?}"),
         }
     }
@@ -215,18 +292,18 @@ mod tests {
     #[test]
     fn the_documentation_of_main_lists_every_command_and_option() {
         let docs = include_str!("../../../docs/cli.md");
-        let (run, others) = docs.split_once("# Other commands").expect("the page has two lists");
+        let (run, rest) = docs.split_once("\n# chat").expect("the page has a part about `chat`");
+        let (chat, others) = rest.split_once("\n# Other commands").expect("the page has a list of other commands");
         for command in Arguments::command().get_subcommands() {
             let name = command.get_name();
-            let section = if name == "run" { run } else { others };
-            let row = if name == "run" {
-                Some(section)
-            } else {
-                section.lines().find(|line| line.contains(&format!("| `{name}")))
+            let row = others.lines().find(|line| line.contains(&format!("| `{name}")));
+            let part = match name {
+                "run" | "call" => run,
+                "chat" => chat,
+                _ => row.unwrap_or_else(|| panic!("no row for `{name}`")),
             };
-            let row = row.unwrap_or_else(|| panic!("no row for `{name}`"));
             for option in command.get_arguments().filter_map(|argument| argument.get_long()) {
-                assert!(row.contains(&format!("`--{option}")), "`{name} --{option}` is not in {row}");
+                assert!(part.contains(&format!("`--{option}")), "`{name} --{option}` is not in {part}");
             }
         }
     }

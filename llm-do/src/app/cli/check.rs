@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::args::CheckOptions;
+use super::project::no_project;
 use super::{CommandError, print};
 use crate::base::printable::printable;
 use crate::observe::event::ItemKind;
@@ -11,11 +12,19 @@ use crate::session::runtime::RuntimeBuilder;
 /// Builds the runtime as `run` would, and prints how many entries, workers and tools it has.
 ///
 /// An entry that may call a worker without a model is an error. A fault that a run may never reach is a warning.
-pub(super) fn check(mut builder: RuntimeBuilder, options: &CheckOptions) -> Result<(), CommandError> {
+pub(super) fn check(
+    mut builder: RuntimeBuilder,
+    options: &CheckOptions,
+    runs_projects: bool,
+) -> Result<(), CommandError> {
     if let Some(model) = &options.model {
         builder = builder.model(model);
     }
-    let runtime = options.workers.add_to(builder).build().map_err(CommandError::from_error)?;
+    let (builder, entries) = options.items.add_to(builder, runs_projects)?;
+    if entries.needs_project {
+        return Err(no_project());
+    }
+    let runtime = builder.build().map_err(CommandError::from_error)?;
     let findings = runtime.model_findings();
     for warning in &findings.warnings {
         // Ignored: standard error may be closed.

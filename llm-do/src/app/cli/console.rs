@@ -32,6 +32,19 @@ impl Terminal {
     }
 }
 
+impl Terminal {
+    /// Shows a prompt and returns what the user types or pastes next, which may have several lines; `None` at the end of
+    /// the input.
+    pub(super) fn message(&mut self, prompt: &str) -> io::Result<Option<String>> {
+        io::stderr().write_all(prompt.as_bytes())?;
+        let text = self.keyboard.read_text()?;
+        if text.is_none() {
+            io::stderr().write_all(b"\n")?;
+        }
+        Ok(text)
+    }
+}
+
 impl Console for Terminal {
     fn show(&mut self, text: &str) -> io::Result<()> {
         io::stderr().write_all(rows("", text, width()).as_bytes())

@@ -9,6 +9,8 @@ use serde_json::{Map, Value, json};
 use super::CommandError;
 use super::args::RunOptions;
 use super::example::example;
+use super::flags::{self, Flag};
+use super::project::{Entries, no_project};
 use super::wait_notice::with_wait_notice;
 use crate::declare::prompt::read_anywhere;
 use crate::observe::event::ItemKind;
@@ -25,90 +27,147 @@ pub(super) struct Root {
 }
 
 /// Resolves the item to run and its arguments.
-pub(super) fn root(registry: &Registry, options: &RunOptions) -> Result<Root, CommandError> {
-    let (item, prompt) = target(registry, options)?;
-    let arguments = match (&options.input_json, prompt) {
-        (Some(_), Some(prompt)) => {
-            let text = format!("unknown entry `{prompt}`; a prompt cannot be combined with --input-json");
-            return Err(CommandError::Usage(text + &did_you_mean(prompt, entries(registry).map(Registered::name))));
+pub(super) fn root(registry: &Registry, options: &RunOptions, entries: &Entries) -> Result<Root, CommandError> {
+    let names = Names { registry, entries };
+    let (item, prompt) = names.target(options)?;
+    let call = &options.call;
+    let has_input = prompt.is_some() || call.input_json.is_some() || !call.flags.is_empty() || !call.attach.is_empty();
+    if entries.refuses_input && has_input {
+        let text = "the project takes no input: `allow_cli_input` is false in its `project.json`";
+        return Err(CommandError::Usage(text.to_owned()));
+    }
+    let is_entry = entries.entry.as_deref() == Some(item.name());
+    let of_project = entries.arguments.as_ref().filter(|_| is_entry);
+    let mut arguments = match (&call.input_json, prompt, of_project) {
+        (Some(_), Some(prompt), _) => return Err(names.json_and_prompt(prompt)),
+        (Some(json), None, _) => object(json)?,
+        (None, Some(prompt), _) => from_prompt(item, prompt, &call.flags)?,
+        (None, None, Some(arguments)) => arguments.clone(),
+        (None, None, None) if required(item, &[]).is_empty() || !call.flags.is_empty() => Value::Object(Map::new()),
+        (None, None, None) if entries.refuses_input => {
+            let text = "the project takes no input, so its `project.json` must give the arguments as `entry.args`";
+            return Err(CommandError::Usage(text.to_owned()));
         }
-        (Some(json), None) => object(json)?,
-        (None, Some(prompt)) => from_prompt(item, prompt)?,
-        (None, None) if required(item).is_empty() => Value::Object(Map::new()),
-        (None, None) => from_prompt(item, &standard_input(item)?)?,
+        (None, None, None) => from_prompt(item, &standard_input(item, &call.flags)?, &call.flags)?,
     };
-    let arguments = attached(item, arguments, &options.attach)?;
+    flags::add(&call.flags, item, &mut arguments)?;
+    let arguments = attached(item, arguments, &call.attach)?;
     let advice = if prompt.is_some() { "; use --input-json to give the arguments by name" } else { "" };
     let invalid = |fault| CommandError::Usage(format!("invalid input for `{}`: {fault}{advice}", item.name()));
     item.validate(&arguments).map_err(invalid)?;
     Ok(Root { name: item.name().to_owned(), arguments })
 }
 
-/// Finds the item, and the prompt among the words.
-fn target<'a>(
+/// Returns the item of this name, or the default entry.
+pub(super) fn named<'a>(
     registry: &'a Registry,
-    options: &'a RunOptions,
-) -> Result<(&'a Registered, Option<&'a str>), CommandError> {
-    let words = (options.name.as_deref(), options.prompt.as_deref());
-    if let Some(name) = &options.tool {
-        let unknown = || CommandError::Usage(format!("no tool `{name}`: {}", registry.hint(name, None)));
-        let item = registry.get(name).ok_or_else(unknown)?;
-        return match words {
+    entries: &'a Entries,
+    name: Option<&str>,
+) -> Result<&'a Registered, CommandError> {
+    let names = Names { registry, entries };
+    match name {
+        Some(name) => names.tool(name, (None, None)).map(|(item, _)| item),
+        None => names.default_entry(),
+    }
+}
+
+/// The names that a command line may contain.
+#[derive(Clone, Copy)]
+struct Names<'a> {
+    registry: &'a Registry,
+    entries: &'a Entries,
+}
+
+impl<'a> Names<'a> {
+    /// Finds the item, and the prompt among the words.
+    fn target(self, options: &'a RunOptions) -> Result<(&'a Registered, Option<&'a str>), CommandError> {
+        let words = (options.name.as_deref(), options.prompt.as_deref());
+        if let Some(name) = &options.tool {
+            return self.tool(name, words);
+        }
+        let named = |name: &str| self.all().find(|entry| entry.name() == name);
+        if let (Some(name), prompt) = words
+            && named(name).is_none()
+            && let Some(item) = self.registry.get(name)
+        {
+            return Err(self.not_an_entry(item, prompt.is_none()));
+        }
+        match words {
+            (Some(name), prompt) if named(name).is_some() || prompt.is_some() => {
+                let item = named(name).ok_or_else(|| self.unknown_entry(name))?;
+                Ok((item, prompt))
+            }
+            (prompt, _) => Ok((self.default_entry()?, prompt)),
+        }
+    }
+
+    /// Finds the item that `--tool` names.
+    fn tool(
+        self,
+        name: &str,
+        words: (Option<&'a str>, Option<&'a str>),
+    ) -> Result<(&'a Registered, Option<&'a str>), CommandError> {
+        let unknown = || CommandError::Usage(format!("no tool `{name}`: {}", self.registry.hint(name, None)));
+        let item = self.registry.get(name).ok_or_else(unknown)?;
+        match words {
             (prompt, None) => Ok((item, prompt)),
             _ => Err(CommandError::Usage(
                 "--tool takes at most one argument, the prompt; quote a prompt of several words".to_owned(),
             )),
-        };
-    }
-    let named = |name: &str| entries(registry).find(|entry| entry.name() == name);
-    if let (Some(name), prompt) = words
-        && named(name).is_none()
-        && let Some(item) = registry.get(name)
-    {
-        return Err(not_an_entry(registry, item, prompt.is_none()));
-    }
-    match words {
-        (Some(name), prompt) if named(name).is_some() || prompt.is_some() => {
-            let item = named(name).ok_or_else(|| unknown_entry(registry, name))?;
-            Ok((item, prompt))
         }
-        (prompt, _) => Ok((default_entry(registry)?, prompt)),
     }
-}
 
-/// Returns what can be run by its name alone: all entries, and a worker named `main`.
-fn entries(registry: &Registry) -> impl Iterator<Item = &Registered> {
-    let is_main = |item: &Registered| item.kind() == ItemKind::Worker && item.name() == MAIN;
-    registry.iter().map(AsRef::as_ref).filter(move |item| item.kind() == ItemKind::Entry || is_main(item))
-}
-
-fn default_entry(registry: &Registry) -> Result<&Registered, CommandError> {
-    let all: Vec<_> = entries(registry).collect();
-    match all.as_slice() {
-        [] => Err(CommandError::Usage("this program has no entry: run a tool or worker with --tool NAME".to_owned())),
-        [only] => Ok(only),
-        several => several.iter().find(|entry| entry.name() == MAIN).copied().ok_or_else(|| {
-            let names: Vec<_> = several.iter().map(|entry| entry.name()).collect();
-            CommandError::Usage(format!(
-                "several entries, none named `main`: name the one to run: {}",
-                names.join(", ")
-            ))
-        }),
+    /// Returns what can be run by its name alone: all entries, the workers of the project, and a worker named `main`.
+    fn all(self) -> impl Iterator<Item = &'a Registered> {
+        let Self { registry, entries } = self;
+        let is_named = |item: &Registered| {
+            let is_worker = item.kind() == ItemKind::Worker;
+            let is_of_project = entries.workers.iter().chain(&entries.entry).any(|name| name == item.name());
+            item.kind() == ItemKind::Entry || (is_worker && item.name() == MAIN) || is_of_project
+        };
+        registry.iter().map(AsRef::as_ref).filter(move |item| is_named(item))
     }
-}
 
-/// Returns the error for a tool or worker in place of an entry: how to run it, or how to give its name as the prompt.
-fn not_an_entry(registry: &Registry, item: &Registered, may_be_prompt: bool) -> CommandError {
-    let (name, kind) = (item.name(), item.kind().as_str());
-    let entry = default_entry(registry).ok().filter(|_| may_be_prompt);
-    let as_prompt = entry.map(|entry| format!(", or `run {} {name}` if it is the prompt", entry.name()));
-    CommandError::Usage(format!("`{name}` is a {kind}: use `--tool {name}`{}", as_prompt.unwrap_or_default()))
-}
+    fn default_entry(self) -> Result<&'a Registered, CommandError> {
+        if let Some(entry) = self.entries.entry.as_deref().and_then(|name| self.registry.get(name)) {
+            return Ok(entry);
+        }
+        let all: Vec<_> = self.all().collect();
+        match all.as_slice() {
+            [] if self.entries.needs_project => Err(no_project()),
+            [] => {
+                Err(CommandError::Usage("this program has no entry: run a tool or worker with --tool NAME".to_owned()))
+            }
+            [only] => Ok(only),
+            several => several.iter().find(|entry| entry.name() == MAIN).copied().ok_or_else(|| {
+                let names: Vec<_> = several.iter().map(|entry| entry.name()).collect();
+                CommandError::Usage(format!(
+                    "several entries, none named `main`: name the one to run: {}",
+                    names.join(", ")
+                ))
+            }),
+        }
+    }
 
-fn unknown_entry(registry: &Registry, name: &str) -> CommandError {
-    let names: Vec<_> = entries(registry).map(Registered::name).collect();
-    let near = did_you_mean(name, names.iter().copied());
-    CommandError::Usage(format!("unknown entry `{name}`{near}; entries: {}", names.join(", ")))
+    /// Returns the error for a tool or worker in place of an entry: how to run it, or how to give its name as the
+    /// prompt.
+    fn not_an_entry(self, item: &Registered, may_be_prompt: bool) -> CommandError {
+        let (name, kind) = (item.name(), item.kind().as_str());
+        let entry = self.default_entry().ok().filter(|_| may_be_prompt);
+        let as_prompt = entry.map(|entry| format!(", or `run {} {name}` if it is the prompt", entry.name()));
+        CommandError::Usage(format!("`{name}` is a {kind}: use `--tool {name}`{}", as_prompt.unwrap_or_default()))
+    }
+
+    fn unknown_entry(self, name: &str) -> CommandError {
+        let names: Vec<_> = self.all().map(Registered::name).collect();
+        let near = did_you_mean(name, names.iter().copied());
+        CommandError::Usage(format!("unknown entry `{name}`{near}; entries: {}", names.join(", ")))
+    }
+
+    fn json_and_prompt(self, prompt: &str) -> CommandError {
+        let text = format!("unknown entry `{prompt}`; a prompt cannot be combined with --input-json");
+        CommandError::Usage(text + &did_you_mean(prompt, self.all().map(Registered::name)))
+    }
 }
 
 fn object(json: &str) -> Result<Value, CommandError> {
@@ -120,10 +179,10 @@ fn object(json: &str) -> Result<Value, CommandError> {
 }
 
 /// Gives the prompt to the argument `input`, or else to the only required argument, or to the only argument.
-fn from_prompt(item: &Registered, prompt: &str) -> Result<Value, CommandError> {
+pub(super) fn from_prompt(item: &Registered, prompt: &str, flags: &[Flag]) -> Result<Value, CommandError> {
     let properties = item.parameters()["properties"].as_object();
     let names: Vec<&str> = properties.into_iter().flat_map(Map::keys).map(String::as_str).collect();
-    let required = required(item);
+    let required = required(item, flags);
     let argument = match (names.as_slice(), required.as_slice()) {
         _ if names.contains(&"input") => "input",
         ([only], _) | (_, [only]) => only,
@@ -131,13 +190,10 @@ fn from_prompt(item: &Registered, prompt: &str) -> Result<Value, CommandError> {
         _ => return Err(needs_json(item)),
     };
     let text = Value::String(prompt.to_owned());
-    let with = |value: Value| json!({ argument: value });
     // A number, list or object may be given as JSON; anything else is text.
-    let parsed = serde_json::from_str(prompt).map(with).ok();
-    match with(text) {
-        as_text if item.validate(&as_text).is_ok() => Ok(as_text),
-        as_text => Ok(parsed.filter(|value| item.validate(value).is_ok()).unwrap_or(as_text)),
-    }
+    let parsed = serde_json::from_str(prompt).ok().filter(|value| item.accepts(argument, value));
+    let value = if item.accepts(argument, &text) { text } else { parsed.unwrap_or(text) };
+    Ok(json!({ argument: value }))
 }
 
 /// Adds the files to the arguments, if the item takes a `Prompt`.
@@ -162,8 +218,11 @@ fn attached(item: &Registered, mut arguments: Value, files: &[PathBuf]) -> Resul
     Ok(arguments)
 }
 
-fn required(item: &Registered) -> Vec<&str> {
-    item.parameters()["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+/// Returns the arguments that are required, and not given as options.
+fn required<'a>(item: &'a Registered, flags: &[Flag]) -> Vec<&'a str> {
+    let given: Vec<_> = flags.iter().filter_map(|flag| flags::property(flag, item).ok()).collect();
+    let required = item.parameters()["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    required.filter(|name| !given.contains(name)).collect()
 }
 
 fn needs_json(item: &Registered) -> CommandError {
@@ -171,10 +230,10 @@ fn needs_json(item: &Registered) -> CommandError {
     CommandError::Usage(format!("`{}` takes several arguments: use --input-json '{example}'", item.name()))
 }
 
-fn standard_input(item: &Registered) -> Result<String, CommandError> {
+fn standard_input(item: &Registered, flags: &[Flag]) -> Result<String, CommandError> {
     let mut stdin = io::stdin();
     if stdin.is_terminal() {
-        let required = required(item).join("`, `");
+        let required = required(item, flags).join("`, `");
         let text = format!("`{}` requires `{required}`: give a prompt, --input-json, or standard input", item.name());
         return Err(CommandError::Usage(text));
     }

@@ -12,7 +12,8 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::args::RunOptions;
+use super::args::{RunOptions, SessionOptions};
+use super::flags::Flag;
 use super::input::root;
 use super::progress::Progress;
 use super::terminal_user::{NoTerminalApprover, TerminalUser};
@@ -30,16 +31,27 @@ use crate::session::runtime::RuntimeBuilder;
 type EventFile = JsonLines<io::BufWriter<File>>;
 
 /// Runs the root call that the options name, and prints its result.
-pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), CommandError> {
-    let mut builder = options.workers.add_to(builder);
+pub(super) fn run(
+    builder: RuntimeBuilder,
+    mut options: RunOptions,
+    flags: Vec<Flag>,
+    runs_projects: bool,
+) -> Result<(), CommandError> {
+    options.call.flags = flags;
+    options.call.session.items.take_path(&mut options.name);
+    if options.name.is_none() {
+        options.name = options.prompt.take();
+    }
+    let (mut builder, entries) = options.call.session.items.add_to(builder, runs_projects)?;
     let registry = builder.collect().map_err(CommandError::from_error)?;
-    let root = root(&registry, options)?;
+    let root = root(&registry, &options, &entries)?;
+    let options = &options.call;
     // Opened before the events file: if another run uses the journal, its events file must not be truncated.
     let journal = options.journal.as_deref().map(open_journal).transpose()?;
     let file = options.events.as_deref().map(|path| create_events(path, options.journal.as_deref())).transpose()?;
-    let progress = Progress::new(verbosity(options.verbose));
+    let progress = Progress::new(verbosity(options.session.verbose));
     let token = builder.cancellation_token();
-    let mut builder = configure(builder, options, &progress);
+    let mut builder = configure(builder, &options.session, &progress);
     let cannot_ask = builder.has_no_approver();
     let is_asking = builder.asks_approver();
     if cannot_ask {
@@ -59,7 +71,7 @@ pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), C
         let result = start.await;
         let is_aborted = token.is_cancelled();
         progress.settle().await;
-        if options.verbose > 0 {
+        if options.session.verbose > 0 {
             print_usage(&handle.usage_tree());
         }
         if let Some(file) = file {
@@ -125,7 +137,7 @@ fn print_usage(used: &UsageTree) {
 }
 
 /// Applies the options; settings without an option stay as the application set them.
-fn configure(mut builder: RuntimeBuilder, options: &RunOptions, progress: &Progress) -> RuntimeBuilder {
+pub(super) fn configure(mut builder: RuntimeBuilder, options: &SessionOptions, progress: &Progress) -> RuntimeBuilder {
     if let Some(model) = &options.model {
         builder = builder.model(model);
     }
@@ -149,7 +161,7 @@ fn configure(mut builder: RuntimeBuilder, options: &RunOptions, progress: &Progr
     builder.map_limits(|limits| options.limits.override_limits(limits)).streaming(true).sink(progress.clone())
 }
 
-fn verbosity(times: u8) -> Verbosity {
+pub(super) fn verbosity(times: u8) -> Verbosity {
     match times {
         0 => Verbosity::Quiet,
         1 => Verbosity::Calls,
@@ -223,7 +235,7 @@ fn is_journal_error(error: &CallError) -> bool {
 }
 
 /// Prints text as it is, `null` as nothing, and any other value as JSON.
-fn print_result(result: &Value) -> Result<(), CommandError> {
+pub(super) fn print_result(result: &Value) -> Result<(), CommandError> {
     match result {
         Value::Null => Ok(()),
         Value::String(text) => print_safely(text),

@@ -12,8 +12,8 @@ use crate::plane::registry::Registered;
 use crate::session::runtime::RuntimeBuilder;
 
 /// Prints every tool, worker, entry and toolset.
-pub(super) fn list(builder: RuntimeBuilder, options: &ToolsOptions) -> Result<(), CommandError> {
-    let mut builder = options.workers.add_to(builder);
+pub(super) fn list(builder: RuntimeBuilder, options: &ToolsOptions, runs_projects: bool) -> Result<(), CommandError> {
+    let (mut builder, _) = options.items.add_to(builder, runs_projects)?;
     let registry = builder.collect().map_err(CommandError::from_error)?;
     let approvals = builder.approvals(&registry).map_err(CommandError::from_error)?;
     if options.json {

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::json;
 use super::policy;
+use super::report::shown;
 use crate::declare::worker_file::json as value_of;
 use crate::plane::approval::{ApprovalMode, Policy, WorkerRule};
 
@@ -233,7 +234,7 @@ impl Reading<'_> {
             }
             let rules = std::mem::take(&mut self.manifest.runtime.rules);
             let mut rules = rules.worker(worker.name.as_str(), rule);
-            rules.place(&worker.name, format!("{}:{}", self.path.display(), worker.place.line));
+            rules.place(&worker.name, format!("{}:{}", shown(self.path).display(), worker.place.line));
             self.manifest.runtime.rules = rules;
         }
     }

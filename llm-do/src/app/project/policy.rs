@@ -5,6 +5,7 @@ use std::path::Path;
 use llm_do_worker_file::{Content, Fault, Node, Place};
 use serde_path_to_error::{Path as Route, Segment};
 
+use super::report::shown;
 use super::{ProjectError, Report, json};
 use crate::declare::worker_file::json as value_of;
 use crate::plane::approval::Policy;
@@ -56,7 +57,7 @@ fn with_places(mut policy: Policy, node: &Node, file: &Path) -> Policy {
     for (_, rules) in kinds {
         let Content::Map(rules) = &rules.content else { continue };
         for (name, _) in rules {
-            policy.place(&name.name, format!("{}:{}", file.display(), name.place.line));
+            policy.place(&name.name, format!("{}:{}", shown(file).display(), name.place.line));
         }
     }
     policy

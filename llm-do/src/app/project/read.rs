@@ -7,10 +7,11 @@ use llm_do_worker_file::{Context, Located, Place, Skills, did_you_mean};
 
 use super::files::{self, Files};
 use super::manifest::{EntryKey, Manifest};
+use super::report::shown;
 use super::skills::{READ_SKILL, Skill};
 use super::tool_file::{self, ToolFile};
 use super::{Project, Report, manifest, mcp, policy, skills, subagent};
-use crate::declare::worker_file::{LoadedFile, ReadWorker, checked};
+use crate::declare::worker_file::{EXTENSIONS, LoadedFile, ReadWorker, checked};
 use crate::plane::definition::ToolDef;
 use crate::plane::registry::Origin;
 
@@ -31,6 +32,12 @@ pub(super) fn project(path: &Path, report: &mut Report) -> Project {
         }
     };
     let mut project = Project { root: root.clone(), ..Project::default() };
+    if is_worker_file(path) && path.is_file() {
+        let mut reader = ProjectReader { path, root: &root, report, project: &mut project, skills: Vec::new() };
+        let main = reader.file(path);
+        reader.finish(None, main);
+        return project;
+    }
     let given = manifest.as_ref().and_then(|path| {
         let text = report.text_of(path)?;
         manifest::read(path, &text).map_err(|faults| report.faults(path, faults)).ok()
@@ -43,6 +50,11 @@ pub(super) fn project(path: &Path, report: &mut Report) -> Project {
     reader.subagents(&found);
     reader.finish(given, main);
     project
+}
+
+/// Returns whether a path has the extension of a worker file.
+pub(super) fn is_worker_file(path: &Path) -> bool {
+    path.extension().is_some_and(|end| EXTENSIONS.iter().any(|known| end == *known))
 }
 
 /// Returns the folder of the project, and its manifest if it has one.
@@ -150,7 +162,7 @@ impl ProjectReader<'_> {
         parts.retain(|part| !part.is_empty());
         spec.instructions = parts.join("\n\n");
         let name = spec.name().to_owned();
-        self.project.workers.push((spec, Origin::File(LoadedFile::new(path.to_owned(), tools))));
+        self.project.workers.push((spec, Origin::File(LoadedFile::new(shown(path).to_owned(), tools))));
         name
     }
 

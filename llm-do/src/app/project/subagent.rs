@@ -10,6 +10,7 @@ use llm_do_worker_file::{
 };
 
 use super::Report;
+use super::report::shown;
 use crate::declare::worker_file::{LoadedFile, ToolLines};
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::definition::ToolDef;
@@ -239,7 +240,7 @@ impl Keys {
         if has_search {
             spec = spec.server_side_tools([ServerSideTool::from(WebSearch::new())]);
         }
-        let origin = Origin::File(LoadedFile::new(path.to_owned(), names));
+        let origin = Origin::File(LoadedFile::new(shown(path).to_owned(), names));
         Some(Subagent { spec, origin, skills: self.skills, path: path.to_owned() })
     }
 }

@@ -1,6 +1,6 @@
 //! Tool files: another name of a linked tool, or a worker.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use llm_do_worker_file::{
     Content, Fault, Key, Located, Node, Parts, Place, Reader, check_worker_name, did_you_mean, read_keys, read_yaml,
@@ -9,6 +9,7 @@ use llm_do_worker_file::{
 use serde_json::{Map, Value};
 
 use super::Report;
+use super::report::shown;
 use crate::declare::worker_file::{LoadedFile, ReadWorker, checked, json as value_of};
 use crate::plane::definition::DeclaredRule;
 use crate::plane::function_tool::Alias;
@@ -63,7 +64,7 @@ fn parse(path: &Path, text: &str, faults: &mut Vec<Fault>) -> Option<ToolFile> {
             let lines = entries.iter().map(|(key, _)| (key.name.clone(), key.place.line)).collect();
             let alias = Keys::default().read(entries, top, faults);
             let alias = alias.into_alias(path, top, faults)?;
-            Some(ToolFile::Alias(Box::new(alias), Origin::File(LoadedFile::new(PathBuf::from(path), lines))))
+            Some(ToolFile::Alias(Box::new(alias), Origin::File(LoadedFile::new(shown(path).to_owned(), lines))))
         }
         "script" => {
             let message = "`type: script`: scripts are not supported yet; write the tool in Rust, or as `type: agent`";

@@ -112,6 +112,16 @@ impl CheckedSchema {
         self.check_while(value, &|| true)
     }
 
+    /// Checks the value of one property; the rest of an object of the schema may be missing.
+    pub(crate) fn check_property(schema: &Value, name: &str, value: &Value) -> Result<(), String> {
+        let property = &schema["properties"][name];
+        let mut alone = json!({ "type": "object", "properties": { name: property } });
+        if let Some(defs) = schema.get("$defs") {
+            alone["$defs"] = defs.clone();
+        }
+        Self::new(alone).check(&json!({ name: value }))
+    }
+
     /// Checks a value as [`check`](Self::check) does; stops once `is_wanted` returns false.
     fn check_while(&self, value: &Value, is_wanted: &dyn Fn() -> bool) -> Result<(), String> {
         if self.is_simple(value) || !is_wanted() {

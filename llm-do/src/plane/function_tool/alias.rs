@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::FunctionTool;
 use crate::declare::schema::CheckedSchema;
@@ -84,15 +84,11 @@ fn with_defaults(mut schema: Value, defaults: &Map<String, Value>) -> Value {
 /// Returns what is wrong with a default.
 fn default_fault(schema: &Value, tool: &str, name: &str, value: &Value) -> Option<String> {
     let properties = schema["properties"].as_object();
-    let Some(property) = properties.and_then(|all| all.get(name)) else {
+    if properties.is_none_or(|all| !all.contains_key(name)) {
         let known = properties.into_iter().flatten().map(|(name, _)| name.as_str());
         let hint = llm_do_worker_file::did_you_mean(name, known);
         return Some(format!("`{tool}` has no argument `{name}`{hint}"));
-    };
-    let mut alone = json!({ "type": "object", "properties": { name: property } });
-    if let Some(defs) = schema.get("$defs") {
-        alone["$defs"] = defs.clone();
     }
-    let fault = CheckedSchema::new(alone).check(&json!({ name: value })).err()?;
+    let fault = CheckedSchema::check_property(schema, name, value).err()?;
     Some(format!("invalid default for `{tool}`: {fault}"))
 }

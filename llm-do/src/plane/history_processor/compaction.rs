@@ -92,6 +92,12 @@ impl Compaction {
         Self { worker, ..self }
     }
 
+    /// Sets the model of the worker that summarizes. Default: the run's.
+    #[must_use]
+    pub fn model(self, name: impl Into<String>) -> Self {
+        Self { worker: self.worker.model(name), ..self }
+    }
+
     /// Returns the index of the first message that stays; `None` if the history is short, or if too little would go.
     fn cut(&self, messages: &[Message]) -> Option<usize> {
         let sizes: Vec<_> = messages.iter().map(tokens).collect();

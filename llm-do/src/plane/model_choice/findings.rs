@@ -32,7 +32,7 @@ impl ModelChoice {
     /// Fails if the declared toolsets of `root`, directly or through nested calls, lead to a worker without a model.
     pub(crate) fn check_run(&self, root: &Registered, registry: &Registry) -> Result<(), CallError> {
         let without = self.without_model(registry);
-        if without.is_empty() {
+        if without.is_empty() || self.replacement().is_some() {
             return Ok(());
         }
         let reached = registry.reachable(root).into_iter();

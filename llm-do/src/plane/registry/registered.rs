@@ -289,6 +289,12 @@ impl Registered {
         self.arguments.check_async(arguments).await
     }
 
+    /// Returns whether the schema accepts a value of one argument.
+    #[cfg(feature = "cli")]
+    pub(crate) fn accepts(&self, argument: &str, value: &Value) -> bool {
+        CheckedSchema::check_property(self.parameters(), argument, value).is_ok()
+    }
+
     /// Checks arguments against the schema, and returns all faults.
     pub(crate) fn validate(&self, arguments: &Value) -> Result<(), String> {
         self.arguments.check(arguments)

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{RunHandle, Runtime};
+use super::{RunHandle, Runtime, Start};
 use crate::base::error::CallError;
 use crate::base::mutex::IgnorePoison;
 use crate::base::usage::UsageTree;
@@ -111,8 +112,24 @@ impl Chat {
     where
         T: Tool<Output: FromReturn>,
     {
-        let conversation = self.workers.entry(T::NAME.to_owned()).or_default();
-        let start = self.runtime.start(call).continuing(Arc::clone(conversation), Arc::clone(&self.threads));
+        self.continued(T::NAME, self.runtime.start(call))
+    }
+
+    /// Makes a root call that continues the chat, by its registered name and with arguments as JSON.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`CallError`] like [`Runtime::run_named`].
+    pub fn send_named(&mut self, name: &str, arguments: Value) -> BoxFuture<'_, Result<Value, CallError>> {
+        self.continued(name, self.runtime.start_named(name, arguments))
+    }
+
+    fn continued<T: 'static, C>(&mut self, name: &str, start: Start<T, C>) -> BoxFuture<'_, Result<T, CallError>>
+    where
+        C: 'static,
+    {
+        let conversation = self.workers.entry(name.to_owned()).or_default();
+        let start = start.continuing(Arc::clone(conversation), Arc::clone(&self.threads));
         let counted = CountOnDrop { usage: Arc::clone(&self.usage), run: start.handle() };
         Box::pin(async move {
             let _counted = counted;

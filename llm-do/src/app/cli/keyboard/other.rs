@@ -40,6 +40,11 @@ impl Keyboard {
         Ok(())
     }
 
+    /// Reads a line; `None` at the end of the input.
+    pub(crate) fn read_text(&mut self) -> io::Result<Option<String>> {
+        self.read_line()
+    }
+
     /// Reads a line without its line break; `None` at the end of the input.
     #[expect(clippy::unused_self, reason = "as on Unix")]
     pub(crate) fn read_line(&mut self) -> io::Result<Option<String>> {

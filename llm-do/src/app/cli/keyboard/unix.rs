@@ -71,6 +71,26 @@ impl Keyboard {
         }
     }
 
+    /// Reads a line and what is pasted with it; `None` at the end of the input.
+    pub(crate) fn read_text(&mut self) -> io::Result<Option<String>> {
+        let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
+        loop {
+            let at_most = if text.ends_with(b"\n") { Some(&QUIET) } else { None };
+            let count = match self.wait(at_most)? {
+                Ready::Nothing => 0,
+                Ready::Line | Ready::End => match retry_on_intr(|| read(stdin(), &mut buffer)) {
+                    Err(Errno::IO) => 0,
+                    count => count?,
+                },
+            };
+            text.extend_from_slice(&buffer[..count]);
+            if count == 0 {
+                let text = String::from_utf8(text).map_err(io::Error::other)?;
+                return Ok((!text.is_empty()).then_some(text));
+            }
+        }
+    }
+
     /// Waits until input is ready, at most for `at_most`; an error if the question was withdrawn.
     fn wait(&self, at_most: Option<&Timespec>) -> io::Result<Ready> {
         let stdin = stdin();

@@ -28,6 +28,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Adds rules that apply before those of the policy.
+    #[cfg(feature = "cli")]
+    pub(crate) fn preferred_policy(mut self, policy: Policy) -> Self {
+        self.policy = policy.or(self.policy);
+        self
+    }
+
     /// Adds rules that apply where the policy has none.
     #[cfg(feature = "project")]
     pub(crate) fn fallback_policy(mut self, policy: Policy) -> Self {

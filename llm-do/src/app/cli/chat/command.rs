@@ -1,0 +1,109 @@
+//! What the user types: messages, and commands that begin with `/`.
+
+use llm_do_providers::{Message, ResponsePart, UserPart};
+use llm_do_worker_file::did_you_mean;
+
+/// The commands, and what they do.
+pub(super) const COMMANDS: [(&str, &str); 8] = [
+    ("help", "list the commands"),
+    ("tools", "list the tools that the worker may call"),
+    ("cost", "show the usage and cost of the chat"),
+    ("model", "show the model; /model provider:model changes it"),
+    ("clear", "begin a new chat; the old one stays saved"),
+    ("compact", "replace the old part of the conversation by a summary"),
+    ("history", "show the last messages"),
+    ("quit", "end the program, like Ctrl+D"),
+];
+
+/// The most characters of a part that `/history` shows.
+const SHOWN: usize = 400;
+
+/// What a line means.
+#[derive(Debug, PartialEq)]
+pub(super) enum Input<'a> {
+    Nothing,
+    Message(&'a str),
+    /// The name of a command, and the rest of the line.
+    Command(&'a str, &'a str),
+}
+
+impl<'a> Input<'a> {
+    /// Parses what the user typed; a message may have several lines, a command has one.
+    pub(super) fn parse(text: &'a str) -> Self {
+        let text = text.trim();
+        let command = text.strip_prefix('/').filter(|rest| {
+            let word = rest.split(char::is_whitespace).next().unwrap_or_default();
+            // A path such as `/etc/hosts` is not a command.
+            !text.contains('\n') && !word.is_empty() && word.chars().all(char::is_alphabetic)
+        });
+        match (text, command) {
+            ("", _) => Self::Nothing,
+            (_, Some(command)) => {
+                let (name, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+                Self::Command(name, rest.trim())
+            }
+            (text, None) => Self::Message(text),
+        }
+    }
+}
+
+/// Returns what to do about an unknown command.
+pub(super) fn unknown(name: &str) -> String {
+    let hint = did_you_mean(name, COMMANDS.into_iter().map(|(name, _)| name));
+    format!("unknown command `/{name}`{}", if hint.is_empty() { "; /help lists the commands" } else { &hint })
+}
+
+/// Returns a message as lines.
+pub(super) fn shown(message: &Message) -> Vec<String> {
+    match message {
+        Message::User { parts } => parts.iter().map(|part| format!("you: {}", of_user(part))).collect(),
+        Message::Assistant { parts } => parts.iter().filter_map(of_model).collect(),
+        Message::Tool { results } => results
+            .iter()
+            .map(|result| format!("  result of {}: {}", result.name, shortened(&result.content)))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn of_user(part: &UserPart) -> String {
+    match part {
+        UserPart::Text { text } => shortened(text),
+        _ => "(a file)".to_owned(),
+    }
+}
+
+fn of_model(part: &ResponsePart) -> Option<String> {
+    match part {
+        ResponsePart::Text { text } => Some(format!("model: {}", shortened(text))),
+        ResponsePart::ToolCall(call) => Some(format!("  call of {}: {}", call.name, shortened(&call.arguments))),
+        _ => None,
+    }
+}
+
+fn shortened(text: &str) -> String {
+    let mut letters = text.chars();
+    let start: String = letters.by_ref().take(SHOWN).collect();
+    if letters.next().is_some() { start + " …" } else { start }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Input, unknown};
+
+    #[test]
+    fn a_line_that_begins_with_a_slash_and_a_word_is_a_command() {
+        assert_eq!(Input::parse(" /model openai:gpt-5 \n"), Input::Command("model", "openai:gpt-5"));
+        assert_eq!(Input::parse("/help"), Input::Command("help", ""));
+        for text in ["/etc/hosts", "/", "/ a", "a /help", "/help\nme"] {
+            assert_eq!(Input::parse(text), Input::Message(text));
+        }
+        assert_eq!(Input::parse(" \n "), Input::Nothing);
+    }
+
+    #[test]
+    fn an_unknown_command_has_a_suggestion() {
+        assert_eq!(unknown("hlep"), "unknown command `/hlep`; did you mean `help`?");
+        assert_eq!(unknown("xyz"), "unknown command `/xyz`; /help lists the commands");
+    }
+}

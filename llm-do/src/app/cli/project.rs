@@ -1,0 +1,89 @@
+//! The files that a command uses: worker files, a project, and a policy.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::Value;
+
+use super::CommandError;
+use crate::app::project::Project;
+use crate::base::printable::printable;
+use crate::plane::approval::Policy;
+use crate::session::runtime::RuntimeBuilder;
+
+/// Options that add files to what is linked.
+#[derive(Args, Debug, Default)]
+pub(super) struct FileOptions {
+    /// Add the worker files, `*.worker` and `*.agent`, in this folder; may be given several times.
+    #[arg(long, value_name = "DIR")]
+    worker_dir: Vec<PathBuf>,
+    /// Add the workers, tools and settings of the project in this folder, or of this `project.json` or worker file.
+    #[arg(long, value_name = "PATH")]
+    pub(super) project: Option<PathBuf>,
+    /// Decide about approvals by the rules in this JSON file, before those of the project.
+    #[arg(long, value_name = "FILE")]
+    pub(super) policy: Option<PathBuf>,
+}
+
+/// What a command needs to know about its project.
+#[derive(Debug, Default)]
+pub(super) struct Entries {
+    /// The entry of the project.
+    pub(super) entry: Option<String>,
+    /// The arguments of the entry, if the user gives none.
+    pub(super) arguments: Option<Value>,
+    /// The workers of the project, which can be run by name like entries.
+    pub(super) workers: Vec<String>,
+    /// Whether the project does not take input of the user.
+    pub(super) refuses_input: bool,
+    /// Whether the program runs projects, and there was none.
+    pub(super) needs_project: bool,
+}
+
+impl FileOptions {
+    /// Adds the files to the builder. A program that `runs_projects` takes the current folder, if no other is given.
+    pub(super) fn add_to(
+        &self,
+        builder: RuntimeBuilder,
+        runs_projects: bool,
+    ) -> Result<(RuntimeBuilder, Entries), CommandError> {
+        let mut builder = self.worker_dir.iter().fold(builder, RuntimeBuilder::worker_dir);
+        if let Some(path) = &self.policy {
+            let policy = Policy::from_file(path).map_err(CommandError::from_error)?;
+            builder = builder.preferred_policy(policy);
+        }
+        let path = self.project.as_deref().or(runs_projects.then_some(Path::new(".")));
+        let Some(path) = path else { return Ok((builder, Entries::default())) };
+        let project = Project::open(path).map_err(CommandError::from_error)?;
+        for warning in project.warnings() {
+            // Ignored: standard error may be closed.
+            let _ = writeln!(io::stderr(), "warning: {}", printable(warning));
+        }
+        let entries = Entries {
+            entry: project.entry().map(str::to_owned),
+            arguments: project.arguments().cloned(),
+            workers: project.workers().map(str::to_owned).collect(),
+            refuses_input: !project.takes_input(),
+            needs_project: runs_projects && self.project.is_none() && project.workers().next().is_none(),
+        };
+        Ok((builder.project(project), entries))
+    }
+
+    /// Takes the first word of a command as the project, if it is the path of one.
+    pub(super) fn take_path(&mut self, word: &mut Option<String>) {
+        let is_path = |word: &str| {
+            let path = Path::new(word);
+            let is_folder = path.is_dir() && (word.contains(['/', '\\']) || word.starts_with('.'));
+            is_folder || Project::is_project_file(path)
+        };
+        if self.project.is_none() && word.as_deref().is_some_and(is_path) {
+            self.project = word.take().map(PathBuf::from);
+        }
+    }
+}
+
+/// Returns the error of a program that runs projects, in a folder without one.
+pub(super) fn no_project() -> CommandError {
+    CommandError::Usage("this folder has no project: create one with `init`, or name one with --project".to_owned())
+}

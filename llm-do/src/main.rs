@@ -1,0 +1,7 @@
+//! The program `llm-do`: runs projects of files, with the toolsets of this crate.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    llm_do::cli::Cli::new().run_projects().main()
+}

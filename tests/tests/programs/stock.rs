@@ -1,0 +1,92 @@
+//! The program `llm-do`: projects, chats, and new projects, run as a process.
+
+mod chat;
+mod init;
+mod projects;
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// A worker with the model for tests.
+const ASSISTANT: &str = "---\nname: assistant\nmodel: echo:model\ntools: [filesystem_project]\n---\nYou help.\n";
+
+/// What a command returned.
+#[derive(Debug)]
+struct Answer {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Answer {
+    /// Asserts that the command succeeded, and returns its output.
+    fn output(self) -> String {
+        assert_eq!(self.code, Some(0), "{}", self.err);
+        self.out
+    }
+
+    /// Asserts that the command failed with this exit code and a text that contains `text`.
+    fn fails(self, code: i32, text: &str) {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        assert!(self.err.contains(text), "`{text}` is not in: {}", self.err);
+        assert_eq!(self.out, "");
+    }
+}
+
+/// A folder in which the program runs, with a folder for chats.
+struct Place {
+    folder: TempDir,
+    chats: TempDir,
+}
+
+impl Place {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let place = Self { folder: tempfile::tempdir().unwrap(), chats: tempfile::tempdir().unwrap() };
+        for (path, text) in files {
+            place.write(path, text);
+        }
+        place
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.path().join(path)).unwrap()
+    }
+
+    /// Runs the program without input.
+    fn run(&self, arguments: &[&str]) -> Answer {
+        self.run_with(arguments, "")
+    }
+
+    /// Runs the program with this standard input.
+    fn run_with(&self, arguments: &[&str], input: &str) -> Answer {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_stock"))
+            .args(arguments)
+            .current_dir(self.path())
+            .env("LLM_DO_CHATS", self.chats.path())
+            .env_remove("LLM_DO_MODEL")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Ignored: the program may end without reading.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Answer { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+}

@@ -1,0 +1,49 @@
+//! New projects and applications, and what is made from the commands.
+
+use std::process::Command;
+
+use super::Place;
+
+#[test]
+fn a_new_project_is_checked_and_runs() {
+    let place = Place::new(&[]);
+    let out = place.run(&["init", "notes"]).output();
+    assert!(out.starts_with("notes/main.worker\nnotes/AGENTS.md\nnotes/project.json\n"), "{out}");
+    assert_eq!(
+        place.run(&["check", "--project", "notes", "--model", "echo:model"]).output(),
+        "ok: 0 entries, 1 workers, 21 tools\n"
+    );
+    let list = place.run(&["run", "--project", "notes", "--model", "echo:model", "call list_files {}"]).output();
+    assert_eq!(list, "result: AGENTS.md\nmain.worker\nproject.json\n");
+}
+
+#[test]
+fn no_file_is_overwritten() {
+    let place = Place::new(&[("AGENTS.md", "mine")]);
+    place.run(&["init"]).fails(1, "nothing is written, since files exist: ./AGENTS.md");
+    assert_eq!(place.read("AGENTS.md"), "mine");
+    assert!(!place.path().join("main.worker").exists());
+}
+
+#[test]
+fn a_new_application_has_the_name_of_its_folder() {
+    let place = Place::new(&[]);
+    place.run(&["init", "--app", "My Tools"]).output();
+    assert!(place.read("My Tools/Cargo.toml").contains("name = \"my-tools\"\n"));
+    // This workspace builds the same file as the program `init_app`.
+    assert_eq!(place.read("My Tools/src/main.rs"), include_str!("../../../../llm-do/templates/main.rs"));
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_init_app")).args(["call", "shout", "--text", "hello"]).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "HELLO\n");
+}
+
+#[test]
+fn completions_and_the_manual_page_contain_every_command() {
+    let place = Place::new(&[]);
+    for words in [&["completions", "bash"][..], &["completions", "zsh"], &["completions", "fish"], &["man"]] {
+        let out = place.run(words).output();
+        for command in ["run", "call", "chat", "tools", "check", "init", "journal", "harden"] {
+            assert!(out.contains(command), "{words:?}: no `{command}`");
+        }
+    }
+}

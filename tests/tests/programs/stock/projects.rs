@@ -1,0 +1,109 @@
+//! Projects that are run, called and checked.
+
+use super::{ASSISTANT, Place};
+
+const EDITOR: &str = "---\nname: editor\nmodel: echo:model\n---\nEdit.\n";
+
+#[test]
+fn the_project_of_the_current_folder_runs() {
+    let place = Place::new(&[("main.worker", ASSISTANT), ("workers/editor.worker", EDITOR)]);
+    assert_eq!(place.run(&["run", "hello"]).output(), "echo 1: hello\n");
+    assert_eq!(place.run_with(&["run"], "from a pipe\n").output(), "echo 1: from a pipe\n");
+    assert_eq!(place.run(&["run", "editor", "teh"]).output(), "echo 1: teh\n", "workers run by name");
+    assert_eq!(place.run(&["check"]).output(), "ok: 0 entries, 2 workers, 21 tools\n");
+}
+
+#[test]
+fn a_project_elsewhere_or_a_single_worker_file_runs() {
+    let place =
+        Place::new(&[("notes/main.worker", ASSISTANT), ("alone/editor.worker", EDITOR), ("alone/b.worker", "no")]);
+    for words in
+        [&["run", "--project", "notes", "hello"][..], &["run", "./notes", "hello"], &["run", "notes/", "hello"]]
+    {
+        assert_eq!(place.run(words).output(), "echo 1: hello\n");
+    }
+    assert_eq!(place.run(&["run", "alone/editor.worker", "teh"]).output(), "echo 1: teh\n");
+    place.run(&["run", "--project", "alone", "teh"]).fails(1, "alone/b.worker:1: missing front matter");
+}
+
+#[test]
+fn a_folder_without_a_project_is_an_error_that_names_the_next_step() {
+    let text = "this folder has no project: create one with `init`, or name one with --project";
+    let place = Place::new(&[]);
+    place.run(&["run", "hello"]).fails(2, text);
+    place.run(&["check"]).fails(2, text);
+    place.run(&["run", "--project", "missing", "hello"]).fails(1, "missing: no such project");
+}
+
+#[test]
+fn warnings_and_faults_of_files_go_to_standard_error() {
+    let subagent = "---\nname: reviewer\ndescription: Reviews.\nmodel: echo:model\ncolor: red\n---\nReview.\n";
+    let place = Place::new(&[(".claude/agents/reviewer.md", subagent)]);
+    let answer = place.run(&["run", "reviewer", "look"]);
+    assert_eq!(answer.err, "warning: .claude/agents/reviewer.md:5: `color` has no effect here\n");
+    assert_eq!(answer.output(), "echo 1: look\n");
+    place.write("main.worker", "---\nname: main\nmodle: x\n---\nDo it.\n");
+    place.run(&["run", "look"]).fails(1, "main.worker:3: unknown key `modle`; did you mean `model`?");
+}
+
+#[test]
+fn arguments_may_be_options_of_their_names() {
+    let tool = "type: function\nfunction: project_edit_file\n";
+    let place = Place::new(&[("main.worker", ASSISTANT), ("a.txt", "one two one\n"), ("tools/edit.tool", tool)]);
+    let read = place.run(&["call", "project_read_file", "--path", "a.txt"]).output();
+    assert!(read.contains("one two one"), "{read}");
+    let edit =
+        ["call", "edit", "--approve-all", "--path=a.txt", "--old-text", "one", "--new-text", "1", "--replace-all"];
+    place.run(&edit).output();
+    assert_eq!(place.read("a.txt"), "1 two 1\n");
+    place.run(&["call", "edit", "--pth", "a.txt"]).fails(2, "unknown option `--pth`; did you mean `--path`?");
+    place.run(&["call", "edit", "--path", "a.txt"]).fails(2, "`old_text` is missing; `new_text` is missing");
+    place.run(&["call", "edit", "--path"]).fails(2, "`--path` needs a value");
+    place
+        .run(&["call", "project_read_file", "--path", "a.txt", "--offset", "two"])
+        .fails(2, "\"integer\" at `/offset`");
+}
+
+#[test]
+fn the_arguments_of_the_manifest_are_the_default_input() {
+    let manifest = r#"{ "version": 1, "entry": { "agent": "assistant", "args": { "input": "daily" } } }"#;
+    let place = Place::new(&[("main.worker", ASSISTANT), ("project.json", manifest)]);
+    assert_eq!(place.run_with(&["run"], "ignored").output(), "echo 1: daily\n");
+    assert_eq!(place.run(&["run", "mine"]).output(), "echo 1: mine\n", "a prompt comes first");
+    assert_eq!(place.run(&["run", "--input", "mine"]).output(), "echo 1: mine\n");
+}
+
+#[test]
+fn a_project_may_refuse_input() {
+    let manifest = |entry: &str| format!(r#"{{ "version": 1, "allow_cli_input": false, "entry": {entry} }}"#);
+    let with_arguments = manifest(r#"{ "agent": "assistant", "args": { "input": "daily" } }"#);
+    let place = Place::new(&[("main.worker", ASSISTANT), ("project.json", &with_arguments)]);
+    assert_eq!(place.run_with(&["run"], "ignored").output(), "echo 1: daily\n");
+    for words in [&["run", "mine"][..], &["run", "--input-json", "{}"], &["run", "--input", "mine"]] {
+        place.run(words).fails(2, "the project takes no input: `allow_cli_input` is false in its `project.json`");
+    }
+    place.write("project.json", &manifest(r#"{ "agent": "assistant" }"#));
+    place.run_with(&["run"], "from a pipe").fails(2, "must give the arguments as `entry.args`");
+}
+
+#[test]
+fn a_policy_file_decides_before_that_of_the_project() {
+    let manifest = r#"{ "version": 1, "entry": { "agent": "assistant" },
+        "policy": { "tools": { "project_write_file": { "blocked": { "reason": "not here" } } } } }"#;
+    let policy = r#"{ "tools": { "project_write_file": "pre_approved" } }"#;
+    let place = Place::new(&[("main.worker", ASSISTANT), ("project.json", manifest), ("allow.json", policy)]);
+    let write = r#"call write_file {"path":"b.txt","content":"b"}"#;
+    place.run(&["run", write]).fails(1, "not here");
+    place.run(&["run", "--policy", "allow.json", write]).output();
+    assert_eq!(place.read("b.txt"), "b");
+    place.write("allow.json", r#"{ "tool": {} }"#);
+    place.run(&["run", "--policy", "allow.json", write]).fails(1, "allow.json:1: `tool`: unknown field `tool`");
+}
+
+#[test]
+fn a_write_without_a_rule_is_denied_without_a_terminal() {
+    let place = Place::new(&[("main.worker", ASSISTANT)]);
+    let write = r#"call write_file {"path":"b.txt","content":"b"}"#;
+    place.run(&["run", write]).fails(1, "run with --approve-all to approve every call");
+    assert!(!place.path().join("b.txt").exists());
+}
