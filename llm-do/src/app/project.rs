@@ -38,6 +38,7 @@ pub struct Project {
     /// Whether a worker has skills.
     has_skills: bool,
     policy: Policy,
+    policy_file: Option<PathBuf>,
     mode: Option<ApprovalMode>,
     max_depth: Option<u32>,
     return_permission_errors: Option<bool>,
@@ -79,6 +80,12 @@ impl Project {
     /// Returns the names of its workers, of all formats.
     pub fn workers(&self) -> impl Iterator<Item = &str> {
         self.workers.iter().map(|(spec, _)| spec.name())
+    }
+
+    /// Returns the file with its policy, if it has one.
+    #[cfg(feature = "cli")]
+    pub(crate) fn policy_file(&self) -> Option<&Path> {
+        self.policy_file.as_deref()
     }
 
     /// Returns whether a path is that of a file that [`open`](Self::open) reads.

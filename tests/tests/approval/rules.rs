@@ -136,6 +136,31 @@ async fn the_most_specific_rule_of_the_policy_applies() {
 }
 
 #[tokio::test]
+async fn a_rule_for_a_call_holds_for_exactly_its_arguments_and_before_that_for_the_tool() {
+    let with = |number: u8| {
+        Policy::new().tool("plain", Rule::Ask).call("plain", json!({ "number": number }), Rule::PreApproved)
+    };
+    assert_eq!(ruled(with(4), "plain").await, (0, RuleSource::PolicyCall));
+    assert_eq!(ruled(with(5), "plain").await, (1, RuleSource::PolicyTool), "other arguments");
+    let asked = with(4).decide_with(|_| Some(Rule::Ask));
+    assert_eq!(ruled(asked, "plain").await, (1, RuleSource::Function), "the function comes first");
+    let blocked = Policy::new().call("plain", json!({ "number": 4 }), Rule::blocked("not four"));
+    assert_eq!(ruled(blocked, "plain").await, (0, RuleSource::PolicyCall));
+    let of_broken = Policy::new().call("broken", json!({}), Rule::PreApproved);
+    assert_eq!(ruled(of_broken, "broken").await, (0, RuleSource::DeclaredTool), "a block stays a block");
+}
+
+#[test]
+fn a_rule_for_a_call_survives_json_and_its_tool_must_exist() {
+    let policy = Policy::new().call("plian", json!({ "number": 4 }), Rule::PreApproved);
+    let text = serde_json::to_string(&policy).unwrap();
+    let rule = r#"{"tool":"plian","arguments":{"number":4},"rule":"pre_approved"}"#;
+    assert!(text.contains(&format!(r#""calls":[{rule}]"#)), "{text}");
+    let error = Runtime::builder().policy(serde_json::from_str(&text).unwrap()).build().unwrap_err();
+    assert!(error.to_string().contains("unknown tool `plian`; did you mean `plain`?"), "{error}");
+}
+
+#[tokio::test]
 async fn a_block_holds_in_every_mode_and_the_approver_is_not_asked() {
     for mode in [ApprovalMode::Prompt, ApprovalMode::ApproveAll, ApprovalMode::RejectAll] {
         let (result, asked, decision) = call(Runtime::builder().approval_mode(mode), "broken", json!({})).await;

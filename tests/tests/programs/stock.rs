@@ -1,6 +1,7 @@
 //! The program `llm-do`: projects, chats, and new projects, run as a process.
 
 mod chat;
+mod handbook;
 mod init;
 mod projects;
 

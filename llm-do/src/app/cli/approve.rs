@@ -6,19 +6,20 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use super::console::Console;
+use super::rule_file::{RuleFile, exact_rule};
 use super::terminal_user::TerminalUser;
 use crate::plane::approval::{ApprovalRequest, Approver, Decision};
 
 /// The maximum number of lines of a preview that are shown with the question.
 const PREVIEW_LINES: usize = 60;
 
-const CHOICES: &str = "Approve? [y]es, for this [s]ession, [n]o and why, [e]dit, [d]etails: ";
+const CHOICES: &str = "Approve? [y]es, this [s]ession, [a]lways, [n]o and why, [e]dit, [d]etails: ";
 
 #[async_trait]
 impl Approver for TerminalUser {
     async fn review(&self, request: &ApprovalRequest) -> Decision {
-        let request = request.clone();
-        let decision = self.ask(move |console| Dialogue { request: &request, console }.decide());
+        let (request, rules) = (request.clone(), self.rules().clone());
+        let decision = self.ask(move |console| Dialogue { request: &request, console, rules: &rules }.decide());
         decision.await.unwrap_or_else(Decision::undecided)
     }
 }
@@ -27,12 +28,14 @@ impl Approver for TerminalUser {
 struct Dialogue<'a, C> {
     request: &'a ApprovalRequest,
     console: C,
+    rules: &'a RuleFile,
 }
 
 /// A parsed answer to an approval request.
 enum Answer<'a> {
     Approve,
     ApproveForSession,
+    ApproveAlways,
     Deny(&'a str),
     Edit(&'a str),
     Details,
@@ -47,6 +50,7 @@ impl<'a> Answer<'a> {
         match (word.to_lowercase().as_str(), rest.trim()) {
             ("y" | "yes", "") => Self::Approve,
             ("s" | "session", "") => Self::ApproveForSession,
+            ("a" | "always", "") => Self::ApproveAlways,
             ("d" | "details" | "?", "") => Self::Details,
             ("n" | "no", reason) => Self::Deny(reason),
             ("e" | "edit", arguments) if arguments.is_empty() || arguments.starts_with('{') => Self::Edit(arguments),
@@ -79,6 +83,11 @@ impl<C: Console> Dialogue<'_, C> {
             match Answer::parse(&line) {
                 Answer::Approve => return Ok(Decision::approve()),
                 Answer::ApproveForSession => return Ok(Decision::approve_for_session()),
+                Answer::ApproveAlways => {
+                    if self.write_rule()? {
+                        return Ok(Decision::approve_for_session());
+                    }
+                }
                 Answer::Deny("") => return Ok(Decision::deny("the user answered no")),
                 Answer::Deny(reason) => return Ok(Decision::deny(reason)),
                 Answer::Edit(arguments) => {
@@ -90,6 +99,31 @@ impl<C: Console> Dialogue<'_, C> {
                 Answer::Unknown => {}
             }
         }
+    }
+
+    /// Writes the rule that approves this call from now on, where the user chooses; returns whether it did.
+    fn write_rule(&mut self) -> io::Result<bool> {
+        let Some(rule) = exact_rule(self.request) else {
+            let text = "no rule shows all of this call, since it has files or fields beside its arguments";
+            self.console.show_text(text)?;
+            return Ok(false);
+        };
+        self.console
+            .show_text(&format!("This rule approves each later call with exactly these arguments:\n{rule:#}"))?;
+        let default = self.rules.path().display();
+        let prompt = format!("Write it to which file? [{default}] (n: go back): ");
+        let Some(line) = self.console.ask(&prompt)? else { return Ok(false) };
+        let path = match line.trim() {
+            "n" | "no" => return Ok(false),
+            "" => self.rules.path().to_owned(),
+            path => path.into(),
+        };
+        let (is_written, text) = match self.rules.add(&path, rule) {
+            Ok(advice) => (true, advice),
+            Err(error) => (false, format!("the rule is not written: {error}")),
+        };
+        self.console.show_text(&text)?;
+        Ok(is_written)
     }
 
     /// Reads the edited arguments, from the same line or the next; `None` returns to the question.
@@ -141,6 +175,7 @@ mod tests {
 
     use super::{Decision, Dialogue, Value};
     use crate::app::cli::console::testing::ScriptedConsole;
+    use crate::app::cli::rule_file::RuleFile;
     use crate::plane::approval::ApprovalRequest;
 
     fn request() -> ApprovalRequest {
@@ -152,7 +187,9 @@ mod tests {
     /// Returns the decision and everything that was shown.
     fn decide(request: &ApprovalRequest, typed: &str) -> (Decision, String) {
         let mut console = ScriptedConsole::new(typed);
-        let decision = Dialogue { request, console: &mut console }.decide().expect("the console does not fail");
+        let rules = RuleFile::default();
+        let decision =
+            Dialogue { request, console: &mut console, rules: &rules }.decide().expect("the console does not fail");
         (decision, console.shown)
     }
 
@@ -164,7 +201,8 @@ mod tests {
         assert_eq!(decided("s\n"), Decision::approve_for_session());
         assert_eq!(decided("n\n"), Decision::deny("the user answered no"));
         assert_eq!(decided("no not in  this folder\n"), Decision::deny("not in  this folder"));
-        for line in ["a", "a second line of the text", "yes please", "y, then", "s s", "session of today", "d y", "e y"]
+        for line in
+            ["ab", "a second line of the text", "yes please", "y, then", "s s", "session of today", "d y", "e y"]
         {
             let closed = Decision::undecided("the user closed the terminal");
             assert_eq!(decided(&format!("{line}\n")), closed, "{line}");

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{ArgAction, Args, Parser, Subcommand};
 
 use super::flags::Flag;
+use super::output::Format;
 use super::project::FileOptions;
 use crate::base::usage::Limits;
 use crate::usage::Money;
@@ -114,6 +115,9 @@ pub(super) struct RootOptions {
     /// Attach this file, of at most 20 MiB, to the input; may be given several times.
     #[arg(long, value_name = "FILE")]
     pub(super) attach: Vec<PathBuf>,
+    /// How to print the result: as text, as a JSON object with the usage, or after each event as JSON Lines.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub(super) output: Format,
     /// Write the files of the result into this folder; existing files are kept.
     #[arg(long, value_name = "DIR")]
     pub(super) files: Option<PathBuf>,

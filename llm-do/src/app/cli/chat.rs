@@ -15,8 +15,9 @@ use self::lines::Lines;
 use self::saved::{Saved, Store};
 use super::args::ChatOptions;
 use super::input::{from_prompt, named};
+use super::output::print_value;
 use super::progress::Progress;
-use super::run::{configure, print_result, verbosity};
+use super::run::{configure, verbosity};
 use super::terminal_user::TerminalUser;
 use super::{CommandError, print};
 use crate::base::error::chain;
@@ -43,7 +44,7 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
     let compact = CompactOnDemand::new(partner.model());
     let partner = partner.name().to_owned();
     let progress = Progress::new(verbosity(options.session.verbose));
-    let builder = configure(builder, &options.session, &progress).history_processor(compact.clone());
+    let builder = configure(builder, &options.session, &entries, &progress).history_processor(compact.clone());
     progress.show_panics();
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
     let saved = saved.take().unwrap_or_else(|| store.new_chat(&partner));
@@ -130,7 +131,7 @@ impl Dialogue {
         };
         self.progress.settle().await;
         match result {
-            Some(Ok(value)) => print_result(&value)?,
+            Some(Ok(value)) => print_value(&value)?,
             Some(Err(error)) => self.fail(&chain(&error)),
             None => self.fail("stopped by the user"),
         }

@@ -7,6 +7,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::CommandError;
+use super::rule_file::RuleFile;
 use crate::app::project::Project;
 use crate::base::printable::printable;
 use crate::plane::approval::Policy;
@@ -39,6 +40,8 @@ pub(super) struct Entries {
     pub(super) refuses_input: bool,
     /// Whether the program runs projects, and there was none.
     pub(super) needs_project: bool,
+    /// Where rules of the user are written.
+    pub(super) rules: RuleFile,
 }
 
 impl FileOptions {
@@ -54,7 +57,10 @@ impl FileOptions {
             builder = builder.preferred_policy(policy);
         }
         let path = self.project.as_deref().or(runs_projects.then_some(Path::new(".")));
-        let Some(path) = path else { return Ok((builder, Entries::default())) };
+        let given = self.policy.clone().map(RuleFile::read);
+        let Some(path) = path else {
+            return Ok((builder, Entries { rules: given.unwrap_or_default(), ..Entries::default() }));
+        };
         let project = Project::open(path).map_err(CommandError::from_error)?;
         for warning in project.warnings() {
             // Ignored: standard error may be closed.
@@ -65,6 +71,7 @@ impl FileOptions {
             arguments: project.arguments().cloned(),
             workers: project.workers().map(str::to_owned).collect(),
             refuses_input: !project.takes_input(),
+            rules: given.unwrap_or_else(|| RuleFile::of_project(&project)),
             needs_project: runs_projects && self.project.is_none() && project.workers().next().is_none(),
         };
         Ok((builder.project(project), entries))

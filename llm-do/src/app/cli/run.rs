@@ -8,7 +8,6 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::future::poll_immediate;
-use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -16,6 +15,7 @@ use super::args::{RunOptions, SessionOptions};
 use super::flags::Flag;
 use super::input::root;
 use super::progress::Progress;
+use super::project::Entries;
 use super::terminal_user::{NoTerminalApprover, TerminalUser};
 use super::wait_notice::{await_with_notice, with_wait_notice};
 use super::{CommandError, files, print};
@@ -51,7 +51,7 @@ pub(super) fn run(
     let file = options.events.as_deref().map(|path| create_events(path, options.journal.as_deref())).transpose()?;
     let progress = Progress::new(verbosity(options.session.verbose));
     let token = builder.cancellation_token();
-    let mut builder = configure(builder, &options.session, &progress);
+    let mut builder = configure(builder, &options.session, &entries, &progress);
     let cannot_ask = builder.has_no_approver();
     let is_asking = builder.asks_approver();
     if cannot_ask {
@@ -60,6 +60,7 @@ pub(super) fn run(
     if let Some(file) = &file {
         builder = builder.shared_sink(Arc::clone(file) as _);
     }
+    let (mut builder, printed) = options.output.add_to(builder);
     if let Some(journal) = journal {
         builder = builder.journal(journal);
     }
@@ -77,6 +78,9 @@ pub(super) fn run(
         if let Some(file) = file {
             finish_events(file, &token).await?;
         }
+        if let Some(printed) = printed {
+            finish_events(printed, &token).await?;
+        }
         Ok((result, is_aborted))
     })??;
     let journal = options.journal.as_deref();
@@ -84,8 +88,8 @@ pub(super) fn run(
         let hint = journal.map(resume_hint).unwrap_or_default();
         return Err(CommandError::Error(format!("aborted by user{hint}")));
     }
+    options.output.print(&result, &handle)?;
     let returned = result.map_err(|error| run_error(&error, journal, cannot_ask, is_asking))?;
-    print_result(returned.value())?;
     files::write_all(returned.attachments(), options.files.as_deref())
 }
 
@@ -102,7 +106,10 @@ fn create_events(path: &Path, journal: Option<&Path>) -> Result<Arc<EventFile>, 
 }
 
 /// Waits until all events are written or the user interrupts, since the reader of the events may block.
-async fn finish_events(file: Arc<EventFile>, token: &CancellationToken) -> Result<(), CommandError> {
+async fn finish_events<W>(file: Arc<JsonLines<W>>, token: &CancellationToken) -> Result<(), CommandError>
+where
+    W: Write + Send + 'static,
+{
     let writing = tokio::task::spawn_blocking(move || file.finish());
     // The events of an aborted run are written too; the next interrupt ends the process.
     let can_be_aborted = !token.is_cancelled();
@@ -137,7 +144,12 @@ fn print_usage(used: &UsageTree) {
 }
 
 /// Applies the options; settings without an option stay as the application set them.
-pub(super) fn configure(mut builder: RuntimeBuilder, options: &SessionOptions, progress: &Progress) -> RuntimeBuilder {
+pub(super) fn configure(
+    mut builder: RuntimeBuilder,
+    options: &SessionOptions,
+    entries: &Entries,
+    progress: &Progress,
+) -> RuntimeBuilder {
     if let Some(model) = &options.model {
         builder = builder.model(model);
     }
@@ -153,7 +165,7 @@ pub(super) fn configure(mut builder: RuntimeBuilder, options: &SessionOptions, p
     if options.return_permission_errors {
         builder = builder.return_permission_errors(true);
     }
-    let user = TerminalUser::new(progress.clone());
+    let user = TerminalUser::new(progress.clone(), entries.rules.clone());
     if TerminalUser::is_available() {
         builder = builder.default_approver(user.clone());
     }
@@ -232,15 +244,6 @@ fn is_journal_error(error: &CallError) -> bool {
     let first: &(dyn std::error::Error + 'static) = error;
     std::iter::successors(Some(first), |error| error.source())
         .any(|error| error.is::<JournalError>() || matches!(error.downcast_ref(), Some(CallError::Journal { .. })))
-}
-
-/// Prints text as it is, `null` as nothing, and any other value as JSON.
-pub(super) fn print_result(result: &Value) -> Result<(), CommandError> {
-    match result {
-        Value::Null => Ok(()),
-        Value::String(text) => print_safely(text),
-        other => print_safely(&format!("{other:#}")),
-    }
 }
 
 /// Prints the text unchanged to a file or pipe, and with control characters escaped to a terminal.

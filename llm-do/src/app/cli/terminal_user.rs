@@ -10,6 +10,7 @@ use super::console::{self, Terminal};
 use super::gate::ClosedGate;
 use super::keyboard::{Keyboard, Withdrawal};
 use super::progress::Progress;
+use super::rule_file::RuleFile;
 use crate::plane::approval::{ApprovalRequest, Approver, Decision};
 
 /// The user at the terminal: approves calls and answers questions of tools. Clones share one lock on the terminal.
@@ -17,11 +18,17 @@ use crate::plane::approval::{ApprovalRequest, Approver, Decision};
 pub(super) struct TerminalUser {
     progress: Progress,
     terminal: Arc<Mutex<()>>,
+    rules: RuleFile,
 }
 
 impl TerminalUser {
-    pub(super) fn new(progress: Progress) -> Self {
-        Self { progress, terminal: Arc::default() }
+    pub(super) fn new(progress: Progress, rules: RuleFile) -> Self {
+        Self { progress, terminal: Arc::default(), rules }
+    }
+
+    /// Returns the file for rules of the user.
+    pub(super) fn rules(&self) -> &RuleFile {
+        &self.rules
     }
 
     /// Returns whether a terminal is available.

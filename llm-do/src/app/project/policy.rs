@@ -55,9 +55,19 @@ pub(super) fn from_node(node: &Node, file: &Path, key: &str, faults: &mut Vec<Fa
 fn with_places(mut policy: Policy, node: &Node, file: &Path) -> Policy {
     let Content::Map(kinds) = &node.content else { return policy };
     for (_, rules) in kinds {
-        let Content::Map(rules) = &rules.content else { continue };
-        for (name, _) in rules {
-            policy.place(&name.name, format!("{}:{}", shown(file).display(), name.place.line));
+        let mut place = |name: &str, place: Place| {
+            policy.place(name, format!("{}:{}", shown(file).display(), place.line));
+        };
+        match &rules.content {
+            Content::Map(rules) => rules.iter().for_each(|(name, _)| place(&name.name, name.place)),
+            Content::List(calls) => {
+                for tool in calls.iter().filter_map(|call| call.get("tool")) {
+                    if let Content::String(name) = &tool.content {
+                        place(name, tool.place);
+                    }
+                }
+            }
+            _ => {}
         }
     }
     policy

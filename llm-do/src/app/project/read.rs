@@ -239,7 +239,9 @@ impl ProjectReader<'_> {
             self.report.fault(self.path, file.place, message);
             return None;
         }
-        policy::read(&path, self.report)
+        let policy = policy::read(&path, self.report);
+        self.project.policy_file = Some(path);
+        policy
     }
 
     fn entry(&mut self, entry: EntryKey) {

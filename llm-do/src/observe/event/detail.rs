@@ -90,6 +90,8 @@ pub enum RuleSource {
     User,
     /// The policy's function.
     Function,
+    /// The policy's rule for calls with exactly these arguments.
+    PolicyCall,
     /// The policy's rule for the tool.
     PolicyTool,
     /// The policy's rule for the worker.

@@ -60,11 +60,11 @@ fn outcome() -> impl Strategy<Value = Outcome> {
 
 fn rule() -> impl Strategy<Value = RuleSource> {
     use RuleSource::{
-        DeclaredTool, DeclaredToolset, Effect, Function, Journal, PolicyTool, PolicyToolset, PolicyWorker,
+        DeclaredTool, DeclaredToolset, Effect, Function, Journal, PolicyCall, PolicyTool, PolicyToolset, PolicyWorker,
         PolicyWorkers, User,
     };
     prop_oneof![
-        of([User, Journal, Function, PolicyTool, PolicyWorker, PolicyWorkers, DeclaredTool, Effect]),
+        of([User, Journal, Function, PolicyCall, PolicyTool, PolicyWorker, PolicyWorkers, DeclaredTool, Effect]),
         name().prop_map(PolicyToolset),
         name().prop_map(DeclaredToolset),
     ]

@@ -9,10 +9,10 @@ use llm_do_worker_file::did_you_mean;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Rule;
+use super::{ApprovalRequest, Rule};
 use crate::declare::tool::Effect;
 use crate::observe::event::{Caller, ItemKind};
-use crate::plane::registry::Registry;
+use crate::plane::registry::{Registered, Registry};
 
 type Decide = dyn Fn(&ProposedCall<'_>) -> Option<Rule> + Send + Sync;
 
@@ -24,6 +24,8 @@ pub struct Policy {
     pub(super) tools: BTreeMap<Arc<str>, Rule>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) toolsets: BTreeMap<Arc<str>, Rule>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    calls: Vec<CallRule>,
     pub(super) workers: WorkerRule,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) worker_overrides: BTreeMap<Arc<str>, WorkerRule>,
@@ -49,6 +51,16 @@ impl Policy {
     #[must_use]
     pub fn tool(mut self, name: impl Into<Arc<str>>, rule: Rule) -> Self {
         self.tools.insert(name.into(), rule);
+        self
+    }
+
+    /// Sets the rule for calls of a tool with exactly these arguments, before the rule for the tool. Default: none.
+    ///
+    /// The arguments are all that an approver sees: decoded, with defaults filled in. A call with files or with other
+    /// fields beside them is another call.
+    #[must_use]
+    pub fn call(mut self, tool: impl Into<Arc<str>>, arguments: Value, rule: Rule) -> Self {
+        self.calls.push(CallRule { tool: tool.into(), arguments, rule });
         self
     }
 
@@ -117,6 +129,17 @@ impl Policy {
         self
     }
 
+    /// Returns whether the rule for a tool depends on the arguments of the call.
+    pub(super) fn has_calls_of(&self, tool: &Registered) -> bool {
+        self.calls.iter().any(|call| call.is_of(tool))
+    }
+
+    /// Returns the rule for a call with exactly these arguments.
+    pub(super) fn exact(&self, tool: &Registered, request: &ApprovalRequest) -> Option<&Rule> {
+        let mut of_tool = self.calls.iter().filter(|call| request.is_shown_in_full() && call.is_of(tool));
+        of_tool.find(|call| call.arguments == request.arguments).map(|call| &call.rule)
+    }
+
     /// Sets where the rule for a name stands, for errors.
     #[cfg(feature = "project")]
     pub(crate) fn place(&mut self, name: &str, place: String) {
@@ -129,6 +152,7 @@ impl Policy {
         add_missing(&mut self.places, other.places);
         add_missing(&mut self.tools, other.tools);
         add_missing(&mut self.toolsets, other.toolsets);
+        self.calls.extend(other.calls);
         self.workers = self.workers.or(other.workers);
         add_missing(&mut self.worker_overrides, other.worker_overrides);
         self.server_side_tools = self.server_side_tools.or(other.server_side_tools);
@@ -147,6 +171,7 @@ impl Policy {
         let server_side: Vec<_> = ServerSideTool::ALL.iter().map(ServerSideTool::name).collect();
         let server_side = ("server-side tool", &*server_side);
         let rules = unknown(self.tools.keys(), tool, toolset)
+            .chain(unknown(self.calls.iter().map(|call| &call.tool), tool, toolset))
             .chain(unknown(self.toolsets.keys(), toolset, tool))
             .chain(unknown(self.worker_overrides.keys(), ("worker", &workers), tool))
             .chain(unknown(self.server_side_overrides.keys(), server_side, tool));
@@ -185,12 +210,29 @@ impl fmt::Debug for Policy {
         f.debug_struct("Policy")
             .field("tools", &self.tools)
             .field("toolsets", &self.toolsets)
+            .field("calls", &self.calls)
             .field("workers", &self.workers)
             .field("worker_overrides", &self.worker_overrides)
             .field("server_side_tools", &self.server_side_tools)
             .field("server_side_overrides", &self.server_side_overrides)
             .field("decide", &self.decide.as_ref().map(|_| ".."))
             .finish_non_exhaustive()
+    }
+}
+
+/// A rule for calls with exactly these arguments.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CallRule {
+    pub(crate) tool: Arc<str>,
+    pub(crate) arguments: Value,
+    pub(crate) rule: Rule,
+}
+
+impl CallRule {
+    /// Returns whether it is a rule for a tool, under each of its names.
+    fn is_of(&self, tool: &Registered) -> bool {
+        *self.tool == *tool.name() || tool.alias_of() == Some(&*self.tool)
     }
 }
 

@@ -64,6 +64,11 @@ pub struct ApprovalRequest {
 }
 
 impl ApprovalRequest {
+    /// Returns whether the arguments are all that the call has: no files, no other fields, and a tool with this name alone.
+    pub(crate) fn is_shown_in_full(&self) -> bool {
+        self.given.is_none() && !self.has_files && self.variant.is_none()
+    }
+
     /// Creates a request for tests of an approver: no description, no caller, position 1 of 1.
     #[must_use]
     pub fn new(tool: impl Into<Arc<str>>, arguments: Value) -> Self {

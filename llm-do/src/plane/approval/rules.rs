@@ -93,7 +93,8 @@ impl Rules {
     /// Returns the rule for all calls of a tool, if it does not depend on their arguments.
     pub(super) fn fixed(&self, tool: &Registered) -> Option<&SourcedRule> {
         let resolved = self.resolved.get(tool.place?)?;
-        (self.policy.decide.is_none() && resolved.with_files.is_none()).then_some(&resolved.plain)
+        let is_fixed = self.policy.decide.is_none() && resolved.with_files.is_none() && !self.policy.has_calls_of(tool);
+        is_fixed.then_some(&resolved.plain)
     }
 
     /// Returns the rule for a call; the request is built only if the rule depends on the arguments.
@@ -108,10 +109,24 @@ impl Rules {
             // Not in the registry: a run-time worker.
             None => Cow::Owned(self.resolve(tool).for_call(request)?.clone()),
         };
-        if self.policy.decide.is_none() || fixed.rule.is_blocked() {
+        if fixed.rule.is_blocked() {
             return Ok(fixed);
         }
-        Ok(self.decide_call(tool, by, request.get()?).map_or(fixed, Cow::Owned))
+        let decided = match &self.policy.decide {
+            Some(_) => self.decide_call(tool, by, request.get()?),
+            None => None,
+        };
+        match decided {
+            None if self.policy.has_calls_of(tool) => Ok(self.exact(tool, request.get()?).map_or(fixed, Cow::Owned)),
+            None => Ok(fixed),
+            Some(decided) => Ok(Cow::Owned(decided)),
+        }
+    }
+
+    /// Returns the policy's rule for a call with exactly these arguments.
+    fn exact(&self, tool: &Registered, request: &ApprovalRequest) -> Option<SourcedRule> {
+        let rule = self.policy.exact(tool, request)?.clone();
+        Some(SourcedRule { rule, source: RuleSource::PolicyCall })
     }
 
     /// Returns the decision of the policy's function about a call, if there is one.

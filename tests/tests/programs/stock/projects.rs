@@ -1,5 +1,7 @@
 //! Projects that are run, called and checked.
 
+use serde_json::Value;
+
 use super::{ASSISTANT, Place};
 
 const EDITOR: &str = "---\nname: editor\nmodel: echo:model\n---\nEdit.\n";
@@ -98,6 +100,27 @@ fn a_policy_file_decides_before_that_of_the_project() {
     assert_eq!(place.read("b.txt"), "b");
     place.write("allow.json", r#"{ "tool": {} }"#);
     place.run(&["run", "--policy", "allow.json", write]).fails(1, "allow.json:1: `tool`: unknown field `tool`");
+}
+
+#[test]
+fn programs_read_the_result_with_its_usage_or_after_the_events() {
+    let place = Place::new(&[("main.worker", ASSISTANT)]);
+    let json: Value = serde_json::from_str(&place.run(&["run", "--output", "json", "hello"]).output()).unwrap();
+    assert_eq!(json["result"], "echo 1: hello");
+    assert_eq!(json["usage"]["input_tokens"], 10, "{json}");
+    assert_eq!(json["run"].as_str().map(str::len), Some(36));
+
+    let lines = place.run(&["run", "--output", "jsonl", "hello"]).output();
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (last, events) = lines.split_last().unwrap();
+    assert_eq!(last["result"], "echo 1: hello");
+    assert!(events.len() > 3 && events.iter().all(|event| event["seq"].is_number()), "{events:?}");
+
+    let write = r#"call write_file {"path":"b.txt","content":"b"}"#;
+    let failed = place.run(&["run", "--output", "json", "--reject-all", write]);
+    let json: Value = serde_json::from_str(&failed.out).unwrap();
+    assert_eq!(failed.code, Some(1));
+    assert!(json["error"].as_str().unwrap().contains("denied"), "{json}");
 }
 
 #[test]

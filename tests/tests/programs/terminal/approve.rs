@@ -50,7 +50,8 @@ fn lines_pasted_at_a_question_do_not_answer_the_next_one() {
 #[test]
 fn only_a_whole_word_approves() {
     let mut session = session_with_question();
-    for line in ["a", "a second line of the text", "yes please", "y, then", "session of today", "s s", "approve", "all"]
+    for line in
+        ["ab", "a second line of the text", "yes please", "y, then", "session of today", "s s", "approve", "all"]
     {
         session.type_in(&format!("{line}\n"));
         session.wait_for(PROMPT);

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::super::rule_file::RuleFile;
 use super::{CommandError, Progress, TerminalUser};
 
 /// Where the user's lines come from.
@@ -14,7 +15,11 @@ pub(super) enum Lines {
 
 impl Lines {
     pub(super) fn new(progress: &Progress) -> Self {
-        if TerminalUser::is_available() { Self::Terminal(TerminalUser::new(progress.clone())) } else { Self::Piped }
+        if TerminalUser::is_available() {
+            Self::Terminal(TerminalUser::new(progress.clone(), RuleFile::default()))
+        } else {
+            Self::Piped
+        }
     }
 
     pub(super) fn is_terminal(&self) -> bool {

@@ -1,0 +1,66 @@
+//! How the result of a run is printed: as text, as one JSON object, or after the events as JSON Lines.
+
+use std::io;
+use std::sync::Arc;
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+use super::run::print_safely;
+use super::{CommandError, print};
+use crate::base::error::{CallError, chain};
+use crate::declare::tool::ToolReturn;
+use crate::observe::event::JsonLines;
+use crate::session::runtime::{RunHandle, RuntimeBuilder};
+
+/// A form of output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// The result: text as it is, other values as JSON.
+    #[default]
+    Text,
+    /// A JSON object with `result` or `error`, `run` and `usage`.
+    Json,
+    /// Each event as a line of JSON, and then that object on one line.
+    Jsonl,
+}
+
+/// Events on standard output.
+pub(super) type PrintedEvents = JsonLines<io::Stdout>;
+
+impl Format {
+    /// Adds the sink of the events that are printed.
+    pub(super) fn add_to(self, builder: RuntimeBuilder) -> (RuntimeBuilder, Option<Arc<PrintedEvents>>) {
+        if self != Self::Jsonl {
+            return (builder, None);
+        }
+        let events = Arc::new(JsonLines::new(io::stdout()));
+        (builder.shared_sink(Arc::clone(&events) as _), Some(events))
+    }
+
+    /// Prints the result of a run; of a failed one only if a program reads it.
+    pub(super) fn print(self, result: &Result<ToolReturn, CallError>, run: &RunHandle) -> Result<(), CommandError> {
+        let object = || {
+            let (key, value) = match result {
+                Ok(returned) => ("result", returned.value().clone()),
+                Err(error) => ("error", Value::String(chain(error))),
+            };
+            json!({ key: value, "run": run.id(), "usage": run.usage_tree().total() })
+        };
+        match (self, result) {
+            (Self::Text, Ok(returned)) => print_value(returned.value()),
+            (Self::Text, Err(_)) => Ok(()),
+            (Self::Json, _) => print(&format!("{:#}", object())),
+            (Self::Jsonl, _) => print(&object().to_string()),
+        }
+    }
+}
+
+/// Prints text as it is, `null` as nothing, and any other value as JSON.
+pub(super) fn print_value(result: &Value) -> Result<(), CommandError> {
+    match result {
+        Value::Null => Ok(()),
+        Value::String(text) => print_safely(text),
+        other => print_safely(&format!("{other:#}")),
+    }
+}
