@@ -63,7 +63,7 @@ pub(crate) fn forbid() {
 fn permitted(provider: &str, url: &Url) -> Result<(), ProviderError> {
     #[cfg(feature = "testing")]
     if FORBIDDEN.load(Ordering::Relaxed) && !is_here(url) {
-        let text = format!("real requests are forbidden, and one to {} was made; use a test model", origin(url));
+        let text = format!("`forbid_requests` blocked a request to {}; use a test model", origin(url));
         return Err(ProviderError::new(provider, ErrorKind::Configuration, text));
     }
     Ok(())
@@ -118,7 +118,7 @@ impl Endpoint {
     ) -> Result<Self, ProviderError> {
         let whole = format!("{}{path}", base.trim_end_matches('/'));
         let url = Url::parse(&whole).ok().filter(|url| matches!(url.scheme(), "http" | "https")).ok_or_else(|| {
-            let text = "the base URL is not one; write it like `http://127.0.0.1:8080/v1`";
+            let text = "invalid base URL: expected an `http` or `https` URL such as `http://127.0.0.1:8080/v1`";
             ProviderError::new(provider, ErrorKind::Configuration, text)
         })?;
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);

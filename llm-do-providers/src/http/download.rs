@@ -43,7 +43,7 @@ impl FileServer {
         idle: Duration,
     ) -> Result<Self, ProviderError> {
         let base = Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https")).ok_or_else(|| {
-            let text = "the address of the hub is not one; write it like `https://huggingface.co`";
+            let text = "invalid address of the hub: expected an `http` or `https` URL such as `https://huggingface.co`";
             ProviderError::new(provider, ErrorKind::Configuration, text)
         })?;
         // Files are downloaded one by one, so that HTTP/2 only adds flow control.

@@ -70,13 +70,17 @@ fn warnings(settings: &Settings, thinks: bool, ignores_stops: bool) -> Warnings 
     let mut warnings = Warnings::default();
     let is_greedy = settings.temperature.is_none_or(|temperature| temperature < MIN_TEMPERATURE);
     let has = [
-        ("presence_penalty", settings.presence_penalty.is_some(), "the embedded model has no such penalty"),
-        ("frequency_penalty", settings.frequency_penalty.is_some(), "the embedded model has no such penalty"),
+        ("presence_penalty", settings.presence_penalty.is_some(), "embedded models do not support it"),
+        ("frequency_penalty", settings.frequency_penalty.is_some(), "embedded models do not support it"),
         ("service_tier", settings.service_tier.is_some(), "the model runs in this process"),
         ("top_p", settings.top_p.is_some() && is_greedy, "without a `temperature`, the most likely token is sampled"),
         ("seed", settings.seed.is_some() && is_greedy, "without a `temperature`, the most likely token is sampled"),
         ("stop", !settings.stop.is_empty() && ignores_stops, "the answer must be complete JSON"),
-        ("thinking", settings.thinking.is_some_and(|level| !level.is_off()) && !thinks, "the model cannot think"),
+        (
+            "thinking",
+            settings.thinking.is_some_and(|level| !level.is_off()) && !thinks,
+            "the model does not support thinking",
+        ),
     ];
     for (setting, _, reason) in has.into_iter().filter(|(_, is_set, _)| *is_set) {
         warnings.changed(setting, format!("no effect: {reason}"));

@@ -18,7 +18,7 @@ fn a_schema_that_grows_without_end_is_refused() {
     schema["anyOf"] = json!([{"$ref": "#/$defs/L0"}]);
     schema["$defs"] = Value::Object(levels);
     let text = translate(&schema).unwrap_err().to_string();
-    assert!(text.contains("belongs to more than 10000 schemas"), "{text}");
+    assert!(text.contains("is part of a schema with more than 10000 subschemas"), "{text}");
 }
 
 /// JSON that looks like a schema, and is mostly not a valid one.
