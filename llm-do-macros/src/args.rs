@@ -2,9 +2,9 @@
 
 pub(crate) mod approval;
 pub(crate) mod entry;
-pub(crate) mod heading;
 pub(crate) mod parameter;
 pub(crate) mod server_side;
+pub(crate) mod shared_keys;
 pub(crate) mod stateful;
 pub(crate) mod timeout;
 pub(crate) mod tool;

@@ -31,7 +31,7 @@ pub(crate) use self::stateful::{Close, Open, Stateful, without_attribute};
 pub(crate) use self::toolset::Toolset;
 pub(crate) use self::worker_file::{File, OutputSchema};
 use crate::args::approval::Approval;
-use crate::args::heading::Heading;
+use crate::args::shared_keys::SharedKeys;
 use crate::args::toolset::Toolsets;
 use crate::args::{self, tool, worker};
 use crate::errors::Errors;
@@ -95,16 +95,22 @@ pub(crate) struct Callable {
 }
 
 impl Callable {
-    fn read(kind: Kind, heading: Heading, function: &Function, owner: Option<&Type>, errors: &mut Errors) -> Self {
+    fn read(
+        kind: Kind,
+        shared_keys: SharedKeys,
+        function: &Function,
+        owner: Option<&Type>,
+        errors: &mut Errors,
+    ) -> Self {
         let signature = &function.signature;
-        let arguments = heading.args.unwrap_or_else(|| signature.ident.clone());
+        let arguments = shared_keys.args.unwrap_or_else(|| signature.ident.clone());
         let has_type = name::check_type(&arguments, "the argument struct", "name it with `args = SomeName`", errors);
         let is_free = owner.is_some() || signature.receiver().is_none();
         let has_struct = has_type && is_free && signature.variadic.is_none();
         signature::check(kind, function, errors);
         let mut parameters = param::read_all(kind, function, owner, errors);
         let mut output = owned::output(kind, &signature.output, errors);
-        param::check_contexts(kind, &arguments, heading.toolsets.is_some(), &parameters, errors);
+        param::check_contexts(kind, &arguments, shared_keys.toolsets.is_some(), &parameters, errors);
         if signature.generics.type_params().next().is_some() || signature.generics.const_params().next().is_some() {
             // A type parameter does not exist outside the function, so it would cause further errors there.
             parameters.clear();
@@ -113,17 +119,17 @@ impl Callable {
         Self {
             kind,
             vis: function.vis.clone(),
-            name: name::item_name(&signature.ident, heading.name.as_ref(), errors),
+            name: name::item_name(&signature.ident, shared_keys.name.as_ref(), errors),
             ident: signature.ident.clone(),
             owner: owner.cloned(),
-            description: docs::description(kind, heading.description, function, errors),
+            description: docs::description(kind, shared_keys.description, function, errors),
             docs: docs::attributes(&function.attrs),
             cfgs: cfgs(&function.attrs),
             is_async: signature.asyncness.is_some(),
             is_opaque: output.as_ref().is_some_and(owned::is_opaque),
             has_struct,
-            toolsets: heading.toolsets,
-            timeout: heading.timeout,
+            toolsets: shared_keys.toolsets,
+            timeout: shared_keys.timeout,
             arguments,
             parameters,
             output,
@@ -160,10 +166,10 @@ impl Tool {
         if let (Some(inline), Some(_)) = (&tool.inline, &function.signature.asyncness) {
             errors.push(inline, "`inline` applies to a sync `fn` only; remove it from this `async fn`");
         }
-        if let (Some(inline), Some(_)) = (&tool.inline, &tool.heading.timeout) {
+        if let (Some(inline), Some(_)) = (&tool.inline, &tool.shared_keys.timeout) {
             errors.push(inline, "an `inline` tool cannot time out; remove `inline` or `timeout`");
         }
-        let callable = Callable::read(Kind::Tool, tool.heading, function, owner, errors);
+        let callable = Callable::read(Kind::Tool, tool.shared_keys, function, owner, errors);
         // Invalid parameters are missing.
         let is_whole = callable.parameters.len() == function.signature.inputs.len();
         let summary = tool.summary.filter(|_| is_whole).map(|summary| summary::read(&summary, &callable, errors));
@@ -181,7 +187,7 @@ impl Entry {
     /// Reads the attribute and the function under it.
     pub(crate) fn read(args: TokenStream, function: &Function, errors: &mut Errors) -> Self {
         let entry: args::entry::Entry = args::parse(args, errors);
-        Self { callable: Callable::read(Kind::Entry, entry.heading, function, None, errors) }
+        Self { callable: Callable::read(Kind::Entry, entry.shared_keys, function, None, errors) }
     }
 }
 
@@ -212,8 +218,8 @@ impl Worker {
         if let (Some(_), Some(globs)) = (&args.model, &args.compatible_models) {
             errors.push(&globs.0, MODEL_CHOICE);
         }
-        let heading = std::mem::take(&mut args.heading);
-        let callable = Callable::read(Kind::Worker, heading, function, None, errors);
+        let shared_keys = std::mem::take(&mut args.shared_keys);
+        let callable = Callable::read(Kind::Worker, shared_keys, function, None, errors);
         // Invalid parameters are missing.
         if let Some(file) = file.as_ref().filter(|_| callable.parameters.len() == function.signature.inputs.len()) {
             file.check(&callable, errors);

@@ -33,8 +33,8 @@ pub fn events(bytes: &[u8]) {
     assert_eq!(all_events(bytes.chunks(1).map(Bytes::copy_from_slice).collect()), whole);
 }
 
-/// The body of a refusal, whose first two bytes are its status.
-pub fn refusal(bytes: &[u8]) {
+/// The body of an error response, whose first two bytes are its status.
+pub fn error_response(bytes: &[u8]) {
     let Some((status, body)) = bytes.split_first_chunk() else { return };
     let status = 400 + u16::from_le_bytes(*status) % 200;
     let error = refused("test", "the key", status, body);

@@ -8,7 +8,7 @@ mod parts;
 mod server_side;
 mod stream;
 mod thinking;
-mod uses;
+mod tool_uses;
 mod wire;
 
 use std::sync::Arc;

@@ -5,9 +5,9 @@ mod client_config;
 mod clients;
 #[cfg(feature = "local-download")]
 mod download;
+mod error_response;
 mod events;
 mod fault;
-mod refusal;
 mod response_body;
 mod response_meta;
 mod tail;
@@ -27,12 +27,12 @@ pub(crate) use self::call::PreparedRequest;
 pub(crate) use self::client_config::{ClientConfig, ServerDefaults, Timeouts, config_setters};
 #[cfg(feature = "local-download")]
 pub(crate) use self::download::{FileResponse, FileServer};
-pub(crate) use self::events::Events;
 #[cfg(fuzzing)]
-pub(crate) use self::refusal::refused;
-pub(crate) use self::refusal::reported;
+pub(crate) use self::error_response::refused;
+pub(crate) use self::error_response::reported;
+pub(crate) use self::events::Events;
 use self::response_body::{ResponseBody, StreamLimits};
-use self::response_meta::{RefusalHeaders, ResponseMeta};
+use self::response_meta::{ErrorHeaders, ResponseMeta};
 use crate::error::{ErrorKind, ProviderError};
 use crate::secret::ApiKey;
 
@@ -63,7 +63,7 @@ pub(crate) fn forbid() {
 fn permitted(provider: &str, url: &Url) -> Result<(), ProviderError> {
     #[cfg(feature = "testing")]
     if FORBIDDEN.load(Ordering::Relaxed) && !is_here(url) {
-        let text = format!("real requests are forbidden, and one to {} was made; use a test model", origin(url));
+        let text = format!("`forbid_requests` blocked a request to {}; use a test model", origin(url));
         return Err(ProviderError::new(provider, ErrorKind::Configuration, text));
     }
     Ok(())
@@ -118,7 +118,7 @@ impl Endpoint {
     ) -> Result<Self, ProviderError> {
         let whole = format!("{}{path}", base.trim_end_matches('/'));
         let url = Url::parse(&whole).ok().filter(|url| matches!(url.scheme(), "http" | "https")).ok_or_else(|| {
-            let text = "the base URL is not one; write it like `http://127.0.0.1:8080/v1`";
+            let text = "invalid base URL: expected an `http` or `https` URL such as `http://127.0.0.1:8080/v1`";
             ProviderError::new(provider, ErrorKind::Configuration, text)
         })?;
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
@@ -224,10 +224,10 @@ impl Endpoint {
 
     async fn refused(&self, mut answer: Response) -> ProviderError {
         let status = answer.status().as_u16();
-        let headers = RefusalHeaders::read(answer.headers());
+        let headers = ErrorHeaders::read(answer.headers());
         let body = timeout(REFUSAL, self.read(&mut answer, REFUSAL_SIZE)).await;
         let body = body.ok().and_then(Result::ok).unwrap_or_default();
-        headers.add_to(refusal::refused(self.provider, &self.key_hint, status, &body))
+        headers.add_to(error_response::refused(self.provider, &self.key_hint, status, &body))
     }
 
     fn origin(&self) -> String {

@@ -7,6 +7,7 @@ mod decoder;
 mod engine;
 mod event_sender;
 mod fault;
+mod generation;
 mod gguf;
 mod grammar;
 mod sampler;
@@ -20,7 +21,6 @@ mod thinking;
 mod thread;
 mod vocabulary;
 mod weights;
-mod writer;
 
 #[cfg(test)]
 #[path = "../tests/families/tiny.rs"]

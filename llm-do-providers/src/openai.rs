@@ -327,7 +327,7 @@ mod tests {
         ] {
             let error = at(server, &[("OPENAI_API_KEY", "sk-1")]).unwrap_err();
             assert_eq!((error.kind(), error.provider()), (ErrorKind::Configuration, server.prefix()));
-            assert!(error.to_string().contains(&format!("set `{key}`, or `{url}`")), "{error}");
+            assert!(error.to_string().contains(&format!("set `{key}`, or set `{url}`")), "{error}");
             assert_eq!(at(server, &[(key, "k")]).unwrap().name(), format!("{}:gpt-5", server.prefix()));
             assert!(at(server, &[(url, "http://127.0.0.1:1")]).is_ok(), "another server needs no key");
         }

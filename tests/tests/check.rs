@@ -112,7 +112,7 @@ fn all_faults_of_the_linked_items_are_reported_together() {
         "`too_high` (tests/tests/check.rs:69): the default of `rank` does not follow its schema: 9 is greater",
         "`one_way` (tests/tests/check.rs:75): the example of `text` cannot be decoded: this way only",
         "`dangling` (tests/tests/check.rs:81): the schema of its arguments is invalid",
-        "the example of `tags` has another order each time",
+        "the example of `tags` is serialized in a different order each time",
         "Database` for `stateful`",
     ] {
         assert!(faults.contains(part), "no {part:?} in {faults}");

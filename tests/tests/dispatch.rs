@@ -164,7 +164,7 @@ async fn all_invalid_arguments_are_reported_together_with_their_paths() {
 
 #[tokio::test]
 async fn an_unknown_name_gets_a_suggestion() {
-    assert_eq!(error_of("jion", Value::Null).await, "no tool `jion`: did you mean `join`?");
+    assert_eq!(error_of("jion", Value::Null).await, "unknown tool `jion`: did you mean `join`?");
 }
 
 #[tokio::test]
@@ -217,7 +217,7 @@ async fn a_schema_shows_descriptions_and_defaults_and_no_titles() {
 async fn missing_state_is_reported_for_all_tools_when_the_runtime_is_built() {
     let error = Runtime::builder().build().unwrap_err();
     let text = error.to_string();
-    assert!(text.starts_with("missing state; give it with `Runtime::builder().state(..)`:\n  `"), "{text}");
+    assert!(text.starts_with("missing state; set it with `Runtime::builder().state(..)`:\n  `"), "{text}");
     assert!(text.contains("\n  `Vec<&'static str>` for `count`"), "{text}");
     assert_eq!(format!("{error:?}"), text, "a test that fails with `?` shows the text");
 }

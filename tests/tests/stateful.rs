@@ -370,7 +370,7 @@ async fn instances_of_a_dropped_run_are_closed_in_reverse_order() {
 async fn a_close_that_times_out_fails_the_call() {
     let runtime = runtime().0.close_timeout(Duration::from_millis(20)).build().unwrap();
     let error = runtime.run(stuck {}).await.unwrap_err();
-    assert_eq!(chain(&error), "`stuck` failed: a toolset could not be closed: it took longer than 20ms");
+    assert_eq!(chain(&error), "`stuck` failed: a toolset could not be closed: `close` took longer than 20ms");
 }
 
 #[tokio::test]

@@ -273,9 +273,9 @@ async fn invalid_limits_and_timeouts_are_reported_when_the_runtime_is_built() {
         builder().worker_limits("answr_soon", limits()).worker_limits("hang", limits()).timeout("dawdel", SECOND);
     let error = invalid.timeout("hang", Duration::ZERO).build().unwrap_err().to_string();
     let faults = [
-        "`timeout`: the timeout of `hang` is 0; it must be longer",
+        "`timeout`: the timeout of `hang` is 0; it must be longer than 0",
         "`timeout`: unknown name `dawdel`; did you mean `dawdle`?",
-        "`worker_limits`: `hang` is not a worker but of kind `tool`; set the limits of the run instead",
+        "`worker_limits`: `hang` is of kind `tool`, not `worker`; set the limits of the run instead",
         "`worker_limits`: unknown name `answr_soon`; did you mean `answer_soon`?",
     ];
     assert_eq!(error, format!("invalid limits or timeouts:\n  {}", faults.join("\n  ")));

@@ -30,7 +30,7 @@ fn all_workers_that_do_not_match_their_types_are_reported_together() {
     let error = Registry::collect().unwrap_err();
     let [native, schema, prompted] = error.faults() else { panic!("{error}") };
     for fault in [native, prompted] {
-        assert!(fault.contains("plain text needs no schema") && fault.contains("worker_outputs.rs:"), "{fault}");
+        assert!(fault.contains("plain text, which needs no schema") && fault.contains("worker_outputs.rs:"), "{fault}");
     }
     assert!(native.starts_with("`answer` (") && native.contains("`output = native`"), "{native}");
     assert!(prompted.contains("`output = prompted`"), "{prompted}");
@@ -39,8 +39,8 @@ fn all_workers_that_do_not_match_their_types_are_reported_together() {
         "{schema}"
     );
     for difference in [
-        "its properties are `remarks`, `score`, but the Rust type has `notes`, `score`",
-        "its required properties are empty, but the Rust type has `score`",
+        "properties differ: the schema has `remarks`, `score`, the Rust type has `notes`, `score`",
+        "required properties differ: the schema has none, the Rust type has `score`",
         "`score` has the type `string`, but the Rust type has `integer`",
     ] {
         assert!(schema.contains(difference), "{schema}");

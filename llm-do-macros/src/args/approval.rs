@@ -19,13 +19,13 @@ pub(crate) enum Approval {
 }
 
 /// The arguments of an attribute with the key `approval`.
-pub(crate) trait Approved: 'static {
+pub(crate) trait HasApproval: 'static {
     /// Returns the value of the key.
     fn approval(&mut self) -> &mut Option<Approval>;
 }
 
 /// The key `approval`.
-pub(crate) const fn key<A: Approved>() -> Key<A> {
+pub(crate) const fn key<A: HasApproval>() -> Key<A> {
     Key::new("approval = ask | pre_approved | blocked(\"reason\")", |args, value| {
         value.fill_with(args.approval(), Approval::parse)
     })

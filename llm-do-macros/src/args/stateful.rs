@@ -2,7 +2,7 @@
 
 use syn::LitStr;
 
-use super::approval::{self, Approval, Approved};
+use super::approval::{self, Approval, HasApproval};
 use super::{Grammar, Key, Text};
 
 /// The arguments of `#[tool]` on an `impl`, whose methods are tools.
@@ -16,7 +16,7 @@ pub(crate) struct Stateful {
     pub(crate) approval: Option<Approval>,
 }
 
-impl Approved for Stateful {
+impl HasApproval for Stateful {
     fn approval(&mut self) -> &mut Option<Approval> {
         &mut self.approval
     }

@@ -3,15 +3,15 @@
 use syn::parse::ParseStream;
 use syn::{Ident, LitStr, Path};
 
-use super::approval::{self, Approval, Approved};
-use super::heading::{self, Headed, Heading};
+use super::approval::{self, Approval, HasApproval};
+use super::shared_keys::{self, HasSharedKeys, SharedKeys};
 use super::{Grammar, Key, did_you_mean};
 use crate::errors::Errors;
 
 /// The arguments of `#[tool]`.
 #[derive(Default)]
 pub(crate) struct Tool {
-    pub(crate) heading: Heading,
+    pub(crate) shared_keys: SharedKeys,
     /// What a call may change.
     pub(crate) effect: Option<Effect>,
     /// Whether calls need approval.
@@ -24,13 +24,13 @@ pub(crate) struct Tool {
     pub(crate) inline: Option<Ident>,
 }
 
-impl Headed for Tool {
-    fn heading(&mut self) -> &mut Heading {
-        &mut self.heading
+impl HasSharedKeys for Tool {
+    fn shared_keys(&mut self) -> &mut SharedKeys {
+        &mut self.shared_keys
     }
 }
 
-impl Approved for Tool {
+impl HasApproval for Tool {
     fn approval(&mut self) -> &mut Option<Approval> {
         &mut self.approval
     }
@@ -39,8 +39,8 @@ impl Approved for Tool {
 impl Grammar for Tool {
     const DOCS: &'static str = "llm_do::tool";
     const KEYS: &'static [Key<Self>] = &[
-        heading::name(),
-        heading::args(),
+        shared_keys::name(),
+        shared_keys::args(),
         Key::new("effect = read_only | idempotent | destructive", |tool, value| {
             value.fill_with(&mut tool.effect, Effect::parse)
         }),
@@ -48,9 +48,9 @@ impl Grammar for Tool {
         Key::new("summary = \".. {argument} ..\"", |tool, value| value.fill(&mut tool.summary)),
         Key::new("preview = path", |tool, value| value.fill(&mut tool.preview)),
         Key::new("inline", |tool, value| value.flag(&mut tool.inline)),
-        heading::timeout(),
-        heading::toolsets(),
-        heading::description(),
+        shared_keys::timeout(),
+        shared_keys::toolsets(),
+        shared_keys::description(),
     ];
 }
 

@@ -8,7 +8,7 @@ use syn::{Attribute, Ident, LitStr, Token, Visibility, bracketed, parenthesized,
 
 use self::member::Listed;
 pub(crate) use self::member::{Member, Pick, text};
-use super::approval::{self, Approval, Approved};
+use super::approval::{self, Approval, HasApproval};
 use super::{Grammar, Key, parse, separated, skip_to_comma};
 use crate::errors::Errors;
 
@@ -51,7 +51,7 @@ pub(crate) struct GroupKeys {
     pub(crate) approval: Option<Approval>,
 }
 
-impl Approved for GroupKeys {
+impl HasApproval for GroupKeys {
     fn approval(&mut self) -> &mut Option<Approval> {
         &mut self.approval
     }

@@ -5,15 +5,15 @@ use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, LitStr, Token};
 
-use super::heading::{self, Headed, Heading};
 use super::server_side::ServerSideTools;
+use super::shared_keys::{self, HasSharedKeys, SharedKeys};
 use super::{Grammar, Key, Text, texts};
 use crate::errors::Errors;
 
 /// The arguments of `#[worker]`.
 #[derive(Default)]
 pub(crate) struct Worker {
-    pub(crate) heading: Heading,
+    pub(crate) shared_keys: SharedKeys,
     /// The worker file, which sets other keys.
     pub(crate) file: Option<LitStr>,
     /// The model, if the worker requires one.
@@ -38,24 +38,24 @@ pub(crate) struct Worker {
     pub(crate) limits: Option<Expr>,
 }
 
-impl Headed for Worker {
-    fn heading(&mut self) -> &mut Heading {
-        &mut self.heading
+impl HasSharedKeys for Worker {
+    fn shared_keys(&mut self) -> &mut SharedKeys {
+        &mut self.shared_keys
     }
 }
 
 impl Grammar for Worker {
     const DOCS: &'static str = "llm_do::worker";
     const KEYS: &'static [Key<Self>] = &[
-        heading::name(),
-        heading::args(),
+        shared_keys::name(),
+        shared_keys::args(),
         Key::new("file = \"..\"", |worker, value| value.fill(&mut worker.file)),
         Key::new("model = \"..\"", |worker, value| value.fill(&mut worker.model)),
         Key::new("compatible_models = [\"..\", ..]", |worker, value| {
             value.fill_with(&mut worker.compatible_models, Globs::parse)
         }),
         Key::new("instructions = \"..\"", |worker, value| value.fill(&mut worker.instructions)),
-        heading::toolsets(),
+        shared_keys::toolsets(),
         Key::new("server_side_tools = [web_search, ..]", |worker, value| {
             value.fill_with(&mut worker.server_side_tools, ServerSideTools::parse)
         }),
@@ -67,8 +67,8 @@ impl Grammar for Worker {
         Key::new("max_turns = N", |worker, value| value.fill(&mut worker.max_turns)),
         Key::new("retries = N", |worker, value| value.fill(&mut worker.retries)),
         Key::new("limits = expr", |worker, value| value.fill(&mut worker.limits)),
-        heading::timeout(),
-        heading::description(),
+        shared_keys::timeout(),
+        shared_keys::description(),
     ];
 }
 

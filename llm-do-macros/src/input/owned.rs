@@ -133,7 +133,10 @@ impl Faults {
         match self.place {
             Place::Argument { writer } if !is_plain(reference) => {
                 let state = if reference.mutability.is_some() { format!("Mutex<{owned}>") } else { owned.clone() };
-                format!("{}: write `{owned}` here if {writer} writes it\n{}", self.rule, injected(&state, writer))
+                format!(
+                    "{}: write `{owned}` here if {writer} provides it, or `State<{state}>` if the application does",
+                    self.rule
+                )
             }
             _ => format!("{}: write `{owned}` here", self.rule),
         }
@@ -143,19 +146,21 @@ impl Faults {
     fn state_fault(&self, ty: &Type) -> Option<String> {
         match self.place {
             _ if !state::is_state(ty) => None,
-            Place::Argument { writer } => Some(injected(&spelled(referent(ty)), writer)),
+            Place::Argument { writer } => {
+                let ty = spelled(referent(ty));
+                Some(format!(
+                    "shared state cannot be an argument, since {writer} provides arguments: write `State<{ty}>`"
+                ))
+            }
             Place::Answer => {
                 let ty = spelled(referent(ty));
-                Some(format!("a worker's result is written by the model: return the value that `{ty}` holds"))
+                Some(format!(
+                    "a worker cannot return shared state, since the model writes the result: return the value that `{ty}` holds"
+                ))
             }
             Place::Output => None,
         }
     }
-}
-
-/// Reports state that is used as an argument.
-fn injected(ty: &str, writer: &str) -> String {
-    format!("state is injected: write `State<{ty}>`; {writer} provides arguments")
 }
 
 impl<'ast> Visit<'ast> for Faults {

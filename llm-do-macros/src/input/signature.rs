@@ -18,13 +18,14 @@ pub(super) fn check(kind: Kind, function: &Function, errors: &mut Errors) {
 /// The runtime calls the function, from safe Rust.
 fn check_qualifiers(kind: Kind, signature: &Signature, errors: &mut Errors) {
     if let Some(constness) = &signature.constness {
-        errors.push(constness, format!("{kind} cannot be `const`; remove it"));
+        errors.push(constness, format!("{kind} cannot be `const`; remove `const`"));
     }
     if let Safety::Unsafe(unsafety) = &signature.safety {
-        errors.push(unsafety, format!("{kind} cannot be `unsafe`; remove it, or wrap the function in a safe one"));
+        errors
+            .push(unsafety, format!("{kind} cannot be `unsafe`; remove `unsafe`, or wrap the function in a safe one"));
     }
     if let Some(Abi { extern_token, .. }) = &signature.abi {
-        errors.push(extern_token, format!("{kind} cannot be `extern`; remove it"));
+        errors.push(extern_token, format!("{kind} cannot be `extern`; remove `extern`"));
     }
 }
 

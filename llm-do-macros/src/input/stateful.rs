@@ -130,7 +130,7 @@ impl Open {
             errors.push(param, "`open` cannot be generic; use a concrete type");
         }
         if matches!(signature.output, ReturnType::Default) {
-            errors.push(&signature.ident, "`open` must return `Self` or a `Result` of it");
+            errors.push(&signature.ident, "`open` must return `Self` or `Result<Self, ..>`");
         }
         let inputs = signature.inputs.iter().filter(|input| matches!(input, FnArg::Typed(_)));
         let parameters: Vec<_> = inputs.filter_map(|input| param::read_injected(input, errors)).collect();

@@ -62,7 +62,7 @@ pub(super) fn read(args: &mut Worker, errors: &mut Errors) -> Option<File> {
 
 /// Gives the description that an unread file may give, so that its absence is not another fault.
 fn stand_in(args: &mut Worker, literal: &LitStr) {
-    args.heading.description.get_or_insert_with(|| Text(parse_quote_spanned!(literal.span()=> #literal)));
+    args.shared_keys.description.get_or_insert_with(|| Text(parse_quote_spanned!(literal.span()=> #literal)));
 }
 
 fn in_file(literal: &LitStr, place: Place) -> String {

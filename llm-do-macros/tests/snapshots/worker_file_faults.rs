@@ -14,10 +14,10 @@
     "../tests/files/faulty.worker:5: unknown key `hint`; did you mean `hints`?\nkeys: `name`, `description`, `model`, `compatible_models`, `tools`, `toolsets`, `server_side_tools`, `hints`, `settings`, `output`, `max_turns`, `retries`, `limits`, `timeout`, `input_schema`, `output_schema`, `skills`, `context`\nsee \"Keys of a worker file\" in the documentation of `llm_do::worker`"
 }
 ::core::compile_error! {
-    "../tests/files/faulty.worker:6: `input_schema` does not match `reviewer`: its properties are `file`, the parameters are `path`"
+    "../tests/files/faulty.worker:6: `input_schema` does not match `reviewer`: properties of the schema: `file`; parameters of the function: `path`"
 }
 ::core::compile_error! {
-    "../tests/files/faulty.worker:6: `input_schema` does not match `reviewer`: its required properties are none, the required parameters are `path`"
+    "../tests/files/faulty.worker:6: `input_schema` does not match `reviewer`: required properties of the schema: none; required parameters of the function: `path`"
 }
 ///Arguments of the worker `reviewer`.
 ///

@@ -101,14 +101,18 @@ impl Reader<'_> {
     }
 
     /// Reads a whole number from 0 to `max`.
-    pub fn count<T: TryFrom<i128>>(&mut self, node: &Node, max: impl Display) -> Option<T> {
-        let expected = format!("a whole number from 0 to {max}");
+    pub fn count<T: TryFrom<i128>>(&mut self, node: &Node, max: impl Into<u64>) -> Option<T> {
+        let expected = match max.into() {
+            u64::MAX => "a whole number of at least 0".to_owned(),
+            max => format!("a whole number from 0 to {max}"),
+        };
         match node.content {
             Content::Whole(whole) => {
                 let count = T::try_from(whole).ok();
                 count.or_else(|| self.invalid(node.place, format!("expected {expected}, found {whole}")))
             }
-            Content::Number(number) => self.invalid(node.place, format!("expected {expected}, found {number}")),
+            // `Debug` keeps the fraction of `1000.0`.
+            Content::Number(number) => self.invalid(node.place, format!("expected {expected}, found {number:?}")),
             _ => self.wrong(expected, node),
         }
     }

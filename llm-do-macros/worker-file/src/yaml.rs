@@ -2,7 +2,7 @@
 
 use saphyr::{LoadableYamlNode, MarkedYaml, Marker, Scalar, YamlData};
 
-use crate::bounds::{self, Wholes};
+use crate::bounds::{self, LargeIntegers};
 use crate::{Fault, Place};
 
 /// A value and where it begins.
@@ -76,7 +76,7 @@ fn in_file(place: Place, first_line: usize) -> Place {
 /// Converts loaded YAML to nodes.
 struct Reader<'a> {
     first_line: usize,
-    wholes: &'a Wholes,
+    wholes: &'a LargeIntegers,
     faults: &'a mut Vec<Fault>,
 }
 
@@ -113,8 +113,7 @@ impl Reader<'_> {
 
     /// Returns a whole number that the loader rounds, since it has no unsigned integers.
     fn large(&mut self, whole: Option<u64>, place: Place) -> Content {
-        let message =
-            "whole number outside of 64 bits; write it with a fraction, such as `1e30`, or as a string in quotes";
+        let message = "whole number does not fit in 64 bits; write it as a float, such as `1e30`, or put it in quotes";
         whole.map_or_else(|| self.invalid(place, message), |whole| Content::Whole(whole.into()))
     }
 

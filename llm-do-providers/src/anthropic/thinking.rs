@@ -45,7 +45,9 @@ impl Plan {
         match (capabilities.thinking, settings.thinking) {
             (_, None) => {}
             (AnthropicThinking::Never, Some(level)) if level.is_off() => {}
-            (AnthropicThinking::Never, Some(_)) => plan.warnings.not_sent("thinking", "the model does not think"),
+            (AnthropicThinking::Never, Some(_)) => {
+                plan.warnings.not_sent("thinking", "the model does not support thinking");
+            }
             (AnthropicThinking::Budget, Some(level)) => plan.set_budget(capabilities, settings, level, messages),
             (AnthropicThinking::Effort, Some(level)) => plan.set_effort(capabilities, level),
         }
@@ -114,7 +116,8 @@ impl Plan {
         match capabilities.thinking_off {
             ThinkingOff::Disabled if is_off => self.thinking = Some(ThinkingConfig::Disabled),
             ThinkingOff::BetweenTools if is_off => {
-                self.warnings.changed("thinking", "`off` sent as `between_tools`, the least that the model accepts");
+                self.warnings
+                    .changed("thinking", "`off` sent as `between_tools`, the lowest level that the model accepts");
                 self.thinking = Some(ThinkingConfig::BetweenTools);
             }
             _ => {
@@ -133,7 +136,7 @@ impl Plan {
         let sampling = if thinks { Sampling::Neither } else { capabilities.sampling };
         let is_sampled = sampling != Sampling::Neither;
         let reason =
-            if thinks { "the model does not accept it while it thinks" } else { "the model does not accept it" };
+            if thinks { "the model does not accept it while thinking is on" } else { "the model does not accept it" };
         self.temperature = self.warnings.accept("temperature", settings.temperature, is_sampled, reason);
         let has_both = sampling == Sampling::Either && self.temperature.is_some();
         let reason = if has_both { "the model does not accept it together with `temperature`" } else { reason };

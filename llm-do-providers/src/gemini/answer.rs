@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::convert::{self, CandidateFinish};
-use super::wire::{AnswerPart, BlobPiece, Candidate, Chunk, FunctionCallPart, Kind, Own, Tokens};
-use super::{PROVIDER, uses};
+use super::wire::{AnswerBlob, AnswerPart, Candidate, Chunk, FunctionCallPart, Kind, ServerTool, Tokens};
+use super::{PROVIDER, tool_uses};
 use crate::attachment::Attachment;
 use crate::lenient::Word;
 use crate::message::{FinishReason, ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall};
@@ -123,11 +123,11 @@ impl GeminiAccumulator {
             }
             return;
         }
-        if let Some(urls) = uses::urls(&fetched) {
-            let error = uses::unread(&fetched);
+        if let Some(urls) = tool_uses::urls(&fetched) {
+            let error = tool_uses::unread(&fetched);
             self.used(ServerSideToolUse::new("web_fetch", urls, Value::Object(fetched)).with_error(error));
         }
-        if let Some(queries) = uses::queries(&grounding) {
+        if let Some(queries) = tool_uses::queries(&grounding) {
             self.used(ServerSideToolUse::new("web_search", queries, Value::Object(grounding)));
         }
     }
@@ -141,10 +141,10 @@ impl GeminiAccumulator {
             self.grow(piece, events);
         }
         if let Some(notes) = candidate.url_context_metadata {
-            self.notes(*notes, events, "web_fetch", uses::urls, |answer| &mut answer.fetched);
+            self.notes(*notes, events, "web_fetch", tool_uses::urls, |answer| &mut answer.fetched);
         }
         if let Some(notes) = candidate.grounding_metadata {
-            self.notes(*notes, events, "web_search", uses::queries, |answer| &mut answer.grounding);
+            self.notes(*notes, events, "web_search", tool_uses::queries, |answer| &mut answer.grounding);
         }
         self.finish =
             candidate.finish_reason.as_ref().map(Word::as_str).and_then(convert::parse_finish).or(self.finish);
@@ -175,7 +175,7 @@ impl GeminiAccumulator {
             // The drafts of an image, which are not part of the answer.
             Kind::Media(_) if thought => {}
             Kind::Media(blob) => self.show(blob, signature),
-            Kind::Own(own, value) => self.use_tool(own, value, signature, events),
+            Kind::ServerTool(own, value) => self.use_tool(own, value, signature, events),
             Kind::Unknown(fields) => self.keep(fields, thought, signature),
         }
     }
@@ -241,7 +241,7 @@ impl GeminiAccumulator {
         self.parts.push(ResponsePart::ToolCall(ToolCall { provider_data, ..ToolCall::new(id, name, arguments) }));
     }
 
-    fn show(&mut self, blob: BlobPiece, signature: Option<String>) {
+    fn show(&mut self, blob: AnswerBlob, signature: Option<String>) {
         let Some(file) = Attachment::from_base64(blob.mime_type, &blob.data) else {
             self.fault = Some("the answer has a file that is not base64");
             return;
@@ -252,9 +252,15 @@ impl GeminiAccumulator {
         }
     }
 
-    fn use_tool(&mut self, own: Own, value: Value, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
-        self.has_uses |= matches!(own, Own::ToolCall | Own::ToolResponse);
-        let Some(used) = uses::take(own, value, signature, &mut self.parts) else {
+    fn use_tool(
+        &mut self,
+        own: ServerTool,
+        value: Value,
+        signature: Option<String>,
+        events: &mut VecDeque<StreamEvent>,
+    ) {
+        self.has_uses |= matches!(own, ServerTool::ToolCall | ServerTool::ToolResponse);
+        let Some(used) = tool_uses::take(own, value, signature, &mut self.parts) else {
             // The last part has its result now.
             if let Some(ResponsePart::ServerSideTool(used)) = self.parts.last() {
                 events.push_back(used.done());

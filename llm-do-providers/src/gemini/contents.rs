@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::PROVIDER;
 use super::parts::{self, content, text_part};
-use super::uses;
+use super::tool_uses;
 use super::wire::{Args, Content, Data, FunctionCall, Part};
 use crate::capability::GeminiCapabilities;
 use crate::error::ProviderError;
@@ -59,7 +59,7 @@ fn model<'a>(answer: &'a [ResponsePart], capabilities: &GeminiCapabilities) -> V
                 parts.extend(signature.map(|signature| Part { data, thought: true, signature: Some(signature) }));
             }
             ResponsePart::ToolCall(call) => parts.push(function_call(call)),
-            ResponsePart::ServerSideTool(used) => parts.extend(uses::parts(used)),
+            ResponsePart::ServerSideTool(used) => parts.extend(tool_uses::parts(used)),
             ResponsePart::Attachment(file) => parts.extend(parts::blob(file).map(Data::Blob).map(Part::from)),
             ResponsePart::Opaque(data) => {
                 let signed =

@@ -119,7 +119,7 @@ fn generation_config<'a>(
 fn seed(seed: u64, warnings: &mut Warnings) -> u64 {
     let cut = seed & u64::from(u32::MAX >> 1);
     if cut != seed {
-        warnings.changed("seed", format!("{seed} sent as {cut}: the API takes 31 bits"));
+        warnings.changed("seed", format!("{seed} sent as {cut}: the API accepts at most 31 bits"));
     }
     cut
 }

@@ -17,7 +17,7 @@ pub(super) fn config(
     match capabilities.thinking {
         GeminiThinking::Never => {
             if is_on {
-                warnings.not_sent("thinking", "the model does not think");
+                warnings.not_sent("thinking", "the model does not support thinking");
             }
             None
         }
@@ -27,7 +27,7 @@ pub(super) fn config(
         }
         GeminiThinking::Budget { min, max, can_turn_off } => {
             let tokens = if can_turn_off && !is_on { 0 } else { tokens(level, max).clamp(min, max) };
-            warnings.thinking_as_tokens(level, tokens, &format!("the model takes {min} to {max}"));
+            warnings.thinking_as_tokens(level, tokens, &format!("the model accepts {min} to {max}"));
             Some(ThinkingConfig { thinking_budget: Some(tokens), ..shown })
         }
         GeminiThinking::Levels { minimal, medium } => {

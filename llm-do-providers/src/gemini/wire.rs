@@ -3,7 +3,7 @@
 //! By <https://ai.google.dev/api/generate-content> and <https://ai.google.dev/api/caching#Content>.
 
 mod answer;
-mod piece;
+mod answer_part;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 pub(super) use self::answer::{Candidate, Chunk, Tokens};
-pub(super) use self::piece::{AnswerPart, Blob as BlobPiece, FunctionCallPart, Kind, Own};
+pub(super) use self::answer_part::{AnswerPart, Blob as AnswerBlob, FunctionCallPart, Kind, ServerTool};
 use crate::attachment::Attachment;
 
 #[derive(Debug, Serialize)]
@@ -55,7 +55,7 @@ pub(super) enum Data<'a> {
     FunctionCall(FunctionCall<'a>),
     FunctionResponse(FunctionResponse<'a>),
     /// A field that Gemini itself wrote, under its name.
-    Own(&'a str, &'a Value),
+    ServerTool(&'a str, &'a Value),
     /// A whole part that Gemini wrote.
     Whole(&'a Map<String, Value>),
 }
@@ -80,7 +80,7 @@ impl Serialize for Part<'_> {
             Data::Blob(blob) => part.serialize_entry("inlineData", blob)?,
             Data::FunctionCall(call) => part.serialize_entry("functionCall", call)?,
             Data::FunctionResponse(response) => part.serialize_entry("functionResponse", response)?,
-            Data::Own(name, value) => part.serialize_entry(name, value)?,
+            Data::ServerTool(name, value) => part.serialize_entry(name, value)?,
             Data::Whole(fields) => fields.iter().try_for_each(|(name, value)| part.serialize_entry(name, value))?,
         }
         if self.thought {

@@ -125,7 +125,8 @@ impl ClientConfig {
         let mut endpoint = Endpoint::new(defaults.provider, protocol, base, path)?;
         if self.api_key.is_none() && defaults.key_required_at.is_some_and(|host| endpoint.is_at(host)) {
             let (key, url) = (defaults.key_variable(), defaults.url_variable);
-            return Err(defaults.configuration(format!("no key; set `{key}`, or `{url}` to a server without keys")));
+            return Err(defaults
+                .configuration(format!("missing API key; set `{key}`, or set `{url}` to a server that needs no key")));
         }
         endpoint.key_hint = format!("`{}` or the key given in code", defaults.key_variable());
         endpoint.timeouts = self.timeouts;

@@ -10,7 +10,7 @@ use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, HeaderValue, LOCATION, RAN
 use reqwest::{Client, ClientBuilder, Method, Request, Response, Url};
 use tokio::time::timeout;
 
-use super::response_meta::RefusalHeaders;
+use super::response_meta::ErrorHeaders;
 use super::{clients, fault, permitted};
 use crate::error::{ErrorKind, ProviderError};
 use crate::secret::ApiKey;
@@ -43,7 +43,7 @@ impl FileServer {
         idle: Duration,
     ) -> Result<Self, ProviderError> {
         let base = Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https")).ok_or_else(|| {
-            let text = "the address of the hub is not one; write it like `https://huggingface.co`";
+            let text = "invalid address of the hub: expected an `http` or `https` URL such as `https://huggingface.co`";
             ProviderError::new(provider, ErrorKind::Configuration, text)
         })?;
         // Files are downloaded one by one, so that HTTP/2 only adds flow control.
@@ -170,7 +170,7 @@ impl FileResponse {
     /// Returns an error of that kind with this answer's status, request ID and time to wait.
     pub(crate) fn refusal(&self, kind: ErrorKind, text: String) -> ProviderError {
         let error = ProviderError::new(self.provider, kind, text).with_status(self.status());
-        RefusalHeaders::read(self.response.headers()).add_to(error)
+        ErrorHeaders::read(self.response.headers()).add_to(error)
     }
 
     /// Returns the target of the answer, if it is a redirect.

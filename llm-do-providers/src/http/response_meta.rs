@@ -1,19 +1,19 @@
-//! The headers of an answer: the request ID and, for a refusal, whether and when to retry.
+//! The headers of an answer: the request ID and, for an error response, whether and when to retry.
 
 use std::time::{Duration, SystemTime};
 
 use reqwest::Response;
 use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
 
-use super::refusal::is_word;
+use super::error_response::is_word;
 use crate::error::ProviderError;
 use crate::retry;
 
 /// The headers in which providers send the request ID.
 const REQUEST_ID: [&str; 2] = ["x-request-id", "request-id"];
 
-/// The headers of a refusal.
-pub(super) struct RefusalHeaders {
+/// The headers of an error response.
+pub(super) struct ErrorHeaders {
     retry_after: Option<Duration>,
     should_retry: Option<bool>,
     request_id: Option<HeaderValue>,
@@ -26,7 +26,7 @@ pub(crate) struct ResponseMeta {
     request_id: Option<HeaderValue>,
 }
 
-impl RefusalHeaders {
+impl ErrorHeaders {
     pub(super) fn read(headers: &HeaderMap) -> Self {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         Self {

@@ -9,9 +9,9 @@ use std::thread;
 use super::engine::Engine;
 use super::event_sender::EventSender;
 use super::fault;
+use super::generation;
 use super::single_thread;
 use super::task::Task;
-use super::writer;
 use crate::error::ProviderError;
 use crate::model::StreamEvent;
 use crate::response::Response;
@@ -70,7 +70,7 @@ fn answer(engine: &mut Option<Engine>, path: &Path, job: &Job) -> Result<Respons
         job.events.send(Ok(StreamEvent::Waiting { on: loading(path) }));
         engine.insert(Engine::load(path)?)
     };
-    writer::answer(engine, &job.task, &job.model, &job.events)
+    generation::generate(engine, &job.task, &job.model, &job.events)
 }
 
 /// Describes what the first request waits for.

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::convert;
 use super::dialect::Dialect;
-use super::reasoning::{Reasoning, ReasoningPiece};
-use super::wire::{CallPiece, Choice, Chunk, Delta, FunctionPiece};
+use super::reasoning::{Reasoning, ReasoningDelta};
+use super::wire::{Choice, Chunk, Delta, FunctionDelta, ToolCallDelta};
 use crate::lenient::Word;
 use crate::message::{FinishReason, ResponsePart, ToolCall};
 use crate::model::StreamEvent;
@@ -26,7 +26,7 @@ pub(crate) struct ChatAccumulator {
     model: Option<String>,
     thinking: Reasoning,
     text: String,
-    calls: Vec<GrowingCall>,
+    calls: Vec<PartialCall>,
     refused: bool,
     begun: bool,
     finish: Option<FinishReason>,
@@ -34,7 +34,7 @@ pub(crate) struct ChatAccumulator {
 }
 
 #[derive(Clone, Debug, Default)]
-struct GrowingCall {
+struct PartialCall {
     /// The server's index for it, which may be missing or wrong.
     index: Option<i64>,
     /// Whether it came as the older `function_call`.
@@ -137,7 +137,7 @@ impl ChatAccumulator {
 
     fn grow(&mut self, delta: Delta, is_whole: bool, events: &mut VecDeque<StreamEvent>) {
         let content = delta.content.unwrap_or_default();
-        let piece = ReasoningPiece {
+        let piece = ReasoningDelta {
             reasoning_content: delta.reasoning_content,
             reasoning: delta.reasoning,
             details: match delta.reasoning_details.map(|details| *details) {
@@ -172,24 +172,24 @@ impl ChatAccumulator {
     }
 
     /// Takes the older form only where the newer one is not used: servers that send both mean one call.
-    fn grow_legacy(&mut self, piece: Option<Box<FunctionPiece>>, events: &mut VecDeque<StreamEvent>) {
+    fn grow_legacy(&mut self, piece: Option<Box<FunctionDelta>>, events: &mut VecDeque<StreamEvent>) {
         let Some(piece) = piece else { return };
         match self.calls.first() {
             Some(call) if !call.legacy => return,
             Some(_) => {}
-            None => self.calls.push(GrowingCall { legacy: true, ..GrowingCall::default() }),
+            None => self.calls.push(PartialCall { legacy: true, ..PartialCall::default() }),
         }
         self.grow_call(0, None, *piece, events);
     }
 
     /// The place of the call that `piece` belongs to; a new one if it begins a call.
-    fn place(&mut self, piece: &CallPiece) -> usize {
+    fn place(&mut self, piece: &ToolCallDelta) -> usize {
         let known = match piece.index {
             Some(_) => self.calls.iter().rposition(|call| call.index == piece.index),
             None => self.calls.len().checked_sub(1),
         };
         known.filter(|place| !self.calls[*place].is_another(piece)).unwrap_or_else(|| {
-            self.calls.push(GrowingCall { index: piece.index, ..GrowingCall::default() });
+            self.calls.push(PartialCall { index: piece.index, ..PartialCall::default() });
             self.calls.len() - 1
         })
     }
@@ -198,7 +198,7 @@ impl ChatAccumulator {
         &mut self,
         place: usize,
         id: Option<String>,
-        piece: FunctionPiece,
+        piece: FunctionDelta,
         events: &mut VecDeque<StreamEvent>,
     ) {
         let call = &mut self.calls[place];
@@ -218,9 +218,9 @@ impl ChatAccumulator {
     }
 }
 
-impl GrowingCall {
+impl PartialCall {
     /// Whether `piece`, which has the number of this call or none, begins another call: one with a name and its own id.
-    fn is_another(&self, piece: &CallPiece) -> bool {
+    fn is_another(&self, piece: &ToolCallDelta) -> bool {
         let name = piece.function.as_ref().and_then(|function| function.name.as_deref()).unwrap_or_default();
         let id = piece.id.as_deref().unwrap_or_default();
         let is_whole = piece.index.is_none() && id.is_empty() && !name.is_empty() && !self.name.is_empty();

@@ -18,7 +18,7 @@ const PLAIN: &str = "reasoning";
 
 /// The thoughts in one piece of an answer.
 #[derive(Debug, Default)]
-pub(super) struct ReasoningPiece {
+pub(super) struct ReasoningDelta {
     pub(super) reasoning_content: Option<String>,
     pub(super) reasoning: Option<String>,
     pub(super) details: Option<Vec<Value>>,
@@ -39,8 +39,8 @@ pub(super) struct Reasoning {
 
 impl Reasoning {
     /// Takes a piece, and returns the text to show.
-    pub(super) fn take(&mut self, piece: ReasoningPiece) -> Option<String> {
-        let ReasoningPiece { reasoning_content, reasoning, details, chunks, is_whole } = piece;
+    pub(super) fn take(&mut self, piece: ReasoningDelta) -> Option<String> {
+        let ReasoningDelta { reasoning_content, reasoning, details, chunks, is_whole } = piece;
         let shown = |text: Option<String>, field| text.filter(|text| !text.is_empty()).map(|text| (field, text));
         let plain = shown(reasoning_content, CONTENT).or_else(|| shown(reasoning, PLAIN));
         self.field = plain.as_ref().map(|(field, _)| *field).or(self.field);

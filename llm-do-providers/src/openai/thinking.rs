@@ -10,7 +10,7 @@ use crate::settings::{Settings, ThinkingLevel, Warnings};
 /// The reason for a setting that the server has no field for.
 pub(super) const NO_FIELD: &str = "the server has no field for it";
 const NOT_ACCEPTED: &str = "the model does not accept it";
-const NOT_WHILE_THINKING: &str = "the model does not accept it while it thinks";
+const NOT_WHILE_THINKING: &str = "the model does not accept it while thinking is on";
 
 /// The thinking that is sent, and its effects on other settings.
 #[derive(Debug)]
@@ -148,7 +148,7 @@ impl<'a> Fields<'a> {
         match self.reasoning_effort {
             Some("none") if is_replaced && !is_off(level) => {
                 let how = format!(
-                    "{level} sent as `none`: over chat completions the model calls tools only while it does not think; \
+                    "{level} sent as `none`: over chat completions the model calls tools only with thinking off; \
                      use `openai-responses:{model}`"
                 );
                 warnings.changed("thinking", how);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-pub(super) use self::answer::{CallPiece, Choice, Chunk, Delta, FunctionPiece, Tokens};
+pub(super) use self::answer::{Choice, Chunk, Delta, FunctionDelta, Tokens, ToolCallDelta};
 use super::thinking::Fields;
 use crate::attachment::Attachment;
 

@@ -33,7 +33,7 @@ pub(super) fn request<'a>(
     let mut warnings = warnings(settings, capabilities, effort);
     let samples = capabilities.samples(effort);
     let unsampled = if capabilities.may_think() {
-        "the model does not accept it while it thinks"
+        "the model does not accept it while thinking is on"
     } else {
         "the model does not accept it"
     };

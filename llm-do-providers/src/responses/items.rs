@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::PROVIDER;
-use super::wire::{Item, Output, OwnItem, Part};
+use super::wire::{CreatedItem, Item, Output, Part};
 use crate::attachment::Attachment;
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::{Message, ProviderData, ResponsePart, ToolCall, ToolResult, UserPart};
@@ -37,7 +37,7 @@ pub(super) fn input(messages: &[Message], may_think: bool) -> Result<Vec<Item<'_
 
 fn user(parts: &[UserPart]) -> Result<Item<'_>, ProviderError> {
     let content = parts.iter().map(part).collect::<Result<_, _>>()?;
-    Ok(Item::Ours(OwnItem::Message { role: "user", content, rest: None }))
+    Ok(Item::Created(CreatedItem::Message { role: "user", content, rest: None }))
 }
 
 fn part(part: &UserPart) -> Result<Part<'_>, ProviderError> {
@@ -55,7 +55,7 @@ fn output(result: &ToolResult) -> Result<Item<'_>, ProviderError> {
         let text = (!content.is_empty()).then(|| Ok(Part::InputText { text: content.into() }));
         Output::Parts(text.into_iter().chain(attachments.iter().map(file)).collect::<Result<_, _>>()?)
     };
-    Ok(Item::Ours(OwnItem::FunctionCallOutput { call_id, output }))
+    Ok(Item::Created(CreatedItem::FunctionCallOutput { call_id, output }))
 }
 
 /// Adds an answer: thoughts and tool uses of other providers are left out.
@@ -101,13 +101,13 @@ fn is_head(item: &Value) -> bool {
 
 fn assistant_message<'a>(text: &'a str, rest: Option<&'a Value>) -> Item<'a> {
     let content = vec![Part::OutputText { text, annotations: [] }];
-    Item::Ours(OwnItem::Message { role: "assistant", content, rest })
+    Item::Created(CreatedItem::Message { role: "assistant", content, rest })
 }
 
 fn call<'a>(call: &'a ToolCall, own: Option<&'a Value>) -> Item<'a> {
     let id = own.and_then(|data| data["id"].as_str());
     let (call_id, name) = (call.id.as_str(), call.name.as_str());
-    Item::Ours(OwnItem::FunctionCall { id, call_id, name, arguments: arguments(&call.arguments) })
+    Item::Created(CreatedItem::FunctionCall { id, call_id, name, arguments: arguments(&call.arguments) })
 }
 
 fn is_thought(part: &ResponsePart) -> bool {
@@ -119,7 +119,7 @@ fn own(data: Option<&ProviderData>) -> Option<&Value> {
 }
 
 fn theirs(item: &Value) -> Item<'_> {
-    Item::Theirs(Cow::Borrowed(item))
+    Item::Received(Cow::Borrowed(item))
 }
 
 /// Returns a file as the kind of part that its media type has.

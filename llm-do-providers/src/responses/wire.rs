@@ -45,8 +45,8 @@ pub(super) struct ResponsesRequest<'a> {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Item<'a> {
-    Ours(OwnItem<'a>),
-    Theirs(Cow<'a, Value>),
+    Created(CreatedItem<'a>),
+    Received(Cow<'a, Value>),
     /// An image that the model made, with the rest of its item.
     Image {
         #[serde(flatten)]
@@ -57,7 +57,7 @@ pub(super) enum Item<'a> {
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum OwnItem<'a> {
+pub(super) enum CreatedItem<'a> {
     Message {
         role: &'static str,
         content: Vec<Part<'a>>,

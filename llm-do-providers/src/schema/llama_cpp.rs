@@ -7,7 +7,7 @@
 
 mod limits;
 #[cfg(test)]
-mod odd;
+mod malformed;
 mod pattern;
 mod plain;
 #[cfg(test)]

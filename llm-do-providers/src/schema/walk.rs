@@ -88,7 +88,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
                 let whole = self.resolved(keywords.clone())?;
                 self.split(whole)
             }
-            _ => Err(self.unsupported("is not a schema")),
+            _ => Err(self.unsupported("is not a schema: expected an object or a boolean")),
         }
     }
 
@@ -96,7 +96,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
     fn count(&mut self) -> Result<(), Unsupported> {
         self.left = self.left.checked_sub(1).ok_or_else(|| {
             self.unsupported(format!(
-                "belongs to more than {LARGEST} schemas after its references are inlined; split it"
+                "is part of a schema with more than {LARGEST} subschemas after references are inlined; split the schema"
             ))
         })?;
         Ok(())
@@ -117,7 +117,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
     /// Returns the properties of a schema in the dialect.
     pub(crate) fn properties(&mut self, whole: &Map<String, Value>) -> Result<Properties, Unsupported> {
         let Some(schemas) = whole.get("properties").and_then(Value::as_object) else {
-            return Err(self.unsupported("has odd `properties`"));
+            return Err(self.unsupported("has invalid `properties`: expected an object"));
         };
         let required = whole.get("required").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let mut properties = Properties::default();
@@ -261,7 +261,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
             }
         }
         if forms.is_empty() {
-            return Err(last.unwrap_or_else(|| self.unsupported("has no alternative")));
+            return Err(last.unwrap_or_else(|| self.unsupported("has no valid alternative")));
         }
         Ok(forms)
     }

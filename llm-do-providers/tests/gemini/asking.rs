@@ -272,7 +272,7 @@ async fn a_changed_value_causes_a_warning() {
         ("gemini-2.5-pro", Settings::new().thinking(ThinkingLevel::Off), "`off` sent as 128 tokens"),
         ("gemini-2.5-flash", Settings::new().thinking(99_999), "99999 tokens sent as 24576 tokens"),
         ("gemini-3.1-pro-preview", Settings::new().thinking(ThinkingLevel::Off), "`off` sent as `low`"),
-        ("gemini-3-flash", Settings::new().seed(u64::MAX), "sent as 2147483647: the API takes 31 bits"),
+        ("gemini-3-flash", Settings::new().seed(u64::MAX), "sent as 2147483647: the API accepts at most 31 bits"),
     ];
     for (name, settings, text) in cases {
         let server = Server::scripted([Reply::json(200, &body(&json!([{"text": "fine"}]), "STOP"))]).await;

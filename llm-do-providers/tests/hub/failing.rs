@@ -255,7 +255,12 @@ async fn an_invalid_url_is_an_error() {
     let world = World::new().await;
     for url in ["huggingface.co", "ftp://huggingface.co", ""] {
         let error = fetch(&world.builder(NAME).endpoint(url)).await.unwrap_err();
-        check(&error, ErrorKind::Configuration, None, "write it like `https://huggingface.co`");
+        check(
+            &error,
+            ErrorKind::Configuration,
+            None,
+            "invalid address of the hub: expected an `http` or `https` URL such as `https://huggingface.co`",
+        );
     }
 }
 
@@ -282,18 +287,8 @@ async fn nothing_is_downloaded_while_requests_are_forbidden() {
     llm_do_providers::forbid_requests();
     let world = World::new().await;
     let error = fetch(&world.builder(NAME).endpoint("http://hub.example")).await.unwrap_err();
-    check(
-        &error,
-        ErrorKind::Configuration,
-        None,
-        "real requests are forbidden, and one to http://hub.example was made",
-    );
+    check(&error, ErrorKind::Configuration, None, "`forbid_requests` blocked a request to http://hub.example");
     let elsewhere = Server::new(|_| Reply::linked(&content(), "http://cdn.example/x")).await;
     let error = fetch(&world.builder(NAME).endpoint(elsewhere.url())).await.unwrap_err();
-    check(
-        &error,
-        ErrorKind::Configuration,
-        None,
-        "real requests are forbidden, and one to http://cdn.example was made",
-    );
+    check(&error, ErrorKind::Configuration, None, "`forbid_requests` blocked a request to http://cdn.example");
 }

@@ -144,8 +144,8 @@ fn order_faults(item: &Registered) -> Vec<String> {
     };
     let fault = |sample: &crate::declare::argument::Sample| {
         format!(
-            "the {} of `{}` has another order each time it is serialized, and its schema lacks `uniqueItems`, so a journal \
-             would not find the call again",
+            "the {} of `{}` is serialized in a different order each time, and its schema lacks `uniqueItems`, so a journal \
+             would not find the call again; use an ordered type such as `BTreeSet`",
             sample.what, sample.argument
         )
     };

@@ -188,7 +188,10 @@ impl ProjectError {
 
 impl fmt::Display for ProjectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the project has {} fault(s)", self.faults.len())?;
+        match self.faults.len() {
+            1 => write!(f, "1 fault in the project")?,
+            faults => write!(f, "{faults} faults in the project")?,
+        }
         self.faults.iter().try_for_each(|fault| write!(f, "\n  {}", fault.replace('\n', "\n    ")))
     }
 }

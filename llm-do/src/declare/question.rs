@@ -92,7 +92,7 @@ impl Question {
                 Some(default) => Ok(vec![default.clone()]),
                 None if self.choices.is_empty() => Ok(vec![text.to_owned()]),
                 None if self.several => Ok(Vec::new()),
-                None => Err("an answer is needed".to_owned()),
+                None => Err("empty answer: enter one of the choices".to_owned()),
             };
         }
         if self.choices.is_empty() {

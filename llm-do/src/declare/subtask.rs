@@ -113,8 +113,11 @@ pub(crate) fn best<'a>(scored: &[(&'a str, u32)]) -> Result<&'a str, String> {
     let top = scored.iter().map(|(_, score)| *score).max().unwrap_or(0);
     let best: Vec<_> = scored.iter().filter(|(_, score)| *score == top).map(|(name, _)| *name).collect();
     match best.as_slice() {
-        [] => Err("no available worker accepts its inputs".to_owned()),
-        names if top == 0 => Err(format!("no worker matches its words: {}", list(names))),
+        [] => Err("no available worker accepts the inputs of the subtask".to_owned()),
+        names if top == 0 => Err(format!(
+            "no word of the subtask is in the name, description or hints of a worker; add a hint that matches a worker: {}",
+            list(names)
+        )),
         [only] => Ok(only),
         names => {
             Err(format!("{} have the same score ({top} points each); add a hint that matches only one", list(names)))
@@ -170,6 +173,6 @@ mod tests {
         let error = best(&[("a", 3), ("b", 1), ("c", 3)]).unwrap_err();
         assert!(error.contains("`a`, `c` have the same score (3 points each)"), "{error}");
         assert_eq!(best(&[("a", 3), ("b", 1)]), Ok("a"));
-        assert!(best(&[("a", 0), ("b", 0)]).unwrap_err().contains("no worker matches its words"));
+        assert!(best(&[("a", 0), ("b", 0)]).unwrap_err().contains("add a hint that matches a worker: `a`, `b`"));
     }
 }

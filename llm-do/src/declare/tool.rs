@@ -69,8 +69,8 @@ pub(crate) fn check_round_trip<T: Tool>(arguments: &Value) -> Result<(), CallErr
     let again = argument::write(&read).map_err(|fault| CallError::invalid(T::NAME, fault))?;
     argument::lost_field(arguments, &again).map_or(Ok(()), |field| {
         let fault = format!(
-            "`{field}` changes when it is serialized and deserialized, so a typed call would run with another value; make the \
-             value that `skip_serializing_if` skips the `default`, or call by name with JSON"
+            "`{field}` changes when it is serialized and deserialized, so a typed call would run with another value; let \
+             `skip_serializing_if` skip only the default value, or call by name with JSON"
         );
         Err(CallError::invalid(T::NAME, fault))
     })

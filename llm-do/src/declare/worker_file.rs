@@ -66,7 +66,10 @@ impl WorkerFileError {
 
 impl fmt::Display for WorkerFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "worker files have {} fault(s)", self.faults.len())?;
+        match self.faults.len() {
+            1 => write!(f, "1 fault in worker files")?,
+            faults => write!(f, "{faults} faults in worker files")?,
+        }
         self.faults.iter().try_for_each(|fault| write!(f, "\n  {}", fault.replace('\n', "\n    ")))
     }
 }

@@ -306,9 +306,10 @@ impl Approvals {
             |request, answer| SubmittedRequest { request: Arc::new(request), answer: AnswerState::Ready(answer) };
         match (self.mode, &self.queue) {
             (ApprovalMode::ApproveAll, _) => decided(request, Answer::approved(DecidedBy::Mode)),
-            (ApprovalMode::RejectAll, _) => {
-                decided(request, Answer::denied("every call that needs approval is rejected", DecidedBy::Mode))
-            }
+            (ApprovalMode::RejectAll, _) => decided(
+                request,
+                Answer::denied("the approval mode rejects every call that needs approval", DecidedBy::Mode),
+            ),
             (ApprovalMode::Prompt, None) => {
                 let reason = "no approver is configured; set an approver, or approve all calls";
                 decided(request, Answer::denied(reason, DecidedBy::Policy))

@@ -62,14 +62,14 @@ pub(crate) enum Callee<'a> {
     /// A worker that is defined for one call.
     Inline(&'a WorkerSpec),
     /// A worker that was created in this session.
-    Made(&'a str),
+    RuntimeWorker(&'a str),
 }
 
 impl<'a> Callee<'a> {
     /// Returns the name as given.
     pub(crate) fn name(self) -> &'a str {
         match self {
-            Self::Item(name) | Self::First(name) | Self::Shown(name) | Self::Made(name) => name,
+            Self::Item(name) | Self::First(name) | Self::Shown(name) | Self::RuntimeWorker(name) => name,
             Self::Inline(spec) => spec.name(),
         }
     }
@@ -77,7 +77,7 @@ impl<'a> Callee<'a> {
     /// Returns the registered name, or `None` if a caller with these declared tools may not call it.
     pub(crate) fn resolve(self, declared: Option<&'a Declared>) -> Option<&'a str> {
         match (self, declared) {
-            (Self::Inline(_) | Self::Made(_), _) => None,
+            (Self::Inline(_) | Self::RuntimeWorker(_), _) => None,
             (Self::First(name), _) => Some(name),
             (_, None) => Some(self.name()),
             (Self::Item(name), Some(declared)) => declared.shown(name).map(|_| name),

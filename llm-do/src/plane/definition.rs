@@ -310,7 +310,7 @@ fn decode<T: Tool>(arguments: Value) -> Result<Decoded<T>, Fault> {
 #[doc(hidden)]
 #[track_caller]
 pub const fn assert_timeout(timeout: Duration) {
-    assert!(!timeout.is_zero(), "`timeout` is 0, so every call would time out; remove it to set no timeout");
+    assert!(!timeout.is_zero(), "`timeout` is 0, so every call would time out; remove it for no timeout");
 }
 
 inventory::collect!(ToolDef);

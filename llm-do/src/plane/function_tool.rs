@@ -223,7 +223,9 @@ impl FunctionTool {
         let mut faults = Vec::new();
         faults.extend(check_worker_name(&self.name).err());
         if self.timeout.is_some_and(|timeout| timeout.is_zero()) {
-            faults.push("its timeout is 0, so every call would time out; set none for no timeout".to_owned());
+            faults.push(
+                "its timeout is 0, so every call would time out; remove the timeout, or set a longer one".to_owned(),
+            );
         }
         faults.extend(self.too_deep.iter().map(|what| depth_fault(what)));
         if self.too_deep.is_empty() {

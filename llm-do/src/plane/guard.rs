@@ -15,8 +15,8 @@ pub use self::call::GuardedCall;
 pub(crate) use self::chain::Guards;
 pub use self::function::FunctionGuard;
 pub use self::refusal::Refusal;
+pub(crate) use self::request::ChangeableParts;
 pub use self::request::GuardedRequest;
-pub(crate) use self::request::Wording;
 use crate::base::error::CallError;
 use crate::declare::tool::ToolReturn;
 

@@ -148,7 +148,7 @@ impl Registry {
             match granted {
                 Some(tool) if spec.toolsets.contains(&tool) => {}
                 Some(tool) => spec.toolsets.push(tool),
-                None => faults.push(format!("it cannot have the toolset `{name}`: {}", self.hint(&name, Some(maker)))),
+                None => faults.push(format!("unavailable toolset `{name}`: {}", self.hint(&name, Some(maker)))),
             }
         }
         faults
@@ -198,7 +198,7 @@ impl Registry {
             return "nothing is registered; link a library of tools with `use my_tools as _;`".to_owned();
         }
         if let Some(shown) = declared.and_then(|declared| declared.shown(name)) {
-            return format!("here its name is `{shown}`");
+            return format!("its name in these toolsets is `{shown}`");
         }
         let known: Vec<&str> = match declared {
             Some(declared) => declared.iter().map(|tool| &*tool.shown).collect(),

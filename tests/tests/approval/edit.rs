@@ -67,7 +67,7 @@ async fn an_edit_cannot_bypass_a_block() {
     let everybody = Decision::approve_with(json!({ "to": "everybody" }));
     let (result, approver, _) = run(&[everybody, Decision::deny("then not")], policy).await;
     assert!(result.unwrap_err().is_denied());
-    assert_eq!(approver.asked()[1].problem.as_deref(), Some("blocked: they would mind"));
+    assert_eq!(approver.asked()[1].problem.as_deref(), Some("a rule blocks these arguments: they would mind"));
 }
 
 #[tokio::test]

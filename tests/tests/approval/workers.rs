@@ -136,7 +136,7 @@ async fn cycles_are_checked_with_the_approved_arguments() {
     assert!(error.contains("`digger` calls itself with the same arguments"), "{error}");
     // Not the same, so that it digs until it is too deep.
     let (error, depth) = run(1, [other(2), same]).await;
-    assert!(error.contains("the limit is 2") && depth == Some(3), "{error} at {depth:?}");
+    assert!(error.contains("the maximum depth is 2") && depth == Some(3), "{error} at {depth:?}");
 }
 
 #[tokio::test]

@@ -348,10 +348,11 @@ async fn depth_counts_from_the_root_the_same_way() {
     // A worker as the root is at depth 1, an entry at 0.
     let [model, code] = both(made, false, false, &|root| Runtime::builder().max_depth(3 + root)).await;
     let refused = |log: &CallLog, depth: u32| {
-        let error = format!("`hand_over` at depth {depth} may not call the worker `helper`: the limit is {depth}");
+        let error =
+            format!("`hand_over` at depth {depth} may not call the worker `helper`: the maximum depth is {depth}");
         let refused: Vec<_> = log.lines().iter().filter(|line| line.contains("call_refused")).collect();
         assert!(refused.len() == 1 && refused[0].contains(&error) && refused[0].contains("at 4: helper"), "{log}");
-        log.to_string().replace(&format!("at depth {depth} "), "").replace(&format!("limit is {depth}"), "")
+        log.to_string().replace(&format!("at depth {depth} "), "").replace(&format!("maximum depth is {depth}"), "")
     };
     assert_eq!(refused(&model.log, 4), refused(&code.log, 3));
     assert_eq!(model.tree.children, code.tree.children);

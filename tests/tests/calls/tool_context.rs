@@ -73,7 +73,7 @@ async fn a_stub_without_methods_uses_the_defaults() {
     assert_eq!((ctx.depth(), ctx.is_cancelled(), ctx.name()), (0, false, "stub"));
     assert_eq!((ctx.usage(), ctx.attachments()), (RunUsage::default(), [].as_slice()));
     let error = ctx.call_tool("double", json!({ "number": 1 })).await.unwrap_err();
-    assert_eq!(chain(&error), "no tool `double`: the stub does not implement `ToolContext::call_tool`");
+    assert_eq!(chain(&error), "unknown tool `double`: the stub does not implement `ToolContext::call_tool`");
     assert!(matches!(ctx.request_user_input("Who?").await, Err(CallError::NoInput { tool }) if tool == "stub"));
     let error = ctx.llm_ask("Which?").await.unwrap_err();
     assert!(chain(&error).contains("implement `ToolContext::llm_ask`"), "{error}");

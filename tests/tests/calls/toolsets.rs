@@ -156,7 +156,7 @@ async fn a_model_sees_the_prefixed_names_and_its_calls_reach_the_tools() {
 #[tokio::test]
 async fn a_model_that_omits_the_prefix_gets_the_name() {
     let (seen, _) = run("of_prefixed", "read_file", json!({ "path": "a" })).await;
-    assert_eq!(seen.result().content, "no tool `read_file`: here its name is `fs_read_file`");
+    assert_eq!(seen.result().content, "unknown tool `read_file`: its name in these toolsets is `fs_read_file`");
 }
 
 #[tokio::test]
@@ -194,13 +194,15 @@ async fn a_group_named_by_a_string_keeps_its_names() {
 async fn calls_by_name_from_code_use_the_names_that_a_model_would_see() {
     assert_eq!(call("by_names", "fs_write_file").await.unwrap(), "wrote a");
     assert!(call("by_names", "web_search").await.unwrap_err().contains("invalid arguments for `search`"));
-    assert!(call("by_names", "write_file").await.unwrap_err().contains("here its name is `fs_write_file`"));
+    assert!(
+        call("by_names", "write_file").await.unwrap_err().contains("its name in these toolsets is `fs_write_file`")
+    );
 }
 
 #[tokio::test]
 async fn a_caller_without_a_declaration_uses_registered_names() {
     assert_eq!(call("of_anything", "write_file").await.unwrap(), "wrote a");
-    assert!(call("of_anything", "fs_write_file").await.unwrap_err().contains("no tool `fs_write_file`"));
+    assert!(call("of_anything", "fs_write_file").await.unwrap_err().contains("unknown tool `fs_write_file`"));
 }
 
 #[tokio::test]

@@ -125,7 +125,7 @@ async fn the_approver_sees_that_a_binary_file_is_replaced() {
     let project = Project::new();
     project.put("a.bin", b"\0\0\0");
     let shown = preview(&project, "write_file", json!({ "path": "a.bin", "content": "x" })).await;
-    assert!(shown.starts_with("replaces all 3 bytes of `a.bin`, by\n--- /dev/null\n+++ a.bin\n"), "{shown}");
+    assert!(shown.starts_with("replaces all 3 bytes of `a.bin`, with:\n--- /dev/null\n+++ a.bin\n"), "{shown}");
 }
 
 #[tokio::test]

@@ -176,7 +176,7 @@ async fn a_refused_call_never_starts_and_never_asks_for_approval() {
     let handle = start.handle();
     assert_eq!(start.await.unwrap(), "then not");
     assert_eq!((notes.take(), handle.usage().tool_calls), (Vec::new(), 0));
-    let refused = |kind: &EventKind| matches!(kind, EventKind::CallRefused { by: Caller::Model, error } if error == "the guard `no` refuses `write`: nothing is written today");
+    let refused = |kind: &EventKind| matches!(kind, EventKind::CallRefused { by: Caller::Model, error } if error == "the guard `no` refused `write`: nothing is written today");
     assert!(recorder.kinds().iter().any(refused));
     let reason = Some("nothing is written today".to_owned());
     assert_eq!(done(&recorder), [(GuardHook::BeforeCall, GuardAction::Refused, reason)]);
@@ -194,7 +194,7 @@ async fn each_refusal_reaches_the_model_under_the_name_it_called() {
     let runtime = builder().force_model(model).guard(guard).build().unwrap();
     assert_eq!(runtime.run(prefixed_reader { input: "x".into() }).await.unwrap(), "given up");
     let asked = notes.take();
-    assert_eq!(asked.last().unwrap().matches("the guard `no` refuses `fs_read`: not this one").count(), 3);
+    assert_eq!(asked.last().unwrap().matches("the guard `no` refused `fs_read`: not this one").count(), 3);
 }
 
 #[tokio::test]
@@ -206,7 +206,7 @@ async fn a_refusal_that_stops_ends_the_run_through_the_worker_that_called() {
     let runtime = builder().force_model(TestModel::new()).guard(guard).build().unwrap();
     let error = runtime.run(reader { input: "x".into() }).await.unwrap_err();
     assert!(error.is_refused() && !error.is_recoverable(), "{error}");
-    assert_eq!(error.to_string(), "the guard `no` refuses `read`: enough");
+    assert_eq!(error.to_string(), "the guard `no` refused `read`: enough");
     let error = runtime.run(main_entry { path: "a".into() }).await.unwrap_err();
     assert!(error.is_refused() && !error.is_recoverable(), "also where code hands it up: {error}");
 }
@@ -238,7 +238,7 @@ async fn a_refused_result_is_an_error_and_guards_further_out_see_it() {
     let inner = FunctionGuard::new("inner").after_call(|_, _| Err(Refusal::reject("secret")));
     let runtime = builder().guard(outer).guard(inner).sink(recorder.clone()).build().unwrap();
     let error = runtime.run(read { path: "a".into(), lines: 1 }).await.unwrap_err();
-    assert_eq!(error.to_string(), "the guard `inner` refuses `read`: secret");
+    assert_eq!(error.to_string(), "the guard `inner` refused `read`: secret");
     assert_eq!(notes.take(), [error.to_string()]);
     let finished = recorder.kinds().into_iter().find_map(|kind| match kind {
         EventKind::CallFinished { outcome, .. } => Some(outcome),

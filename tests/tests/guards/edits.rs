@@ -102,7 +102,7 @@ async fn the_approver_is_asked_about_an_edit_that_a_guard_changes() {
     let (seen, asked, recorder) = (Notes::default(), Notes::default(), Recorder::new());
     let runtime = editing("B", &seen, &asked).sink(recorder.clone()).build().unwrap();
     assert_eq!(runtime.run(writing {}).await.unwrap(), "wrote b");
-    let question = "b guards changed the approver's arguments; the call would run with these";
+    let question = "b guards changed the edited arguments; the call would run with the ones shown here";
     assert_eq!(asked.take(), ["a -", question]);
     let decided =
         recorder.kinds().into_iter().filter(|kind| matches!(kind, EventKind::ApprovalDecided { edited: Some(_), .. }));

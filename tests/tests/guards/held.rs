@@ -69,7 +69,7 @@ async fn a_panic_in_any_hook_is_a_refusal_with_the_reason() {
         let model = TestModel::new().call_tools(false);
         let runtime = builder().force_model(model).guard(guard).sink(recorder.clone()).build().unwrap();
         let error = runtime.run(reader { input: "x".into() }).await.unwrap_err();
-        assert_eq!(error.to_string(), "the guard `broken` refuses `reader`: the guard panicked: oh no");
+        assert_eq!(error.to_string(), "the guard `broken` refused `reader`: the guard panicked: oh no");
         assert!(matches!(error, CallError::Refused { stops: true, .. }));
         assert_eq!(done(&recorder), [(hook, GuardAction::Refused, Some("the guard panicked: oh no".into()))]);
     }
@@ -104,7 +104,7 @@ async fn a_worker_that_a_guard_calls_is_held_to_its_own_toolsets() {
     let recorder = Recorder::new();
     let runtime = builder().force_model(model).guard(guard).sink(recorder.clone()).build().unwrap();
     runtime.run(read { path: "a".into(), lines: 1 }).await.unwrap();
-    let refused = |kind: &EventKind| matches!(kind, EventKind::CallRefused { error, .. } if error.contains("no tool `main_entry`"));
+    let refused = |kind: &EventKind| matches!(kind, EventKind::CallRefused { error, .. } if error.contains("unknown tool `main_entry`"));
     assert!(recorder.kinds().iter().any(refused));
 }
 
@@ -129,7 +129,7 @@ async fn a_failed_call_by_a_guard_is_a_refusal() {
     let runtime = builder().guard(OnWorker(json!({ "input": 1 }))).build().unwrap();
     let error = runtime.run(read { path: "a".into(), lines: 1 }).await.unwrap_err();
     let text = error.to_string();
-    assert!(text.starts_with("the guard `on_worker` refuses `read`: invalid arguments for `reader`"), "{text}");
+    assert!(text.starts_with("the guard `on_worker` refused `read`: invalid arguments for `reader`"), "{text}");
 }
 
 #[tokio::test]

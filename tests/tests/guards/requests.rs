@@ -79,11 +79,11 @@ async fn a_refused_request_is_not_sent_and_the_workers_caller_gets_the_error() {
     };
     let runtime = builder().force_model(scripted(&notes, [text("hi")])).guard(guard()).build().unwrap();
     let told = runtime.run(delegate {}).await.unwrap();
-    assert_eq!(told, "without: the guard `no` refuses `reader`: the day is over");
+    assert_eq!(told, "without: the guard `no` refused `reader`: the day is over");
     assert_eq!(notes.take(), [""; 0]);
     let runtime = builder().force_model(TestModel::new()).guard(guard()).build().unwrap();
     let told = runtime.run(chief { input: "x".into() }).await.unwrap();
-    assert_eq!(told, "reader: the guard `no` refuses `reader`: the day is over");
+    assert_eq!(told, "reader: the guard `no` refused `reader`: the day is over");
 }
 
 #[tokio::test]
@@ -96,7 +96,7 @@ async fn a_guard_can_stop_a_run_by_its_usage() {
     let start = runtime.start(chief { input: "x".into() });
     let handle = start.handle();
     let error = start.await.unwrap_err();
-    assert_eq!(chain(&error), "the guard `budget` refuses `reader`: 2 requests are enough");
+    assert_eq!(chain(&error), "the guard `budget` refused `reader`: 2 requests are enough");
     assert_eq!(handle.usage().model.requests, 2, "the chief's, and the reader's first");
 }
 

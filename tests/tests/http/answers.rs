@@ -99,7 +99,7 @@ async fn a_long_text_comes_in_parts_that_make_up_the_whole() {
     }
     assert_eq!(read, long.trim_end());
     let error = page(local(&server), server.url("/"), 1_000, 50).await.unwrap_err();
-    assert!(error.ends_with("`offset` is 1000, and the text has 119 characters"), "{error}");
+    assert!(error.ends_with("`offset` 1000 is past the end: the text has 119 characters"), "{error}");
 }
 
 #[tokio::test]

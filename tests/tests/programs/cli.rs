@@ -41,7 +41,7 @@ fn files_are_attached_to_a_prompt() {
     fails(
         &["run", "--attach", "Cargo.toml", "Ann"],
         2,
-        "`main_entry` takes no files: only items with a single `Prompt`",
+        "`main_entry` takes no files: only a tool, worker or entry with a single `Prompt`",
     );
 }
 
@@ -92,7 +92,7 @@ fn without_a_terminal_a_call_that_needs_approval_is_denied_with_advice() {
     let expected = "error: `main_entry` failed: call to `write` denied: no terminal to ask the user\n\
                     run with --approve-all to approve every call\n";
     assert_eq!(stderr(&app(&["run", "Ann"])), expected);
-    let rejected = "error: `main_entry` failed: call to `write` denied: every call that needs approval is rejected\n";
+    let rejected = "error: `main_entry` failed: call to `write` denied: the approval mode rejects every call that needs approval\n";
     assert_eq!(stderr(&app(&["run", "--reject-all", "Ann"])), rejected);
 }
 
@@ -131,7 +131,7 @@ fn a_failure_exits_with_1_and_its_text_is_escaped() {
 #[test]
 fn a_limit_that_the_application_sets_stays_unless_an_option_changes_it() {
     let text = stderr(&app(&["run", "--tool", "deeper", "1"]));
-    assert!(text.contains("the limit is 2"), "{text}");
+    assert!(text.contains("the maximum depth is 2"), "{text}");
     assert_eq!(stdout(&app(&["run", "--max-depth", "3", "--tool", "deeper", "1"])), "Hello!\n");
 }
 

@@ -55,7 +55,7 @@ fn keys_and_tools_without_effect_are_warnings_with_file_and_line() {
         ".claude/agents/reviewer.md:6: `permissionMode` has no effect here",
         ".claude/agents/reviewer.md:7: unknown key `colour` has no effect here",
         ".claude/agents/reviewer.md:5: the tool `TodoWrite` is left out: it has no counterpart here",
-        ".claude/agents/reviewer.md:5: the tool `mcp__db__query` is left out: MCP servers are not connected yet",
+        ".claude/agents/reviewer.md:5: the tool `mcp__db__query` is left out: MCP servers are not supported yet",
         ".claude/agents/reviewer.md:5: the limits of `Bash(git *)` are not enforced; use a policy: see `llm_do::approval::Policy`",
     ];
     assert_eq!(warnings(&folder, &open(&folder)), expected);
@@ -149,7 +149,7 @@ fn servers_of_mcp_are_checked_and_named_in_a_warning() {
     write(folder.path(), ".mcp.json", servers);
     let expected = [
         ".mcp.json:3: unknown key `mcpServers.web.retries` has no effect here",
-        ".mcp.json:2: MCP servers are not connected yet: `db`, `web`",
+        ".mcp.json:2: MCP servers are not supported yet, so these are ignored: `db`, `web`",
     ];
     assert_eq!(warnings(&folder, &open(&folder)), expected);
 }

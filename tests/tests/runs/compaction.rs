@@ -24,7 +24,7 @@ fn fetch_page(page: u32) -> String {
     format!("page {page} {}", "word ".repeat(200))
 }
 
-const HEADING: &str = "Notes about the conversation so far";
+const HEADING: &str = "Notes about the earlier part of this conversation";
 
 fn user_text(message: &Message) -> Option<String> {
     match message {

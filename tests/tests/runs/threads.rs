@@ -191,7 +191,10 @@ async fn workers_that_share_a_thread_see_all_of_its_messages() {
 #[tokio::test]
 async fn a_thread_that_a_call_above_has_open_is_refused_and_another_is_not() {
     for (thread, expected) in [
-        ("t", "`critic` cannot continue the thread `t`, which stays open until this call ends: use another thread"),
+        (
+            "t",
+            "`critic` cannot continue the thread `t`, which is in use by a call that waits for this one: use another thread",
+        ),
         ("u", "ok"),
     ] {
         let model = ScriptedModel::new()

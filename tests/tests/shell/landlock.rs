@@ -80,5 +80,8 @@ async fn this_process_is_not_confined_afterwards() {
 async fn the_preview_states_that_the_repository_can_be_changed() {
     let Some(project) = project(Shell::new()).await else { return };
     let shown = project.preview("touch b").await;
-    assert!(shown.contains("in a sandbox that can change this folder with `.git`, without network"), "{shown}");
+    assert!(
+        shown.contains("in a sandbox that can change only this folder, including `.git`, without network"),
+        "{shown}"
+    );
 }

@@ -220,7 +220,7 @@ async fn a_subtask_that_shares_no_word_with_any_worker_is_an_error() {
     let runtime = builder(Vec::new()).build().unwrap();
     let task = SubtaskTask { description: "Cook".into(), ..SubtaskTask::default() };
     let error = llm_do::error::chain(&runtime.run(give { task }).await.unwrap_err());
-    assert!(error.contains("no worker matches its words: `code_reviewer`"), "{error}");
+    assert!(error.contains("add a hint that matches a worker: `code_reviewer`"), "{error}");
 }
 
 #[tokio::test]

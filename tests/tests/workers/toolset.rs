@@ -198,7 +198,7 @@ async fn a_name_is_trimmed_and_used_only_once() {
         "`worker_create` failed: the worker was not created: invalid name `two words`",
         "`worker_create` failed: the worker was not created: its instructions are blank",
         "Help. now",
-        "`worker_call` failed: no tool `blank`: the created workers are `helper`",
+        "`worker_call` failed: unknown tool `blank`: the created workers are `helper`",
     ];
     for (told, expected) in told.iter().zip(expected) {
         assert!(told.starts_with(expected), "{told}\nin place of {expected}");
@@ -226,9 +226,9 @@ async fn all_faults_are_reported_together_and_nothing_is_created() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 
     let told = led(vec![faulty, call("a b", "now")]).await;
-    assert!(told[0].contains("it cannot have the toolset `delete`: available: `worker_create`"), "{told:?}");
-    assert!(told[0].contains("it cannot have the toolset `lisen`: did you mean `listen`?"), "{told:?}");
-    assert!(told[1].contains("no tool `a b`: no worker has been created yet"), "{told:?}");
+    assert!(told[0].contains("unavailable toolset `delete`: available: `worker_create`"), "{told:?}");
+    assert!(told[0].contains("unavailable toolset `lisen`: did you mean `listen`?"), "{told:?}");
+    assert!(told[1].contains("unknown tool `a b`: no worker has been created yet"), "{told:?}");
 }
 
 #[tokio::test]
@@ -270,11 +270,11 @@ async fn only_worker_call_can_call_a_created_worker_and_nothing_else() {
     ];
     let runtime = builder(plan).build().unwrap();
     let told = results_of(&runtime).await;
-    assert!(told[0].ends_with("no tool `helper`: no worker has been created yet"), "{told:#?}");
-    assert!(told[2].starts_with("no tool `helper`"), "{told:#?}");
-    assert!(told[3].ends_with("no tool `head`: the created workers are `helper`"), "{told:#?}");
+    assert!(told[0].ends_with("unknown tool `helper`: no worker has been created yet"), "{told:#?}");
+    assert!(told[2].starts_with("unknown tool `helper`"), "{told:#?}");
+    assert!(told[3].ends_with("unknown tool `head`: the created workers are `helper`"), "{told:#?}");
     assert!(told[4].ends_with("the created workers are `helper`; did you mean `helper`?"), "{told:#?}");
-    assert!(told[5].contains("it cannot have the toolset `helper`"), "{told:#?}");
+    assert!(told[5].contains("unavailable toolset `helper`"), "{told:#?}");
     assert!(runtime.registry().get("helper").is_none());
     assert!(runtime.run_named("helper", json!({ "input": "now" })).await.is_err());
 }
@@ -346,8 +346,8 @@ async fn a_created_worker_may_call_at_most_what_its_creator_may() {
     assert_eq!(told[0], r#"{"worker":"a","may_call":["look","listen","worker_call"]}"#);
     // Under any name: the creator may call each of its tools.
     assert_eq!(told[1], r#"{"worker":"b","may_call":["worker_create","worker_call","look","listen"]}"#);
-    assert!(told[2].contains("it cannot have the toolset `look`: here its name is `i_look`"), "{told:#?}");
-    assert!(told[3].contains("it cannot have the toolset `powers`"), "{told:#?}");
+    assert!(told[2].contains("unavailable toolset `look`: its name in these toolsets is `i_look`"), "{told:#?}");
+    assert!(told[3].contains("unavailable toolset `powers`"), "{told:#?}");
     assert_eq!(told[4], r#"Help. now ["look", "listen", "worker_call"]"#);
 }
 
@@ -400,7 +400,10 @@ async fn files_are_passed_with_the_input() {
 async fn limits_of_the_run_and_of_its_name_apply_to_a_created_worker() {
     let plan = vec![create(&json!({})), call("helper", "now")];
     let error = builder(plan.clone()).max_depth(1).build().unwrap().run(lead { input: "go".into() }).await.unwrap_err();
-    assert!(llm_do::error::chain(&error).contains("may not call the worker `helper`: the limit is 1"), "{error}");
+    assert!(
+        llm_do::error::chain(&error).contains("may not call the worker `helper`: the maximum depth is 1"),
+        "{error}"
+    );
     let limits = Limits::new().requests(0);
     let error = builder(plan).worker_limits("helper", limits).build().unwrap().run(lead { input: "go".into() }).await;
     assert!(llm_do::error::chain(&error.unwrap_err()).contains("`helper` reached a limit: `requests` is limited to 0"));

@@ -227,7 +227,8 @@ async fn a_worker_nested_too_deeply_is_refused_before_any_request() {
         let builder = builder(model).sink(recorder.clone());
         let builder = if let Some(said) = said { builder.max_depth(said) } else { builder };
         let error = llm_do::error::chain(&builder.build().unwrap().run(recurse { n: 0 }).await.unwrap_err());
-        let refused = format!("`recurse` at depth {limit} may not call the worker `recurse`: the limit is {limit}");
+        let refused =
+            format!("`recurse` at depth {limit} may not call the worker `recurse`: the maximum depth is {limit}");
         assert!(error.contains(&refused), "{error}");
         let requests = recorder.kinds().iter().filter(|kind| matches!(kind, EventKind::ModelRequest { .. })).count();
         assert_eq!(requests, limit);
@@ -428,7 +429,7 @@ async fn a_provider_failure_of_a_nested_worker_is_not_retried_by_the_outer_one()
 async fn a_model_does_not_see_tools_that_it_may_not_call() {
     let model = ScriptedModel::new().call("delet", json!({})).text("done");
     builder(model.clone()).build().unwrap().run(outer { input: "go".into() }).await.unwrap();
-    assert_eq!(model.requests()[1].last_text(), "no tool `delet`: available: `answer`, `inner_entry`");
+    assert_eq!(model.requests()[1].last_text(), "unknown tool `delet`: available: `answer`, `inner_entry`");
 }
 
 /// Arithmetic, which refers to itself.

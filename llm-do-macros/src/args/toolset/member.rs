@@ -213,7 +213,7 @@ fn unknown(word: &impl ToTokens) -> syn::Error {
         Some((form, _)) => format!("; did you mean `{form}`?"),
         None => did_you_mean(last, FORMS.iter().map(|(name, _)| *name)),
     };
-    syn::Error::new_spanned(word, format!("unknown form `{text}`{hint}\n{EXPECTED}"))
+    syn::Error::new_spanned(word, format!("unknown operation `{text}`{hint}\n{EXPECTED}"))
 }
 
 /// Returns a path as the user wrote it.

@@ -173,7 +173,7 @@ fn check_declaration(kind: Kind, own: &Ident, declares: bool, context: &PathSegm
         let way_out = format!("add `toolsets = [..]` to `#[{}]`, or write `CallContext`", kind.word());
         errors.push(context, format!("`{own}` declares no toolsets: {way_out}"));
     } else if !declares && !is_plain {
-        errors.push(context, "this is the context of another item; write `CallContext`");
+        errors.push(context, "this is the context of another function; write `CallContext`");
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn faults(schema: &Node, callable: &Callable) -> Vec<Fault> {
     let fault = |([properties, parameters], written, actual): ([&str; 2], _, _)| {
         let (name, written, actual) = (&callable.ident, list(written), list(actual));
         let message = format!(
-            "`input_schema` does not match `{name}`: its {properties} are {written}, the {parameters} are {actual}"
+            "`input_schema` does not match `{name}`: {properties} of the schema: {written}; {parameters} of the function: {actual}"
         );
         Fault::new(schema.place, message)
     };

@@ -54,10 +54,12 @@ impl Merge {
             context: _,
         } = keys;
         self.toolsets(args, tools, toolsets);
-        let heading = &mut args.heading;
-        self.fill("name", &mut heading.name, name, |values, name| values.literal(&name));
-        self.fill("description", &mut heading.description, description, |values, text| values.text(&text));
-        self.fill("timeout", &mut heading.timeout, timeout, |values, time| timeout::expression(time, values.span()));
+        let shared_keys = &mut args.shared_keys;
+        self.fill("name", &mut shared_keys.name, name, |values, name| values.literal(&name));
+        self.fill("description", &mut shared_keys.description, description, |values, text| values.text(&text));
+        self.fill("timeout", &mut shared_keys.timeout, timeout, |values, time| {
+            timeout::expression(time, values.span())
+        });
         self.fill("model", &mut args.model, model, |values, model| values.literal(&model));
         // A file with both keys is reported already.
         let globs = compatible_models.filter(|_| !has_model);
@@ -87,7 +89,7 @@ impl Merge {
 
     /// The two keys of a file are one of the attribute.
     fn toolsets(&mut self, args: &mut Worker, tools: Option<List>, toolsets: Option<List>) {
-        let is_given = args.heading.toolsets.is_some();
+        let is_given = args.shared_keys.toolsets.is_some();
         for (key, list) in [("tools", tools), ("toolsets", toolsets)] {
             let Some(Located { place, value }) = list else { continue };
             if is_given {
@@ -97,7 +99,7 @@ impl Merge {
             }
             let span = self.values.span();
             let none = Toolsets { span, members: Vec::new(), names: Vec::new() };
-            let toolsets = args.heading.toolsets.get_or_insert(none);
+            let toolsets = args.shared_keys.toolsets.get_or_insert(none);
             for item in value {
                 self.tool(toolsets, &item);
             }

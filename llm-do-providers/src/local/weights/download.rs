@@ -123,7 +123,7 @@ impl<'a> Download<'a> {
             }
             (Some(_), None) => {
                 let text = format!(
-                    "the hub states no SHA-256 for `{}`; add `#sha256=<64 hexadecimal digits>` to the model name",
+                    "the hub reports no SHA-256 for `{}`; add `#sha256=<64 hexadecimal digits>` to the model name",
                     self.file
                 );
                 Err(answer.refusal(ErrorKind::InvalidRequest, text))

@@ -15,7 +15,7 @@ pub(in crate::openai) struct Chunk<'a> {
     #[serde(borrow)]
     pub(in crate::openai) object: Option<Word<'a>>,
     pub(in crate::openai) model: Option<Word<'a>>,
-    pub(in crate::openai) choices: Option<Chosen<'a>>,
+    pub(in crate::openai) choices: Option<FirstChoice<'a>>,
     pub(in crate::openai) usage: Option<Box<Tokens>>,
     pub(in crate::openai) error: Option<Box<Value>>,
     /// Where some servers put an error's code, beside `object: "error"`.
@@ -35,7 +35,7 @@ pub(in crate::openai) struct Groq {
 
 /// The first of the answers; more are never asked for.
 #[derive(Debug)]
-pub(in crate::openai) struct Chosen<'a>(pub(in crate::openai) Option<Box<Choice<'a>>>);
+pub(in crate::openai) struct FirstChoice<'a>(pub(in crate::openai) Option<Box<Choice<'a>>>);
 
 #[derive(Debug, Deserialize)]
 pub(in crate::openai) struct Choice<'a> {
@@ -56,9 +56,9 @@ pub(in crate::openai) struct Delta {
     pub(in crate::openai) reasoning_content: Option<String>,
     pub(in crate::openai) reasoning: Option<String>,
     pub(in crate::openai) reasoning_details: Option<Box<Value>>,
-    pub(in crate::openai) tool_calls: Option<Vec<CallPiece>>,
+    pub(in crate::openai) tool_calls: Option<Vec<ToolCallDelta>>,
     /// The older form of one tool call; some servers send it beside the newer one.
-    pub(in crate::openai) function_call: Option<Box<FunctionPiece>>,
+    pub(in crate::openai) function_call: Option<Box<FunctionDelta>>,
 }
 
 /// A text in any shape: some servers send a list of parts, and thoughts among them.
@@ -69,14 +69,14 @@ pub(in crate::openai) struct Content {
 }
 
 #[derive(Debug, Default, Deserialize)]
-pub(in crate::openai) struct CallPiece {
+pub(in crate::openai) struct ToolCallDelta {
     pub(in crate::openai) index: Option<i64>,
     pub(in crate::openai) id: Option<String>,
-    pub(in crate::openai) function: Option<FunctionPiece>,
+    pub(in crate::openai) function: Option<FunctionDelta>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-pub(in crate::openai) struct FunctionPiece {
+pub(in crate::openai) struct FunctionDelta {
     pub(in crate::openai) name: Option<String>,
     /// A piece of JSON text; the JSON itself with some servers.
     pub(in crate::openai) arguments: Option<Value>,
@@ -102,14 +102,14 @@ impl Delta {
     }
 }
 
-impl CallPiece {
+impl ToolCallDelta {
     /// Whether it is empty: some servers write out optional fields that they do not use.
     pub(in crate::openai) fn is_empty(&self) -> bool {
-        is_blank(self.id.as_deref()) && self.function.as_ref().is_none_or(FunctionPiece::is_empty)
+        is_blank(self.id.as_deref()) && self.function.as_ref().is_none_or(FunctionDelta::is_empty)
     }
 }
 
-impl FunctionPiece {
+impl FunctionDelta {
     /// Whether it is empty.
     pub(in crate::openai) fn is_empty(&self) -> bool {
         let has_arguments = self.arguments.as_ref().is_some_and(|arguments| *arguments != "");
@@ -152,29 +152,29 @@ pub(in crate::openai) struct CompletionDetails {
     pub(in crate::openai) reasoning_tokens: LenientCount,
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Chosen<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for FirstChoice<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(ChosenVisitor)
+        deserializer.deserialize_seq(FirstChoiceVisitor)
     }
 }
 
-struct ChosenVisitor;
+struct FirstChoiceVisitor;
 
-impl<'de> Visitor<'de> for ChosenVisitor {
-    type Value = Chosen<'de>;
+impl<'de> Visitor<'de> for FirstChoiceVisitor {
+    type Value = FirstChoice<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of choices")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut choices: A) -> Result<Chosen<'de>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut choices: A) -> Result<FirstChoice<'de>, A::Error> {
         let mut chosen = None;
         while let Some(choice) = choices.next_element::<Box<Choice<'de>>>()? {
             if chosen.is_none() && choice.index.unwrap_or(0) == 0 {
                 chosen = Some(choice);
             }
         }
-        Ok(Chosen(chosen))
+        Ok(FirstChoice(chosen))
     }
 }
 

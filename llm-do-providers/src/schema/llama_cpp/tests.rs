@@ -180,7 +180,7 @@ fn parts_that_multiply_are_refused() {
     schema["allOf"] = json!([{"$ref": "#/$defs/D0"}]);
     schema["$defs"] = samples::definitions().into();
     let text = translate(&schema).unwrap_err().to_string();
-    assert!(text.starts_with("`#` belongs to more than 10000 schemas"), "{text}");
+    assert!(text.starts_with("`#` is part of a schema with more than 10000 subschemas"), "{text}");
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn an_unsupported_keyword_is_refused_with_its_path() {
         (json!({"not": {"type": "string"}}), "uses `not`"),
         (json!(false), "allows no value"),
         (json!({"enum": []}), "allows no value"),
-        (json!({"anyOf": []}), "has no alternative"),
+        (json!({"anyOf": []}), "has no valid alternative"),
         (json!({"$ref": "#/$defs/Nothing"}), "refers to `#/$defs/Nothing`"),
         (json!({"type": "object", "properties": {"é": {}}, "additionalProperties": {}}), "has the property `é`"),
         (json!({"type": "object", "required": ["a"], "additionalProperties": false}), "requires `a`"),

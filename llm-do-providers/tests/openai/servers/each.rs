@@ -58,7 +58,7 @@ async fn every_prefix_is_in_the_catalog() {
         // Whether a key is set depends on the environment; whether the prefix is known does not.
         match model_named(&format!("{prefix}:maker/model:tag")) {
             Ok(name) => assert_eq!(name, format!("{prefix}:maker/model:tag")),
-            Err(error) => assert!(error.to_string().contains("no key"), "{error}"),
+            Err(error) => assert!(error.to_string().contains("missing API key"), "{error}"),
         }
     }
 }

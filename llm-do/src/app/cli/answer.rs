@@ -33,7 +33,7 @@ fn answer(request: &InputRequest, mut console: impl Console) -> io::Result<Optio
         console.show_text(&format!("{number}. {choice}"))?;
     }
     if let Some(default) = &question.default {
-        console.show_text(&format!("without an answer: {default}"))?;
+        console.show_text(&format!("default: {default}"))?;
     }
     console.ask(&prompt(question))
 }

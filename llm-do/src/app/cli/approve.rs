@@ -74,7 +74,7 @@ impl<C: Console> Dialogue<'_, C> {
                 .show_text("Steps of this call ran before the run was resumed; its arguments cannot be edited.")?;
         }
         if let Some(problem) = &self.request.problem {
-            self.console.show_text(&format!("Invalid arguments: {problem}"))?;
+            self.console.show_text(&format!("The edited call did not run: {problem}"))?;
         }
         loop {
             let Some(line) = self.console.ask(CHOICES)? else {
@@ -104,7 +104,7 @@ impl<C: Console> Dialogue<'_, C> {
     /// Writes the rule that approves this call from now on, where the user chooses; returns whether it did.
     fn write_rule(&mut self) -> io::Result<bool> {
         let Some(rule) = exact_rule(self.request) else {
-            let text = "no rule shows all of this call, since it has files or fields beside its arguments";
+            let text = "a rule cannot describe this call exactly, since the call has more than arguments, such as files; approve it once or for this session";
             self.console.show_text(text)?;
             return Ok(false);
         };
@@ -271,6 +271,6 @@ mod tests {
         let mut request = request();
         request.problem = Some("`path` is missing".to_owned());
         let shown = decide(&request, "y\n").1;
-        assert!(shown.contains("Invalid arguments: `path` is missing\n"), "{shown}");
+        assert!(shown.contains("The edited call did not run: `path` is missing\n"), "{shown}");
     }
 }

@@ -190,7 +190,7 @@ impl Dialogue {
     fn model(&self, name: &str) -> Result<(), CommandError> {
         let item = self.item();
         match (name, item.model()) {
-            (_, Some(own)) => note(&format!("`{}` has a model of its own: {own}", self.partner)),
+            (_, Some(own)) => note(&format!("`{}` declares its own model: {own}", self.partner)),
             ("", None) => return print(&self.runtime.model_name().unwrap_or_else(|| "no model is set".to_owned())),
             (name, None) => match self.runtime.replace_model(name) {
                 Ok(()) => note(&format!("the model is now {name}")),

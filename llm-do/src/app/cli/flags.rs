@@ -102,8 +102,11 @@ fn unknown(Flag { name, .. }: &Flag, item: &Registered) -> CommandError {
     let known: Vec<_> = options.chain(properties(item)).map(|name| format!("--{name}")).collect();
     let hint = did_you_mean(&format!("--{name}"), known.iter().map(String::as_str));
     let own: Vec<_> = properties(item).map(|name| format!("`--{}`", name.replace('_', "-"))).collect();
-    let own = if own.is_empty() { "has none".to_owned() } else { format!("has {}", own.join(", ")) };
-    let text = format!("unknown option `--{name}`{hint}; of arguments, `{}` {own}", item.name());
+    let own = match (item.name(), own.join(", ")) {
+        (item, own) if own.is_empty() => format!("`{item}` takes no arguments"),
+        (item, own) => format!("arguments of `{item}`: {own}"),
+    };
+    let text = format!("unknown option `--{name}`{hint}\n{own}");
     CommandError::Usage(text)
 }
 

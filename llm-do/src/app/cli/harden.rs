@@ -41,7 +41,7 @@ pub(super) fn harden(mut builder: RuntimeBuilder, options: &HardenOptions) -> Re
 /// Fails if the candidate is unknown, or may change something without `--approve-all`.
 fn check(registry: &Registry, options: &HardenOptions) -> Result<(), CommandError> {
     let name = &options.tool;
-    let unknown = || CommandError::Usage(format!("no tool `{name}`: {}", registry.hint(name, None)));
+    let unknown = || CommandError::Usage(format!("unknown tool `{name}`: {}", registry.hint(name, None)));
     let candidate = registry.get(name).ok_or_else(unknown)?;
     if candidate.effect() == Effect::ReadOnly || options.approve_all {
         return Ok(());

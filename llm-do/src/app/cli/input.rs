@@ -107,7 +107,7 @@ impl<'a> Names<'a> {
         name: &str,
         words: (Option<&'a str>, Option<&'a str>),
     ) -> Result<(&'a Registered, Option<&'a str>), CommandError> {
-        let unknown = || CommandError::Usage(format!("no tool `{name}`: {}", self.registry.hint(name, None)));
+        let unknown = || CommandError::Usage(format!("unknown tool `{name}`: {}", self.registry.hint(name, None)));
         let item = self.registry.get(name).ok_or_else(unknown)?;
         match words {
             (prompt, None) => Ok((item, prompt)),
@@ -142,7 +142,7 @@ impl<'a> Names<'a> {
             several => several.iter().find(|entry| entry.name() == MAIN).copied().ok_or_else(|| {
                 let names: Vec<_> = several.iter().map(|entry| entry.name()).collect();
                 CommandError::Usage(format!(
-                    "several entries, none named `main`: name the one to run: {}",
+                    "several entries, and none is named `main`; name the entry to run: {}",
                     names.join(", ")
                 ))
             }),
@@ -202,7 +202,10 @@ fn attached(item: &Registered, mut arguments: Value, files: &[PathBuf]) -> Resul
         return Ok(arguments);
     }
     if !item.takes_prompt() {
-        let text = format!("`{}` takes no files: only items with a single `Prompt` argument do", item.name());
+        let text = format!(
+            "`{}` takes no files: only a tool, worker or entry with a single `Prompt` argument takes files",
+            item.name()
+        );
         return Err(CommandError::Usage(text));
     }
     let read = |path: &PathBuf| {

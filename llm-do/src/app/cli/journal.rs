@@ -145,7 +145,7 @@ fn outcome(record: &Record) -> String {
             match recorded_outcome(&record.name, record.value.clone()) {
                 Some(Outcome::Result(value)) => short(&value),
                 Some(Outcome::Error(error)) => format!("error: {}", cut(&error)),
-                None => "error: its model failed".to_owned(),
+                None => "error: the model failed".to_owned(),
             }
         }
         StepKind::Run => cut(record.value.as_str().unwrap_or_default()),

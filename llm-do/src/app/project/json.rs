@@ -79,7 +79,7 @@ impl Converter<'_> {
             let place = self.lines.place(property.range.start);
             let name = property.name.into_string();
             if entries.iter().any(|(key, _)| key.name == name) {
-                self.faults.push(Fault::new(place, format!("the key `{name}` stands twice in one map; remove one")));
+                self.faults.push(Fault::new(place, format!("duplicate key `{name}` in one map; remove one")));
             } else {
                 let value = self.node(property.value);
                 // A value that begins below its key is reported at the key.

@@ -25,7 +25,11 @@ pub(super) fn read(path: &Path, report: &mut Report) -> Vec<String> {
     }
     if let Some((place, _)) = reading.servers.first() {
         let names: Vec<_> = reading.servers.iter().map(|(_, name)| format!("`{name}`")).collect();
-        report.warning(path, *place, format!("MCP servers are not connected yet: {}", names.join(", ")));
+        report.warning(
+            path,
+            *place,
+            format!("MCP servers are not supported yet, so these are ignored: {}", names.join(", ")),
+        );
     }
     reading.servers.into_iter().map(|(_, name)| name).collect()
 }

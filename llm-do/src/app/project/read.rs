@@ -86,7 +86,11 @@ impl ProjectReader<'_> {
         for folder in &files.skills {
             let Some(skill) = skills::read(folder, self.report) else { continue };
             if let Some(first) = known.insert(skill.name.clone(), folder.clone()) {
-                let message = format!("`name`: the skill `{}` is also in {}", skill.name, first.display());
+                let message = format!(
+                    "`name`: duplicate skill `{}`, already defined in {}; rename one",
+                    skill.name,
+                    first.display()
+                );
                 self.report.fault(&folder.join("SKILL.md"), Place::line(1), message);
             }
             self.skills.push(skill);
@@ -193,7 +197,9 @@ impl ProjectReader<'_> {
         let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(self.root));
         let found = folders.map(|folder| folder.join(AGENTS_MD)).find(|file| file.is_file());
         let Some(file) = found else {
-            let message = format!("`context`: there is no `{AGENTS_MD}` between this file and the project's folder");
+            let message = format!(
+                "`context`: no `{AGENTS_MD}` in the folder of this file or in a folder above it, up to the project's folder"
+            );
             self.report.fault(path, place, message);
             return None;
         };

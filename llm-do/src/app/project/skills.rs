@@ -136,8 +136,9 @@ impl Reading {
         let Located { place, value } = name;
         let is_allowed = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
         if !value.chars().all(is_allowed) || value.starts_with('-') || value.ends_with('-') || value.contains("--") {
-            let message =
-                format!("`name`: invalid name `{value}`: expected lowercase letters, digits and single `-` inside");
+            let message = format!(
+                "`name`: invalid name `{value}`: expected lowercase letters, digits and single hyphens between them"
+            );
             self.fault(place, message);
             return None;
         }
@@ -197,7 +198,10 @@ pub(super) fn tool(skills: Vec<Skill>) -> FunctionTool {
 }
 
 async fn text(skills: &[Skill], arguments: &Value) -> Result<String> {
-    let skill = skills.iter().find(|skill| arguments["name"] == skill.name).ok_or("there is no such skill")?;
+    let skill = skills
+        .iter()
+        .find(|skill| arguments["name"] == skill.name)
+        .ok_or_else(|| format!("unknown skill {}", arguments["name"]))?;
     let Some(file) = arguments["file"].as_str().filter(|file| !file.is_empty()) else { return Ok(skill.body.clone()) };
     let (folder, path) = (skill.folder.clone(), file.to_owned());
     let read = spawn_blocking(move || contained(&folder, &path)).await?;
@@ -216,5 +220,5 @@ fn contained(folder: &Path, path: &str) -> io::Result<String> {
     if bytes.len() as u64 > MAX_FILE {
         return Err(io::Error::other(format!("it is too large: the limit is {MAX_FILE} bytes")));
     }
-    String::from_utf8(bytes).map_err(|_| io::Error::other("it is not a text in UTF-8"))
+    String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))
 }

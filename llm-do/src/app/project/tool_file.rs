@@ -136,7 +136,7 @@ impl Keys {
             return None;
         }
         if name.value == function.value {
-            let message = format!("`function`: a tool file gives `{}` another name; choose another `name`", name.value);
+            let message = format!("`function`: the tool is already named `{}`; choose another `name`", name.value);
             faults.push(Fault::new(function.place, message));
             return None;
         }

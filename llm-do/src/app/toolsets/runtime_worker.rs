@@ -44,7 +44,7 @@ pub async fn worker_create(
     spec.model = model;
     spec.output_schema = output_schema.map(Value::Object);
     spec.input_schema = input_schema.map(Value::Object);
-    ctx.make_worker(spec).await
+    ctx.create_worker(spec).await
 }
 
 /// Call a worker that was created with `worker_create`, and return its result.
@@ -63,7 +63,7 @@ pub async fn worker_call(
         Input::Text(text) => Value::String(text),
         Input::Arguments(arguments) => Value::Object(arguments),
     };
-    ctx.call_made(worker.trim(), input, attachments).await
+    ctx.call_runtime_worker(worker.trim(), input, attachments).await
 }
 
 /// The input of a worker that was created at run time: a text, or arguments that follow its schema.

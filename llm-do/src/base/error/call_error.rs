@@ -28,7 +28,7 @@ pub enum CallError {
     },
 
     /// No tool, worker or entry of this name is registered.
-    #[error("no tool `{tool}`: {hint}")]
+    #[error("unknown tool `{tool}`: {hint}")]
     NotFound {
         /// The name in the call.
         tool: String,
@@ -64,7 +64,7 @@ pub enum CallError {
     },
 
     /// A guard refused the call or its result, or a worker's model request or response.
-    #[error("the guard `{guard}` refuses `{tool}`: {reason}")]
+    #[error("the guard `{guard}` refused `{tool}`: {reason}")]
     Refused {
         /// The registered name of the tool, worker or entry.
         tool: String,
@@ -77,7 +77,9 @@ pub enum CallError {
     },
 
     /// The call would exceed the maximum worker nesting depth; nothing ran.
-    #[error("`{caller}` at depth {depth} may not call the worker `{tool}`: the limit is {limit}; raise `max_depth`")]
+    #[error(
+        "`{caller}` at depth {depth} may not call the worker `{tool}`: the maximum depth is {limit}; raise `max_depth`"
+    )]
     Depth {
         /// The worker's registered name.
         tool: String,
@@ -148,7 +150,7 @@ pub enum CallError {
 
     /// A worker was called in a thread that is open in a call above it, or in one that waits for it; nothing ran.
     #[error(
-        "`{tool}` cannot continue the thread `{thread}`, which stays open until this call ends: use another thread"
+        "`{tool}` cannot continue the thread `{thread}`, which is in use by a call that waits for this one: use another thread"
     )]
     ThreadOpen {
         /// The worker's registered name.

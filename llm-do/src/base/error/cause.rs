@@ -28,10 +28,10 @@ pub(super) fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a CallErro
     None
 }
 
-/// Returns the message of a panic, or `no text`.
+/// Returns the message of a panic, or `no message`.
 pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("no text")
+    text.unwrap_or("no message")
 }
 
 /// Returns an error and all its causes as one line.

@@ -128,7 +128,7 @@ impl CheckedSchema {
             return Ok(());
         }
         if self.is_too_much(value) {
-            let fault = "validating it against the schema takes too much work; make it smaller or less nested";
+            let fault = "the value takes too much work to validate against its schema; make it smaller or less nested";
             // For a Rust type, decoding decides.
             return if self.is_untrusted { Err(fault.to_owned()) } else { Ok(()) };
         }

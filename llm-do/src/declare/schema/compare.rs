@@ -42,12 +42,13 @@ fn required(schema: &Value) -> BTreeSet<&str> {
 }
 
 fn name_difference(what: &str, written: &BTreeSet<&str>, actual: &BTreeSet<&str>) -> Option<String> {
-    (written != actual).then(|| format!("its {what} are {}, but the Rust type has {}", list(written), list(actual)))
+    (written != actual)
+        .then(|| format!("{what} differ: the schema has {}, the Rust type has {}", list(written), list(actual)))
 }
 
 fn list(names: &BTreeSet<&str>) -> String {
     let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-    if quoted.is_empty() { "empty".to_owned() } else { quoted.join(", ") }
+    if quoted.is_empty() { "none".to_owned() } else { quoted.join(", ") }
 }
 
 fn type_difference(place: &str, written: &Value, actual: &Value) -> Option<String> {
@@ -101,8 +102,8 @@ mod tests {
             "required": ["score"],
         });
         let expected = [
-            "its properties are `score`, but the Rust type has `note`, `score`",
-            "its required properties are empty, but the Rust type has `score`",
+            "properties differ: the schema has `score`, the Rust type has `note`, `score`",
+            "required properties differ: the schema has none, the Rust type has `score`",
             "`score` has the type `string`, but the Rust type has `integer`",
         ];
         assert_eq!(differences(&written, &actual), expected);

@@ -50,7 +50,7 @@ impl Rules {
         // `given`, where a type writes its value differently: the approver's own form runs.
         let arguments = shown.given.unwrap_or(shown.arguments);
         match &self.rule(tool, by, &mut LazyRequest::new(&build))?.rule {
-            Rule::Blocked { reason } => Err(Fault::new(format!("blocked: {reason}"))),
+            Rule::Blocked { reason } => Err(Fault::new(format!("a rule blocks these arguments: {reason}"))),
             Rule::PreApproved | Rule::Ask => Ok(arguments),
         }
     }

@@ -72,11 +72,11 @@ pub(crate) trait Host: Send + Sync {
 
     /// Creates a worker for the caller of `ctx`; returns its name and what it may call.
     #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only the tools of that feature make workers"))]
-    fn make_worker<'a>(&'a self, ctx: &'a CallContext, spec: WorkerSpec) -> BoxFuture<'a, Result<Value, BoxError>>;
+    fn create_worker<'a>(&'a self, ctx: &'a CallContext, spec: WorkerSpec) -> BoxFuture<'a, Result<Value, BoxError>>;
 
     /// Calls a worker that was created at run time.
     #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only the tools of that feature call them"))]
-    fn call_made<'a>(
+    fn call_runtime_worker<'a>(
         &'a self,
         caller: &'a CallContext,
         worker: &'a str,

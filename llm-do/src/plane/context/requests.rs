@@ -36,18 +36,18 @@ impl CallContext {
 #[cfg(feature = "workers")]
 impl CallContext {
     /// Creates a worker for the caller of this call; returns its name and what it may call.
-    pub(crate) async fn make_worker(&self, spec: WorkerSpec) -> Result<Value, BoxError> {
-        self.scope.host.make_worker(self, spec).await
+    pub(crate) async fn create_worker(&self, spec: WorkerSpec) -> Result<Value, BoxError> {
+        self.scope.host.create_worker(self, spec).await
     }
 
     /// Calls a worker that was created at run time.
-    pub(crate) async fn call_made(
+    pub(crate) async fn call_runtime_worker(
         &self,
         worker: &str,
         input: Value,
         attachments: Vec<PathBuf>,
     ) -> Result<ToolReturn, CallError> {
-        self.scope.host.call_made(self, worker, input, attachments).await
+        self.scope.host.call_runtime_worker(self, worker, input, attachments).await
     }
 }
 

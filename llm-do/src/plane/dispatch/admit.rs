@@ -92,7 +92,7 @@ impl Run {
                 let worker = self.plane.registry.inline(spec, caller.declared(), caller.name())?;
                 Ok(Cow::Owned(Arc::new(worker)))
             }
-            Callee::Made(name) => self.runtime_worker(name).map(Cow::Owned),
+            Callee::RuntimeWorker(name) => self.runtime_worker(name).map(Cow::Owned),
             _ => self.find(caller, whom, by).map(Cow::Borrowed),
         }
     }

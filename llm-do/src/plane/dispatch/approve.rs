@@ -118,7 +118,7 @@ impl Run {
             };
             let Some(mut required) = required else { return Ok(()) };
             required.request.problem =
-                Some("guards changed the approver's arguments; the call would run with these".into());
+                Some("guards changed the edited arguments; the call would run with the ones shown here".into());
             edited = self.ask_once(ctx, tool, prepared, *required, round).await?;
         }
         let reason = format!("guards changed the approver's arguments {MAX_ROUNDS} times");

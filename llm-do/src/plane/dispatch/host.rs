@@ -106,11 +106,11 @@ impl Host for Run {
         Box::pin(self.run_subtask(caller, request))
     }
 
-    fn make_worker<'a>(&'a self, ctx: &'a CallContext, spec: WorkerSpec) -> BoxFuture<'a, Result<Value, BoxError>> {
+    fn create_worker<'a>(&'a self, ctx: &'a CallContext, spec: WorkerSpec) -> BoxFuture<'a, Result<Value, BoxError>> {
         Box::pin(self.create_worker(ctx, spec))
     }
 
-    fn call_made<'a>(
+    fn call_runtime_worker<'a>(
         &'a self,
         caller: &'a CallContext,
         worker: &'a str,

@@ -166,7 +166,7 @@ impl Run {
     ) -> Result<ToolReturn, CallError> {
         let invalid = |fault: String| CallError::invalid(name, fault);
         let arguments = arguments(&*self.runtime_worker(name)?, input, attachments).map_err(invalid)?;
-        self.call(caller.clone(), Callee::Made(name), GivenArguments::Value(arguments), Caller::Code).await
+        self.call(caller.clone(), Callee::RuntimeWorker(name), GivenArguments::Value(arguments), Caller::Code).await
     }
 }
 

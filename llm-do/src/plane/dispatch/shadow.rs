@@ -133,9 +133,10 @@ fn faults(shadow: &Shadow, registry: &Registry) -> Vec<String> {
     let unknown = |name: &&String| registry.get(name).is_none();
     let names = || registry.iter().map(|item| item.name());
     let missing = [tool, worker].into_iter().filter(unknown);
-    let mut faults: Vec<_> = missing.map(|name| format!("`{name}`{}", did_you_mean(name, names()))).collect();
+    let mut faults: Vec<_> =
+        missing.map(|name| format!("unknown name `{name}`{}", did_you_mean(name, names()))).collect();
     if tool == worker {
-        faults.push(format!("`{tool}`, which cannot be its own shadow"));
+        faults.push(format!("`{tool}` cannot be its own shadow"));
     }
     faults
 }

@@ -44,7 +44,8 @@ impl Run {
             Some(chosen) => arguments(chosen, &request).await,
             None => None,
         };
-        let given = given.ok_or_else(|| no_worker(caller, &format!("`{worker}` no longer accepts its inputs")))?;
+        let given = given
+            .ok_or_else(|| no_worker(caller, &format!("`{worker}` no longer accepts the inputs of the subtask")))?;
         self.call(caller.clone(), Callee::Item(&worker), GivenArguments::Value(given), Caller::Code).await
     }
 

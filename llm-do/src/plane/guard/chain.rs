@@ -74,11 +74,11 @@ impl Guards {
     pub(crate) async fn before_request(&self, request: &mut GuardedRequest<'_>) -> Result<(), CallError> {
         let call = request.call();
         for guard in self.iter() {
-            let before = request.wording().clone();
+            let before = request.changeable().clone();
             let outcome = run_hook(call, guard.hooks.before_request(request)).await?;
             outcome.map_err(|refusal| guard.report_refusal(call, GuardHook::BeforeRequest, refusal))?;
             request.repair(&before);
-            if *request.wording() != before {
+            if *request.changeable() != before {
                 guard.report_change(call, GuardHook::BeforeRequest);
             }
         }

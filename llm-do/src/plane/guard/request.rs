@@ -16,13 +16,13 @@ pub struct GuardedRequest<'a> {
     model: &'a str,
     turn: u32,
     tools: &'a [ToolSpec],
-    wording: Wording<'a>,
+    changeable: ChangeableParts<'a>,
     ctx: CallContext,
 }
 
 /// The parts of a request that a guard may change.
 #[derive(Clone, Debug)]
-pub(crate) struct Wording<'a> {
+pub(crate) struct ChangeableParts<'a> {
     pub(crate) instructions: Cow<'a, str>,
     /// Shared with the worker until a guard changes them.
     pub(crate) messages: Arc<Vec<Message>>,
@@ -36,9 +36,9 @@ impl<'a> GuardedRequest<'a> {
         model: &'a str,
         turn: u32,
         tools: &'a [ToolSpec],
-        wording: Wording<'a>,
+        changeable: ChangeableParts<'a>,
     ) -> Self {
-        Self { worker, model, turn, tools, wording, ctx: worker.for_guard() }
+        Self { worker, model, turn, tools, changeable, ctx: worker.for_guard() }
     }
 
     /// Returns the registered name of the worker; `llm_ask` for a request by `ctx.llm_ask`.
@@ -68,7 +68,7 @@ impl<'a> GuardedRequest<'a> {
     /// Returns the server-side tools, which the provider may run.
     #[must_use]
     pub fn server_side_tools(&self) -> &[ServerSideTool] {
-        &self.wording.server_side_tools
+        &self.changeable.server_side_tools
     }
 
     /// Removes a server-side tool, such as `web_search`, from this request; returns whether the request contained it.
@@ -87,7 +87,7 @@ impl<'a> GuardedRequest<'a> {
     pub fn remove_server_side_tool(&mut self, name: &str) -> bool {
         let is_present = self.server_side_tools().iter().any(|tool| tool.name() == name);
         if is_present {
-            self.wording.server_side_tools.to_mut().retain(|tool| tool.name() != name);
+            self.changeable.server_side_tools.to_mut().retain(|tool| tool.name() != name);
         }
         is_present
     }
@@ -95,18 +95,18 @@ impl<'a> GuardedRequest<'a> {
     /// Returns the instructions (the system prompt); may be empty.
     #[must_use]
     pub fn instructions(&self) -> &str {
-        &self.wording.instructions
+        &self.changeable.instructions
     }
 
     /// Replaces the instructions.
     pub fn set_instructions(&mut self, text: impl Into<String>) {
-        self.wording.instructions = Cow::Owned(text.into());
+        self.changeable.instructions = Cow::Owned(text.into());
     }
 
     /// Returns the messages, oldest first.
     #[must_use]
     pub fn messages(&self) -> &[Message] {
-        &self.wording.messages
+        &self.changeable.messages
     }
 
     /// Returns the messages for changes to this request only.
@@ -114,18 +114,18 @@ impl<'a> GuardedRequest<'a> {
     /// The first use copies them, so check [`messages`](Self::messages) first. Tool calls that lose their results are
     /// [repaired](History::repair) after the hook.
     pub fn messages_mut(&mut self) -> &mut Vec<Message> {
-        Arc::make_mut(&mut self.wording.messages)
+        Arc::make_mut(&mut self.changeable.messages)
     }
 
     /// Returns the settings.
     #[must_use]
     pub fn settings(&self) -> &Settings {
-        &self.wording.settings
+        &self.changeable.settings
     }
 
     /// Returns the settings for changes to this request only.
     pub fn settings_mut(&mut self) -> &mut Settings {
-        self.wording.settings.to_mut()
+        self.changeable.settings.to_mut()
     }
 
     /// Returns the usage of the whole run so far.
@@ -148,20 +148,20 @@ impl<'a> GuardedRequest<'a> {
     }
 
     /// Returns the parts that a guard may change, with its changes.
-    pub(crate) fn wording(&self) -> &Wording<'a> {
-        &self.wording
+    pub(crate) fn changeable(&self) -> &ChangeableParts<'a> {
+        &self.changeable
     }
 
     /// Repairs messages that a guard changed, so that providers accept them.
-    pub(super) fn repair(&mut self, before: &Wording<'_>) {
-        if !Arc::ptr_eq(&self.wording.messages, &before.messages) {
+    pub(super) fn repair(&mut self, before: &ChangeableParts<'_>) {
+        if !Arc::ptr_eq(&self.changeable.messages, &before.messages) {
             let messages = std::mem::take(self.messages_mut());
             *self.messages_mut() = History::from(messages).into();
         }
     }
 }
 
-impl PartialEq for Wording<'_> {
+impl PartialEq for ChangeableParts<'_> {
     fn eq(&self, other: &Self) -> bool {
         let Self { instructions, messages, settings, server_side_tools } = self;
         let is_same = || Arc::ptr_eq(messages, &other.messages) || *messages == other.messages;

@@ -43,8 +43,8 @@ impl CloseTasks {
     /// Waits for one `close`, at most for the timeout.
     pub(super) async fn with_timeout(&self, close: Close) -> Result<(), BoxError> {
         match within(self.timeout, AssertUnwindSafe(close).catch_unwind()).await {
-            Some(closed) => closed.unwrap_or_else(|_| Err("it panicked".into())),
-            None => Err(format!("it took longer than {:?}", self.timeout).into()),
+            Some(closed) => closed.unwrap_or_else(|_| Err("`close` panicked".into())),
+            None => Err(format!("`close` took longer than {:?}", self.timeout).into()),
         }
     }
 

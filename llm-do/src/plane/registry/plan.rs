@@ -163,7 +163,7 @@ pub(super) fn faults(def: &ToolDef) -> Vec<String> {
     if needless && OutputShape::new(schema()).is_text {
         let mode = worker.output.word();
         faults.push(format!(
-            "`{}` ({}) has `output = {mode}`, but plain text needs no schema; remove it or write `output = tool`",
+            "`{}` ({}) has `output = {mode}`, but returns plain text, which needs no schema; remove `output`, or write `output = tool`",
             def.name, def.location
         ));
     }

@@ -9,7 +9,7 @@ use super::turn::Turns;
 use super::{RequestParts, WorkerRun};
 use crate::base::error::CallError;
 use crate::plane::context::StepOutcome;
-use crate::plane::guard::{GuardedRequest, Guards, Wording};
+use crate::plane::guard::{ChangeableParts, GuardedRequest, Guards};
 
 impl WorkerRun {
     /// Sends one request, with guards before and after; returns the response, and the reason if a guard refused it.
@@ -20,17 +20,17 @@ impl WorkerRun {
         guards: &Guards,
         turns: &Turns,
     ) -> Result<(StepOutcome<Response>, Option<String>), CallError> {
-        let wording = Wording {
+        let changeable = ChangeableParts {
             instructions: Cow::Borrowed(&*self.instructions),
             messages: Arc::clone(turns.messages()),
             settings: Cow::Borrowed(&self.settings),
             server_side_tools: Cow::Borrowed(&self.server_side_tools),
         };
         let turn = turns.turn() + 1;
-        let mut request = GuardedRequest::new(&self.ctx, self.model.name(), turn, &self.tools, wording);
+        let mut request = GuardedRequest::new(&self.ctx, self.model.name(), turn, &self.tools, changeable);
         guards.before_request(&mut request).await?;
         let StepOutcome { value: mut response, is_replayed } =
-            self.request(turns, request_parts(request.wording())).await?;
+            self.request(turns, request_parts(request.changeable())).await?;
         let refused = guards.after_response(&request, &mut response).await?;
         if !self.streaming && self.ctx.is_observed() {
             // Emitted only now, so that no sink receives what a guard removes.
@@ -40,7 +40,7 @@ impl WorkerRun {
     }
 }
 
-fn request_parts(wording: &Wording<'_>) -> RequestParts {
+fn request_parts(changeable: &ChangeableParts<'_>) -> RequestParts {
     let changed_text = |text: &Cow<'_, str>| match text {
         Cow::Owned(text) => Some(Arc::from(text.as_str())),
         Cow::Borrowed(_) => None,
@@ -49,14 +49,14 @@ fn request_parts(wording: &Wording<'_>) -> RequestParts {
         Cow::Owned(settings) => Some(Arc::new(settings.clone())),
         Cow::Borrowed(_) => None,
     };
-    let changed_server_side = match &wording.server_side_tools {
+    let changed_server_side = match &changeable.server_side_tools {
         Cow::Owned(tools) => Some(Arc::from(tools.as_slice())),
         Cow::Borrowed(_) => None,
     };
     RequestParts {
         server_side_tools: changed_server_side,
-        messages: Arc::clone(&wording.messages),
-        instructions: changed_text(&wording.instructions),
-        settings: changed_settings(&wording.settings),
+        messages: Arc::clone(&changeable.messages),
+        instructions: changed_text(&changeable.instructions),
+        settings: changed_settings(&changeable.settings),
     }
 }

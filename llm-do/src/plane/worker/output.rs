@@ -205,9 +205,10 @@ fn choose(mode: OutputMode, profile: Profile, has_tools: bool) -> Result<Structu
         (OutputMode::Auto | OutputMode::Native, None) => Ok(Structured::Native),
         (OutputMode::Native, Some(lack)) => Err(format!("{lack}; remove `output = native` or choose another model")),
         (OutputMode::Auto | OutputMode::Tool, _) if profile.tools => Ok(Structured::Tool),
-        (OutputMode::Tool, _) => {
-            Err("it does not support tools, which `output = tool` needs; remove it or choose another model".to_owned())
-        }
+        (OutputMode::Tool, _) => Err(
+            "it does not support tools, which `output = tool` needs; remove `output = tool` or choose another model"
+                .to_owned(),
+        ),
         (OutputMode::Auto | OutputMode::Prompted, _) => Ok(Structured::Prompted),
     }
 }

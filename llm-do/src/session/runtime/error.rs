@@ -37,7 +37,7 @@ impl BuildError {
     #[cfg(feature = "cli")]
     pub(crate) fn of_command_line(&self) -> String {
         let Self::MissingState(missing) = self else { return self.to_string() };
-        let heading = "missing state; give it with `Cli::new().configure(|builder| builder.state(..))`:";
+        let heading = "missing state; set it with `Cli::new().configure(|builder| builder.state(..))`:";
         missing.iter().fold(heading.to_owned(), |text, missing| format!("{text}\n  {missing}"))
     }
 }
@@ -48,7 +48,7 @@ impl fmt::Display for BuildError {
             Self::WorkerFiles(error) => error.fmt(f),
             Self::Registry(error) => error.fmt(f),
             Self::MissingState(missing) => {
-                write!(f, "missing state; give it with `Runtime::builder().state(..)`:")?;
+                write!(f, "missing state; set it with `Runtime::builder().state(..)`:")?;
                 missing.iter().try_for_each(|missing| write!(f, "\n  {missing}"))
             }
             Self::Models(faults) => {
@@ -64,7 +64,7 @@ impl fmt::Display for BuildError {
                 faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
             }
             Self::Shadow(faults) => {
-                write!(f, "shadows of unknown names:")?;
+                write!(f, "invalid shadows:")?;
                 faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
             }
         }

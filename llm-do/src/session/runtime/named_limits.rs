@@ -27,7 +27,7 @@ fn limits_error(name: &str, registry: &Registry) -> Option<String> {
         Some(item) => {
             let kind = item.kind().as_str();
             Some(format!(
-                "`worker_limits`: `{name}` is not a worker but of kind `{kind}`; set the limits of the run instead"
+                "`worker_limits`: `{name}` is of kind `{kind}`, not `worker`; set the limits of the run instead"
             ))
         }
         None => typo_error("worker_limits", name, registry, |kind| kind == ItemKind::Worker),
@@ -36,7 +36,7 @@ fn limits_error(name: &str, registry: &Registry) -> Option<String> {
 
 fn timeout_error(name: &str, timeout: Duration, registry: &Registry) -> Option<String> {
     if timeout.is_zero() {
-        return Some(format!("`timeout`: the timeout of `{name}` is 0; it must be longer"));
+        return Some(format!("`timeout`: the timeout of `{name}` is 0; it must be longer than 0"));
     }
     if registry.get(name).is_some() { None } else { typo_error("timeout", name, registry, |_| true) }
 }

@@ -73,7 +73,10 @@ fn an_unknown_command_is_not_sent_to_the_model() {
 fn a_conversation_is_summarized_on_request() {
     let out = place().run_with(&["chat"], "one\ntwo\n/compact\nthree\n/history\n").output();
     let history = out.split_once("three\n").unwrap().1;
-    assert!(history.contains("Notes about the conversation so far") && !history.contains("you: one"), "{out}");
+    assert!(
+        history.contains("Notes about the earlier part of this conversation") && !history.contains("you: one"),
+        "{out}"
+    );
 }
 
 #[test]
@@ -86,7 +89,7 @@ fn the_model_of_a_chat_can_be_changed() {
     assert!(answer.err.contains("no model for the worker `assistant`"), "{}", answer.err);
     assert!(answer.err.contains("ecko") && answer.err.contains("the model is now echo:model"), "{}", answer.err);
     let fixed = self::place().run_with(&["chat"], "/model echo:other\n");
-    assert!(fixed.err.contains("`assistant` has a model of its own: echo:model"), "{}", fixed.err);
+    assert!(fixed.err.contains("`assistant` declares its own model: echo:model"), "{}", fixed.err);
 }
 
 #[test]

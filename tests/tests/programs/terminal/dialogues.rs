@@ -64,8 +64,8 @@ fn with_reject_all_the_error_does_not_advise_approve_all() {
         session,
         1,
         r"
-error: `buy` failed: call to `order` denied: every call that needs approval is r
-ejected",
+error: `buy` failed: call to `order` denied: the approval mode rejects every cal
+l that needs approval",
     );
 }
 
@@ -91,8 +91,8 @@ fn without_state_the_error_names_the_type_and_where_to_set_it() {
         session,
         1,
         r"
-error: missing state; give it with `Cli::new().configure(|builder| builder.state
-(..))`:
+error: missing state; set it with `Cli::new().configure(|builder| builder.state(
+..))`:
   `Stock` for `price`",
     );
 }

@@ -95,7 +95,7 @@ pub(super) fn glob(pattern: &str) -> Result<GlobMatcher, Fault> {
         return Err(Fault::Invalid(format!("the pattern is longer than {MAX_PATTERN} bytes")));
     }
     if pattern.starts_with('/') || pattern.split(['/', '\\']).any(|part| part == "..") {
-        return Err(invalid("it is matched against paths below `path`; remove `..` and the `/` at its start"));
+        return Err(invalid("patterns are matched against paths below `path`; remove `..` and a leading `/`"));
     }
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
     let glob = GlobBuilder::new(pattern).literal_separator(true).build();

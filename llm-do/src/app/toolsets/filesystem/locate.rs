@@ -52,7 +52,7 @@ pub(super) enum Missing {
 }
 
 /// The way from the root so far.
-struct Way<'a> {
+struct PathWalk<'a> {
     root: &'a Root,
     /// The open folders below the root.
     folders: Vec<Dir>,
@@ -69,8 +69,15 @@ struct Way<'a> {
 /// Finds the entry at `given`.
 pub(super) fn locate(root: &Root, given: &str, links: Links, missing: Missing) -> Result<Located, Fault> {
     let steps = path::steps(given, &root.paths())?;
-    let mut way =
-        Way { root, folders: Vec::new(), path: PathBuf::new(), steps, budget: MAX_LINKS, creations: MAX_NAMES, given };
+    let mut way = PathWalk {
+        root,
+        folders: Vec::new(),
+        path: PathBuf::new(),
+        steps,
+        budget: MAX_LINKS,
+        creations: MAX_NAMES,
+        given,
+    };
     while let Some(step) = way.steps.pop_front() {
         match step {
             Step::Up => way.up()?,
@@ -85,7 +92,7 @@ pub(super) fn locate(root: &Root, given: &str, links: Links, missing: Missing) -
     way.end_in_folder()
 }
 
-impl Way<'_> {
+impl PathWalk<'_> {
     fn folder(&self) -> &Dir {
         self.folders.last().unwrap_or(&self.root.dir)
     }

@@ -66,6 +66,6 @@ pub(super) fn check_new_name(name: &OsString) -> Result<(), Fault> {
     if visible == text && text.trim() == text {
         return Ok(());
     }
-    let rule = "a new name has no invisible characters, and no space at its start or end";
+    let rule = "a new name cannot contain invisible characters, or begin or end with a space";
     Err(Fault::Invalid(format!("invalid name `{visible}`: {rule}")))
 }

@@ -48,7 +48,7 @@ macro_rules! tools {
                 #[arg(default = 20_000)]
                 #[schemars(range(min = 1, max = 200_000))]
                 max_chars: u32,
-                /// The first character to read of the first line, 1-based: for lines longer than `max_chars`.
+                /// The first character to read in the first line, 1-based; use it for lines longer than `max_chars`.
                 #[arg(default = 1)]
                 #[schemars(range(min = 1))]
                 column: u32,

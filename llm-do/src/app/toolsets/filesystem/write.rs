@@ -46,7 +46,7 @@ pub(super) fn preview(root: &Root, path: &str, content: &str) -> Result<String, 
     Ok(match old {
         Ok(old) => diff::changed(&shown, &old, content),
         Err(_) => {
-            format!("replaces all {} bytes of `{shown}`, by\n{}", replaced.len(), diff::created(&shown, content))
+            format!("replaces all {} bytes of `{shown}`, with:\n{}", replaced.len(), diff::created(&shown, content))
         }
     })
 }

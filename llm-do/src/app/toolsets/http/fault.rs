@@ -44,7 +44,7 @@ pub(super) enum Fault {
     #[error("`{url}` redirects to an invalid address")]
     Location { url: String },
 
-    #[error("`{url}` answered with the encoding `{encoding}`, which was not asked for")]
+    #[error("`{url}` answered with the encoding `{encoding}`, which was not requested")]
     Encoding { url: String, encoding: String },
 
     #[error("`{url}` is of type `{media_type}`, which is neither text, an image nor a PDF")]
@@ -56,6 +56,6 @@ pub(super) enum Fault {
     #[error("the HTML of `{url}` cannot be converted to text: {reason}")]
     Html { url: String, reason: String },
 
-    #[error("`offset` is {offset}, and the text has {total} characters")]
+    #[error("`offset` {offset} is past the end: the text has {total} characters")]
     Offset { offset: usize, total: usize },
 }

@@ -53,7 +53,7 @@ struct UntilDeadline<'h> {
 impl Read for UntilDeadline<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if Instant::now() > self.deadline {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "it takes too long"));
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "the conversion takes too long"));
         }
         self.rest.read(buffer)
     }

@@ -61,12 +61,18 @@ impl Prepared {
         let network = if self.settings.has_network { "with the network" } else { "without network" };
         match self.confinement {
             Some(Confinement::Bwrap(_)) => {
-                format!("runs {words:?} in `{root}`, in a sandbox that can change this folder, {network}")
+                format!(
+                    "runs {words:?} in `{root}`, in a sandbox that can change only this folder, except `.git`, {network}"
+                )
             }
             Some(Confinement::Landlock) => {
-                format!("runs {words:?} in `{root}`, in a sandbox that can change this folder with `.git`, {network}")
+                format!(
+                    "runs {words:?} in `{root}`, in a sandbox that can change only this folder, including `.git`, {network}"
+                )
             }
-            None => format!("runs {words:?} in `{root}`, WITHOUT a sandbox: it can do all that this program can"),
+            None => format!(
+                "runs {words:?} in `{root}`, WITHOUT a sandbox: the command can do everything that this program can"
+            ),
         }
     }
 
@@ -92,7 +98,7 @@ fn answer(finished: &Finished, timeout: Duration, confinement: Option<&Confineme
         text.push_str(match (confinement, approved) {
             (Some(_), Approved::Reading) => "\nsandbox: no file can be changed",
             (Some(Confinement::Bwrap(_)), Approved::Changing) => {
-                "\nsandbox: only the working directory can be changed, without `.git`"
+                "\nsandbox: only the working directory can be changed, except `.git`"
             }
             (Some(Confinement::Landlock), Approved::Changing) => "\nsandbox: only the working directory can be changed",
             (None, _) => "",

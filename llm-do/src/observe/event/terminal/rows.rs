@@ -93,6 +93,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(feature = "cli")]
     fn a_row_is_wrapped_at_the_width_of_the_terminal() {
         assert_eq!(
             rows(10).format("\u{6f22}\u{6f22}\u{6f22}\u{6f22}\u{6f22}\u{6f22}"),
@@ -103,6 +104,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(feature = "cli")]
     fn an_emoji_counts_the_most_columns_that_a_terminal_uses() {
         assert_eq!(rows(8).format(&"\u{2764}\u{fe0f}".repeat(5)).lines().next(), Some(&*"\u{2764}\u{fe0f}".repeat(4)));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What only looks like a schema, and what is one without end.
+//! Malformed and recursive schemas.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -18,11 +18,11 @@ fn a_schema_that_grows_without_end_is_refused() {
     schema["anyOf"] = json!([{"$ref": "#/$defs/L0"}]);
     schema["$defs"] = Value::Object(levels);
     let text = translate(&schema).unwrap_err().to_string();
-    assert!(text.contains("belongs to more than 10000 schemas"), "{text}");
+    assert!(text.contains("is part of a schema with more than 10000 subschemas"), "{text}");
 }
 
 /// JSON that looks like a schema, and is mostly not a valid one.
-fn odd() -> impl Strategy<Value = Value> {
+fn malformed_schema() -> impl Strategy<Value = Value> {
     let text = prop_oneof![
         "[a-z^$\\\\d\\[\\](){}*+?|.,0-9]{0,8}",
         prop::sample::select(vec![
@@ -89,7 +89,7 @@ fn odd() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn any_schema_has_a_form_or_is_refused_with_a_path(schema in odd()) {
+    fn any_schema_has_a_form_or_is_refused_with_a_path(schema in malformed_schema()) {
         if let Err(unsupported) = translate(&schema) {
             prop_assert!(unsupported.to_string().starts_with("`#"), "{}", unsupported);
         }

@@ -7,7 +7,7 @@ use super::{Key, Text, timeout};
 
 /// The values of the shared keys.
 #[derive(Default)]
-pub(crate) struct Heading {
+pub(crate) struct SharedKeys {
     /// The registered name, if it is not the function's name.
     pub(crate) name: Option<LitStr>,
     /// The name of the argument struct, if it is not the function's name.
@@ -21,34 +21,36 @@ pub(crate) struct Heading {
 }
 
 /// The arguments of an attribute with the shared keys.
-pub(crate) trait Headed: 'static {
+pub(crate) trait HasSharedKeys: 'static {
     /// Returns the shared keys.
-    fn heading(&mut self) -> &mut Heading;
+    fn shared_keys(&mut self) -> &mut SharedKeys;
 }
 
 /// The key `name`.
-pub(crate) const fn name<A: Headed>() -> Key<A> {
-    Key::new("name = \"..\"", |args, value| value.fill(&mut args.heading().name))
+pub(crate) const fn name<A: HasSharedKeys>() -> Key<A> {
+    Key::new("name = \"..\"", |args, value| value.fill(&mut args.shared_keys().name))
 }
 
 /// The key `args`.
-pub(crate) const fn args<A: Headed>() -> Key<A> {
-    Key::new("args = Ident", |args, value| value.fill(&mut args.heading().args))
+pub(crate) const fn args<A: HasSharedKeys>() -> Key<A> {
+    Key::new("args = Ident", |args, value| value.fill(&mut args.shared_keys().args))
 }
 
 /// The key `toolsets`.
-pub(crate) const fn toolsets<A: Headed>() -> Key<A> {
+pub(crate) const fn toolsets<A: HasSharedKeys>() -> Key<A> {
     Key::new("toolsets = [path, \"name\", ..]", |args, value| {
-        value.fill_with(&mut args.heading().toolsets, Toolsets::parse)
+        value.fill_with(&mut args.shared_keys().toolsets, Toolsets::parse)
     })
 }
 
 /// The key `timeout`.
-pub(crate) const fn timeout<A: Headed>() -> Key<A> {
-    Key::new("timeout = \"30s\" | Duration", |args, value| value.fill_with(&mut args.heading().timeout, timeout::parse))
+pub(crate) const fn timeout<A: HasSharedKeys>() -> Key<A> {
+    Key::new("timeout = \"30s\" | Duration", |args, value| {
+        value.fill_with(&mut args.shared_keys().timeout, timeout::parse)
+    })
 }
 
 /// The key `description`.
-pub(crate) const fn description<A: Headed>() -> Key<A> {
-    Key::new("description = \"..\"", |args, value| value.fill(&mut args.heading().description))
+pub(crate) const fn description<A: HasSharedKeys>() -> Key<A> {
+    Key::new("description = \"..\"", |args, value| value.fill(&mut args.shared_keys().description))
 }

@@ -20,21 +20,21 @@ pub(in crate::gemini) enum Kind {
     Text(String),
     Call(FunctionCallPart),
     Media(Blob),
-    Own(Own, Value),
+    ServerTool(ServerTool, Value),
     /// A part of an unknown kind; empty if it has no content.
     Unknown(Map<String, Value>),
 }
 
 /// A kind of part that holds the request or the result of one of Google's tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::gemini) enum Own {
+pub(in crate::gemini) enum ServerTool {
     ExecutableCode,
     CodeExecutionResult,
     ToolCall,
     ToolResponse,
 }
 
-impl Own {
+impl ServerTool {
     const ALL: [Self; 4] = [Self::ExecutableCode, Self::CodeExecutionResult, Self::ToolCall, Self::ToolResponse];
 
     /// Returns its name on the wire.
@@ -117,7 +117,7 @@ impl<'de> Visitor<'de> for AnswerPartVisitor {
                 Field::Other(name) => _ = others.get_or_insert_default().insert(name, fields.next_value()?),
             }
         }
-        let has_own = |others: &Map<String, Value>| Own::ALL.iter().any(|own| others.contains_key(own.name()));
+        let has_own = |others: &Map<String, Value>| ServerTool::ALL.iter().any(|own| others.contains_key(own.name()));
         let kind = match (call, media, text) {
             (Some(call), _, _) => Kind::Call(call),
             (_, Some(media), _) => Kind::Media(media),
@@ -129,9 +129,9 @@ impl<'de> Visitor<'de> for AnswerPartVisitor {
 }
 
 fn own(mut fields: Map<String, Value>) -> Kind {
-    let known = Own::ALL.into_iter().find_map(|own| Some((own, fields.shift_remove(own.name())?)));
+    let known = ServerTool::ALL.into_iter().find_map(|own| Some((own, fields.shift_remove(own.name())?)));
     match known {
-        Some((own, value)) => Kind::Own(own, value),
+        Some((own, value)) => Kind::ServerTool(own, value),
         None => Kind::Unknown(fields),
     }
 }

@@ -20,7 +20,7 @@ use crate::usage::Usage;
 const DEFAULT_MAX_TOKENS: usize = 512;
 
 /// Generates the answer to `task`; its deltas are sent to `events`.
-pub(super) fn answer(
+pub(super) fn generate(
     engine: &mut Engine,
     task: &Task,
     model: &str,
@@ -38,7 +38,7 @@ pub(super) fn answer(
     let constraint = grammars.compile(&plan.grammar, vocabulary)?;
     let cached = decoder.reuse_prefix(&prompt);
     let text = TextStream::new(plan.stops()).drop_leading_space(vocabulary.adds_space_prefix());
-    let mut writer = Writer {
+    let mut generation = Generation {
         decoder,
         vocabulary,
         think_tokens,
@@ -53,8 +53,8 @@ pub(super) fn answer(
         output: Vec::new(),
         max_tokens,
     };
-    let finish = writer.write(thinking)?;
-    let Writer { text, thinking_text, thinking_tokens, output, .. } = writer;
+    let finish = generation.write(thinking)?;
+    let Generation { text, thinking_text, thinking_tokens, output, .. } = generation;
     let usage = Usage {
         cached_tokens: cached as u64,
         reasoning_tokens: thinking_tokens as u64,
@@ -70,13 +70,17 @@ fn warnings(settings: &Settings, thinks: bool, ignores_stops: bool) -> Warnings 
     let mut warnings = Warnings::default();
     let is_greedy = settings.temperature.is_none_or(|temperature| temperature < MIN_TEMPERATURE);
     let has = [
-        ("presence_penalty", settings.presence_penalty.is_some(), "the embedded model has no such penalty"),
-        ("frequency_penalty", settings.frequency_penalty.is_some(), "the embedded model has no such penalty"),
+        ("presence_penalty", settings.presence_penalty.is_some(), "embedded models do not support it"),
+        ("frequency_penalty", settings.frequency_penalty.is_some(), "embedded models do not support it"),
         ("service_tier", settings.service_tier.is_some(), "the model runs in this process"),
         ("top_p", settings.top_p.is_some() && is_greedy, "without a `temperature`, the most likely token is sampled"),
         ("seed", settings.seed.is_some() && is_greedy, "without a `temperature`, the most likely token is sampled"),
         ("stop", !settings.stop.is_empty() && ignores_stops, "the answer must be complete JSON"),
-        ("thinking", settings.thinking.is_some_and(|level| !level.is_off()) && !thinks, "the model cannot think"),
+        (
+            "thinking",
+            settings.thinking.is_some_and(|level| !level.is_off()) && !thinks,
+            "the model does not support thinking",
+        ),
     ];
     for (setting, _, reason) in has.into_iter().filter(|(_, is_set, _)| *is_set) {
         warnings.changed(setting, format!("no effect: {reason}"));
@@ -127,7 +131,7 @@ fn response(
 }
 
 /// The state of an answer being generated.
-struct Writer<'e, 'a> {
+struct Generation<'e, 'a> {
     decoder: &'e mut CachedDecoder,
     vocabulary: &'e Vocabulary,
     think_tokens: Option<ThinkTokens>,
@@ -143,7 +147,7 @@ struct Writer<'e, 'a> {
     max_tokens: usize,
 }
 
-impl Writer<'_, '_> {
+impl Generation<'_, '_> {
     /// Thinks, if there is a budget for it, and generates until the answer ends.
     fn write(&mut self, thinking: Option<usize>) -> Result<FinishReason, ProviderError> {
         if let (Some(budget), Some(tokens)) = (thinking, self.think_tokens) {

@@ -17,20 +17,20 @@ const TOO_LONG: [&str; 7] = [
     "prompt is too long",
 ];
 
-/// Returns the error for the refusal `status` with this body; `key` names where the key is set.
+/// Returns the error for the response of status `status` with this body; `key` names where the key is set.
 pub(crate) fn refused(provider: &str, key: &str, status: u16, body: &[u8]) -> ProviderError {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     // Google refuses a stream with a list of one error.
     let body = body.get(0).unwrap_or(&body);
     // Mistral and older versions of vLLM put the error's fields at the top.
-    judged(provider, key, status, body.get("error").unwrap_or(body))
+    classify(provider, key, status, body.get("error").unwrap_or(body))
 }
 
 /// Returns the error for an error object, or a value in its place, in an answer of status 200.
 #[must_use]
 pub(crate) fn reported(provider: &str, key: &str, error: &Value) -> ProviderError {
     if let Some(status) = status(&error["code"]) {
-        return judged(provider, key, status, error);
+        return classify(provider, key, status, error);
     }
     let word = token(error);
     let has = |part: &str| word.as_ref().is_some_and(|word| word.contains(part));
@@ -48,7 +48,7 @@ pub(crate) fn reported(provider: &str, key: &str, error: &Value) -> ProviderErro
     refusal(ProviderError::new(provider, kind, text).with_status(200), error, word.as_deref())
 }
 
-fn judged(provider: &str, key: &str, status: u16, error: &Value) -> ProviderError {
+fn classify(provider: &str, key: &str, status: u16, error: &Value) -> ProviderError {
     let word = bad_key(error).map(str::to_owned).or_else(|| token(error));
     let word = word.as_deref();
     let code = in_brackets(word);

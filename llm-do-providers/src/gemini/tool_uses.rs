@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::PROVIDER;
-use super::wire::{Data, Own, Part};
+use super::wire::{Data, Part, ServerTool};
 use crate::message::{ProviderData, ResponsePart, ServerSideToolUse};
 
 /// The field of the queries of a web search.
@@ -11,7 +11,7 @@ const QUERIES: [&str; 2] = ["webSearchQueries", "imageSearchQueries"];
 
 /// Returns the use of a tool in one part of an answer: a new one, or none if the part completes the last one of `parts`.
 pub(super) fn take(
-    own: Own,
+    own: ServerTool,
     value: Value,
     signature: Option<String>,
     parts: &mut [ResponsePart],
@@ -54,7 +54,7 @@ pub(super) fn unread(fetched: &Map<String, Value>) -> Option<String> {
     statuses.all(|status| status != READ).then(|| first.to_owned())
 }
 
-fn part_of(own: Own, signature: Option<String>) -> Value {
+fn part_of(own: ServerTool, signature: Option<String>) -> Value {
     let mut part = json!({ "as": own.name() });
     if let Some(signature) = signature {
         part["thoughtSignature"] = signature.into();
@@ -63,15 +63,15 @@ fn part_of(own: Own, signature: Option<String>) -> Value {
 }
 
 /// Whether `value` is the result of the use `asked`.
-fn waits_for(used: &ServerSideToolUse, asked: Own, value: &Value) -> bool {
+fn waits_for(used: &ServerSideToolUse, asked: ServerTool, value: &Value) -> bool {
     let data = used.provider_data.as_ref().and_then(|data| data.of(PROVIDER));
     data.is_some_and(|data| data["asked"]["as"] == asked.name() && data.get("answered").is_none())
         && (value["id"].is_null() || used.input["id"] == value["id"])
 }
 
-fn name(own: Own, value: &Value) -> String {
+fn name(own: ServerTool, value: &Value) -> String {
     match (own, value["toolType"].as_str()) {
-        (Own::ExecutableCode | Own::CodeExecutionResult, _) => "code_execution".to_owned(),
+        (ServerTool::ExecutableCode | ServerTool::CodeExecutionResult, _) => "code_execution".to_owned(),
         (_, Some(kind)) if kind.starts_with("GOOGLE_SEARCH") => "web_search".to_owned(),
         (_, Some("URL_CONTEXT")) => "web_fetch".to_owned(),
         (_, kind) => kind.unwrap_or("tool").to_ascii_lowercase(),
@@ -84,7 +84,7 @@ pub(super) fn parts(used: &ServerSideToolUse) -> impl Iterator<Item = Part<'_>> 
     let part = move |key: &str, value| {
         let part = data?.get(key)?;
         let signature = part.get("thoughtSignature").and_then(Value::as_str);
-        Some(Part { signature, ..Data::Own(part["as"].as_str()?, value).into() })
+        Some(Part { signature, ..Data::ServerTool(part["as"].as_str()?, value).into() })
     };
     [part("asked", &used.input), part("answered", &used.output)].into_iter().flatten()
 }

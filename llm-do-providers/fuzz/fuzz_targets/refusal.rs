@@ -1,3 +1,0 @@
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| llm_do_providers::fuzzing::refusal(bytes));
