@@ -15,11 +15,14 @@ use super::project::FileOptions;
 
 /// Runs tools, workers and entries of this program.
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true)]
+#[command(version, arg_required_else_help = true, after_help = SETTINGS_HINT)]
 pub(super) struct Arguments {
     #[command(subcommand)]
     pub(super) command: Command,
 }
+
+const SETTINGS_HINT: &str =
+    "Options such as --model can also be set by variables and in files: `config show` lists them.";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -70,7 +73,8 @@ pub(super) enum Command {
 
 #[derive(Args, Debug)]
 pub(super) struct CheckOptions {
-    /// The model, `provider:model`, of workers that declare none; default: `LLM_DO_MODEL`.
+    /// The model, `provider:model`, of workers that declare none; default: `LLM_DO_MODEL`, or `model` of a configuration
+    /// file.
     #[arg(long, value_name = "MODEL")]
     pub(super) model: Option<String>,
     #[command(flatten)]

@@ -14,7 +14,8 @@ use crate::usage::Money;
 /// Options of a runtime.
 #[derive(Args, Debug)]
 pub(in crate::app::cli) struct SessionOptions {
-    /// The model, `provider:model`, of workers that declare none; default: `LLM_DO_MODEL`.
+    /// The model, `provider:model`, of workers that declare none; default: `LLM_DO_MODEL`, or `model` of a configuration
+    /// file.
     #[arg(long, value_name = "MODEL")]
     pub(in crate::app::cli) model: Option<String>,
     /// How calls that need approval are decided: `prompt` asks the user; default: `prompt`.
