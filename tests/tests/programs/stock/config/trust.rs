@@ -54,7 +54,7 @@ fn of_the_limits_of_the_project_and_the_user_the_lower_one_holds() {
     let limits =
         |count: u64| format!("limit_requests: {count}\nmax_depth: {count}\nlimit_cost: {count}\ntimeout: {count}\n");
     let place = project(&limits(9));
-    let read = r#"call list_files {}"#;
+    let read = "call list_files {}";
     let user = User::new(&limits(1));
     for (setting, value) in [
         ("limit_requests", serde_json::json!(1)),
