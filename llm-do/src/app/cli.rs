@@ -5,6 +5,7 @@ mod approve;
 mod args;
 mod chat;
 mod check;
+mod config;
 mod console;
 mod example;
 #[cfg(feature = "local-download")]
@@ -60,7 +61,7 @@ impl Cli {
         Self::default()
     }
 
-    /// Sets the model of workers that declare none, if neither `--model` nor `LLM_DO_MODEL` is set. Default: none.
+    /// Sets the model of workers that declare none, if no option, variable or configuration file does. Default: none.
     pub fn default_model(mut self, name: impl Into<String>) -> Self {
         self.default_model = Some(name.into());
         self
@@ -73,7 +74,8 @@ impl Cli {
         self
     }
 
-    /// Configures the runtime: its state, sinks, policy and settings. Options of the command line take precedence.
+    /// Configures the runtime: its state, sinks, policy and settings. Options, variables and configuration files take
+    /// precedence.
     ///
     /// # Examples
     ///
@@ -130,6 +132,7 @@ impl Cli {
             Command::Chat(options) => chat::chat(builder, *options, runs_projects),
             Command::Tools(options) => tools::list(builder, &options, runs_projects),
             Command::Check(options) => check::check(builder, &options, runs_projects),
+            Command::Config(options) => config::config(builder, &options.command, runs_projects),
             Command::Init(options) => init::init(&options),
             Command::Completions(options) => generate::completions(options.shell),
             Command::Man => generate::manual(),

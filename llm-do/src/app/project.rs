@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+#[cfg(feature = "cli")]
+pub(in crate::app) use self::manifest::expanded;
 use self::report::Report;
 use self::skills::Skill;
 use crate::declare::worker_spec::WorkerSpec;

@@ -2,6 +2,7 @@
 
 mod findings;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -44,7 +45,7 @@ pub(crate) struct SessionModel {
     /// `provider:model`.
     pub(crate) name: String,
     /// The setting that named it, for errors.
-    pub(crate) set_by: &'static str,
+    pub(crate) set_by: Cow<'static, str>,
 }
 
 impl ModelChoice {

@@ -12,6 +12,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+#[cfg(feature = "cli")]
+pub(crate) use self::builder::Preset;
 pub use self::builder::RuntimeBuilder;
 pub use self::chat::{Chat, ChatState};
 pub use self::error::BuildError;

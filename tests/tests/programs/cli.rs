@@ -8,7 +8,12 @@ use llm_do::journal::FileJournal;
 use serde_json::Value;
 
 fn app(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_app")).args(arguments).stdin(Stdio::null()).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_app"))
+        .args(arguments)
+        .env("LLM_DO_CONFIG", "")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
 }
 
 fn stdout(output: &Output) -> String {
@@ -114,7 +119,20 @@ fn wrong_usage_exits_with_2_and_names_the_fault() {
     fails(&["run", "--tool", "add", "3"], 2, r#"takes several arguments: use --input-json '{"a":1,"b":1}'"#);
     fails(&["run", "--approve-all", "--reject-all", "Ann"], 2, "cannot be used with");
     fails(&["run", "--events", "/missing/events", "Ann"], 2, "cannot write --events");
+    fails(&["run", "Ann", "--input-json", "{}"], 2, "a prompt cannot be combined with --input-json");
+    fails(&["run", "main_entry", "Ann", "--input-json", "{}"], 2, "cannot be used with");
     fails(&["walk"], 2, "unrecognized subcommand");
+}
+
+#[test]
+fn invalid_input_is_an_error_before_anything_runs_or_is_written() {
+    let (folder, journal, text) = journal();
+    let events = folder.path().join("events.jsonl");
+    let files = ["--journal", &text, "--events", events.to_str().unwrap()];
+    for input in [&["--tool", "add", "--a", "2"][..], &["--tool", "add", "--input-json", "{"], &["main_entri", "Ann"]] {
+        fails(&[&["run"][..], &files, input].concat(), 2, "error: ");
+        assert!(!journal.exists() && !events.exists(), "{input:?}");
+    }
 }
 
 #[test]
@@ -197,6 +215,7 @@ fn check_models(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
     for variable in ["LLM_DO_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL"] {
         command.env_remove(variable);
     }
+    command.env("LLM_DO_CONFIG", "");
     command.arg("check").args(arguments).envs(environment.iter().copied()).stdin(Stdio::null()).output().unwrap()
 }
 
@@ -234,7 +253,7 @@ fn check_warns_about_an_unknown_model_and_a_missing_key_and_succeeds() {
 fn check_fails_on_an_invalid_model_and_names_its_setting() {
     let output = check_models(&["--model", "opnai:gpt-5"], &[]);
     let text = stderr(&output);
-    assert!(text.contains("`model` of the runtime: unknown provider `opnai` of the model `opnai:gpt-5`"), "{text}");
+    assert!(text.contains("`--model`: unknown provider `opnai` of the model `opnai:gpt-5`"), "{text}");
     assert_eq!(output.status.code(), Some(1));
     let text = stderr(&check_models(&[], &[("LLM_DO_MODEL", "gpt-5")]));
     assert!(text.contains("`LLM_DO_MODEL`: invalid model name `gpt-5`: expected `provider:model`"), "{text}");

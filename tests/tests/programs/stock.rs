@@ -1,6 +1,7 @@
 //! The program `llm-do`: projects, chats, and new projects, run as a process.
 
 mod chat;
+mod config;
 mod handbook;
 mod init;
 mod projects;
@@ -74,16 +75,27 @@ impl Place {
 
     /// Runs the program with this standard input.
     fn run_with(&self, arguments: &[&str], input: &str) -> Answer {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_stock"))
-            .args(arguments)
-            .current_dir(self.path())
-            .env("LLM_DO_CHATS", self.chats.path())
-            .env_remove("LLM_DO_MODEL")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        Self::answer(self.command(env!("CARGO_BIN_EXE_stock")).args(arguments), input)
+    }
+
+    /// Runs the program with these variables.
+    fn run_in(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Answer {
+        let mut command = self.command(env!("CARGO_BIN_EXE_stock"));
+        Self::answer(command.args(arguments).envs(variables.iter().copied()), "")
+    }
+
+    /// Returns a command in the folder, without settings of the user who runs the tests.
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LLM_DO_")) {
+            command.env_remove(name);
+        }
+        command.current_dir(self.path()).env("LLM_DO_CONFIG", "").env("LLM_DO_CHATS", self.chats.path());
+        command
+    }
+
+    fn answer(command: &mut Command, input: &str) -> Answer {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // Ignored: the program may end without reading.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();

@@ -3,6 +3,7 @@
 mod approve;
 mod chat;
 mod coding;
+mod color;
 mod dialogues;
 mod input;
 mod pipes;

@@ -1,23 +1,28 @@
 //! The commands and options of the command line.
 
+mod config;
+mod session;
+
 use std::path::PathBuf;
-use std::time::Duration;
 
-use clap::{ArgAction, Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
+pub(super) use self::config::{ConfigCommand, ConfigOptions, ConfigPathOptions, ConfigShowOptions};
+pub(super) use self::session::SessionOptions;
 use super::flags::Flag;
 use super::output::Format;
 use super::project::FileOptions;
-use crate::base::usage::Limits;
-use crate::usage::Money;
 
 /// Runs tools, workers and entries of this program.
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true)]
+#[command(version, arg_required_else_help = true, after_help = SETTINGS_HINT)]
 pub(super) struct Arguments {
     #[command(subcommand)]
     pub(super) command: Command,
 }
+
+const SETTINGS_HINT: &str =
+    "Options such as --model can also be set by variables and in files: `config show` lists them.";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -29,16 +34,21 @@ pub(super) enum Command {
     /// Call one tool or worker and print its result.
     ///
     /// An argument may also be given as an option of its name: `--a 2 --b 3`.
+    #[command(after_help = CALL_EXAMPLES)]
     Call(Box<CallOptions>),
     /// Talk to a worker or an entry, which remembers the conversation.
     ///
     /// Chats are saved after each message. `/help` lists the commands. Limits apply to each message.
+    #[command(after_help = CHAT_EXAMPLES)]
     Chat(Box<ChatOptions>),
     /// List tools, workers, entries and toolsets: kind, effect, approval of calls made by models or code, description.
     Tools(ToolsOptions),
     /// Check names, toolsets, state and models without running anything; warnings go to standard error.
     Check(CheckOptions),
+    /// Show the settings of this program, or where their files are.
+    Config(ConfigOptions),
     /// Write the files of a new project, or of a new application in Rust, into a folder.
+    #[command(after_help = INIT_EXAMPLES)]
     Init(InitOptions),
     /// Print a script with the completions of a shell, for its configuration.
     #[command(after_help = "Example: completions bash > ~/.local/share/bash-completion/completions/NAME")]
@@ -48,19 +58,23 @@ pub(super) enum Command {
     /// List the calls in a journal with their arguments, results and times.
     ///
     /// Nested calls are indented below their caller. An unfinished call is listed if a call in it has finished.
+    #[command(after_help = "Example: run --journal run.jsonl \"Review the notes\", then journal run.jsonl")]
     Journal(JournalOptions),
     /// Run a candidate tool on the recorded inputs of a worker and compare the results.
     ///
     /// Each distinct input is a case. Exits with 0 if the candidate agrees in all cases, and with 1 otherwise.
+    #[command(after_help = "Example: harden greet --tool greet_by_rule --journal run.jsonl")]
     Harden(HardenOptions),
     /// Download the file of an embedded model before a run needs it, and print its path.
     #[cfg(feature = "local-download")]
+    #[command(after_help = "Example: fetch local:OWNER/REPO/FILE.gguf")]
     Fetch(FetchOptions),
 }
 
 #[derive(Args, Debug)]
 pub(super) struct CheckOptions {
-    /// The model, `provider:model`, of workers that declare none; default: `LLM_DO_MODEL`.
+    /// The model, `provider:model`, of workers that declare none; default: `LLM_DO_MODEL`, or `model` of a configuration
+    /// file.
     #[arg(long, value_name = "MODEL")]
     pub(super) model: Option<String>,
     #[command(flatten)]
@@ -72,6 +86,20 @@ const RUN_EXAMPLES: &str = "Examples:
   run main --path src/lib.rs      an entry, with an argument by name
   run --project DIR --model openai:gpt-5-mini \"Hello\"
   run --journal run.jsonl -v      record the run, or resume it, and show calls";
+
+const CALL_EXAMPLES: &str = "Examples:
+  call project_read_file --path a.txt      arguments by name
+  call add --input-json '{\"a\":2,\"b\":3}'    arguments as JSON";
+
+const CHAT_EXAMPLES: &str = "Examples:
+  chat                     the default entry
+  chat editor -v           a worker, with its calls
+  chat --continue          the latest chat of this folder
+  chat --resume            the chats of this folder";
+
+const INIT_EXAMPLES: &str = "Examples:
+  init notes               a project in the folder `notes`
+  init --app notes         an application in Rust";
 
 #[derive(Args, Debug)]
 pub(super) struct RunOptions {
@@ -115,9 +143,10 @@ pub(super) struct RootOptions {
     /// Attach this file, of at most 20 MiB, to the input; may be given several times.
     #[arg(long, value_name = "FILE")]
     pub(super) attach: Vec<PathBuf>,
-    /// How to print the result: as text, as a JSON object with the usage, or after each event as JSON Lines.
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
-    pub(super) output: Format,
+    /// How to print the result: as text, as a JSON object with the usage, or after each event as JSON Lines; default:
+    /// text.
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub(super) output: Option<Format>,
     /// Write the files of the result into this folder; existing files are kept.
     #[arg(long, value_name = "DIR")]
     pub(super) files: Option<PathBuf>,
@@ -136,33 +165,6 @@ pub(super) struct RootOptions {
     pub(super) session: SessionOptions,
 }
 
-/// Options of a runtime.
-#[derive(Args, Debug)]
-pub(super) struct SessionOptions {
-    /// The model, `provider:model`, of workers that declare none; default: `LLM_DO_MODEL`.
-    #[arg(long, value_name = "MODEL")]
-    pub(super) model: Option<String>,
-    /// Approve every call that needs approval; blocked calls stay blocked.
-    #[arg(long, conflicts_with = "reject_all")]
-    pub(super) approve_all: bool,
-    /// Deny every call that needs approval.
-    #[arg(long)]
-    pub(super) reject_all: bool,
-    /// Return the denial of a call to the worker's model instead of ending the run.
-    #[arg(long)]
-    pub(super) return_permission_errors: bool,
-    /// Maximum nesting depth of workers; default: 5.
-    #[arg(long, value_name = "N")]
-    pub(super) max_depth: Option<u32>,
-    /// Show calls (-v), and what models write (-vv).
-    #[arg(short, long, action = ArgAction::Count)]
-    pub(super) verbose: u8,
-    #[command(flatten)]
-    pub(super) items: FileOptions,
-    #[command(flatten)]
-    pub(super) limits: LimitOptions,
-}
-
 #[derive(Args, Debug)]
 pub(super) struct ChatOptions {
     /// The worker or entry to talk to; default: that of the resumed chat, or the default entry.
@@ -178,41 +180,6 @@ pub(super) struct ChatOptions {
     pub(super) fork: bool,
     #[command(flatten)]
     pub(super) session: SessionOptions,
-}
-
-/// Limits of a run; an option that is not given keeps the application's limit.
-#[derive(Args, Debug)]
-pub(super) struct LimitOptions {
-    /// Maximum number of requests to models.
-    #[arg(long, value_name = "N")]
-    limit_requests: Option<u64>,
-    /// Send no further request after this many tokens, input and output.
-    #[arg(long, value_name = "N")]
-    limit_tokens: Option<u64>,
-    /// Send no further request after this cost in US dollars, such as 0.50; models without a known price are refused.
-    #[arg(long, value_name = "DOLLARS")]
-    limit_cost: Option<Money>,
-    /// End the run after this many seconds, such as 90 or 0.5.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    timeout: Option<Duration>,
-}
-
-impl LimitOptions {
-    /// Returns the application's limits, replaced by the options that are given.
-    pub(super) fn override_limits(&self, limits: Limits) -> Limits {
-        let mut overridden = limits;
-        overridden.requests = self.limit_requests.or(overridden.requests);
-        overridden.total_tokens = self.limit_tokens.or(overridden.total_tokens);
-        overridden.cost = self.limit_cost.or(overridden.cost);
-        overridden.wall_time = self.timeout.or(overridden.wall_time);
-        overridden
-    }
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let invalid = || "expected a positive number of seconds, such as 90 or 0.5".to_owned();
-    let seconds: f64 = text.parse().map_err(|_| invalid())?;
-    Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero()).ok_or_else(invalid)
 }
 
 #[derive(Args, Debug)]
@@ -283,12 +250,21 @@ pub(super) struct ToolsOptions {
 mod tests {
     use clap::CommandFactory;
 
-    use super::{Arguments, Command, Duration, Limits, Money, Parser};
+    use std::time::Duration;
+
+    use super::{Arguments, Command, Parser};
+    use crate::app::cli::config::setting_names;
+    use crate::base::usage::Limits;
+    use crate::session::runtime::RuntimeBuilder;
+    use crate::usage::Money;
 
     fn overridden(options: &[&str], limits: Limits) -> Limits {
         let words = ["app", "run"].iter().chain(options);
         match Arguments::try_parse_from(words).expect("the arguments are valid").command {
-            Command::Run(options) => options.call.session.limits.override_limits(limits),
+            Command::Run(options) => {
+                let builder = options.call.session.settings().add_to(RuntimeBuilder::default().limits(limits));
+                builder.preset().limits
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -304,11 +280,25 @@ mod tests {
             let part = match name {
                 "run" | "call" => run,
                 "chat" => chat,
+                // The rows of its commands are checked below.
+                "config" => continue,
                 _ => row.unwrap_or_else(|| panic!("no row for `{name}`")),
             };
             for option in command.get_arguments().filter_map(|argument| argument.get_long()) {
                 assert!(part.contains(&format!("`--{option}")), "`{name} --{option}` is not in {part}");
             }
+        }
+    }
+
+    #[test]
+    fn the_documentation_of_main_lists_every_setting_with_its_variable() {
+        let docs = include_str!("../../../docs/cli.md");
+        let (_, configuration) = docs.split_once("\n# Configuration").expect("the page has a part about settings");
+        for (key, variable) in setting_names() {
+            assert!(configuration.contains(&format!("| `{key}` | `{variable}` |")), "no row for `{key}`");
+        }
+        for command in ["show", "path"] {
+            assert!(docs.contains(&format!("| `config {command}`")), "no row for `config {command}`");
         }
     }
 

@@ -17,7 +17,7 @@ use super::args::ChatOptions;
 use super::input::{from_prompt, named};
 use super::output::print_value;
 use super::progress::Progress;
-use super::run::{configure, verbosity};
+use super::run::configure;
 use super::terminal_user::TerminalUser;
 use super::{CommandError, print};
 use crate::base::error::chain;
@@ -32,19 +32,22 @@ const SHOWN_MESSAGES: usize = 20;
 /// Talks to the worker or entry that the options name, until the input ends.
 pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_projects: bool) -> Result<(), CommandError> {
     options.session.items.take_path(&mut options.name);
-    let store = Store::open()?;
+    let mut settings = options.session.settings().read(options.session.items.project.as_deref())?;
+    let store = Store::open(settings.chats.get())?;
     if options.resume.as_deref() == Some("") {
         return print(&store.list()?);
     }
     let mut saved = store.chosen(&options)?;
-    let (mut builder, entries) = options.session.items.add_to(builder, runs_projects)?;
+    let application = builder.preset();
+    let (mut builder, entries) = options.session.items.add_to(builder, &settings, runs_projects)?;
+    settings.complete(&builder, &application);
     let registry = builder.collect().map_err(CommandError::from_error)?;
     let name = options.name.as_deref().or(saved.as_ref().map(|saved| saved.name.as_str()));
     let partner = named(&registry, &entries, name)?;
     let compact = CompactOnDemand::new(partner.model());
     let partner = partner.name().to_owned();
-    let progress = Progress::new(verbosity(options.session.verbose));
-    let builder = configure(builder, &options.session, &entries, &progress).history_processor(compact.clone());
+    let progress = Progress::new(settings.verbosity());
+    let builder = configure(builder, &settings, &entries, &progress).history_processor(compact.clone());
     progress.show_panics();
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
     let saved = saved.take().unwrap_or_else(|| store.new_chat(&partner));

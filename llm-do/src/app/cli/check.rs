@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::args::CheckOptions;
+use super::config::{Set, Settings};
 use super::project::no_project;
 use super::{CommandError, print};
 use crate::base::printable::printable;
@@ -12,19 +13,17 @@ use crate::session::runtime::RuntimeBuilder;
 /// Builds the runtime as `run` would, and prints how many entries, workers and tools it has.
 ///
 /// An entry that may call a worker without a model is an error. A fault that a run may never reach is a warning.
-pub(super) fn check(
-    mut builder: RuntimeBuilder,
-    options: &CheckOptions,
-    runs_projects: bool,
-) -> Result<(), CommandError> {
-    if let Some(model) = &options.model {
-        builder = builder.model(model);
-    }
-    let (builder, entries) = options.items.add_to(builder, runs_projects)?;
+pub(super) fn check(builder: RuntimeBuilder, options: &CheckOptions, runs_projects: bool) -> Result<(), CommandError> {
+    let settings = Settings { model: Set::option(options.model.clone(), "--model"), ..options.items.settings() };
+    let mut settings = settings.read(options.items.project.as_deref())?;
+    let application = builder.preset();
+    let (builder, entries) = options.items.add_to(builder, &settings, runs_projects)?;
+    settings.complete(&builder, &application);
+    settings.warn();
     if entries.needs_project {
         return Err(no_project());
     }
-    let runtime = builder.build().map_err(CommandError::from_error)?;
+    let runtime = settings.add_to(builder).build().map_err(CommandError::from_error)?;
     let findings = runtime.model_findings();
     for warning in &findings.warnings {
         // Ignored: standard error may be closed.

@@ -53,13 +53,14 @@ pub(super) fn split(words: Vec<OsString>) -> (Vec<OsString>, Vec<Flag>) {
     (kept, flags)
 }
 
-/// Returns whether an option takes a value, if the command defines it.
+/// Returns whether the next word is the value of an option, if the command defines the option.
 fn defined(command: &Command, name: &str) -> Option<bool> {
     if name == "help" {
         return Some(false);
     }
     let option = command.get_arguments().find(|option| option.get_long() == Some(name))?;
-    Some(matches!(option.get_action(), ArgAction::Set | ArgAction::Append))
+    let takes_value = matches!(option.get_action(), ArgAction::Set | ArgAction::Append);
+    Some(takes_value && !option.is_require_equals_set())
 }
 
 /// Returns whether a word is an option, and not a value such as `-5`.

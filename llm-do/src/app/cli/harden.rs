@@ -5,6 +5,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::args::HardenOptions;
+use super::config::Settings;
 use super::run::{block_on, print_safely};
 use super::{CommandError, print};
 use crate::app::harden::{Agreement, Cases, Compared, Summary, Verdict, compare_one};
@@ -16,12 +17,15 @@ use crate::session::runtime::{Runtime, RuntimeBuilder};
 
 /// Runs the candidate on each case, and prints the comparison.
 pub(super) fn harden(mut builder: RuntimeBuilder, options: &HardenOptions) -> Result<(), CommandError> {
+    let mut settings = Settings::default().read(None)?;
+    settings.complete(&builder, &builder.preset());
     let registry = builder.collect().map_err(CommandError::from_error)?;
     check(&registry, options)?;
     let cases = cases(options)?;
     let token = builder.cancellation_token();
     let mode = if options.approve_all { ApprovalMode::ApproveAll } else { ApprovalMode::RejectAll };
-    let runtime = builder
+    let runtime = settings
+        .add_model(builder)
         .without_journal_and_shadows()
         .approval_mode(mode)
         .build_on(registry)

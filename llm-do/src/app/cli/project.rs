@@ -7,6 +7,7 @@ use clap::Args;
 use serde_json::Value;
 
 use super::CommandError;
+use super::config::{Set, Settings, Source};
 use super::rule_file::RuleFile;
 use crate::app::project::Project;
 use crate::base::printable::printable;
@@ -24,7 +25,7 @@ pub(super) struct FileOptions {
     pub(super) project: Option<PathBuf>,
     /// Decide about approvals by the rules in this JSON file, before those of the project.
     #[arg(long, value_name = "FILE")]
-    pub(super) policy: Option<PathBuf>,
+    policy: Option<PathBuf>,
 }
 
 /// What a command needs to know about its project.
@@ -45,19 +46,32 @@ pub(super) struct Entries {
 }
 
 impl FileOptions {
+    /// Returns the settings that the options set.
+    pub(super) fn settings(&self) -> Settings {
+        let folders = Some(&self.worker_dir).filter(|folders| !folders.is_empty());
+        Settings {
+            worker_dir: Set::option(folders.cloned(), "--worker-dir"),
+            policy: Set::option(self.policy.clone(), "--policy"),
+            ..Settings::default()
+        }
+    }
+
     /// Adds the files to the builder. A program that `runs_projects` takes the current folder, if no other is given.
     pub(super) fn add_to(
         &self,
         builder: RuntimeBuilder,
+        settings: &Settings,
         runs_projects: bool,
     ) -> Result<(RuntimeBuilder, Entries), CommandError> {
-        let mut builder = self.worker_dir.iter().fold(builder, RuntimeBuilder::worker_dir);
-        if let Some(path) = &self.policy {
+        let mut builder = settings.worker_dir.get().into_iter().flatten().fold(builder, RuntimeBuilder::worker_dir);
+        if let Some(path) = settings.policy.get() {
             let policy = Policy::from_file(path).map_err(CommandError::from_error)?;
             builder = builder.preferred_policy(policy);
         }
         let path = self.project.as_deref().or(runs_projects.then_some(Path::new(".")));
-        let given = self.policy.clone().map(RuleFile::read);
+        // Rules of one project do not belong in a file for all projects.
+        let is_given = settings.policy.source().is_some_and(Source::is_of_command);
+        let given = settings.policy.get().filter(|_| is_given).cloned().map(RuleFile::read);
         let Some(path) = path else {
             return Ok((builder, Entries { rules: given.unwrap_or_default(), ..Entries::default() }));
         };

@@ -11,7 +11,8 @@ use futures_util::future::poll_immediate;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::args::{RunOptions, SessionOptions};
+use super::args::RunOptions;
+use super::config::{Set, Settings};
 use super::flags::Flag;
 use super::input::root;
 use super::progress::Progress;
@@ -24,7 +25,6 @@ use crate::base::printable::printable;
 use crate::base::usage::UsageTree;
 use crate::observe::event::{JsonLines, Verbosity};
 use crate::observe::journal::{FileJournal, JournalError};
-use crate::plane::approval::ApprovalMode;
 use crate::session::runtime::RuntimeBuilder;
 
 /// The file that `--events` names.
@@ -42,16 +42,20 @@ pub(super) fn run(
     if options.name.is_none() {
         options.name = options.prompt.take();
     }
-    let (mut builder, entries) = options.call.session.items.add_to(builder, runs_projects)?;
+    let settings = Settings { output: Set::option(options.call.output, "--output"), ..options.call.session.settings() };
+    let mut settings = settings.read(options.call.session.items.project.as_deref())?;
+    let application = builder.preset();
+    let (mut builder, entries) = options.call.session.items.add_to(builder, &settings, runs_projects)?;
+    settings.complete(&builder, &application);
     let registry = builder.collect().map_err(CommandError::from_error)?;
     let root = root(&registry, &options, &entries)?;
     let options = &options.call;
     // Opened before the events file: if another run uses the journal, its events file must not be truncated.
     let journal = options.journal.as_deref().map(open_journal).transpose()?;
     let file = options.events.as_deref().map(|path| create_events(path, options.journal.as_deref())).transpose()?;
-    let progress = Progress::new(verbosity(options.session.verbose));
+    let progress = Progress::new(settings.verbosity());
     let token = builder.cancellation_token();
-    let mut builder = configure(builder, &options.session, &entries, &progress);
+    let mut builder = configure(builder, &settings, &entries, &progress);
     let cannot_ask = builder.has_no_approver();
     let is_asking = builder.asks_approver();
     if cannot_ask {
@@ -60,7 +64,7 @@ pub(super) fn run(
     if let Some(file) = &file {
         builder = builder.shared_sink(Arc::clone(file) as _);
     }
-    let (mut builder, printed) = options.output.add_to(builder);
+    let (mut builder, printed) = settings.format().add_to(builder);
     if let Some(journal) = journal {
         builder = builder.journal(journal);
     }
@@ -72,7 +76,7 @@ pub(super) fn run(
         let result = start.await;
         let is_aborted = token.is_cancelled();
         progress.settle().await;
-        if options.session.verbose > 0 {
+        if settings.verbosity() != Verbosity::Quiet {
             print_usage(&handle.usage_tree());
         }
         if let Some(file) = file {
@@ -88,7 +92,7 @@ pub(super) fn run(
         let hint = journal.map(resume_hint).unwrap_or_default();
         return Err(CommandError::Error(format!("aborted by user{hint}")));
     }
-    options.output.print(&result, &handle)?;
+    settings.format().print(&result, &handle)?;
     let returned = result.map_err(|error| run_error(&error, journal, cannot_ask, is_asking))?;
     files::write_all(returned.attachments(), options.files.as_deref())
 }
@@ -143,34 +147,19 @@ fn print_usage(used: &UsageTree) {
     }
 }
 
-/// Applies the options; settings without an option stay as the application set them.
+/// Applies the settings, and shows events and questions at the terminal.
 pub(super) fn configure(
-    mut builder: RuntimeBuilder,
-    options: &SessionOptions,
+    builder: RuntimeBuilder,
+    settings: &Settings,
     entries: &Entries,
     progress: &Progress,
 ) -> RuntimeBuilder {
-    if let Some(model) = &options.model {
-        builder = builder.model(model);
-    }
-    if let Some(depth) = options.max_depth {
-        builder = builder.max_depth(depth);
-    }
-    if options.approve_all {
-        builder = builder.approval_mode(ApprovalMode::ApproveAll);
-    }
-    if options.reject_all {
-        builder = builder.approval_mode(ApprovalMode::RejectAll);
-    }
-    if options.return_permission_errors {
-        builder = builder.return_permission_errors(true);
-    }
+    let mut builder = settings.add_to(builder);
     let user = TerminalUser::new(progress.clone(), entries.rules.clone());
     if TerminalUser::is_available() {
         builder = builder.default_approver(user.clone());
     }
-    let builder = builder.default_input_handler(user);
-    builder.map_limits(|limits| options.limits.override_limits(limits)).streaming(true).sink(progress.clone())
+    builder.default_input_handler(user).streaming(true).sink(progress.clone())
 }
 
 pub(super) fn verbosity(times: u8) -> Verbosity {

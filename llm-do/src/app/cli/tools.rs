@@ -13,7 +13,8 @@ use crate::session::runtime::RuntimeBuilder;
 
 /// Prints every tool, worker, entry and toolset.
 pub(super) fn list(builder: RuntimeBuilder, options: &ToolsOptions, runs_projects: bool) -> Result<(), CommandError> {
-    let (mut builder, _) = options.items.add_to(builder, runs_projects)?;
+    let settings = options.items.settings().read(options.items.project.as_deref())?;
+    let (mut builder, _) = options.items.add_to(builder, &settings, runs_projects)?;
     let registry = builder.collect().map_err(CommandError::from_error)?;
     let approvals = builder.approvals(&registry).map_err(CommandError::from_error)?;
     if options.json {

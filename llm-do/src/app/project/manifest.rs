@@ -267,7 +267,7 @@ impl Reading<'_> {
 }
 
 /// Replaces a leading `~` by the user's home folder.
-fn expanded(path: &Path) -> PathBuf {
+pub(in crate::app) fn expanded(path: &Path) -> PathBuf {
     match (path.strip_prefix("~"), std::env::home_dir()) {
         (Ok(rest), Some(home)) => home.join(rest),
         _ => path.to_owned(),

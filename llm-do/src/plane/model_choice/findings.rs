@@ -97,7 +97,7 @@ impl ModelChoice {
         if self.forced.is_some() {
             return Vec::new();
         }
-        let session = self.session.iter().map(|SessionModel { name, set_by }| ((*set_by).to_owned(), name.as_str()));
+        let session = self.session.iter().map(|SessionModel { name, set_by }| (set_by.to_string(), name.as_str()));
         let own = workers(registry).filter_map(|(item, plan)| {
             Some((format!("the worker {}", name_and_location(item)), plan.model.as_deref()?))
         });

@@ -5,6 +5,8 @@ mod bounds;
 mod items;
 mod models;
 mod observation;
+#[cfg(feature = "cli")]
+mod preset;
 
 use std::any::TypeId;
 use std::path::PathBuf;
@@ -13,6 +15,8 @@ use std::sync::Arc;
 use llm_do_providers::{CapabilityTable, Model, PriceTable};
 use tokio_util::sync::CancellationToken;
 
+#[cfg(feature = "cli")]
+pub(crate) use self::preset::Preset;
 use super::{BuildError, Runtime, named_limits};
 use crate::declare::worker_file;
 use crate::observe::event::{self, EventSink};
@@ -21,6 +25,7 @@ use crate::plane::approval::{ApprovalMode, Approvals, Approver, Policy};
 use crate::plane::config::SessionConfig;
 use crate::plane::dispatch::{Plane, RuntimeWorkers, Shadow, Shadows};
 use crate::plane::guard::{Guard, Guards};
+use crate::plane::model_choice::SessionModel;
 use crate::plane::registry::{Contents, Origin, Registry};
 use crate::plane::user_input::InputHandler;
 
@@ -34,7 +39,7 @@ pub struct RuntimeBuilder {
     policy: Policy,
     guards: Vec<Arc<dyn Guard>>,
     forced_model: Option<Arc<dyn Model>>,
-    model: Option<String>,
+    model: Option<SessionModel>,
     default_model: Option<String>,
     capabilities: CapabilityTable,
     sinks: Vec<Arc<dyn EventSink>>,

@@ -42,8 +42,31 @@ fn completions_and_the_manual_page_contain_every_command() {
     let place = Place::new(&[]);
     for words in [&["completions", "bash"][..], &["completions", "zsh"], &["completions", "fish"], &["man"]] {
         let out = place.run(words).output();
-        for command in ["run", "call", "chat", "tools", "check", "init", "journal", "harden"] {
+        for command in ["run", "call", "chat", "tools", "check", "config", "init", "journal", "harden"] {
             assert!(out.contains(command), "{words:?}: no `{command}`");
         }
     }
+}
+
+/// Each shell that is installed reads its script without running it.
+#[test]
+fn shells_accept_their_completions() {
+    let place = Place::new(&[]);
+    for (shell, check) in [("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute")] {
+        place.write(shell, &place.run(&["completions", shell]).output());
+        let Ok(output) = Command::new(shell).arg(check).arg(place.path().join(shell)).output() else { continue };
+        assert!(output.status.success() && output.stderr.is_empty(), "{shell}: {output:?}");
+    }
+}
+
+/// Where `groff` is installed, it formats the page without a warning.
+#[test]
+fn the_manual_page_is_formatted_without_warnings() {
+    let place = Place::new(&[]);
+    let page = place.run(&["man"]).output();
+    assert!(page.contains(".TH stock 1"), "{page}");
+    place.write("stock.1", &page);
+    let groff = ["-man", "-Tutf8", "-ww", "-z", "stock.1"];
+    let Ok(output) = Command::new("groff").args(groff).current_dir(place.path()).output() else { return };
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }

@@ -124,6 +124,14 @@ fn programs_read_the_result_with_its_usage_or_after_the_events() {
 }
 
 #[test]
+fn a_model_that_cannot_be_used_fails_the_run_with_1_and_the_reason() {
+    let place = Place::new(&[("main.worker", "---\nname: main\n---\nHelp.\n")]);
+    let model = ["run", "--model", "openai:gpt-5-mini", "hello"];
+    place.run_in(&[("OPENAI_API_KEY", "")], &model).fails(1, "OPENAI_API_KEY");
+    place.run(&["run", "hello"]).fails(1, "no model for the worker `main`: set `LLM_DO_MODEL` or the option `--model`");
+}
+
+#[test]
 fn a_write_without_a_rule_is_denied_without_a_terminal() {
     let place = Place::new(&[("main.worker", ASSISTANT)]);
     let write = r#"call write_file {"path":"b.txt","content":"b"}"#;

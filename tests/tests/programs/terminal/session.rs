@@ -82,7 +82,7 @@ impl Terminal {
     /// Starts a program.
     pub(crate) fn run(self, mut program: Command) -> Session {
         let side = || self.program_side.try_clone().unwrap();
-        let child = program.stdin(side()).stdout(side()).stderr(side()).spawn().unwrap();
+        let child = program.env("LLM_DO_CONFIG", "").stdin(side()).stdout(side()).stderr(side()).spawn().unwrap();
         Session { keyboard: self.keyboard, output: self.output, program: Program(child), seen: 0 }
     }
 }

@@ -14,8 +14,6 @@ use super::CommandError;
 use crate::app::cli::args::ChatOptions;
 use crate::session::runtime::ChatState;
 
-/// The variable with the folder of the chats.
-const VARIABLE: &str = "LLM_DO_CHATS";
 /// The number of letters of an id.
 const ID: usize = 8;
 
@@ -45,14 +43,15 @@ pub(super) struct Store {
 }
 
 impl Store {
-    pub(super) fn open() -> Result<Self, CommandError> {
-        let given = std::env::var_os(VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    /// Opens the given folder, or that of the user.
+    pub(super) fn open(given: Option<&PathBuf>) -> Result<Self, CommandError> {
         let own = || {
             let base = choose_base_strategy().ok()?;
             Some(base.state_dir().unwrap_or_else(|| base.data_dir()).join("llm-do").join("chats"))
         };
-        let folder = given.or_else(own).ok_or_else(|| {
-            CommandError::Error(format!("the home folder is unknown; set `{VARIABLE}` to a folder for chats"))
+        let folder = given.cloned().or_else(own).ok_or_else(|| {
+            let text = "the home folder is unknown; set `LLM_DO_CHATS` to a folder for chats";
+            CommandError::Error(text.to_owned())
         })?;
         let here = std::env::current_dir().map_err(CommandError::from_error)?;
         Ok(Self { folder, here })

@@ -16,7 +16,14 @@ impl RuntimeBuilder {
     ///
     /// [`build`](Self::build) returns an error if no linked provider accepts the name.
     pub fn model(mut self, name: impl Into<String>) -> Self {
-        self.model = Some(name.into());
+        self.model = Some(SessionModel { name: name.into(), set_by: "`model` of the runtime".into() });
+        self
+    }
+
+    /// Sets the model of workers that declare none; errors name the setting.
+    #[cfg(feature = "cli")]
+    pub(crate) fn model_set_by(mut self, name: String, setting: String) -> Self {
+        self.model = Some(SessionModel { name, set_by: setting.into() });
         self
     }
 
@@ -67,11 +74,10 @@ impl RuntimeBuilder {
 
     /// Returns the choice of models: the builder's model, then the environment's, then the default.
     pub(crate) fn models(&self) -> ModelChoice {
-        let set_by = |set_by| move |name| SessionModel { name, set_by };
-        let given = || self.model.clone().map(set_by("`model` of the runtime"));
+        let set_by = |setting: &'static str| move |name| SessionModel { name, set_by: setting.into() };
         let variable = || std::env::var(MODEL_VARIABLE).ok().filter(|name| !name.trim().is_empty());
         let default = || self.default_model.clone().map(set_by("the default model"));
-        let session = given().or_else(|| variable().map(set_by("`LLM_DO_MODEL`"))).or_else(default);
+        let session = self.model.clone().or_else(|| variable().map(set_by("`LLM_DO_MODEL`"))).or_else(default);
         ModelChoice::new(self.forced_model.clone(), session, self.capabilities.clone())
     }
 }
