@@ -5,6 +5,7 @@ mod aliases;
 mod entries;
 mod faults;
 mod foreign;
+mod precedence;
 
 use std::fs;
 use std::path::Path;
