@@ -1,6 +1,7 @@
 #![doc = include_str!("../../docs/project.md")]
 
 mod files;
+mod front_matter;
 mod json;
 mod manifest;
 mod mcp;
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use self::report::Report;
-use self::skills::Skill;
+use self::skills::{Chosen, Skill};
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::approval::{ApprovalMode, Policy};
 use crate::plane::function_tool::Alias;
@@ -35,8 +36,8 @@ pub struct Project {
     workers: Vec<(WorkerSpec, Origin)>,
     aliases: Vec<(Alias, Origin)>,
     skills: Vec<Skill>,
-    /// Whether a worker has skills.
-    has_skills: bool,
+    /// The skills that each worker lists, if it lists some.
+    chosen_skills: Chosen,
     policy: Policy,
     policy_file: Option<PathBuf>,
     mode: Option<ApprovalMode>,
@@ -117,8 +118,8 @@ impl Project {
 impl RuntimeBuilder {
     /// Adds what a project defines: its workers and tools, its settings and its policy.
     ///
-    /// Rules of the program's own [policy](Self::policy) take precedence over those of the project, and an
-    /// approval mode other than [`ApprovalMode::Prompt`] too. Other settings of the project replace earlier ones.
+    /// Rules of the program's own [policy](Self::policy) take precedence over all rules of the project, and its [approval
+    /// mode](Self::approval_mode) too: set both before. Other settings of the project replace earlier ones.
     ///
     /// # Examples
     ///
@@ -145,9 +146,9 @@ impl RuntimeBuilder {
     /// ```
     #[track_caller]
     pub fn project(mut self, project: Project) -> Self {
-        let Project { root, workers, aliases, skills, has_skills, policy, mode, store, .. } = project;
-        if has_skills {
-            self = self.tool(skills::tool(skills));
+        let Project { root, workers, aliases, skills, chosen_skills, policy, mode, store, .. } = project;
+        if !chosen_skills.is_empty() {
+            self = self.tool(skills::tool(skills, chosen_skills));
         }
         self = self.with_files(workers, aliases).project_root(root).fallback_policy(policy);
         if let Some(mode) = mode {

@@ -5,6 +5,8 @@ mod aliases;
 mod entries;
 mod faults;
 mod foreign;
+mod formats;
+mod mutated;
 mod precedence;
 
 use std::fs;

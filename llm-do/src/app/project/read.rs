@@ -34,7 +34,8 @@ pub(super) fn project(path: &Path, report: &mut Report) -> Project {
     let mut project = Project { root: root.clone(), ..Project::default() };
     if is_worker_file(path) && path.is_file() {
         let mut reader = ProjectReader { path, root: &root, report, project: &mut project, skills: Vec::new() };
-        let main = reader.file(path);
+        // Below the root, so that the folders between them are found.
+        let main = reader.file(&root.join(path.file_name().unwrap_or_default()));
         reader.finish(None, main);
         return project;
     }
@@ -66,6 +67,10 @@ fn locate(path: &Path) -> Result<(PathBuf, Option<PathBuf>), String> {
     }
     if !path.exists() {
         return Err(format!("{}: no such project: expected a folder, or a file `{MANIFEST}`", path.display()));
+    }
+    if !is_worker_file(path) && path.extension().is_none_or(|end| end != "json") {
+        let expected = format!("expected a folder, a file `{MANIFEST}`, or a worker file `*.worker`");
+        return Err(format!("{}: not a project: {expected}", path.display()));
     }
     let root = path.parent().filter(|root| !root.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Ok((root.to_owned(), Some(path.to_owned())))
@@ -157,7 +162,8 @@ impl ProjectReader<'_> {
         if !chosen.is_empty() {
             parts.push(skills::catalogue(&chosen));
             spec.toolsets.push(READ_SKILL.to_owned());
-            self.project.has_skills = true;
+            let names = chosen.iter().map(|skill| skill.name.clone()).collect();
+            self.project.chosen_skills.insert(spec.name().to_owned(), names);
         }
         parts.retain(|part| !part.is_empty());
         spec.instructions = parts.join("\n\n");
@@ -197,12 +203,15 @@ impl ProjectReader<'_> {
             self.report.fault(path, place, message);
             return None;
         };
-        self.report.text_of(&file).map(|text| text.trim().to_owned())
+        self.report.text_within(self.root, &file).map(|text| text.trim().to_owned())
     }
 
     fn subagents(&mut self, files: &Files) {
+        let workers = self.project.workers.iter().map(|(spec, _)| spec.name().to_owned());
+        let names: Vec<_> = workers.chain(self.project.aliases.iter().map(|(alias, _)| alias.name.clone())).collect();
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
         for path in &files.subagents {
-            let Some(mut subagent) = subagent::read(path, self.report) else { continue };
+            let Some(mut subagent) = subagent::read(path, &names, self.report) else { continue };
             let skills: Vec<_> = subagent.skills.iter().filter_map(|name| self.skill(&subagent.path, name)).collect();
             for skill in skills {
                 let text = format!("\n\n# Skill: {}\n\n{}", skill.name, skill.body);
@@ -255,7 +264,13 @@ impl ProjectReader<'_> {
             return;
         }
         let key = if is_function { "function" } else { "agent" };
-        let hint = did_you_mean(&name.value, known);
+        let near = did_you_mean(&name.value, known);
+        let workers: Vec<_> = self.project.workers.iter().map(|(spec, _)| format!("`{}`", spec.name())).collect();
+        let hint = if near.is_empty() && !is_function && !workers.is_empty() {
+            format!("; workers: {}", workers.join(", "))
+        } else {
+            near
+        };
         // Faults of the worker files may be why its name is unknown.
         if self.report.faults.is_empty() {
             self.report.fault(self.path, name.place, format!("`entry.{key}`: unknown {key} `{}`{hint}", name.value));
