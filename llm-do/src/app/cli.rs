@@ -23,6 +23,7 @@ mod progress;
 mod project;
 mod rule_file;
 mod run;
+mod state;
 mod terminal_user;
 mod tools;
 mod wait_notice;

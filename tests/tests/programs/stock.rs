@@ -8,7 +8,7 @@ mod projects;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
@@ -42,11 +42,14 @@ impl Answer {
 struct Place {
     folder: TempDir,
     chats: TempDir,
+    /// The user's folder for state.
+    state: TempDir,
 }
 
 impl Place {
     fn new(files: &[(&str, &str)]) -> Self {
-        let place = Self { folder: tempfile::tempdir().unwrap(), chats: tempfile::tempdir().unwrap() };
+        let [folder, chats, state] = std::array::from_fn(|_| tempfile::tempdir().unwrap());
+        let place = Self { folder, chats, state };
         for (path, text) in files {
             place.write(path, text);
         }
@@ -67,6 +70,21 @@ impl Place {
         fs::read_to_string(self.path().join(path)).unwrap()
     }
 
+    /// Starts the program, with pipes.
+    fn start(&self, arguments: &[&str]) -> Child {
+        Command::new(env!("CARGO_BIN_EXE_stock"))
+            .args(arguments)
+            .current_dir(self.path())
+            .env("LLM_DO_CHATS", self.chats.path())
+            .env("XDG_STATE_HOME", self.state.path())
+            .env_remove("LLM_DO_MODEL")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
     /// Runs the program without input.
     fn run(&self, arguments: &[&str]) -> Answer {
         self.run_with(arguments, "")
@@ -74,16 +92,7 @@ impl Place {
 
     /// Runs the program with this standard input.
     fn run_with(&self, arguments: &[&str], input: &str) -> Answer {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_stock"))
-            .args(arguments)
-            .current_dir(self.path())
-            .env("LLM_DO_CHATS", self.chats.path())
-            .env_remove("LLM_DO_MODEL")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = self.start(arguments);
         // Ignored: the program may end without reading.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();
