@@ -26,6 +26,7 @@ mod run;
 mod state;
 mod terminal_user;
 mod tools;
+mod trust;
 mod wait_notice;
 
 use std::fmt;

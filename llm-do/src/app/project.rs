@@ -1,5 +1,6 @@
 #![doc = include_str!("../../docs/project.md")]
 
+mod advance;
 mod files;
 mod front_matter;
 mod json;
@@ -17,6 +18,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+#[cfg(feature = "cli")]
+pub(crate) use self::advance::Advance;
 use self::report::Report;
 use self::skills::{Chosen, Skill};
 use crate::declare::worker_spec::WorkerSpec;
@@ -33,6 +36,8 @@ pub struct Project {
     root: PathBuf,
     entry: Option<String>,
     arguments: Option<Value>,
+    /// Where the entry is named, if it is a tool that may change something.
+    tool_entry: Option<String>,
     workers: Vec<(WorkerSpec, Origin)>,
     aliases: Vec<(Alias, Origin)>,
     skills: Vec<Skill>,
@@ -40,7 +45,8 @@ pub struct Project {
     chosen_skills: Chosen,
     policy: Policy,
     policy_file: Option<PathBuf>,
-    mode: Option<ApprovalMode>,
+    /// The approval mode, with its place.
+    mode: Option<(ApprovalMode, String)>,
     max_depth: Option<u32>,
     return_permission_errors: Option<bool>,
     takes_input: Option<bool>,
@@ -89,6 +95,12 @@ impl Project {
         self.policy_file.as_deref()
     }
 
+    /// Returns whether it defines nothing that can be called.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entry.is_none() && self.workers.is_empty() && self.aliases.is_empty()
+    }
+
     /// Returns whether a path is that of a file that [`open`](Self::open) reads.
     #[cfg(feature = "cli")]
     pub(crate) fn is_project_file(path: &Path) -> bool {
@@ -121,6 +133,8 @@ impl RuntimeBuilder {
     /// Rules of the program's own [policy](Self::policy) take precedence over all rules of the project, and its [approval
     /// mode](Self::approval_mode) too: set both before. Other settings of the project replace earlier ones.
     ///
+    /// The files of a project may approve calls in advance: see [`Project::approvals`].
+    ///
     /// # Examples
     ///
     /// ```standalone_crate
@@ -151,7 +165,7 @@ impl RuntimeBuilder {
             self = self.tool(skills::tool(skills, chosen_skills));
         }
         self = self.with_files(workers, aliases).project_root(root).fallback_policy(policy);
-        if let Some(mode) = mode {
+        if let Some((mode, _)) = mode {
             self = self.fallback_mode(mode);
         }
         if let Some(depth) = project.max_depth {

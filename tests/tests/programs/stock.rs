@@ -4,6 +4,7 @@ mod chat;
 mod handbook;
 mod init;
 mod projects;
+mod trust;
 
 use std::fs;
 use std::io::Write;

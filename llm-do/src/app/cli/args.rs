@@ -1,15 +1,18 @@
 //! The commands and options of the command line.
 
+mod limits;
+
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 
+use self::limits::LimitOptions;
+use super::CommandError;
 use super::flags::Flag;
 use super::output::Format;
-use super::project::FileOptions;
-use crate::base::usage::Limits;
-use crate::usage::Money;
+use super::project::{Entries, FileOptions};
+use super::trust::Trust;
+use crate::session::runtime::RuntimeBuilder;
 
 /// Runs tools, workers and entries of this program.
 #[derive(Debug, Parser)]
@@ -138,6 +141,7 @@ pub(super) struct RootOptions {
 
 /// Options of a runtime.
 #[derive(Args, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct SessionOptions {
     /// The model, `provider:model`, of workers that declare none; default: `LLM_DO_MODEL`.
     #[arg(long, value_name = "MODEL")]
@@ -148,6 +152,10 @@ pub(super) struct SessionOptions {
     /// Deny every call that needs approval.
     #[arg(long)]
     pub(super) reject_all: bool,
+    /// Use what the files of the project approve in advance, without asking. Default: the user is asked once, and without a
+    /// terminal it is ignored.
+    #[arg(long)]
+    pub(super) trust_project: bool,
     /// Return the denial of a call to the worker's model instead of ending the run.
     #[arg(long)]
     pub(super) return_permission_errors: bool,
@@ -180,39 +188,16 @@ pub(super) struct ChatOptions {
     pub(super) session: SessionOptions,
 }
 
-/// Limits of a run; an option that is not given keeps the application's limit.
-#[derive(Args, Debug)]
-pub(super) struct LimitOptions {
-    /// Maximum number of requests to models.
-    #[arg(long, value_name = "N")]
-    limit_requests: Option<u64>,
-    /// Send no further request after this many tokens, input and output.
-    #[arg(long, value_name = "N")]
-    limit_tokens: Option<u64>,
-    /// Send no further request after this cost in US dollars, such as 0.50; models without a known price are refused.
-    #[arg(long, value_name = "DOLLARS")]
-    limit_cost: Option<Money>,
-    /// End the run after this many seconds, such as 90 or 0.5.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    timeout: Option<Duration>,
-}
-
-impl LimitOptions {
-    /// Returns the application's limits, replaced by the options that are given.
-    pub(super) fn override_limits(&self, limits: Limits) -> Limits {
-        let mut overridden = limits;
-        overridden.requests = self.limit_requests.or(overridden.requests);
-        overridden.total_tokens = self.limit_tokens.or(overridden.total_tokens);
-        overridden.cost = self.limit_cost.or(overridden.cost);
-        overridden.wall_time = self.timeout.or(overridden.wall_time);
-        overridden
+impl SessionOptions {
+    /// Adds the files to the builder; the user decides whether those of a project may approve calls.
+    pub(super) fn add_files(
+        &self,
+        builder: RuntimeBuilder,
+        runs_projects: bool,
+    ) -> Result<(RuntimeBuilder, Entries), CommandError> {
+        let trust = if self.trust_project || self.approve_all { Trust::Given } else { Trust::Ask };
+        self.items.add_to(builder, runs_projects, trust)
     }
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let invalid = || "expected a positive number of seconds, such as 90 or 0.5".to_owned();
-    let seconds: f64 = text.parse().map_err(|_| invalid())?;
-    Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero()).ok_or_else(invalid)
 }
 
 #[derive(Args, Debug)]
@@ -283,15 +268,7 @@ pub(super) struct ToolsOptions {
 mod tests {
     use clap::CommandFactory;
 
-    use super::{Arguments, Command, Duration, Limits, Money, Parser};
-
-    fn overridden(options: &[&str], limits: Limits) -> Limits {
-        let words = ["app", "run"].iter().chain(options);
-        match Arguments::try_parse_from(words).expect("the arguments are valid").command {
-            Command::Run(options) => options.call.session.limits.override_limits(limits),
-            other => panic!("{other:?}"),
-        }
-    }
+    use super::Arguments;
 
     #[test]
     fn the_documentation_of_main_lists_every_command_and_option() {
@@ -310,14 +287,5 @@ mod tests {
                 assert!(part.contains(&format!("`--{option}")), "`{name} --{option}` is not in {part}");
             }
         }
-    }
-
-    #[test]
-    fn an_option_overrides_only_its_own_limit_of_the_application() {
-        let of_application = Limits::new().requests(9).tool_calls(7).wall_time(Duration::from_secs(5));
-        assert_eq!(overridden(&[], of_application.clone()), of_application);
-        let options = ["--limit-requests", "3", "--limit-tokens", "1000", "--limit-cost", "0.5", "--timeout", "1.5"];
-        let both = Limits::new().requests(3).tool_calls(7).total_tokens(1000).cost(Money::from_cents(50));
-        assert_eq!(overridden(&options, of_application), both.wall_time(Duration::from_millis(1500)));
     }
 }

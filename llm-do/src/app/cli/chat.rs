@@ -37,7 +37,7 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
         return print(&printable(&store.list()?));
     }
     let mut saved = store.chosen(&options)?;
-    let (mut builder, entries) = options.session.items.add_to(builder, runs_projects)?;
+    let (mut builder, entries) = options.session.add_files(builder, runs_projects)?;
     let registry = builder.collect().map_err(CommandError::from_error)?;
     let name = options.name.as_deref().or(saved.as_ref().map(|saved| saved.name.as_str()));
     let partner = named(&registry, &entries, name)?;

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::args::CheckOptions;
 use super::project::no_project;
+use super::trust::Trust;
 use super::{CommandError, print};
 use crate::base::printable::printable;
 use crate::observe::event::ItemKind;
@@ -20,7 +21,7 @@ pub(super) fn check(
     if let Some(model) = &options.model {
         builder = builder.model(model);
     }
-    let (builder, entries) = options.items.add_to(builder, runs_projects)?;
+    let (builder, entries) = options.items.add_to(builder, runs_projects, Trust::Show)?;
     if entries.needs_project {
         return Err(no_project());
     }

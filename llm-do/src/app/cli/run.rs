@@ -42,7 +42,7 @@ pub(super) fn run(
     if options.name.is_none() {
         options.name = options.prompt.take();
     }
-    let (mut builder, entries) = options.call.session.items.add_to(builder, runs_projects)?;
+    let (mut builder, entries) = options.call.session.add_files(builder, runs_projects)?;
     let registry = builder.collect().map_err(CommandError::from_error)?;
     let root = root(&registry, &options, &entries)?;
     let options = &options.call;

@@ -11,8 +11,10 @@ use super::report::shown;
 use super::skills::{READ_SKILL, Skill};
 use super::tool_file::{self, ToolFile};
 use super::{Project, Report, manifest, mcp, policy, skills, subagent};
+use crate::declare::tool::Effect;
 use crate::declare::worker_file::{EXTENSIONS, LoadedFile, ReadWorker, checked};
-use crate::plane::definition::ToolDef;
+use crate::observe::event::ItemKind;
+use crate::plane::definition::{DeclaredRule, ToolDef};
 use crate::plane::registry::Origin;
 
 /// The name of the manifest.
@@ -234,7 +236,8 @@ impl ProjectReader<'_> {
         }
         let file = policy_file.and_then(|file| self.policy_file(&file));
         self.project.policy = policy.or(file).unwrap_or_default().or(runtime.rules);
-        self.project.mode = runtime.mode.map(|mode| mode.value);
+        let place = |line| format!("{}:{line}", shown(self.path).display());
+        self.project.mode = runtime.mode.map(|mode| (mode.value, place(mode.place.line)));
         self.project.max_depth = runtime.max_depth;
         self.project.return_permission_errors = runtime.return_permission_errors;
         self.project.takes_input = takes_input;
@@ -259,6 +262,8 @@ impl ProjectReader<'_> {
         let linked = inventory::iter::<ToolDef>.into_iter().map(|def| def.name);
         let known: Vec<_> = if is_function { linked.collect() } else { of_files.chain(linked).collect() };
         if known.contains(&name.value.as_str()) {
+            let place = format!("{}:{}", shown(self.path).display(), name.place.line);
+            self.project.tool_entry = is_changing_tool(&name.value).then_some(place);
             self.project.entry = Some(name.value);
             self.project.arguments = arguments;
             return;
@@ -276,4 +281,11 @@ impl ProjectReader<'_> {
             self.report.fault(self.path, name.place, format!("`entry.{key}`: unknown {key} `{}`{hint}", name.value));
         }
     }
+}
+
+/// Returns whether a name is that of a linked tool whose calls need approval by default.
+fn is_changing_tool(name: &str) -> bool {
+    let def = inventory::iter::<ToolDef>.into_iter().find(|def| def.name == name);
+    let is_read_only = |def: &ToolDef| def.effect == Effect::ReadOnly && def.approval != Some(DeclaredRule::Ask);
+    def.is_some_and(|def| def.kind == ItemKind::Tool && !is_read_only(def))
 }

@@ -1,5 +1,7 @@
 //! The approval policy of the program that uses the tools.
 
+#[cfg(feature = "project")]
+mod advance;
 mod layers;
 
 use std::collections::BTreeMap;
