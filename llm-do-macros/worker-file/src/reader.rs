@@ -1,5 +1,6 @@
 //! Reads the values of keys, for all formats; a value of the wrong type is reported and omitted.
 
+use std::collections::HashSet;
 use std::fmt::Display;
 use std::time::Duration;
 
@@ -78,13 +79,13 @@ impl Reader<'_> {
     fn distinct(&mut self, node: Node, is_blank: fn(&str) -> bool) -> Option<Located<Vec<Located<String>>>> {
         let place = node.place;
         let Content::List(items) = node.content else { return self.wrong("a list of strings", &node) };
-        let mut value: Vec<Located<String>> = Vec::new();
+        let (mut value, mut seen): (Vec<Located<String>>, _) = (Vec::new(), HashSet::new());
         for item in items {
             let Some(text) = self.item(item, is_blank) else { continue };
-            if value.iter().any(|other| other.value == text.value) {
-                self.fault::<()>(text.place, format!("`{}` lists `{}` twice", self.key, text.value));
-            } else {
+            if seen.insert(text.value.clone()) {
                 value.push(text);
+            } else {
+                self.fault::<()>(text.place, format!("`{}` lists `{}` twice", self.key, text.value));
             }
         }
         Some(Located { place, value })

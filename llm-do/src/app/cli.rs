@@ -24,8 +24,10 @@ mod progress;
 mod project;
 mod rule_file;
 mod run;
+mod state;
 mod terminal_user;
 mod tools;
+mod trust;
 mod wait_notice;
 
 use std::fmt;

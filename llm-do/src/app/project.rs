@@ -1,6 +1,8 @@
 #![doc = include_str!("../../docs/project.md")]
 
+mod advance;
 mod files;
+mod front_matter;
 mod json;
 mod manifest;
 mod mcp;
@@ -17,9 +19,11 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 #[cfg(feature = "cli")]
+pub(crate) use self::advance::Advance;
+#[cfg(feature = "cli")]
 pub(in crate::app) use self::manifest::expanded;
 use self::report::Report;
-use self::skills::Skill;
+use self::skills::{Chosen, Skill};
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::approval::{ApprovalMode, Policy};
 use crate::plane::function_tool::Alias;
@@ -34,14 +38,17 @@ pub struct Project {
     root: PathBuf,
     entry: Option<String>,
     arguments: Option<Value>,
+    /// Where the entry is named, if it is a tool that may change something.
+    tool_entry: Option<String>,
     workers: Vec<(WorkerSpec, Origin)>,
     aliases: Vec<(Alias, Origin)>,
     skills: Vec<Skill>,
-    /// Whether a worker has skills.
-    has_skills: bool,
+    /// The skills that each worker lists, if it lists some.
+    chosen_skills: Chosen,
     policy: Policy,
     policy_file: Option<PathBuf>,
-    mode: Option<ApprovalMode>,
+    /// The approval mode, with its place.
+    mode: Option<(ApprovalMode, String)>,
     max_depth: Option<u32>,
     return_permission_errors: Option<bool>,
     takes_input: Option<bool>,
@@ -90,6 +97,12 @@ impl Project {
         self.policy_file.as_deref()
     }
 
+    /// Returns whether it defines nothing that can be called.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entry.is_none() && self.workers.is_empty() && self.aliases.is_empty()
+    }
+
     /// Returns whether a path is that of a file that [`open`](Self::open) reads.
     #[cfg(feature = "cli")]
     pub(crate) fn is_project_file(path: &Path) -> bool {
@@ -119,8 +132,10 @@ impl Project {
 impl RuntimeBuilder {
     /// Adds what a project defines: its workers and tools, its settings and its policy.
     ///
-    /// Rules of the program's own [policy](Self::policy) take precedence over those of the project, and an
-    /// approval mode other than [`ApprovalMode::Prompt`] too. Other settings of the project replace earlier ones.
+    /// Rules of the program's own [policy](Self::policy) take precedence over all rules of the project, and its [approval
+    /// mode](Self::approval_mode) too: set both before. Other settings of the project replace earlier ones.
+    ///
+    /// The files of a project may approve calls in advance: see [`Project::approvals`].
     ///
     /// # Examples
     ///
@@ -147,12 +162,12 @@ impl RuntimeBuilder {
     /// ```
     #[track_caller]
     pub fn project(mut self, project: Project) -> Self {
-        let Project { root, workers, aliases, skills, has_skills, policy, mode, store, .. } = project;
-        if has_skills {
-            self = self.tool(skills::tool(skills));
+        let Project { root, workers, aliases, skills, chosen_skills, policy, mode, store, .. } = project;
+        if !chosen_skills.is_empty() {
+            self = self.tool(skills::tool(skills, chosen_skills));
         }
         self = self.with_files(workers, aliases).project_root(root).fallback_policy(policy);
-        if let Some(mode) = mode {
+        if let Some((mode, _)) = mode {
             self = self.fallback_mode(mode);
         }
         if let Some(depth) = project.max_depth {

@@ -5,11 +5,12 @@ mod config;
 mod handbook;
 mod init;
 mod projects;
+mod trust;
 
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
@@ -43,11 +44,14 @@ impl Answer {
 struct Place {
     folder: TempDir,
     chats: TempDir,
+    /// The user's folder for state.
+    state: TempDir,
 }
 
 impl Place {
     fn new(files: &[(&str, &str)]) -> Self {
-        let place = Self { folder: tempfile::tempdir().unwrap(), chats: tempfile::tempdir().unwrap() };
+        let [folder, chats, state] = std::array::from_fn(|_| tempfile::tempdir().unwrap());
+        let place = Self { folder, chats, state };
         for (path, text) in files {
             place.write(path, text);
         }
@@ -68,6 +72,11 @@ impl Place {
         fs::read_to_string(self.path().join(path)).unwrap()
     }
 
+    /// Starts the program, with pipes.
+    fn start(&self, arguments: &[&str]) -> Child {
+        self.command(env!("CARGO_BIN_EXE_stock")).args(arguments).spawn().unwrap()
+    }
+
     /// Runs the program without input.
     fn run(&self, arguments: &[&str]) -> Answer {
         self.run_with(arguments, "")
@@ -75,27 +84,28 @@ impl Place {
 
     /// Runs the program with this standard input.
     fn run_with(&self, arguments: &[&str], input: &str) -> Answer {
-        Self::answer(self.command(env!("CARGO_BIN_EXE_stock")).args(arguments), input)
+        Self::answer(self.start(arguments), input)
     }
 
     /// Runs the program with these variables.
     fn run_in(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Answer {
         let mut command = self.command(env!("CARGO_BIN_EXE_stock"));
-        Self::answer(command.args(arguments).envs(variables.iter().copied()), "")
+        Self::answer(command.args(arguments).envs(variables.iter().copied()).spawn().unwrap(), "")
     }
 
-    /// Returns a command in the folder, without settings of the user who runs the tests.
+    /// Returns a command in the folder, with pipes, and without settings of the user who runs the tests.
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LLM_DO_")) {
             command.env_remove(name);
         }
         command.current_dir(self.path()).env("LLM_DO_CONFIG", "").env("LLM_DO_CHATS", self.chats.path());
+        command.env("XDG_STATE_HOME", self.state.path());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
-    fn answer(command: &mut Command, input: &str) -> Answer {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    fn answer(mut child: Child, input: &str) -> Answer {
         // Ignored: the program may end without reading.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();

@@ -102,6 +102,22 @@ async fn a_skill_is_listed_and_read_on_demand_with_its_files() {
 }
 
 #[tokio::test]
+async fn a_worker_reads_only_the_skills_that_it_lists() {
+    let folder = folder(&[
+        ("main.worker", "---\nname: clerk\nskills: [pdf]\n---\nYou are a clerk.\n"),
+        ("skills/pdf/SKILL.md", SKILL),
+        ("skills/other/SKILL.md", "---\nname: other\ndescription: Other.\n---\nConfidential.\n"),
+    ]);
+    let model = ScriptedModel::new().call("read_skill", json!({ "name": "other" })).text("done");
+    let (result, requests) = run(&folder, "clerk", model).await;
+    let text = format!("{result:?} {:?}", requests.last().unwrap().messages);
+    assert!(text.contains("the worker does not list the skill `other`") && !text.contains("Confidential"), "{text}");
+    let runtime = builder().project(open(&folder)).build().unwrap();
+    let read = runtime.run_named("read_skill", json!({ "name": "other" })).await.unwrap();
+    assert_eq!(read, "Confidential.", "the user reads all");
+}
+
+#[tokio::test]
 async fn no_file_outside_of_a_skills_folder_is_read() {
     let worker = "---\nname: clerk\nskills: all\n---\nYou are a clerk.\n";
     let folder = folder(&[("main.worker", worker), ("skills/pdf/SKILL.md", SKILL), ("secret.txt", "secret")]);

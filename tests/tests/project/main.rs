@@ -5,6 +5,9 @@ mod aliases;
 mod entries;
 mod faults;
 mod foreign;
+mod formats;
+mod mutated;
+mod precedence;
 
 use std::fs;
 use std::path::Path;

@@ -115,7 +115,7 @@ impl<C: Console> Dialogue<'_, C> {
         let Some(line) = self.console.ask(&prompt)? else { return Ok(false) };
         let path = match line.trim() {
             "n" | "no" => return Ok(false),
-            "" => self.rules.path().to_owned(),
+            "" | "y" | "yes" => self.rules.path().to_owned(),
             path => path.into(),
         };
         let (is_written, text) = match self.rules.add(&path, rule) {

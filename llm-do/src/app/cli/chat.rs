@@ -35,22 +35,25 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
     let mut settings = options.session.settings().read(options.session.items.project.as_deref())?;
     let store = Store::open(settings.chats.get())?;
     if options.resume.as_deref() == Some("") {
-        return print(&store.list()?);
+        return print(&printable(&store.list()?));
     }
     let mut saved = store.chosen(&options)?;
     let application = builder.preset();
-    let (mut builder, entries) = options.session.items.add_to(builder, &settings, runs_projects)?;
+    let (mut builder, entries) = options.session.add_files(builder, &settings, runs_projects)?;
     settings.complete(&builder, &application);
     let registry = builder.collect().map_err(CommandError::from_error)?;
     let name = options.name.as_deref().or(saved.as_ref().map(|saved| saved.name.as_str()));
     let partner = named(&registry, &entries, name)?;
+    // Checked before the first message: any text must be valid as its input.
+    from_prompt(partner, "hello", &[]).map_err(|_| one_text(partner))?;
     let compact = CompactOnDemand::new(partner.model());
     let partner = partner.name().to_owned();
     let progress = Progress::new(settings.verbosity());
     let builder = configure(builder, &settings, &entries, &progress).history_processor(compact.clone());
     progress.show_panics();
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
-    let saved = saved.take().unwrap_or_else(|| store.new_chat(&partner));
+    let mut saved = saved.take().unwrap_or_else(|| store.new_chat(&partner));
+    saved.name.clone_from(&partner);
     let chat = runtime.chat().with_state(saved.state.clone());
     let lines = Lines::new(&progress);
     let mut dialogue = Dialogue { runtime, chat, partner, saved, store, progress, lines, compact, has_failed: false };
@@ -133,12 +136,13 @@ impl Dialogue {
             _ = tokio::signal::ctrl_c() => None,
         };
         self.progress.settle().await;
+        // Before the answer is printed: a reader of the answer may end the program.
+        self.save(text);
         match result {
-            Some(Ok(value)) => print_value(&value)?,
+            Some(Ok(value)) => return print_value(&value),
             Some(Err(error)) => self.fail(&chain(&error)),
             None => self.fail("stopped by the user"),
         }
-        self.save(text);
         Ok(())
     }
 
@@ -207,6 +211,7 @@ impl Dialogue {
     fn clear(&mut self) {
         self.saved = self.store.new_chat(&self.partner);
         self.chat = self.runtime.chat();
+        self.compact.withdraw();
         note(&format!("a new chat: {}", self.saved.id));
     }
 
@@ -226,6 +231,12 @@ impl Dialogue {
         }
         print(printable(text.trim_end()).as_ref())
     }
+}
+
+/// Returns the error for a worker or entry whose input is not one text.
+fn one_text(partner: &Registered) -> CommandError {
+    let text = format!("`{}` does not take one text as its input, so it cannot chat: use `run`", partner.name());
+    CommandError::Usage(text)
 }
 
 /// Writes a line of the program's own to standard error.

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::args::CheckOptions;
 use super::config::{Set, Settings};
 use super::project::no_project;
+use super::trust::Trust;
 use super::{CommandError, print};
 use crate::base::printable::printable;
 use crate::observe::event::ItemKind;
@@ -17,7 +18,7 @@ pub(super) fn check(builder: RuntimeBuilder, options: &CheckOptions, runs_projec
     let settings = Settings { model: Set::option(options.model.clone(), "--model"), ..options.items.settings() };
     let mut settings = settings.read(options.items.project.as_deref())?;
     let application = builder.preset();
-    let (builder, entries) = options.items.add_to(builder, &settings, runs_projects)?;
+    let (builder, entries) = options.items.add_to(builder, &settings, runs_projects, Trust::Show)?;
     settings.complete(&builder, &application);
     settings.warn();
     if entries.needs_project {

@@ -73,16 +73,26 @@ fn is_option(word: &str) -> bool {
 pub(super) fn add(flags: &[Flag], item: &Registered, arguments: &mut Value) -> Result<(), CommandError> {
     let mut given: Map<String, Value> = Map::new();
     for flag in flags {
-        let property = property(flag, item)?;
-        if !given.contains_key(property) {
-            let same: Vec<_> = flags.iter().filter(|other| other.name == flag.name).collect();
-            given.insert(property.to_owned(), value(&same, property, item)?);
+        let name = property(flag, item)?;
+        if !given.contains_key(name) {
+            // `--max-chars` and `--max_chars` are the same.
+            let is_same = |other: &&Flag| property(other, item).is_ok_and(|other| other == name);
+            let same: Vec<_> = flags.iter().filter(is_same).collect();
+            given.insert(name.to_owned(), value(&same, name, item)?);
         }
     }
     if let Some(arguments) = arguments.as_object_mut() {
         arguments.extend(given);
     }
     Ok(())
+}
+
+/// Returns the error for an argument that these arguments have already.
+pub(super) fn given_twice(flags: &[Flag], item: &Registered, arguments: &Value) -> Option<CommandError> {
+    let is_given = |flag: &&Flag| property(flag, item).is_ok_and(|name| arguments.get(name).is_some());
+    let Flag { name, .. } = flags.iter().find(is_given)?;
+    let text = format!("`--{name}` and the prompt or --input-json give the same argument: give it once");
+    Some(CommandError::Usage(text))
 }
 
 /// Returns the argument that a flag names: `--max-chars` is `max_chars` too.

@@ -23,15 +23,13 @@ const APPLICATION: [File; 3] = [
 ];
 
 /// What to do next with a project.
-const PROJECT_STEPS: &str = "next:
-  export LLM_DO_MODEL=openai:gpt-5-mini     any model: `provider:model`
+const PROJECT_STEPS: &str = "  export LLM_DO_MODEL=openai:gpt-5-mini     any model: `provider:model`
   llm-do check
   llm-do run \"Which files are here?\"
   llm-do chat";
 
 /// What to do next with an application.
-const APPLICATION_STEPS: &str = "next:
-  cargo run -- check
+const APPLICATION_STEPS: &str = "  cargo run -- check
   cargo run -- call shout --text hello
   cargo run -- run Ann --model openai:gpt-5-mini";
 
@@ -53,10 +51,8 @@ pub(super) fn init(options: &InitOptions) -> Result<(), CommandError> {
             .map_err(|error| CommandError::Error(format!("cannot write {}: {error}", path.display())))?;
         print(&path.display().to_string())?;
     }
-    if folder != Path::new(".") {
-        print(&format!("in {}:", folder.display()))?;
-    }
-    print(steps)
+    let enter = if folder == Path::new(".") { String::new() } else { format!("\n  cd {}", quoted(folder)) };
+    print(&format!("next:{enter}\n{steps}"))
 }
 
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
@@ -64,6 +60,13 @@ fn write(path: &Path, text: &str) -> std::io::Result<()> {
         fs::create_dir_all(folder)?;
     }
     fs::File::create_new(path)?.write_all(text.as_bytes())
+}
+
+/// Returns a path as a word of a shell.
+fn quoted(folder: &Path) -> String {
+    let text = folder.display().to_string();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-\\:".contains(letter);
+    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 /// Returns a name for the package of a folder: the name of the folder, with other characters replaced.

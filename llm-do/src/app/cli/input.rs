@@ -1,7 +1,7 @@
 //! Resolves the words on the command line to the item to run and its arguments.
 
 use std::io::{self, IsTerminal, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use llm_do_worker_file::did_you_mean;
 use serde_json::{Map, Value, json};
@@ -50,6 +50,10 @@ pub(super) fn root(registry: &Registry, options: &RunOptions, entries: &Entries)
         }
         (None, None, None) => from_prompt(item, &standard_input(item, &call.flags)?, &call.flags)?,
     };
+    let is_given = prompt.is_some() || call.input_json.is_some();
+    if let Some(error) = flags::given_twice(&call.flags, item, &arguments).filter(|_| is_given) {
+        return Err(error);
+    }
     flags::add(&call.flags, item, &mut arguments)?;
     let arguments = attached(item, arguments, &call.attach)?;
     let advice = if prompt.is_some() { "; use --input-json to give the arguments by name" } else { "" };
@@ -107,13 +111,23 @@ impl<'a> Names<'a> {
         name: &str,
         words: (Option<&'a str>, Option<&'a str>),
     ) -> Result<(&'a Registered, Option<&'a str>), CommandError> {
-        let unknown = || CommandError::Usage(format!("unknown tool `{name}`: {}", self.registry.hint(name, None)));
+        let unknown = || CommandError::Usage(self.unknown_tool(name));
         let item = self.registry.get(name).ok_or_else(unknown)?;
         match words {
             (prompt, None) => Ok((item, prompt)),
             _ => Err(CommandError::Usage(
                 "--tool takes at most one argument, the prompt; quote a prompt of several words".to_owned(),
             )),
+        }
+    }
+
+    /// Returns the error for a name that is not registered; a project needs no advice about linking.
+    fn unknown_tool(self, name: &str) -> String {
+        let near = did_you_mean(name, self.registry.iter().map(|item| item.name()));
+        match &self.entries.project {
+            Some(_) if near.is_empty() => format!("unknown tool or worker `{name}`; `tools` lists all"),
+            Some(_) => format!("unknown tool or worker `{name}`{near}"),
+            None => format!("unknown tool `{name}`: {}", self.registry.hint(name, None)),
         }
     }
 
@@ -132,9 +146,14 @@ impl<'a> Names<'a> {
         if let Some(entry) = self.entries.entry.as_deref().and_then(|name| self.registry.get(name)) {
             return Ok(entry);
         }
+        if self.entries.is_entry_refused {
+            let text = "the entry of the project is not used: give --trust-project to agree to it, or name a worker";
+            return Err(CommandError::Usage(text.to_owned()));
+        }
         let all: Vec<_> = self.all().collect();
         match all.as_slice() {
             [] if self.entries.needs_project => Err(no_project()),
+            [] if self.entries.project.is_some() => Err(no_entry(self.entries)),
             [] => {
                 Err(CommandError::Usage("this program has no entry: run a tool or worker with --tool NAME".to_owned()))
             }
@@ -168,6 +187,12 @@ impl<'a> Names<'a> {
         let text = format!("unknown entry `{prompt}`; a prompt cannot be combined with --input-json");
         CommandError::Usage(text + &did_you_mean(prompt, self.all().map(Registered::name)))
     }
+}
+
+/// Returns the error for a project without an entry or worker.
+fn no_entry(entries: &Entries) -> CommandError {
+    let project = entries.project.as_deref().unwrap_or(Path::new(".")).display();
+    CommandError::Usage(format!("the project in {project} has no worker: add a file such as `main.worker`"))
 }
 
 fn object(json: &str) -> Result<Value, CommandError> {

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::CommandError;
 use super::config::{Set, Settings, Source};
 use super::rule_file::RuleFile;
+use super::trust::Trust;
 use crate::app::project::Project;
 use crate::base::printable::printable;
 use crate::plane::approval::Policy;
@@ -41,6 +42,10 @@ pub(super) struct Entries {
     pub(super) refuses_input: bool,
     /// Whether the program runs projects, and there was none.
     pub(super) needs_project: bool,
+    /// Whether the project has an entry that the user did not agree to.
+    pub(super) is_entry_refused: bool,
+    /// The folder of the project.
+    pub(super) project: Option<PathBuf>,
     /// Where rules of the user are written.
     pub(super) rules: RuleFile,
 }
@@ -62,6 +67,7 @@ impl FileOptions {
         builder: RuntimeBuilder,
         settings: &Settings,
         runs_projects: bool,
+        trust: Trust,
     ) -> Result<(RuntimeBuilder, Entries), CommandError> {
         let mut builder = settings.worker_dir.get().into_iter().flatten().fold(builder, RuntimeBuilder::worker_dir);
         if let Some(path) = settings.policy.get() {
@@ -80,13 +86,18 @@ impl FileOptions {
             // Ignored: standard error may be closed.
             let _ = writeln!(io::stderr(), "warning: {}", printable(warning));
         }
+        let needs_project = runs_projects && self.project.is_none() && project.is_empty();
+        let has_entry = project.entry().is_some();
+        let project = trust.apply(project)?;
         let entries = Entries {
             entry: project.entry().map(str::to_owned),
             arguments: project.arguments().cloned(),
             workers: project.workers().map(str::to_owned).collect(),
             refuses_input: !project.takes_input(),
             rules: given.unwrap_or_else(|| RuleFile::of_project(&project)),
-            needs_project: runs_projects && self.project.is_none() && project.workers().next().is_none(),
+            needs_project,
+            is_entry_refused: has_entry && project.entry().is_none(),
+            project: Some(project.root().to_owned()),
         };
         Ok((builder.project(project), entries))
     }

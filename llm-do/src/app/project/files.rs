@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use super::Report;
+use super::report::{Report, shown};
 use crate::declare::worker_file::EXTENSIONS;
 
 /// The extension of tool files.
 const TOOL: &str = "tool";
 /// The folders whose files belong to the project, at any depth; files directly in the project's folder do too.
 const FOLDERS: [&str; 2] = ["workers", "tools"];
+/// The extension of subagent files.
+const SUBAGENT: &str = "md";
 /// Where subagents are.
 const SUBAGENTS: &str = ".claude/agents";
 /// Where skills are, each in a folder of its own.
@@ -35,16 +37,21 @@ pub(super) fn find(root: &Path, report: &mut Report) -> Files {
     own.extend(FOLDERS.iter().flat_map(|folder| below(&root.join(folder), MAX_DEPTH, report)));
     for path in own {
         let extension = path.extension().unwrap_or_default();
+        report.misspelled(&path, &[EXTENSIONS[0], EXTENSIONS[1], TOOL]);
         if EXTENSIONS.iter().any(|known| extension == *known) {
             files.workers.push(path);
         } else if extension == TOOL {
             files.tools.push(path);
         } else if extension == "py" && path.parent() != Some(root) {
-            report.warnings.push(format!("{}: left out: scripts are not supported yet", path.display()));
+            report.warnings.push(format!("{}: left out: scripts are not supported yet", shown(&path).display()));
         }
     }
     let subagents = below(&root.join(SUBAGENTS), MAX_DEPTH, report);
-    files.subagents = subagents.into_iter().filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
+    for path in &subagents {
+        report.misspelled(path, &[SUBAGENT]);
+    }
+    files.subagents =
+        subagents.into_iter().filter(|path| path.extension().is_some_and(|end| end == SUBAGENT)).collect();
     files.skills = skills(root, report);
     files
 }
@@ -63,7 +70,7 @@ fn skills(root: &Path, report: &mut Report) -> Vec<PathBuf> {
             if folder.join("SKILL.md").exists() {
                 folders.extend(is_new.then_some(folder));
             } else {
-                report.warnings.push(format!("{}: left out: it has no `SKILL.md`", folder.display()));
+                report.warnings.push(format!("{}: left out: it has no `SKILL.md`", shown(&folder).display()));
             }
         }
     }
@@ -81,8 +88,11 @@ fn below(folder: &Path, max_depth: usize, report: &mut Report) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in entries {
         match entry {
-            // A link to a file is followed, a link to a folder is not.
-            Ok(entry) if entry.path().is_file() => files.push(entry.into_path()),
+            // A link to a file is followed, a link to a folder is not: it may lead to a cycle, or outside.
+            Ok(entry) if !entry.path().is_dir() => files.push(entry.into_path()),
+            Ok(entry) if entry.path_is_symlink() && entry.depth() > 0 && max_depth > 1 => {
+                report.warnings.push(format!("{}: left out: it is a link to a folder", shown(entry.path()).display()));
+            }
             Ok(_) => {}
             Err(error) => report.faults.push(format!("cannot read the project: {error}")),
         }

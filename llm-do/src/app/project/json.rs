@@ -1,5 +1,7 @@
 //! JSON with the place of each value, for faults that name the line.
 
+use std::collections::HashSet;
+
 use jsonc_parser::ast;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use llm_do_worker_file::{Content, Fault, Key, Node, Place};
@@ -20,12 +22,13 @@ const STRICT: ParseOptions = ParseOptions {
 
 /// Parses a text; invalid values are reported. Returns `None` if it is not JSON.
 pub(super) fn read(text: &str, faults: &mut Vec<Fault>) -> Option<Node> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     // Checked first: serde_json bounds the nesting, and has the better words.
     if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
         faults.push(Fault::new(Place { line: error.line().max(1), column: error.column() }, invalid(&error)));
         return None;
     }
-    let lines = Lines { text };
+    let lines = Lines::of(text);
     match parse_to_ast(text, &CollectOptions::default(), &STRICT) {
         Ok(parsed) => Some(Converter { lines, faults }.node(parsed.value?)),
         Err(error) => {
@@ -42,20 +45,26 @@ fn invalid(error: &serde_json::Error) -> String {
     format!("invalid JSON: {message}")
 }
 
-struct Lines<'a> {
-    text: &'a str,
+/// Where the lines of a text begin.
+struct Lines {
+    begins: Vec<usize>,
 }
 
-impl Lines<'_> {
+impl Lines {
+    fn of(text: &str) -> Self {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        Self { begins: std::iter::once(0).chain(ends.map(|(end, _)| end + 1)).collect() }
+    }
+
+    /// Returns the place of a byte.
     fn place(&self, offset: usize) -> Place {
-        let before = self.text.get(..offset).unwrap_or_default();
-        let begin = before.rfind('\n').map_or(0, |end| end + 1);
-        Place { line: before.matches('\n').count() + 1, column: before[begin..].chars().count() + 1 }
+        let line = self.begins.partition_point(|begin| *begin <= offset);
+        Place { line, column: offset - self.begins[line - 1] + 1 }
     }
 }
 
 struct Converter<'a> {
-    lines: Lines<'a>,
+    lines: Lines,
     faults: &'a mut Vec<Fault>,
 }
 
@@ -74,16 +83,16 @@ impl Converter<'_> {
     }
 
     fn map(&mut self, map: ast::Object<'_>) -> Content {
-        let mut entries: Vec<(Key, Node)> = Vec::new();
+        let (mut entries, mut names) = (Vec::new(), HashSet::new());
         for property in map.properties {
             let place = self.lines.place(property.range.start);
             let name = property.name.into_string();
-            if entries.iter().any(|(key, _)| key.name == name) {
-                self.faults.push(Fault::new(place, format!("duplicate key `{name}` in one map; remove one")));
-            } else {
+            if names.insert(name.clone()) {
                 let value = self.node(property.value);
                 // A value that begins below its key is reported at the key.
                 entries.push((Key { place, name }, Node { place, ..value }));
+            } else {
+                self.faults.push(Fault::new(place, format!("duplicate key `{name}` in one map; remove one")));
             }
         }
         Content::Map(entries)

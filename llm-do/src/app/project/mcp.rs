@@ -8,6 +8,8 @@ use llm_do_worker_file::{Content, Fault, Key, Node, Place, Reader, did_you_mean}
 
 use super::{Report, json};
 
+/// The types of servers that are reached by a URL; the protocol's name of `http` is one too.
+const URL_TYPES: [&str; 4] = ["http", "sse", "ws", "streamable-http"];
 const COMMAND_KEYS: [&str; 4] = ["type", "command", "args", "env"];
 const URL_KEYS: [&str; 3] = ["type", "url", "headers"];
 const OTHER_KEYS: [&str; 4] = ["timeout", "alwaysLoad", "headersHelper", "oauth"];
@@ -82,7 +84,7 @@ impl Reading {
             }
             None => self.keys(&field, &name, entries, "command"),
             Some((_, Content::String(kind))) if kind == "stdio" => self.keys(&field, &name, entries, "command"),
-            Some((_, Content::String(kind))) if ["http", "sse", "ws"].contains(&kind.as_str()) => {
+            Some((_, Content::String(kind))) if URL_TYPES.contains(&kind.as_str()) => {
                 self.keys(&field, &name, entries, "url");
             }
             Some((place, Content::String(kind))) => {

@@ -11,8 +11,10 @@ use super::report::shown;
 use super::skills::{READ_SKILL, Skill};
 use super::tool_file::{self, ToolFile};
 use super::{Project, Report, manifest, mcp, policy, skills, subagent};
+use crate::declare::tool::Effect;
 use crate::declare::worker_file::{EXTENSIONS, LoadedFile, ReadWorker, checked};
-use crate::plane::definition::ToolDef;
+use crate::observe::event::ItemKind;
+use crate::plane::definition::{DeclaredRule, ToolDef};
 use crate::plane::registry::Origin;
 
 /// The name of the manifest.
@@ -34,7 +36,8 @@ pub(super) fn project(path: &Path, report: &mut Report) -> Project {
     let mut project = Project { root: root.clone(), ..Project::default() };
     if is_worker_file(path) && path.is_file() {
         let mut reader = ProjectReader { path, root: &root, report, project: &mut project, skills: Vec::new() };
-        let main = reader.file(path);
+        // Below the root, so that the folders between them are found.
+        let main = reader.file(&root.join(path.file_name().unwrap_or_default()));
         reader.finish(None, main);
         return project;
     }
@@ -66,6 +69,10 @@ fn locate(path: &Path) -> Result<(PathBuf, Option<PathBuf>), String> {
     }
     if !path.exists() {
         return Err(format!("{}: no such project: expected a folder, or a file `{MANIFEST}`", path.display()));
+    }
+    if !is_worker_file(path) && path.extension().is_none_or(|end| end != "json") {
+        let expected = format!("expected a folder, a file `{MANIFEST}`, or a worker file `*.worker`");
+        return Err(format!("{}: not a project: {expected}", path.display()));
     }
     let root = path.parent().filter(|root| !root.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Ok((root.to_owned(), Some(path.to_owned())))
@@ -161,7 +168,8 @@ impl ProjectReader<'_> {
         if !chosen.is_empty() {
             parts.push(skills::catalogue(&chosen));
             spec.toolsets.push(READ_SKILL.to_owned());
-            self.project.has_skills = true;
+            let names = chosen.iter().map(|skill| skill.name.clone()).collect();
+            self.project.chosen_skills.insert(spec.name().to_owned(), names);
         }
         parts.retain(|part| !part.is_empty());
         spec.instructions = parts.join("\n\n");
@@ -203,12 +211,15 @@ impl ProjectReader<'_> {
             self.report.fault(path, place, message);
             return None;
         };
-        self.report.text_of(&file).map(|text| text.trim().to_owned())
+        self.report.text_within(self.root, &file).map(|text| text.trim().to_owned())
     }
 
     fn subagents(&mut self, files: &Files) {
+        let workers = self.project.workers.iter().map(|(spec, _)| spec.name().to_owned());
+        let names: Vec<_> = workers.chain(self.project.aliases.iter().map(|(alias, _)| alias.name.clone())).collect();
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
         for path in &files.subagents {
-            let Some(mut subagent) = subagent::read(path, self.report) else { continue };
+            let Some(mut subagent) = subagent::read(path, &names, self.report) else { continue };
             let skills: Vec<_> = subagent.skills.iter().filter_map(|name| self.skill(&subagent.path, name)).collect();
             for skill in skills {
                 let text = format!("\n\n# Skill: {}\n\n{}", skill.name, skill.body);
@@ -231,7 +242,8 @@ impl ProjectReader<'_> {
         }
         let file = policy_file.and_then(|file| self.policy_file(&file));
         self.project.policy = policy.or(file).unwrap_or_default().or(runtime.rules);
-        self.project.mode = runtime.mode.map(|mode| mode.value);
+        let place = |line| format!("{}:{line}", shown(self.path).display());
+        self.project.mode = runtime.mode.map(|mode| (mode.value, place(mode.place.line)));
         self.project.max_depth = runtime.max_depth;
         self.project.return_permission_errors = runtime.return_permission_errors;
         self.project.takes_input = takes_input;
@@ -256,15 +268,30 @@ impl ProjectReader<'_> {
         let linked = inventory::iter::<ToolDef>.into_iter().map(|def| def.name);
         let known: Vec<_> = if is_function { linked.collect() } else { of_files.chain(linked).collect() };
         if known.contains(&name.value.as_str()) {
+            let place = format!("{}:{}", shown(self.path).display(), name.place.line);
+            self.project.tool_entry = is_changing_tool(&name.value).then_some(place);
             self.project.entry = Some(name.value);
             self.project.arguments = arguments;
             return;
         }
         let key = if is_function { "function" } else { "agent" };
-        let hint = did_you_mean(&name.value, known);
+        let near = did_you_mean(&name.value, known);
+        let workers: Vec<_> = self.project.workers.iter().map(|(spec, _)| format!("`{}`", spec.name())).collect();
+        let hint = if near.is_empty() && !is_function && !workers.is_empty() {
+            format!("; workers: {}", workers.join(", "))
+        } else {
+            near
+        };
         // Faults of the worker files may be why its name is unknown.
         if self.report.faults.is_empty() {
             self.report.fault(self.path, name.place, format!("`entry.{key}`: unknown {key} `{}`{hint}", name.value));
         }
     }
+}
+
+/// Returns whether a name is that of a linked tool whose calls need approval by default.
+fn is_changing_tool(name: &str) -> bool {
+    let def = inventory::iter::<ToolDef>.into_iter().find(|def| def.name == name);
+    let is_read_only = |def: &ToolDef| def.effect == Effect::ReadOnly && def.approval != Some(DeclaredRule::Ask);
+    def.is_some_and(|def| def.kind == ItemKind::Tool && !is_read_only(def))
 }

@@ -2,38 +2,20 @@
 //!
 //! Source: <https://code.claude.com/docs/en/sub-agents>, read 2026-11.
 
+mod tools;
+
 use std::path::{Path, PathBuf};
 
 use llm_do_providers::{ServerSideTool, ThinkingLevel, WebSearch};
-use llm_do_worker_file::{
-    Content, Key, Located, Node, Place, Reader, check_worker_name, did_you_mean, read_yaml, split_front_matter,
-};
+use llm_do_worker_file::{Content, Fault, Key, Located, Node, Place, Reader, check_worker_name, did_you_mean};
 
-use super::Report;
-use super::report::shown;
-use crate::declare::worker_file::{LoadedFile, ToolLines};
+use self::tools::Tools;
+use super::front_matter::{self, FrontMatter};
+use super::report::{Report, shown};
+use crate::declare::worker_file::LoadedFile;
 use crate::declare::worker_spec::WorkerSpec;
-use crate::plane::definition::ToolDef;
 use crate::plane::registry::Origin;
 
-/// The names of tools in subagent files, and the registered names of ours that do the same.
-const TOOLS: [(&str, &str); 10] = [
-    ("Read", "project_read_file"),
-    ("Write", "project_write_file"),
-    ("Edit", "project_edit_file"),
-    ("MultiEdit", "project_edit_file"),
-    ("Glob", "project_list_files"),
-    ("LS", "project_list_files"),
-    ("Grep", "project_search_files"),
-    ("Bash", "shell"),
-    ("WebFetch", "http_fetch"),
-    ("AskUserQuestion", "user_input_ask_user"),
-];
-/// The tool that a model's provider runs.
-const WEB_SEARCH: &str = "WebSearch";
-/// Tools without a counterpart.
-const UNSUPPORTED_TOOLS: [&str; 9] =
-    ["Agent", "BashOutput", "ExitPlanMode", "KillShell", "NotebookEdit", "Skill", "SlashCommand", "Task", "TodoWrite"];
 /// The models that have short names: the newest of each family in the built-in price table.
 const MODELS: [(&str, &str); 4] = [
     ("fable", "anthropic:claude-fable-5-2"),
@@ -57,22 +39,20 @@ pub(super) struct Subagent {
     pub(super) path: PathBuf,
 }
 
-/// Reads a subagent file.
-pub(super) fn read(path: &Path, report: &mut Report) -> Option<Subagent> {
+/// Reads a subagent file of a project that defines these workers and tools.
+pub(super) fn read(path: &Path, project: &[&str], report: &mut Report) -> Option<Subagent> {
     let text = report.text_of(path)?;
-    let parts = split_front_matter(&text).map_err(|fault| report.faults(path, [fault])).ok()?;
-    let mut faults = Vec::new();
-    let root = read_yaml(parts.yaml, parts.yaml_line, &mut faults);
-    let top = Place::line(parts.yaml_line - 1);
-    let mut reading = Reading { path, report, faults, keys: Keys::default() };
-    if let Some(root) = root {
-        reading.root(root, top);
+    let mut reading = Reading::default();
+    let FrontMatter { entries, body } = front_matter::parse(&text, "subagent", &mut reading.faults).unwrap_or_default();
+    for (key, node) in entries {
+        if !reading.key(&key, node) {
+            report.ignored_key(path, &key, &IGNORED, &KEYS);
+        }
     }
-    let Reading { keys, faults, .. } = reading;
+    let Reading { keys, faults } = reading;
     let is_faulty = !faults.is_empty();
     report.faults(path, faults);
-    let instructions = parts.instructions.map(|text| text.value).unwrap_or_default();
-    (!is_faulty).then(|| keys.into_subagent(path, instructions, report)).flatten()
+    (!is_faulty).then(|| keys.into_subagent(path, body, project, report)).flatten()
 }
 
 #[derive(Default)]
@@ -87,39 +67,23 @@ struct Keys {
     skills: Vec<Located<String>>,
 }
 
-struct Reading<'a> {
-    path: &'a Path,
-    report: &'a mut Report,
-    faults: Vec<llm_do_worker_file::Fault>,
+#[derive(Default)]
+struct Reading {
+    faults: Vec<Fault>,
     keys: Keys,
 }
 
-impl Reading<'_> {
+impl Reading {
     fn reader<'a>(&'a mut self, key: &'a str) -> Reader<'a> {
         Reader { key, faults: &mut self.faults }
     }
 
     fn fault(&mut self, place: Place, message: impl Into<String>) {
-        self.faults.push(llm_do_worker_file::Fault::new(place, message));
+        self.faults.push(Fault::new(place, message));
     }
 
-    fn root(&mut self, root: Node, top: Place) {
-        let entries = match root.content {
-            Content::Map(entries) => entries,
-            Content::Null | Content::Invalid => Vec::new(),
-            other => return self.fault(root.place, format!("expected lines `key: value`, found {}", other.kind())),
-        };
-        for name in ["name", "description"] {
-            if !entries.iter().any(|(key, _)| key.name == name) {
-                self.fault(top, format!("missing `{name}`: a subagent needs a name and a description"));
-            }
-        }
-        for (key, node) in entries {
-            self.key(&key, Node { place: key.place, ..node });
-        }
-    }
-
-    fn key(&mut self, key: &Key, node: Node) {
+    /// Reads a key; returns whether it has an effect here.
+    fn key(&mut self, key: &Key, node: Node) -> bool {
         match key.name.as_str() {
             "name" => self.keys.name = self.reader("name").string(node),
             "description" => self.keys.description = self.reader("description").string(node),
@@ -131,14 +95,9 @@ impl Reading<'_> {
             "maxTurns" => self.max_turns(&node),
             "effort" => self.effort(node),
             "skills" => self.keys.skills = self.names("skills", node).map(|list| list.value).unwrap_or_default(),
-            name if IGNORED.contains(&name) => {
-                self.report.warning(self.path, key.place, format!("`{name}` has no effect here"));
-            }
-            name => {
-                let hint = did_you_mean(name, KEYS);
-                self.report.warning(self.path, key.place, format!("unknown key `{name}` has no effect here{hint}"));
-            }
+            _ => return false,
         }
+        true
     }
 
     /// Reads a list of names, or names that are separated by commas.
@@ -147,7 +106,7 @@ impl Reading<'_> {
         match node.content {
             Content::Null => Some(Located { place, value: Vec::new() }),
             Content::String(text) => {
-                let names = separated(&text).into_iter();
+                let names = tools::separated(&text).into_iter();
                 let value = names.map(|name| Located { place, value: name.to_owned() }).collect();
                 Some(Located { place, value })
             }
@@ -197,41 +156,21 @@ impl Reading<'_> {
     }
 }
 
-/// Splits names at the commas outside of parentheses.
-fn separated(text: &str) -> Vec<&str> {
-    let mut depth = 0_usize;
-    let names = text.split(|letter| {
-        match letter {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        letter == ',' && depth == 0
-    });
-    names.map(str::trim).filter(|name| !name.is_empty()).collect()
-}
-
 impl Keys {
-    fn into_subagent(self, path: &Path, instructions: String, report: &mut Report) -> Option<Subagent> {
+    fn into_subagent(
+        self,
+        path: &Path,
+        instructions: String,
+        project: &[&str],
+        report: &mut Report,
+    ) -> Option<Subagent> {
         let (name, description) = (self.name?, self.description?);
         if let Err(message) = check_worker_name(&name.value) {
             report.fault(path, name.place, format!("`name`: {message}"));
             return None;
         }
-        let mut chosen = Tools { path, report, names: ToolLines::new(), has_search: false };
-        match &self.tools {
-            Some(tools) => tools.value.iter().for_each(|tool| chosen.add(tool)),
-            None => chosen.add_all(),
-        }
-        chosen.remove(&self.disallowed);
-        let Tools { names, has_search, .. } = chosen;
-        let listed = self.tools.iter().flat_map(|tools| &tools.value).map(|tool| format!("`{}`", tool.value));
-        let listed: Vec<_> = listed.collect();
-        if !listed.is_empty() && names.is_empty() && !has_search {
-            let place = self.tools.as_ref().map_or(name.place, |tools| tools.place);
-            report.fault(path, place, format!("`tools`: none of these tools is available here: {}", listed.join(", ")));
-            return None;
-        }
+        let Tools { names, has_search, .. } = Tools { path, report, project, names: Vec::new(), has_search: false }
+            .chosen(self.tools.as_ref(), &self.disallowed)?;
         let mut spec = WorkerSpec::new(name.value, instructions).description(description.value);
         spec = spec.toolsets(names.iter().map(|(name, _)| name));
         spec.model = self.model;
@@ -243,70 +182,4 @@ impl Keys {
         let origin = Origin::File(LoadedFile::new(shown(path).to_owned(), names));
         Some(Subagent { spec, origin, skills: self.skills, path: path.to_owned() })
     }
-}
-
-/// The tools of a subagent by their registered names, each with its line.
-struct Tools<'a> {
-    path: &'a Path,
-    report: &'a mut Report,
-    names: ToolLines,
-    has_search: bool,
-}
-
-impl Tools<'_> {
-    /// Adds all tools that have a counterpart in this program.
-    fn add_all(&mut self) {
-        for (_, tool) in TOOLS {
-            if is_linked(tool) {
-                self.push(tool, Place::line(1));
-            }
-        }
-    }
-
-    fn add(&mut self, Located { place, value }: &Located<String>) {
-        let (name, limits) = value.split_once('(').map_or((value.as_str(), false), |(name, _)| (name, true));
-        let found = TOOLS.into_iter().find(|(known, _)| *known == name.trim()).map(|(_, tool)| tool);
-        if name.trim() == WEB_SEARCH {
-            self.has_search = true;
-        } else if let Some(tool) = found.filter(|tool| is_linked(tool)) {
-            self.push(tool, *place);
-        } else if let Some(tool) = found {
-            self.warn(*place, format!("the tool `{name}` is left out: the program does not link `{tool}`"));
-        } else if name.starts_with("mcp__") {
-            self.warn(*place, format!("the tool `{name}` is left out: MCP servers are not supported yet"));
-        } else if UNSUPPORTED_TOOLS.contains(&name.trim()) {
-            self.warn(*place, format!("the tool `{name}` is left out: it has no counterpart here"));
-        } else {
-            // One of the project or the program, or an unknown one, which the registry reports.
-            self.push(name.trim(), *place);
-        }
-        if limits {
-            let message =
-                format!("the limits of `{value}` are not enforced; use a policy: see `llm_do::approval::Policy`");
-            self.warn(*place, message);
-        }
-    }
-
-    fn push(&mut self, tool: &str, place: Place) {
-        if !self.names.iter().any(|(known, _)| known == tool) {
-            self.names.push((tool.to_owned(), place.line));
-        }
-    }
-
-    fn remove(&mut self, disallowed: &[Located<String>]) {
-        for Located { value, .. } in disallowed {
-            let name = value.split('(').next().unwrap_or_default().trim();
-            let tool = TOOLS.into_iter().find(|(known, _)| *known == name).map_or(name, |(_, tool)| tool);
-            self.names.retain(|(known, _)| known != tool);
-            self.has_search &= name != WEB_SEARCH;
-        }
-    }
-
-    fn warn(&mut self, place: Place, message: String) {
-        self.report.warning(self.path, place, message);
-    }
-}
-
-fn is_linked(tool: &str) -> bool {
-    inventory::iter::<ToolDef>.into_iter().any(|def| def.name == tool)
 }

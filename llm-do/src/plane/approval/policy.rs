@@ -1,5 +1,9 @@
 //! The approval policy of the program that uses the tools.
 
+#[cfg(feature = "project")]
+mod advance;
+mod layers;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -38,6 +42,9 @@ pub struct Policy {
     /// Where the rules of a file stand, by name.
     #[serde(skip)]
     places: BTreeMap<Arc<str>, String>,
+    /// Rules that apply where this policy has none.
+    #[serde(skip)]
+    fallback: Option<Box<Policy>>,
 }
 
 impl Policy {
@@ -129,12 +136,12 @@ impl Policy {
         self
     }
 
-    /// Returns whether the rule for a tool depends on the arguments of the call.
+    /// Returns whether it has a rule for a tool that depends on the arguments of the call.
     pub(super) fn has_calls_of(&self, tool: &Registered) -> bool {
         self.calls.iter().any(|call| call.is_of(tool))
     }
 
-    /// Returns the rule for a call with exactly these arguments.
+    /// Returns its rule for a call with exactly these arguments.
     pub(super) fn exact(&self, tool: &Registered, request: &ApprovalRequest) -> Option<&Rule> {
         let mut of_tool = self.calls.iter().filter(|call| request.is_shown_in_full() && call.is_of(tool));
         of_tool.find(|call| call.arguments == request.arguments).map(|call| &call.rule)
@@ -146,22 +153,7 @@ impl Policy {
         self.places.insert(name.into(), place);
     }
 
-    /// Adds the rules of another policy where this one has none.
-    #[cfg(feature = "project")]
-    pub(crate) fn or(mut self, other: Self) -> Self {
-        add_missing(&mut self.places, other.places);
-        add_missing(&mut self.tools, other.tools);
-        add_missing(&mut self.toolsets, other.toolsets);
-        self.calls.extend(other.calls);
-        self.workers = self.workers.or(other.workers);
-        add_missing(&mut self.worker_overrides, other.worker_overrides);
-        self.server_side_tools = self.server_side_tools.or(other.server_side_tools);
-        add_missing(&mut self.server_side_overrides, other.server_side_overrides);
-        self.decide = self.decide.or(other.decide);
-        self
-    }
-
-    /// Lists the names in the policy that are not registered, or that name an item of another kind.
+    /// Lists its names that are not registered, or that name an item of another kind.
     pub(super) fn faults(&self, registry: &Registry) -> Vec<String> {
         let items: Vec<_> = registry.iter().map(|item| item.name()).collect();
         let toolsets: Vec<_> = registry.toolset_defs().keys().copied().collect();
@@ -180,14 +172,6 @@ impl Policy {
             None => fault,
         };
         rules.map(at).collect()
-    }
-}
-
-/// Adds the entries whose names are missing.
-#[cfg(feature = "project")]
-fn add_missing<T>(rules: &mut BTreeMap<Arc<str>, T>, others: BTreeMap<Arc<str>, T>) {
-    for (name, rule) in others {
-        rules.entry(name).or_insert(rule);
     }
 }
 
@@ -216,6 +200,7 @@ impl fmt::Debug for Policy {
             .field("server_side_tools", &self.server_side_tools)
             .field("server_side_overrides", &self.server_side_overrides)
             .field("decide", &self.decide.as_ref().map(|_| ".."))
+            .field("fallback", &self.fallback)
             .finish_non_exhaustive()
     }
 }

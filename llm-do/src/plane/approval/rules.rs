@@ -39,9 +39,21 @@ struct ContainingToolset {
 #[derive(Debug)]
 struct Resolved {
     /// For a call without files.
-    plain: SourcedRule,
+    plain: Layered,
     /// For a call with files, if it differs.
-    with_files: Option<SourcedRule>,
+    with_files: Option<Layered>,
+}
+
+/// A rule, and how many policies come before the one that has it.
+#[derive(Clone, Debug)]
+struct Layered {
+    found: SourcedRule,
+    layer: usize,
+}
+
+impl Layered {
+    /// A rule that no policy has.
+    const DECLARED: usize = usize::MAX;
 }
 
 /// Builds a request; fails if the arguments cannot be written as JSON.
@@ -74,7 +86,7 @@ impl<'a> LazyRequest<'a> {
 impl Rules {
     /// Resolves the rules; the error lists the unknown names in the policy.
     pub(super) fn new(policy: Policy, registry: &Registry) -> Result<Self, Vec<String>> {
-        let faults = policy.faults(registry);
+        let faults: Vec<_> = policy.layers().flat_map(|layer| layer.faults(registry)).collect();
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -93,8 +105,8 @@ impl Rules {
     /// Returns the rule for all calls of a tool, if it does not depend on their arguments.
     pub(super) fn fixed(&self, tool: &Registered) -> Option<&SourcedRule> {
         let resolved = self.resolved.get(tool.place?)?;
-        let is_fixed = self.policy.decide.is_none() && resolved.with_files.is_none() && !self.policy.has_calls_of(tool);
-        is_fixed.then_some(&resolved.plain)
+        let is_fixed = self.policy.decide.is_none() && resolved.with_files.is_none() && !self.has_calls_of(tool);
+        is_fixed.then_some(&resolved.plain.found)
     }
 
     /// Returns the rule for a call; the request is built only if the rule depends on the arguments.
@@ -109,6 +121,11 @@ impl Rules {
             // Not in the registry: a run-time worker.
             None => Cow::Owned(self.resolve(tool).for_call(request)?.clone()),
         };
+        let layer = fixed.layer;
+        let fixed = match fixed {
+            Cow::Borrowed(fixed) => Cow::Borrowed(&fixed.found),
+            Cow::Owned(fixed) => Cow::Owned(fixed.found),
+        };
         if fixed.rule.is_blocked() {
             return Ok(fixed);
         }
@@ -117,16 +134,24 @@ impl Rules {
             None => None,
         };
         match decided {
-            None if self.policy.has_calls_of(tool) => Ok(self.exact(tool, request.get()?).map_or(fixed, Cow::Owned)),
+            None if self.has_calls_of(tool) => Ok(self.exact(tool, request.get()?, layer).map_or(fixed, Cow::Owned)),
             None => Ok(fixed),
             Some(decided) => Ok(Cow::Owned(decided)),
         }
     }
 
-    /// Returns the policy's rule for a call with exactly these arguments.
-    fn exact(&self, tool: &Registered, request: &ApprovalRequest) -> Option<SourcedRule> {
-        let rule = self.policy.exact(tool, request)?.clone();
-        Some(SourcedRule { rule, source: RuleSource::PolicyCall })
+    fn has_calls_of(&self, tool: &Registered) -> bool {
+        self.policy.layers().any(|layer| layer.has_calls_of(tool))
+    }
+
+    /// Returns the rule for a call with exactly these arguments, of a policy not behind that of the tool's rule; a block is
+    /// of any policy.
+    fn exact(&self, tool: &Registered, request: &ApprovalRequest, layer: usize) -> Option<SourcedRule> {
+        let rules = self.policy.layers().map(|policy| policy.exact(tool, request)).enumerate();
+        let mut rules = rules.filter_map(|(at, rule)| rule.filter(|rule| at <= layer || rule.is_blocked()));
+        let first = rules.next()?;
+        let blocking = Some(first).into_iter().chain(rules).find(|rule| rule.is_blocked());
+        Some(SourcedRule { rule: blocking.unwrap_or(first).clone(), source: RuleSource::PolicyCall })
     }
 
     /// Returns the decision of the policy's function about a call, if there is one.
@@ -146,10 +171,13 @@ impl Rules {
 
     /// Returns the rule for a server-side tool, for all workers: by its name, or else the rule for all of them.
     pub(super) fn server_side(&self, tool: &str) -> SourcedRule {
-        let for_tool = self.policy.server_side_overrides.get(tool).map(|rule| (rule, RuleSource::PolicyServerSideTool));
-        let for_all = || Some((self.policy.server_side_tools.as_ref()?, RuleSource::PolicyServerSideTools));
-        let found = for_tool.or_else(for_all).map(|(rule, source)| SourcedRule { rule: rule.clone(), source });
-        found.unwrap_or(SourcedRule { rule: Rule::PreApproved, source: RuleSource::DeclaredWorker })
+        let of_layer = |policy: &Policy| {
+            let for_tool = policy.server_side_overrides.get(tool).map(|rule| (rule, RuleSource::PolicyServerSideTool));
+            let for_all = || Some((policy.server_side_tools.as_ref()?, RuleSource::PolicyServerSideTools));
+            for_tool.or_else(for_all).map(|(rule, source)| SourcedRule { rule: rule.clone(), source })
+        };
+        let default = SourcedRule { rule: Rule::PreApproved, source: RuleSource::DeclaredWorker };
+        first_or_block(self.policy.layers().filter_map(of_layer).collect()).unwrap_or(default)
     }
 
     /// Returns the rule for a server-side tool that a worker names.
@@ -177,42 +205,54 @@ impl Rules {
     }
 
     fn resolve(&self, tool: &Registered) -> Resolved {
-        let plain = self.sourced(tool, false);
-        let with_files = Some(self.sourced(tool, true)).filter(|with_files| with_files.rule != plain.rule);
+        let plain = self.layered(tool, false);
+        let with_files = Some(self.layered(tool, true)).filter(|with_files| with_files.found.rule != plain.found.rule);
         Resolved { plain, with_files }
     }
 
     /// Returns the rule with the highest precedence, unless another rule blocks the tool.
-    fn sourced(&self, tool: &Registered, has_files: bool) -> SourcedRule {
-        let mut candidates = self.candidates(tool, has_files);
-        let blocking = candidates.iter().position(|candidate| candidate.rule.is_blocked());
+    fn layered(&self, tool: &Registered, has_files: bool) -> Layered {
+        let of_policies = self.policy.layers().enumerate().flat_map(|(layer, policy)| {
+            let found = self.of_policy(policy, tool, has_files).into_iter().flatten();
+            found.map(move |(rule, source)| Layered { found: SourcedRule { rule, source }, layer })
+        });
+        let declared = self.declared(tool).into_iter().flatten();
+        let declared =
+            declared.map(|(rule, source)| Layered { found: SourcedRule { rule, source }, layer: Layered::DECLARED });
+        let mut candidates: Vec<_> = of_policies.chain(declared).collect();
+        let blocking = candidates.iter().position(|candidate| candidate.found.rule.is_blocked());
         candidates.swap_remove(blocking.unwrap_or(0))
     }
 
-    /// Lists the rules for a tool, highest precedence first; never empty, since the effect always gives a rule.
-    fn candidates(&self, tool: &Registered, has_files: bool) -> Vec<SourcedRule> {
-        let (name, policy) = (tool.name(), &self.policy);
-        // A rule for a tool holds under each of its names.
-        let target = tool.alias_of().unwrap_or(name);
+    /// Lists the rules of one policy for a tool, highest precedence first.
+    fn of_policy(&self, policy: &Policy, tool: &Registered, has_files: bool) -> [Option<(Rule, RuleSource)>; 5] {
+        let name = tool.name();
         let is_worker = tool.kind() == ItemKind::Worker;
         let for_worker = policy.worker_overrides.get(name).filter(|rule| is_worker && !rule.is_empty());
         let for_worker = for_worker.and_then(|rule| rule.or(policy.workers).rule(has_files));
         let for_workers = Some(policy.workers).filter(|_| is_worker).and_then(|rule| rule.rule(has_files));
-        let candidates = [
-            policy
-                .tools
-                .get(name)
-                .or_else(|| policy.tools.get(target))
-                .cloned()
-                .map(|rule| (rule, RuleSource::PolicyTool)),
+        let for_tool = |name: &str| policy.tools.get(name).cloned().map(|rule| (rule, RuleSource::PolicyTool));
+        let target = tool.alias_of();
+        let of_toolsets = |set: &ContainingToolset| policy.toolsets.get(set.name).cloned();
+        [
+            for_tool(name),
+            // A rule for a tool holds under each of its names.
+            target.and_then(for_tool),
             for_worker.map(|rule| (rule, RuleSource::PolicyWorker)),
-            self.strictest_of_toolsets(target, RuleSource::PolicyToolset, |set| policy.toolsets.get(set.name).cloned()),
+            self.strictest_of_toolsets(target.unwrap_or(name), RuleSource::PolicyToolset, of_toolsets),
             for_workers.map(|rule| (rule, RuleSource::PolicyWorkers)),
+        ]
+    }
+
+    /// Lists the rules of code and tool files for a tool, highest precedence first; the effect always gives a rule.
+    fn declared(&self, tool: &Registered) -> [Option<(Rule, RuleSource)>; 3] {
+        let target = tool.alias_of().unwrap_or(tool.name());
+        let asks = tool.kind() != ItemKind::Worker && tool.effect() != Effect::ReadOnly;
+        [
             tool.approval().map(|rule| (rule.into(), RuleSource::DeclaredTool)),
             self.strictest_of_toolsets(target, RuleSource::DeclaredToolset, |set| set.approval.map(Rule::from)),
-            Some((Rule::asking(!is_worker && tool.effect() != Effect::ReadOnly), RuleSource::Effect)),
-        ];
-        candidates.into_iter().flatten().map(|(rule, source)| SourcedRule { rule, source }).collect()
+            Some((Rule::asking(asks), RuleSource::Effect)),
+        ]
     }
 
     /// Returns the strictest rule of the toolsets that contain a tool.
@@ -229,8 +269,14 @@ impl Rules {
     }
 }
 
+/// Returns the first rule that blocks, or else the first.
+fn first_or_block(mut rules: Vec<SourcedRule>) -> Option<SourcedRule> {
+    let blocking = rules.iter().position(|found| found.rule.is_blocked()).unwrap_or(0);
+    (!rules.is_empty()).then(|| rules.swap_remove(blocking))
+}
+
 impl Resolved {
-    fn for_call(&self, request: &mut LazyRequest<'_>) -> Result<&SourcedRule, Fault> {
+    fn for_call(&self, request: &mut LazyRequest<'_>) -> Result<&Layered, Fault> {
         match &self.with_files {
             Some(with_files) if request.get()?.has_files => Ok(with_files),
             _ => Ok(&self.plain),

@@ -34,7 +34,7 @@ use crate::plane::user_input::InputHandler;
 #[derive(Debug, Default)]
 pub struct RuntimeBuilder {
     config: SessionConfig,
-    mode: ApprovalMode,
+    mode: Option<ApprovalMode>,
     approver: Option<Arc<dyn Approver>>,
     policy: Policy,
     guards: Vec<Arc<dyn Guard>>,
@@ -146,7 +146,8 @@ impl RuntimeBuilder {
         if !unusable.is_empty() {
             return Err(BuildError::Models(unusable));
         }
-        let approvals = Approvals::new(self.mode, self.approver, self.policy, &registry).map_err(BuildError::Policy)?;
+        let approvals = Approvals::new(self.mode.unwrap_or_default(), self.approver, self.policy, &registry)
+            .map_err(BuildError::Policy)?;
         let shadows = Shadows::new(self.shadows, &registry).map_err(BuildError::Shadow)?;
         let capacity = self.config.sink_capacity;
         let plane = Plane {

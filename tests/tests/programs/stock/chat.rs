@@ -1,5 +1,8 @@
 //! Conversations: what is remembered, saved, resumed and copied.
 
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+
 use super::{ASSISTANT, Place};
 
 fn place() -> Place {
@@ -98,4 +101,94 @@ fn a_message_that_fails_does_not_end_the_chat() {
         place().run_with(&["chat", "--reject-all"], "call write_file {\"path\":\"b\",\"content\":\"b\"}\ntwo\n");
     assert_eq!((answer.code, answer.out.as_str()), (Some(1), "echo 4: two\n"), "{}", answer.err);
     assert!(answer.err.contains("not all messages were answered"), "{}", answer.err);
+}
+
+#[test]
+fn an_unreadable_chat_is_left_out_with_a_warning() {
+    let place = place();
+    place.run_with(&["chat"], "one\n").output();
+    fs::write(place.chats.path().join("damaged0.json"), "{").unwrap();
+    let answer = place.run_with(&["chat", "--continue"], "two\n");
+    assert!(answer.err.contains("damaged0.json: EOF while parsing"), "{}", answer.err);
+    assert_eq!(answer.output(), "echo 3: two\n");
+    place.run_with(&["chat", "--resume", "dam"], "two\n").fails(1, "damaged0.json: EOF while parsing");
+}
+
+#[test]
+fn a_chat_of_a_newer_version_is_an_error_with_advice() {
+    let place = place();
+    fs::write(place.chats.path().join("newer000.json"), r#"{ "version": 2, "other": true }"#).unwrap();
+    let text = "newer000.json: a newer version of this program wrote it; update this program";
+    place.run_with(&["chat", "--resume", "newer"], "two\n").fails(1, text);
+}
+
+#[test]
+fn two_programs_that_continue_one_chat_lose_no_message() {
+    let place = place();
+    place.run_with(&["chat"], "one\n").output();
+    let mut first = place.start(&["chat", "--continue"]);
+    let mut input = first.stdin.take().unwrap();
+    let mut output = BufReader::new(first.stdout.take().unwrap());
+    let mut send = |text: &str| {
+        writeln!(input, "{text}").unwrap();
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        line
+    };
+    assert_eq!(send("two"), "echo 3: two\n");
+    assert_eq!(place.run_with(&["chat", "--continue"], "other\n").output(), "echo 5: other\n");
+    assert_eq!(send("three"), "echo 5: three\n");
+    drop(input);
+    let error = String::from_utf8(first.wait_with_output().unwrap().stderr).unwrap();
+    assert!(error.contains("was continued elsewhere: from here on, this one is chat "), "{error}");
+    let ids = ids(&place);
+    assert_eq!(ids.len(), 2);
+    let history = |id: &str| place.run_with(&["chat", "--resume", id], "/history\n").output();
+    let (latest, earlier) = (history(&ids[0]), history(&ids[1]));
+    assert!(latest.contains("you: three") && !latest.contains("you: other"), "{latest}");
+    assert!(earlier.contains("you: other") && earlier.contains("you: two"), "{earlier}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_permissions_of_a_folder_that_the_user_names_stay_as_they_are() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = place();
+    fs::set_permissions(place.chats.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    place.run_with(&["chat"], "one\n").output();
+    assert_eq!(fs::metadata(place.chats.path()).unwrap().permissions().mode() & 0o777, 0o755);
+}
+
+#[test]
+fn a_chat_that_goes_on_with_another_worker_is_continued_with_that_one() {
+    let editor = ASSISTANT.replace("name: assistant", "name: editor");
+    let place = Place::new(&[("main.worker", ASSISTANT), ("workers/editor.worker", &editor)]);
+    place.run_with(&["chat"], "one\n").output();
+    assert_eq!(place.run_with(&["chat", "editor", "--continue"], "two\n").output(), "echo 1: two\n");
+    assert_eq!(place.run_with(&["chat", "--continue"], "three\n").output(), "echo 3: three\n");
+}
+
+#[test]
+fn a_worker_whose_input_is_not_one_text_cannot_chat() {
+    let schema =
+        "input_schema: { type: object, properties: { a: { type: string }, b: { type: string } }, required: [a, b] }";
+    let worker = ASSISTANT.replace("model: echo:model", &format!("model: echo:model\n{schema}"));
+    let place = Place::new(&[("main.worker", &worker)]);
+    place
+        .run_with(&["chat"], "")
+        .fails(2, "`assistant` does not take one text as its input, so it cannot chat: use `run`");
+}
+
+#[test]
+fn blank_lines_and_the_end_of_the_input_send_nothing() {
+    let place = place();
+    assert_eq!(place.run_with(&["chat"], "\n  \none").output(), "echo 1: one\n", "the last line may be unfinished");
+    assert_eq!(place.run_with(&["chat"], "").output(), "");
+    assert_eq!(ids(&place).len(), 1, "a chat without messages is not saved");
+}
+
+#[test]
+fn a_summary_that_was_asked_for_does_not_move_to_a_new_chat() {
+    let out = place().run_with(&["chat"], "one\n/compact\n/clear\ntwo\n/history\n").output();
+    assert!(out.ends_with("echo 1: two\nyou: two\nmodel: echo 1: two\n"), "{out}");
 }

@@ -8,7 +8,7 @@ use super::Place;
 fn a_new_project_is_checked_and_runs() {
     let place = Place::new(&[]);
     let out = place.run(&["init", "notes"]).output();
-    assert!(out.starts_with("notes/main.worker\nnotes/AGENTS.md\nnotes/project.json\n"), "{out}");
+    assert!(out.starts_with("notes/main.worker\nnotes/AGENTS.md\nnotes/project.json\nnext:\n  cd notes\n"), "{out}");
     assert_eq!(
         place.run(&["check", "--project", "notes", "--model", "echo:model"]).output(),
         "ok: 0 entries, 1 workers, 21 tools\n"

@@ -138,3 +138,53 @@ fn a_write_without_a_rule_is_denied_without_a_terminal() {
     place.run(&["run", write]).fails(1, "run with --approve-all to approve every call");
     assert!(!place.path().join("b.txt").exists());
 }
+
+#[test]
+fn a_worker_file_of_the_current_folder_finds_its_agents_md() {
+    let worker = ASSISTANT.replace("tools:", "context: agents_md\ntools:");
+    let place = Place::new(&[("main.worker", &worker), ("AGENTS.md", "Use tabs.")]);
+    for path in ["main.worker", "./main.worker"] {
+        assert_eq!(place.run(&["run", path, "hello"]).output(), "echo 1: hello\n");
+    }
+    assert_eq!(place.run(&["run", "--project", "main.worker", "hello"]).output(), "echo 1: hello\n");
+}
+
+#[test]
+fn an_argument_that_is_given_twice_is_an_error() {
+    let place = Place::new(&[("main.worker", ASSISTANT), ("a.txt", "one")]);
+    let text = "`--input` and the prompt or --input-json give the same argument: give it once";
+    place.run(&["run", "hello", "--input", "bye"]).fails(2, text);
+    place.run(&["run", "--input-json", r#"{"input":"a"}"#, "--input", "b"]).fails(2, text);
+    let twice =
+        ["call", "project_edit_file", "--path", "a.txt", "--old-text", "a", "--old_text", "b", "--new-text", "c"];
+    place.run(&twice).fails(2, "at `/old_text`");
+}
+
+#[test]
+fn a_file_of_another_kind_is_an_error_that_names_what_is_expected() {
+    let place = Place::new(&[("notes.txt", "hello")]);
+    let text = "notes.txt: not a project: expected a folder, a file `project.json`, or a worker file `*.worker`";
+    place.run(&["run", "--project", "notes.txt", "hello"]).fails(1, text);
+}
+
+#[test]
+fn a_project_without_workers_is_an_error_that_names_the_next_step() {
+    let place = Place::new(&[("notes/a.txt", "")]);
+    let text = "the project in notes has no worker: add a file such as `main.worker`";
+    place.run(&["run", "--project", "notes", "hello"]).fails(2, text);
+}
+
+#[test]
+fn a_folder_of_tool_files_is_a_project() {
+    let place = Place::new(&[("next.tool", "type: function\nfunction: project_list_files\n")]);
+    assert_eq!(place.run(&["check"]).output(), "ok: 0 entries, 0 workers, 22 tools\n");
+    assert_eq!(place.run(&["call", "next"]).output(), "next.tool\n");
+}
+
+#[test]
+fn an_unknown_name_is_an_error_without_advice_about_rust() {
+    let place = Place::new(&[("main.worker", ASSISTANT)]);
+    let text = "error: no tool or worker `nothing_like_it`; `tools` lists all\n";
+    place.run(&["call", "nothing_like_it"]).fails(2, text);
+    place.run(&["chat", "asistant"]).fails(2, "no tool or worker `asistant`; did you mean `assistant`?");
+}

@@ -15,6 +15,7 @@ fn chat(folder: &TempDir) -> Session {
     fs::write(folder.path().join("main.worker"), WORKER).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_stock"));
     command.arg("chat").current_dir(folder.path()).env("LLM_DO_CHATS", folder.path().join("chats"));
+    command.env("XDG_STATE_HOME", folder.path().join(".state"));
     Terminal::open().run(command)
 }
 
@@ -83,4 +84,93 @@ fn an_approval_for_always_is_a_rule_in_a_file_that_the_user_names() {
     };
     assert!(run("b").status.success(), "without a terminal, by the rule");
     assert!(!run("c").status.success(), "other arguments need approval");
+}
+
+const POLICY: &str = r#"{ "tools": { "project_write_file": "pre_approved" } }"#;
+
+/// Writes a project whose policy approves calls.
+fn approving(policy: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = r#"{ "version": 1, "entry": { "agent": "assistant" }, "policy": "policy.json" }"#;
+    fs::write(folder.path().join("project.json"), manifest).unwrap();
+    fs::write(folder.path().join("policy.json"), policy).unwrap();
+    folder
+}
+
+const QUESTION: &str = "Run these calls without asking, now and later? [y]es, [n]o: ";
+
+#[test]
+fn the_user_decides_once_whether_a_project_may_approve_calls() {
+    let folder = approving(POLICY);
+    let mut session = chat(&folder);
+    session.wait_for("policy.json:1: every call of `project_write_file`");
+    session.wait_for(QUESTION);
+    session.type_in("y\n");
+    for _ in 0..2 {
+        session.wait_for("\r\n> ");
+        session.type_in("call write_file {\"path\":\"b.txt\",\"content\":\"b\"}\n");
+        session.wait_for("result: ");
+        session.wait_for("\r\n> ");
+        session.type_in("/quit\n");
+        assert_eq!(session.end().0, Some(0));
+        session = chat(&folder);
+    }
+    session.wait_for("\r\n> ");
+    session.type_in("/quit\n");
+    session.end();
+    // Another approval is another question.
+    fs::write(folder.path().join("policy.json"), POLICY.replace("write", "edit")).unwrap();
+    let mut session = chat(&folder);
+    session.wait_for(QUESTION);
+    session.type_in("\n");
+    session.wait_for("\r\n> ");
+    session.type_in("/quit\n");
+    session.end();
+}
+
+#[test]
+fn a_project_that_may_not_approve_calls_asks_about_each() {
+    let folder = approving(POLICY);
+    let mut session = chat(&folder);
+    session.wait_for(QUESTION);
+    session.type_in("n\n");
+    session.wait_for("\r\n> ");
+    session.type_in("call write_file {\"path\":\"b.txt\",\"content\":\"b\"}\n");
+    session.wait_for(PROMPT);
+    session.type_in("n\n");
+    session.wait_for("\r\n> ");
+    session.type_in("/quit\n");
+    session.end();
+}
+
+#[test]
+fn a_rule_that_the_user_writes_into_the_projects_policy_needs_no_further_question() {
+    let folder = approving("{}");
+    let path = folder.path().join("policy.json");
+    #[cfg(unix)]
+    fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    let mut session = chat(&folder);
+    session.wait_for("\r\n> ");
+    session.type_in("call write_file {\"path\":\"b.txt\",\"content\":\"b\"}\n");
+    session.wait_for(PROMPT);
+    session.type_in("a\n");
+    session.wait_for("(n: go back): ");
+    session.type_in("y\n");
+    session.wait_for("written to policy.json");
+    session.wait_for("\r\n> ");
+    session.type_in("/quit\n");
+    session.end();
+    assert!(!folder.path().join("y").exists(), "`y` is not the name of a file");
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o644, "the file keeps its permissions");
+    }
+    let mut session = chat(&folder);
+    session.wait_for("\r\n> ");
+    session.type_in("call write_file {\"path\":\"b.txt\",\"content\":\"b\"}\n");
+    session.wait_for("result: ");
+    session.wait_for("\r\n> ");
+    session.type_in("/quit\n");
+    session.end();
 }

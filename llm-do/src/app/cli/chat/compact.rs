@@ -23,6 +23,10 @@ impl CompactOnDemand {
         Self { is_requested: Arc::default(), model: model.map(str::to_owned) }
     }
 
+    pub(super) fn withdraw(&self) {
+        self.is_requested.store(false, Ordering::Relaxed);
+    }
+
     pub(super) fn request(&self) {
         self.is_requested.store(true, Ordering::Relaxed);
     }

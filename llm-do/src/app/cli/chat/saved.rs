@@ -1,25 +1,28 @@
 //! Chats on disk: one JSON file for each, in the user's folder for state.
 
 use std::fs;
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use tempfile::NamedTempFile;
 use uuid::Uuid;
 
-use super::CommandError;
+use super::{CommandError, note};
 use crate::app::cli::args::ChatOptions;
+use crate::app::cli::state;
 use crate::session::runtime::ChatState;
 
 /// The number of letters of an id.
 const ID: usize = 8;
+/// The version of the format; files without one have the first.
+const VERSION: u32 = 1;
 
 /// A chat, as it is saved.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Saved {
+    #[serde(default = "first_version")]
+    version: u32,
     pub(super) id: String,
     /// The folder in which it began.
     pub(super) folder: PathBuf,
@@ -45,11 +48,7 @@ pub(super) struct Store {
 impl Store {
     /// Opens the given folder, or that of the user.
     pub(super) fn open(given: Option<&PathBuf>) -> Result<Self, CommandError> {
-        let own = || {
-            let base = choose_base_strategy().ok()?;
-            Some(base.state_dir().unwrap_or_else(|| base.data_dir()).join("llm-do").join("chats"))
-        };
-        let folder = given.cloned().or_else(own).ok_or_else(|| {
+        let folder = given.cloned().or_else(|| state::path("chats")).ok_or_else(|| {
             let text = "the home folder is unknown; set `LLM_DO_CHATS` to a folder for chats";
             CommandError::Error(text.to_owned())
         })?;
@@ -59,10 +58,9 @@ impl Store {
 
     /// Returns a chat without messages.
     pub(super) fn new_chat(&self, name: &str) -> Saved {
-        let id = Uuid::now_v7().simple().to_string();
         Saved {
-            // The last part is random.
-            id: id[id.len() - ID..].to_owned(),
+            version: VERSION,
+            id: new_id(),
             folder: self.here.clone(),
             name: name.to_owned(),
             title: String::new(),
@@ -86,9 +84,9 @@ impl Store {
     }
 
     fn by_id(&self, id: &str) -> Result<Saved, CommandError> {
-        let mut found: Vec<_> = self.all()?.into_iter().filter(|saved| saved.id.starts_with(id)).collect();
+        let mut found: Vec<_> = self.files()?.into_iter().filter(|(name, _)| name.starts_with(id)).collect();
         match (found.pop(), found.len()) {
-            (Some(saved), 0) => Ok(saved),
+            (Some((_, path)), 0) => read(&path).map_err(CommandError::Error),
             (Some(_), _) => Err(CommandError::Usage(format!("several chats begin with `{id}`: give more letters"))),
             (None, _) => Err(CommandError::Usage(format!("no chat `{id}`: `chat --resume` lists the chats"))),
         }
@@ -119,36 +117,85 @@ impl Store {
         Ok(chats)
     }
 
+    /// Returns all chats; one that cannot be read is left out with a warning.
     fn all(&self) -> Result<Vec<Saved>, CommandError> {
-        let fault = |path: &PathBuf, error: io::Error| {
-            CommandError::Error(format!("cannot read the chats in `{}`: {error}", path.display()))
-        };
-        let entries = match fs::read_dir(&self.folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.map_err(|error| fault(&self.folder, error))?,
-        };
         let mut chats = Vec::new();
-        for entry in entries {
-            let path = entry.map_err(|error| fault(&self.folder, error))?.path();
-            if path.extension().is_some_and(|end| end == "json") {
-                let text = fs::read_to_string(&path).map_err(|error| fault(&path, error))?;
-                let read: Saved = serde_json::from_str(&text).map_err(|error| fault(&path, error.into()))?;
-                chats.push(Saved { is_stored: true, ..read });
+        for (_, path) in self.files()? {
+            match read(&path) {
+                Ok(saved) => chats.push(saved),
+                Err(error) => note(&format!("warning: {error}")),
             }
         }
         Ok(chats)
     }
 
+    /// Returns the id and the path of each chat.
+    fn files(&self) -> Result<Vec<(String, PathBuf)>, CommandError> {
+        let fault = |error: io::Error| {
+            CommandError::Error(format!("cannot read the chats in `{}`: {error}", self.folder.display()))
+        };
+        let entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(fault)?,
+        };
+        let mut files = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(fault)?.path();
+            let id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            if path.extension().is_some_and(|end| end == "json") {
+                files.push((id, path));
+            }
+        }
+        Ok(files)
+    }
+
     /// Writes a chat completely or not at all; only the user may read it.
+    ///
+    /// A chat that another program has continued since is not replaced: this one gets another id.
     pub(super) fn save(&self, saved: &mut Saved) -> io::Result<()> {
-        fs::create_dir_all(&self.folder)?;
-        #[cfg(unix)]
-        fs::set_permissions(&self.folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+        state::create_folder(&self.folder)?;
+        let is_continued = || read(&self.path(&saved.id)).is_ok_and(|other| other.updated != saved.updated);
+        if saved.is_stored && is_continued() {
+            let id = new_id();
+            note(&format!("chat {} was continued elsewhere: from here on, this one is chat {id}", saved.id));
+            saved.id = id;
+        }
         saved.updated = Timestamp::now();
-        let mut file = NamedTempFile::new_in(&self.folder)?;
-        file.write_all(serde_json::to_string(saved)?.as_bytes())?;
-        file.persist(self.folder.join(format!("{}.json", saved.id))).map_err(|error| error.error)?;
+        state::replace(&self.path(&saved.id), &serde_json::to_string(saved)?)?;
         saved.is_stored = true;
         Ok(())
     }
+
+    fn path(&self, id: &str) -> PathBuf {
+        self.folder.join(format!("{id}.json"))
+    }
+}
+
+/// Returns a new id: the last part of a UUID, which is random.
+fn new_id() -> String {
+    let id = Uuid::now_v7().simple().to_string();
+    id[id.len() - ID..].to_owned()
+}
+
+fn first_version() -> u32 {
+    1
+}
+
+/// The version of a file, which may have another format.
+#[derive(Deserialize)]
+struct Versioned {
+    #[serde(default = "first_version")]
+    version: u32,
+}
+
+/// Reads a chat; an error names the file.
+fn read(path: &Path) -> Result<Saved, String> {
+    let unreadable = |error: &dyn std::fmt::Display| format!("cannot read the chat in {}: {error}", path.display());
+    let text = fs::read_to_string(path).map_err(|error| unreadable(&error))?;
+    let Versioned { version } = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
+    if version > VERSION {
+        return Err(unreadable(&"a newer version of this program wrote it; update this program"));
+    }
+    let saved: Saved = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
+    Ok(Saved { is_stored: true, ..saved })
 }

@@ -15,16 +15,14 @@ use crate::session::runtime::BuildError;
 impl RuntimeBuilder {
     /// Sets how calls that need approval are decided. Default: [`ApprovalMode::Prompt`].
     pub fn approval_mode(mut self, mode: ApprovalMode) -> Self {
-        self.mode = mode;
+        self.mode = Some(mode);
         self
     }
 
     /// Sets the approval mode, unless one was set.
     #[cfg(feature = "project")]
     pub(crate) fn fallback_mode(mut self, mode: ApprovalMode) -> Self {
-        if self.mode == ApprovalMode::default() {
-            self.mode = mode;
-        }
+        self.mode.get_or_insert(mode);
         self
     }
 
@@ -106,18 +104,18 @@ impl RuntimeBuilder {
     /// Returns whether calls that need approval would be denied, because no approver is set.
     #[cfg(feature = "cli")]
     pub(crate) fn has_no_approver(&self) -> bool {
-        self.mode == ApprovalMode::Prompt && self.approver.is_none()
+        self.mode.unwrap_or_default() == ApprovalMode::Prompt && self.approver.is_none()
     }
 
     /// Returns whether the approver decides about calls that need approval.
     #[cfg(feature = "cli")]
     pub(crate) fn asks_approver(&self) -> bool {
-        self.mode == ApprovalMode::Prompt && self.approver.is_some()
+        self.mode.unwrap_or_default() == ApprovalMode::Prompt && self.approver.is_some()
     }
 
     /// Returns the approvals of a session over this registry.
     #[cfg(feature = "cli")]
     pub(crate) fn approvals(self, registry: &Registry) -> Result<Approvals, BuildError> {
-        Approvals::new(self.mode, self.approver, self.policy, registry).map_err(BuildError::Policy)
+        Approvals::new(self.mode.unwrap_or_default(), self.approver, self.policy, registry).map_err(BuildError::Policy)
     }
 }

@@ -1,0 +1,194 @@
+//! The tools of subagents: names of other programs, and the registered names of ours that do the same.
+
+use std::path::Path;
+
+use llm_do_worker_file::{Located, Place, did_you_mean};
+
+use crate::app::project::report::Report;
+use crate::declare::toolset::Member;
+use crate::declare::worker_file::ToolLines;
+use crate::plane::definition::{ToolDef, ToolsetDef};
+
+/// The names of tools in subagent files, and the registered names of ours that do the same.
+const TOOLS: [(&str, &str); 10] = [
+    ("Read", "project_read_file"),
+    ("Write", "project_write_file"),
+    ("Edit", "project_edit_file"),
+    ("MultiEdit", "project_edit_file"),
+    ("Glob", "project_list_files"),
+    ("LS", "project_list_files"),
+    ("Grep", "project_search_files"),
+    ("Bash", "shell"),
+    ("WebFetch", "http_fetch"),
+    ("AskUserQuestion", "user_input_ask_user"),
+];
+/// The tool that a model's provider runs.
+const WEB_SEARCH: &str = "WebSearch";
+/// Tools without a counterpart.
+const UNSUPPORTED_TOOLS: [&str; 33] = [
+    "Agent",
+    "BashOutput",
+    "CronCreate",
+    "CronDelete",
+    "CronList",
+    "EnterPlanMode",
+    "EnterWorktree",
+    "ExitPlanMode",
+    "ExitWorktree",
+    "KillBash",
+    "KillShell",
+    "LSP",
+    "ListMcpResourcesTool",
+    "Monitor",
+    "NotebookEdit",
+    "NotebookRead",
+    "PowerShell",
+    "ReadMcpResourceTool",
+    "SendMessage",
+    "Skill",
+    "SlashCommand",
+    "Task",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskOutput",
+    "TaskStop",
+    "TaskUpdate",
+    "TeamCreate",
+    "TeamDelete",
+    "TodoRead",
+    "TodoWrite",
+    "ToolSearch",
+];
+/// All tools that have a counterpart.
+const ALL: &str = "*";
+/// The beginning of the names of tools of MCP servers.
+const MCP: &str = "mcp__";
+
+/// Splits names at the commas outside of parentheses.
+pub(super) fn separated(text: &str) -> Vec<&str> {
+    let mut depth = 0_usize;
+    let names = text.split(|letter| {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        letter == ',' && depth == 0
+    });
+    names.map(str::trim).filter(|name| !name.is_empty()).collect()
+}
+
+/// The tools of a subagent by their registered names, each with its line.
+pub(super) struct Tools<'a> {
+    pub(super) path: &'a Path,
+    pub(super) report: &'a mut Report,
+    /// The names of the workers and tools of the project.
+    pub(super) project: &'a [&'a str],
+    pub(super) names: ToolLines,
+    pub(super) has_search: bool,
+}
+
+impl Tools<'_> {
+    /// Adds the tools that a file lists, or else all, without those that it disallows; `None` with a fault.
+    pub(super) fn chosen(
+        mut self,
+        listed: Option<&Located<Vec<Located<String>>>>,
+        disallowed: &[Located<String>],
+    ) -> Option<Self> {
+        match listed {
+            Some(listed) => listed.value.iter().for_each(|tool| self.add(tool)),
+            None => self.add_all(),
+        }
+        let is_valid = disallowed.iter().filter(|tool| !self.remove(tool)).count() == 0;
+        let listed = listed.filter(|listed| !listed.value.is_empty() && self.names.is_empty() && !self.has_search);
+        if let Some(Located { place, value }) = listed {
+            let names: Vec<_> = value.iter().map(|tool| format!("`{}`", tool.value)).collect();
+            let message = format!("`tools`: none of these tools is available here: {}", names.join(", "));
+            self.report.fault(self.path, *place, message);
+            return None;
+        }
+        is_valid.then_some(self)
+    }
+
+    /// Adds all tools that have a counterpart in this program.
+    fn add_all(&mut self) {
+        for (_, tool) in TOOLS {
+            if is_linked(tool) {
+                self.push(tool, Place::line(1));
+            }
+        }
+    }
+
+    fn add(&mut self, Located { place, value }: &Located<String>) {
+        let (name, limits) = value.split_once('(').map_or((value.as_str(), false), |(name, _)| (name, true));
+        let found = TOOLS.into_iter().find(|(known, _)| *known == name.trim()).map(|(_, tool)| tool);
+        if name.trim() == ALL {
+            self.add_all();
+        } else if name.trim() == WEB_SEARCH {
+            self.has_search = true;
+        } else if let Some(tool) = found.filter(|tool| is_linked(tool)) {
+            self.push(tool, *place);
+        } else if let Some(tool) = found {
+            self.warn(*place, format!("the tool `{name}` is left out: the program does not link `{tool}`"));
+        } else if name.trim().starts_with(MCP) {
+            self.warn(*place, format!("the tool `{name}` is left out: MCP servers are not connected yet"));
+        } else if UNSUPPORTED_TOOLS.contains(&name.trim()) {
+            self.warn(*place, format!("the tool `{name}` is left out: it has no counterpart here"));
+        } else {
+            // One of the project or the program, or an unknown one, which the registry reports.
+            self.push(name.trim(), *place);
+        }
+        if limits {
+            let message =
+                format!("the limits of `{value}` are not enforced; use a policy: see `llm_do::approval::Policy`");
+            self.warn(*place, message);
+        }
+    }
+
+    fn push(&mut self, tool: &str, place: Place) {
+        if !self.names.iter().any(|(known, _)| known == tool) {
+            self.names.push((tool.to_owned(), place.line));
+        }
+    }
+
+    /// Removes a tool; returns whether the subagent then does not have it, and reports why if it may.
+    fn remove(&mut self, Located { place, value }: &Located<String>) -> bool {
+        let name = value.split('(').next().unwrap_or_default().trim();
+        let tool = TOOLS.into_iter().find(|(known, _)| *known == name).map_or(name, |(_, tool)| tool);
+        let is_foreign = name == WEB_SEARCH || name.starts_with(MCP) || UNSUPPORTED_TOOLS.contains(&name);
+        let is_known = tool != name || is_foreign || is_linked(name) || toolset(name).is_some();
+        if !is_known && !self.project.contains(&name) {
+            let known = TOOLS.iter().map(|(name, _)| *name).chain([WEB_SEARCH]);
+            let message = format!("`disallowedTools`: unknown tool `{name}`{}", did_you_mean(name, known));
+            self.report.fault(self.path, *place, message);
+            return false;
+        }
+        self.has_search &= name != WEB_SEARCH;
+        let members = toolset(name).unwrap_or_default();
+        self.names.retain(|(known, _)| known != tool && !members.contains(&known.as_str()));
+        let set = self.names.iter().find(|(set, _)| toolset(set).is_some_and(|members| members.contains(&tool)));
+        if let Some((set, _)) = set {
+            let message = format!(
+                "`disallowedTools`: `{name}` is in the toolset `{set}`, which `tools` lists: list the tools instead"
+            );
+            self.report.fault(self.path, *place, message);
+            return false;
+        }
+        true
+    }
+
+    fn warn(&mut self, place: Place, message: String) {
+        self.report.warning(self.path, place, message);
+    }
+}
+
+fn is_linked(tool: &str) -> bool {
+    inventory::iter::<ToolDef>.into_iter().any(|def| def.name == tool)
+}
+
+/// Returns the registered names of the members of a linked toolset.
+fn toolset(name: &str) -> Option<Vec<&'static str>> {
+    let def = inventory::iter::<ToolsetDef>.into_iter().find(|def| def.name == name)?;
+    Some(def.members.iter().map(Member::tool).collect())
+}

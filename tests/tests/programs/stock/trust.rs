@@ -1,0 +1,100 @@
+//! Approvals that the files of a project give in advance, which the user may not have written.
+
+use super::{ASSISTANT, Place};
+
+const WRITE: &str = r#"call write_file {"path":"b.txt","content":"b"}"#;
+
+/// Projects whose files approve the call, and the text about each.
+const PROJECTS: [(&str, &str, &str, &str); 4] = [
+    ("project.json", "", r#"{ "approval_mode": "approve_all" }"#, "project.json:1: every call"),
+    (
+        "tools",
+        r#"{ "tools": { "project_write_file": "pre_approved" } }"#,
+        "{}",
+        "project.json:1: every call of `project_write_file`",
+    ),
+    (
+        "toolsets",
+        r#"{ "toolsets": { "filesystem_project": "pre_approved" } }"#,
+        "{}",
+        "project.json:1: every call of the toolset `filesystem_project`",
+    ),
+    (
+        "calls",
+        r#"{ "calls": [{ "tool": "project_write_file", "arguments": { "path": "b.txt", "content": "b" }, "rule": "pre_approved" }] }"#,
+        "{}",
+        r#"project.json:1: calls of `project_write_file` with {"path":"b.txt","content":"b"}"#,
+    ),
+];
+
+fn place(policy: &str, runtime: &str) -> Place {
+    let policy = if policy.is_empty() { String::new() } else { format!(r#", "policy": {policy}"#) };
+    let manifest = format!(r#"{{ "version": 1, "entry": {{ "agent": "assistant" }}, "runtime": {runtime}{policy} }}"#);
+    Place::new(&[("main.worker", ASSISTANT), ("project.json", &manifest)])
+}
+
+#[test]
+fn without_a_terminal_approvals_of_project_files_are_ignored_with_a_warning() {
+    for (name, policy, runtime, text) in PROJECTS {
+        let place = place(policy, runtime);
+        let answer = place.run(&["run", WRITE]);
+        assert!(answer.err.contains(&format!("which is ignored; --trust-project uses it:\n  {text}\n")), "{answer:?}");
+        answer.fails(1, "denied");
+        assert!(!place.path().join("b.txt").exists(), "{name}");
+        let trusted = place.run(&["run", "--trust-project", WRITE]);
+        assert_eq!(trusted.err, "", "{name}");
+        trusted.output();
+        assert_eq!(place.read("b.txt"), "b");
+    }
+}
+
+#[test]
+fn a_tool_file_cannot_approve_its_own_calls() {
+    let tool = "type: function\nfunction: project_write_file\napproval: pre_approved\n";
+    let worker = ASSISTANT.replace("filesystem_project", "save");
+    let place = Place::new(&[("main.worker", &worker), ("tools/save.tool", tool)]);
+    let write = r#"call save {"path":"b.txt","content":"b"}"#;
+    let answer = place.run(&["run", write]);
+    let text = "tools/save.tool:3: every call of `save`, another name of `project_write_file`";
+    assert!(answer.err.contains(text), "{answer:?}");
+    answer.fails(1, "denied");
+    place.run(&["run", "--trust-project", write]).output();
+}
+
+#[test]
+fn a_denied_project_keeps_its_stricter_rules() {
+    let rules = r#"{ "toolsets": { "filesystem_project": "pre_approved" },
+        "tools": { "project_write_file": { "blocked": { "reason": "never" } } } }"#;
+    let place = place(rules, "{}");
+    place.run(&["run", "--approve-all", WRITE]).fails(1, "never");
+    place.run(&["run", WRITE]).fails(1, "never");
+}
+
+#[test]
+fn a_project_without_approvals_has_no_warning() {
+    let place = place(r#"{ "tools": { "project_write_file": "ask" } }"#, r#"{ "approval_mode": "reject_all" }"#);
+    assert_eq!(place.run(&["run", "hello"]).err, "");
+}
+
+#[test]
+fn check_and_tools_show_the_approvals_and_do_not_ask() {
+    let place = place(PROJECTS[1].1, "{}");
+    for command in ["check", "tools"] {
+        let answer = place.run(&[command]);
+        assert!(answer.err.contains("`run` and `chat` ask about this:\n  project.json:1: every call of"), "{answer:?}");
+        answer.output();
+    }
+}
+
+#[test]
+fn an_entry_that_is_a_tool_does_not_run_before_the_user_agreed() {
+    let entry = r#"{ "function": "project_write_file", "args": { "path": "b.txt", "content": "b" } }"#;
+    let place = Place::new(&[("project.json", &format!(r#"{{ "version": 1, "entry": {entry} }}"#))]);
+    let answer = place.run(&["run"]);
+    let text = r#"project.json:1: the entry is the call of `project_write_file` with {"path":"b.txt","content":"b"}"#;
+    assert!(answer.err.contains(text), "{answer:?}");
+    answer.fails(2, "the entry of the project is not used: give --trust-project to agree to it, or name a worker");
+    assert!(!place.path().join("b.txt").exists());
+    place.run(&["run", "--trust-project"]).output();
+    assert_eq!(place.read("b.txt"), "b");
+}
