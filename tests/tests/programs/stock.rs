@@ -4,6 +4,7 @@ mod chat;
 mod handbook;
 mod init;
 mod projects;
+mod web_searcher;
 
 use std::fs;
 use std::io::Write;
