@@ -132,7 +132,9 @@ pub use self::secret::ApiKey;
 pub use self::server_side::{ServerSideTool, WebSearch};
 pub use self::settings::{ExtraHeaders, Settings, ThinkingLevel};
 #[cfg(feature = "testing")]
-pub use self::testing::{FunctionModel, RecordedRequest, ReplayModel, ScriptedModel, TestModel, forbid_requests};
+pub use self::testing::{
+    Answer, FunctionModel, RecordedRequest, ReplayModel, ScriptedModel, TestModel, forbid_requests,
+};
 pub use self::usage::Usage;
 
 #[doc(hidden)]

@@ -16,7 +16,7 @@ pub use self::hint::RequestHint;
 pub use self::profile::Profile;
 pub use self::replay::replay;
 use crate::error::ProviderError;
-use crate::message::Message;
+use crate::message::{Message, ToolResult, UserPart};
 use crate::response::Response;
 use crate::server_side::ServerSideTool;
 use crate::settings::Settings;
@@ -145,6 +145,35 @@ impl<'a> Request<'a> {
     #[must_use]
     pub fn hint(self, hint: RequestHint<'a>) -> Self {
         Self { hint, ..self }
+    }
+
+    /// Returns the text of the prompt: of the last user message before the answers that the [`hint`](Self::hint) counts.
+    #[must_use]
+    pub fn prompt(&self) -> String {
+        let Some(Message::User { parts }) = self.since_prompt().first() else { return String::new() };
+        let texts = parts.iter().filter_map(|part| match part {
+            UserPart::Text { text } => Some(text.as_str()),
+            UserPart::Attachment(_) => None,
+        });
+        texts.collect()
+    }
+
+    /// Returns the results of the calls of `tool` since the prompt, in order.
+    pub fn results<'t>(&self, tool: &'t str) -> impl Iterator<Item = &'a ToolResult> + use<'a, 't> {
+        let all = self.since_prompt().iter().flat_map(|message| match message {
+            Message::Tool { results } => results.as_slice(),
+            _ => &[],
+        });
+        all.filter(move |result| result.name == tool)
+    }
+
+    /// Returns the messages from the prompt on.
+    pub(crate) fn since_prompt(&self) -> &'a [Message] {
+        let messages = self.messages;
+        let answers = (0..messages.len()).rev().filter(|place| matches!(messages[*place], Message::Assistant { .. }));
+        let first = answers.take(self.hint.answers as usize).last().unwrap_or(messages.len());
+        let is_user = |message: &Message| matches!(message, Message::User { .. });
+        &messages[messages[..first].iter().rposition(is_user).unwrap_or_default()..]
     }
 }
 

@@ -1,11 +1,13 @@
 //! Models for tests: no network, no weights, deterministic answers.
 
+mod answer;
 mod function;
 mod replay;
 mod sample;
 mod scripted;
 mod test;
 
+pub use self::answer::Answer;
 pub use self::function::FunctionModel;
 pub use self::replay::ReplayModel;
 pub use self::scripted::{RecordedRequest, ScriptedModel};

@@ -36,6 +36,29 @@ fn each_command_of_the_readme_is_one_line_that_names_a_file() {
     }
 }
 
+#[test]
+fn the_list_of_examples_has_each_example_with_a_command_of_its_page() {
+    let list = read("examples/README.md");
+    let (list, _) = list.split_once("\n## ").unwrap();
+    let rows: Vec<_> = list.lines().filter(|line| line.starts_with("| [`")).collect();
+    let mut listed: Vec<_> = rows.iter().map(|row| row.split('`').nth(1).unwrap()).collect();
+    listed.sort_unstable();
+    let entries = std::fs::read_dir(root().join("examples")).unwrap().map(Result::unwrap);
+    let folders = entries.filter(|entry| entry.path().is_dir());
+    let mut folders: Vec<_> = folders.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    folders.sort_unstable();
+    assert_eq!(listed, folders);
+    for row in rows {
+        let name = row.split('`').nth(1).unwrap();
+        for command in row.split('`').skip(1).step_by(2).filter(|code| code.contains("cargo run")) {
+            assert!(
+                read(&format!("examples/{name}/README.md")).contains(command),
+                "not in the page of `{name}`: {command}"
+            );
+        }
+    }
+}
+
 /// Returns whether `proof` is a test that exists: `file::test`, also beside a source file, or a case of the UI tests.
 fn names_a_test(proof: &str) -> bool {
     let Some((file, test)) = proof.split_once("::") else {

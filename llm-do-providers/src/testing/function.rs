@@ -6,9 +6,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
 
+use super::answer::Answer;
+use super::test::word_count;
 use crate::error::ProviderError;
 use crate::model::{Model, Profile, Request, ResponseStream, StreamEvent, replay};
 use crate::response::Response;
+use crate::usage::Usage;
 
 type AnswerFunction = dyn Fn(Request<'_>) -> Result<Response, ProviderError> + Send + Sync;
 
@@ -41,6 +44,29 @@ impl FunctionModel {
     /// Creates a model that calls `answer` for each request.
     pub fn new(answer: impl Fn(Request<'_>) -> Result<Response, ProviderError> + Send + Sync + 'static) -> Self {
         Self { name: "function:model".to_owned(), profile: Profile::BASIC, answer: Arc::new(answer) }
+    }
+
+    /// Creates a model that follows rules: it answers with a text or one call of a tool.
+    ///
+    /// Calls have distinct ids, and the usage is the number of words.
+    ///
+    /// ```
+    /// # mod llm_do { pub use llm_do_providers as model; pub use llm_do_providers as testing; pub use serde_json::json; }
+    /// use llm_do::json;
+    /// use llm_do::testing::{Answer, FunctionModel};
+    ///
+    /// let clerk = FunctionModel::answering(|request| match request.results("find_customer").next() {
+    ///     None => Answer::call("find_customer", json!({ "name": request.prompt() })),
+    ///     Some(found) => Answer::text(format!("The customer is {}.", found.content)),
+    /// });
+    /// # _ = clerk;
+    /// ```
+    pub fn answering(answer: impl Fn(Request<'_>) -> Answer + Send + Sync + 'static) -> Self {
+        Self::new(move |request| {
+            let part = answer(request).into_part(&request);
+            let usage = Usage::of_request(word_count(request.messages), word_count(std::slice::from_ref(&part)));
+            Ok(Response::new("function", vec![part], usage))
+        })
     }
 
     /// Sets the name `function:NAME`. Default: `function:model`.
@@ -104,15 +130,19 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use futures_util::TryStreamExt;
+    use serde_json::json;
 
     use super::FunctionModel;
     use crate::attachment::Attachment;
     use crate::error::{ErrorKind, ProviderError};
     use crate::message::{Message, ResponsePart, ToolCall, ToolResult, UserPart};
-    use crate::model::{Model, Request, StreamEvent};
+    use crate::model::{Model, OutputSchema, Request, RequestHint, StreamEvent, ToolSpec};
     use crate::response::Response;
     use crate::settings::Settings;
+    use crate::testing::Answer;
     use crate::usage::Usage;
 
     fn model() -> FunctionModel {
@@ -164,5 +194,54 @@ mod tests {
             Ok(Response::new("m", Vec::new(), Usage::default()))
         });
         model.request(Request::new(&history(), &Settings::default())).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn rules_see_the_prompt_and_the_results_since_it() {
+        let model = FunctionModel::answering(|request| match request.results("add").last() {
+            None => Answer::call("add", json!({ "to": request.prompt() })),
+            Some(sum) => Answer::text(format!("{}: {}", request.prompt(), sum.content)),
+        });
+        let settings = Settings::default();
+        let mut messages = Vec::new();
+        for (prompt, sum) in [("one", "1"), ("two", "2")] {
+            messages.push(Message::user(prompt));
+            let called = model.request(Request::new(&messages, &settings)).await.unwrap();
+            let call = called.tool_calls().next().unwrap().clone();
+            assert_eq!(
+                (&*call.id, &*call.arguments),
+                (&*format!("call_{}", messages.len()), &*json!({ "to": prompt }).to_string())
+            );
+            messages.push(Message::Assistant { parts: called.parts });
+            messages.push(Message::Tool { results: vec![ToolResult::new(&call, sum)] });
+            let answer = model.request(Request::new(&messages, &settings)).await.unwrap();
+            assert_eq!(answer.text(), format!("{prompt}: {sum}"));
+            messages.push(Message::Assistant { parts: answer.parts });
+        }
+    }
+
+    #[tokio::test]
+    async fn a_message_after_the_answers_that_the_hint_counts_is_not_the_prompt() {
+        let model = FunctionModel::answering(|request| Answer::text(request.prompt()));
+        let settings = Settings::default();
+        let part = ResponsePart::Text { text: "no JSON".into() };
+        let messages =
+            [Message::user("go"), Message::Assistant { parts: vec![part] }, Message::user("answer with JSON")];
+        let request = Request::new(&messages, &settings).hint(RequestHint::new().answers(1));
+        assert_eq!(model.request(request).await.unwrap().text(), "go");
+    }
+
+    #[tokio::test]
+    async fn an_output_has_the_form_that_the_request_asks_for() {
+        let model = FunctionModel::answering(|_| Answer::output(json!(["a"])));
+        let settings = Settings::default();
+        let request = Request::new(&[], &settings);
+        assert_eq!(model.request(request).await.unwrap().text(), r#"["a"]"#);
+        let wrapper = json!({ "type": "object", "properties": { "result": { "type": "array" } } });
+        let output = OutputSchema { name: "o".into(), schema: Arc::new(wrapper.clone()) };
+        assert_eq!(model.request(request.output(Some(&output))).await.unwrap().text(), r#"{"result":["a"]}"#);
+        let tool = ToolSpec { name: "final_result".into(), description: "".into(), parameters: Arc::new(wrapper) };
+        let called = model.request(request.tools(std::slice::from_ref(&tool))).await.unwrap();
+        assert_eq!(called.tool_calls().next().unwrap().arguments, r#"{"result":["a"]}"#);
     }
 }

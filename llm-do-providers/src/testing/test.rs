@@ -15,7 +15,7 @@ use crate::response::Response;
 use crate::usage::Usage;
 
 /// The output tool of workers, as named by the runtime.
-const OUTPUT_TOOL: &str = "final_result";
+pub(super) const OUTPUT_TOOL: &str = "final_result";
 
 inventory::submit! {
     ModelProvider::new("test", |model| Ok(Arc::new(TestModel::new().named(model))))
@@ -178,12 +178,7 @@ struct Turn<'a> {
 
 impl<'a> Turn<'a> {
     fn of(request: &Request<'a>) -> Self {
-        let messages = request.messages;
-        let answers = (0..messages.len()).rev().filter(|place| matches!(messages[*place], Message::Assistant { .. }));
-        let first = answers.take(request.hint.answers as usize).last().unwrap_or(messages.len());
-        let is_user = |message: &Message| matches!(message, Message::User { .. });
-        let begin = messages[..first].iter().rposition(is_user).unwrap_or_default();
-        let results = messages[begin..].iter().filter_map(|message| match message {
+        let results = request.since_prompt().iter().filter_map(|message| match message {
             Message::Tool { results } => Some(results),
             _ => None,
         });
@@ -201,7 +196,8 @@ impl<'a> Turn<'a> {
 }
 
 /// Approximates tokens by the words of the JSON form.
-fn word_count(parts: &[impl serde::Serialize]) -> u64 {
+/// Counts the words of messages or parts as JSON.
+pub(super) fn word_count(parts: &[impl serde::Serialize]) -> u64 {
     let texts = parts.iter().map(|part| serde_json::to_string(part).unwrap_or_default());
     texts.map(|text| text.split_whitespace().map(|_| 1).sum::<u64>()).sum()
 }

@@ -31,14 +31,16 @@
 //!
 //! A worker with structured output returns it through the tool `final_result`, in `result` if it is not an object;
 //! with a [`profile`](ScriptedModel::profile) that supports structured output, as JSON text. A [`FunctionModel`]
-//! computes each answer from the request, for concurrent workers; a [`ReplayModel`] returns a real model's answers
-//! from a file.
+//! computes each answer from the request, for concurrent workers, or follows rules
+//! ([`answering`](FunctionModel::answering)); a [`ReplayModel`] returns a real model's answers from a file.
 
 mod call_log;
 
 use std::sync::{Arc, Mutex};
 
-pub use llm_do_providers::{FunctionModel, RecordedRequest, ReplayModel, ScriptedModel, TestModel, forbid_requests};
+pub use llm_do_providers::{
+    Answer, FunctionModel, RecordedRequest, ReplayModel, ScriptedModel, TestModel, forbid_requests,
+};
 
 pub use self::call_log::CallLog;
 use crate::base::mutex::IgnorePoison;

@@ -6,6 +6,7 @@ mod handbook;
 mod init;
 mod projects;
 mod trust;
+mod web_searcher;
 
 use std::fs;
 use std::io::Write;

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
+use embedding_in_a_service::{User, router};
 use llm_do::event::{Event, EventKind};
 use llm_do::testing::ScriptedModel;
 use llm_do::{Runtime, Value, json};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
-use server::User;
 use tempfile::TempDir;
 
 /// A running server with the folders of its users `ann` and `bob`.
@@ -22,7 +22,10 @@ impl TestServer {
     /// Starts a server whose model calls `take_note` once and then answers.
     async fn start() -> Self {
         let model = ScriptedModel::new().call("take_note", json!({ "line": "buy milk" })).text("Noted.").repeat_last();
-        let runtime = Runtime::builder().force_model(model).build().unwrap();
+        Self::with(Runtime::builder().force_model(model).build().unwrap()).await
+    }
+
+    async fn with(runtime: Runtime) -> Self {
         let (ann, bob) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let user = |name: &str, folder: &TempDir| {
             let user = User { name: name.to_owned(), folder: folder.path().to_owned() };
@@ -31,7 +34,7 @@ impl TestServer {
         let users = [user("ann", &ann), user("bob", &bob)];
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        tokio::spawn(async move { axum::serve(listener, server::router(runtime, users)).await });
+        tokio::spawn(async move { axum::serve(listener, router(runtime, users)).await });
         Self { address, client: Client::new(), ann, bob }
     }
 
@@ -51,11 +54,26 @@ impl TestServer {
 
     /// Starts a run, and returns its path.
     async fn start_run(&self, user: &str) -> String {
-        let started = self.post(user, "/runs", json!({ "question": "Note: buy milk." })).await;
-        assert_eq!(started.status(), StatusCode::CREATED);
-        let started = read(started).await;
-        format!("/runs/{}", started["id"].as_str().unwrap())
+        run_of(self.post(user, "/runs", json!({ "question": "Note: buy milk." })).await).await
     }
+
+    /// Waits until a run has finished, and returns its state.
+    async fn finished(&self, user: &str, run: &str) -> Value {
+        loop {
+            let state = read(self.get(user, run).await).await;
+            if state["state"] != "running" {
+                return state;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// Returns the path of the run that a request started.
+async fn run_of(started: Response) -> String {
+    assert_eq!(started.status(), StatusCode::CREATED);
+    let started = read(started).await;
+    format!("/runs/{}", started["id"].as_str().unwrap())
 }
 
 async fn read(response: Response) -> Value {
@@ -135,13 +153,7 @@ async fn a_run_streams_events_waits_for_approval_and_answers() {
     let rest = events.rest().await;
     assert!(rest.iter().all(|event| run.ends_with(&*event.run)));
     assert!(matches!(rest.last().unwrap().kind, EventKind::Usage { used, .. } if used.model.requests == 2));
-    let finished = loop {
-        let state = read(served.get("ann", &run).await).await;
-        if state["state"] != "running" {
-            break state;
-        }
-        tokio::task::yield_now().await;
-    };
+    let finished = served.finished("ann", &run).await;
     assert_eq!((&finished["state"], &finished["answer"]), (&json!("done"), &json!("Noted.")));
     assert_eq!(std::fs::read_to_string(served.ann.path().join("notes.txt")).unwrap(), "buy milk\n");
     assert!(!served.bob.path().join("notes.txt").exists());
@@ -182,6 +194,43 @@ async fn a_cancelled_run_ends_its_events_and_is_removed() {
     events.rest().await;
     assert_eq!(served.get("ann", &run).await.status(), StatusCode::NOT_FOUND);
     assert!(!served.ann.path().join("notes.txt").exists());
+}
+
+/// A command of the README: method, path and body.
+fn curl(line: &str) -> (Method, &str, Value) {
+    let path = line.split_whitespace().find_map(|word| word.strip_prefix("localhost:3000")).unwrap();
+    let body = line.split('\'').nth(1).map_or(Value::Null, |body| serde_json::from_str(body).unwrap());
+    let method = match (line.contains("-X DELETE"), body.is_null()) {
+        (true, _) => Method::DELETE,
+        (false, true) => Method::GET,
+        (false, false) => Method::POST,
+    };
+    (method, path, body)
+}
+
+#[tokio::test]
+async fn the_commands_of_the_readme_work_with_the_offline_model() {
+    let served = TestServer::with(Runtime::builder().model("demo:assistant").build().unwrap()).await;
+    let readme = include_str!("../README.md");
+    let mut commands = readme.lines().filter(|line| line.starts_with("curl ")).map(curl);
+    let (method, path, question) = commands.next().unwrap();
+    assert_eq!((method, path), (Method::POST, "/runs"));
+    let run = run_of(served.post("ann", "/runs", question).await).await;
+    let mut events = Events::subscribe(&served, "ann", &run).await;
+    // The events are already being streamed.
+    for (method, path, body) in commands.filter(|(_, path, _)| !path.ends_with("/events")) {
+        let path = path.replace("/runs/$RUN", &run);
+        if path.ends_with("/approvals") {
+            assert_eq!(approval_number(&served, "ann", &run, &mut events).await, 1);
+        } else if method == Method::POST {
+            assert_eq!(served.post("ann", &path, body).await.status(), StatusCode::NO_CONTENT);
+            assert_eq!(served.finished("ann", &run).await["answer"], "It is noted.");
+        } else {
+            assert!(served.request("ann", method, &path).send().await.unwrap().status().is_success(), "{path}");
+        }
+    }
+    assert_eq!(std::fs::read_to_string(served.ann.path().join("notes.txt")).unwrap(), "buy milk\n");
+    assert_eq!(served.get("ann", &run).await.status(), StatusCode::NOT_FOUND, "the last command removes the run");
 }
 
 #[test]

@@ -11,6 +11,7 @@
 //!
 //! Each request is authenticated by `Authorization: Bearer TOKEN`. For the run of another user, the status is 404.
 
+mod demo;
 mod routes;
 mod run;
 

@@ -1,8 +1,8 @@
 //! Serves the user `ann`, whose token is in `SERVER_TOKEN` and whose files are in the current folder, on port 3000.
 
+use embedding_in_a_service::{User, router};
 use llm_do::context::CancellationToken;
 use llm_do::prelude::*;
-use server::User;
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -17,6 +17,6 @@ async fn main() -> Result<()> {
             stop.cancel();
         }
     };
-    axum::serve(listener, server::router(runtime, [(token, ann)])).with_graceful_shutdown(stopped).await?;
+    axum::serve(listener, router(runtime, [(token, ann)])).with_graceful_shutdown(stopped).await?;
     Ok(())
 }
