@@ -1,15 +1,13 @@
 //! Extracts records of name, age and city from a folder of short notes (`*.txt`).
 //!
-//! A worker extracts a record from a note. Code checks the record, corrects what it can, and otherwise asks the model once
-//! more with hints about the errors. The model runs in the process, unless `LLM_DO_MODEL` names another.
-//!
-//! A record is correct if `name` is as written in the note, without title, `age` is the current age in years, and `city` is
-//! where the person lives now, as written. Each note is in plain English and about one person.
+//! A model proposes a record for each note, and code confirms it by what the note states. Records that code cannot
+//! confirm are listed for review with the reason. The model runs in the process, unless `LLM_DO_MODEL` names another.
 
-mod check;
-mod score;
+mod confirm;
+mod report;
+#[cfg(test)]
+mod tests;
 
-use std::fmt;
 use std::path::Path;
 
 use cap_std::ambient_authority;
@@ -17,10 +15,11 @@ use cap_std::fs::Dir;
 use llm_do::prelude::*;
 use walkdir::WalkDir;
 
-use crate::score::Score;
+use crate::confirm::Note;
+use crate::report::report;
 
-/// A person as a note describes them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// A person as the model reads a note; it may guess what the note does not state.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 struct Person {
     /// Full name, without title.
     #[schemars(length(max = 60))]
@@ -33,13 +32,20 @@ struct Person {
     city: String,
 }
 
-/// The record of one file; the fields are `None` if the note could not be read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// The record of a note: fields that the note does not state are empty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Record {
     file: String,
     name: Option<String>,
     age: Option<u8>,
     city: Option<String>,
+}
+
+/// What was found in a note. The record is accepted if code has no doubts about it; otherwise it is a suggestion.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct Finding {
+    record: Record,
+    doubts: Vec<String>,
 }
 
 /// List the notes in a folder: the paths of all `*.txt` files, relative to the folder.
@@ -72,18 +78,39 @@ fn read_note(
 )]
 async fn extract_person(input: String) -> Person;
 
-/// Write records to a CSV file; replaces an existing file.
-#[tool(effect = idempotent)]
-fn write_records(path: &Path, records: &[Record]) -> Result<()> {
-    let mut writer = csv::Writer::from_path(path)?;
-    for record in records {
-        writer.serialize(record)?;
-    }
-    Ok(writer.flush()?)
+/// The name of a person, without title.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+struct Name {
+    /// Full name, copied from the note.
+    #[schemars(length(max = 60))]
+    name: String,
 }
 
-/// Extract a record from every note of a folder, and write the records to `records.csv` in that folder.
-#[entry(toolsets = [list_notes, read_note, extract_person, write_records])]
+/// Name the person that a note is about.
+#[worker(instructions = "You are a helpful assistant that copies the full name of a person from a note as JSON.")]
+async fn name_person(input: String) -> Name {
+    format!("{input}\n\nWhat is the full name of this person?")
+}
+
+/// Write accepted records to `records.csv` and those to review to `review.csv` in a folder; replaces existing files.
+#[tool(effect = idempotent)]
+fn write_records(folder: &Path, findings: &[Finding]) -> Result<()> {
+    let mut records = csv::Writer::from_path(folder.join("records.csv"))?;
+    let mut review = csv::WriterBuilder::new().has_headers(false).from_path(folder.join("review.csv"))?;
+    review.write_record(["file", "name", "age", "city", "reason"])?;
+    for Finding { record, doubts } in findings {
+        if doubts.is_empty() {
+            records.serialize(record)?;
+        } else {
+            review.serialize((record, doubts.join("; ")))?;
+        }
+    }
+    records.flush()?;
+    Ok(review.flush()?)
+}
+
+/// Extract a record from every note of a folder, and write the records and those to review to that folder.
+#[entry(toolsets = [list_notes, read_note, extract_person, name_person, write_records])]
 async fn intake(
     ctx: &CallContext<intake>,
     /// The folder; default: the notes of this example.
@@ -94,74 +121,60 @@ async fn intake(
     if notes.is_empty() {
         return Err(format!("no notes (*.txt) in {}", folder.display()).into());
     }
-    let mut records = Vec::with_capacity(notes.len());
+    let mut findings = Vec::with_capacity(notes.len());
     for (index, file) in notes.iter().enumerate() {
         ctx.progress(format!("{} of {}: {}", index + 1, notes.len(), file.display()));
-        records.push(record(ctx, &folder, file).await?);
+        findings.push(finding(ctx, &folder, file).await?);
     }
-    let path = folder.join("records.csv");
-    let written = match ctx.call(write_records { path: path.clone(), records: records.clone() }).await {
-        Ok(()) => format!("written to {}", path.display()),
-        // A user who denies the file still sees the records.
-        Err(CallError::Denied { reason, .. }) => format!("not written to {}: {reason}", path.display()),
+    let written = match ctx.call(write_records { folder: folder.clone(), findings: findings.clone() }).await {
+        Ok(()) => format!("written to records.csv and review.csv in {}", folder.display()),
+        // A user who denies the files still sees the records.
+        Err(CallError::Denied { reason, .. }) => format!("not written to {}: {reason}", folder.display()),
         Err(error) => {
-            ctx.progress(report(&folder, "not written".to_owned(), &records));
+            ctx.progress(report(&folder, &findings, "not written"));
             return Err(error.into());
         }
     };
-    Ok(report(&folder, written, &records))
+    Ok(report(&folder, &findings, &written))
 }
 
-/// Returns the record of one note. If a note cannot be read, reports that and returns an empty record, so that the run continues.
-async fn record(ctx: &CallContext<intake>, folder: &Path, file: &Path) -> Result<Record, CallError> {
-    let person = match person(ctx, folder, file).await {
-        Ok(person) => Some(person),
+/// Returns what was found in one note. A note that cannot be read is one to review, so that the run continues.
+async fn finding(ctx: &CallContext<intake>, folder: &Path, file: &Path) -> Result<Finding, CallError> {
+    let mut finding = match read(ctx, folder, file).await {
+        Ok(finding) => finding,
         Err(error @ (CallError::Failed { .. } | CallError::GaveUp { .. })) if error.is_recoverable() => {
-            ctx.progress(format!("{}: empty record, because {}", file.display(), llm_do::error::chain(&error)));
-            None
+            Finding { record: Record::default(), doubts: vec![llm_do::error::chain(&error)] }
         }
         Err(error) => return Err(error),
     };
-    let (name, age, city) =
-        person.map_or((None, None, None), |Person { name, age, city }| (Some(name), Some(age), Some(city)));
-    Ok(Record { file: file.display().to_string(), name, age, city })
+    finding.record.file = file.display().to_string();
+    Ok(finding)
 }
 
-/// Extracts the person from a note; corrects errors in code where possible, else asks the model once more.
-async fn person(ctx: &CallContext<intake>, folder: &Path, file: &Path) -> Result<Person, CallError> {
-    let note = ctx.call(read_note { folder: folder.to_owned(), file: file.to_owned() }).await?;
-    let note = note.trim();
-    let reply = ctx.call(extract_person { input: check::digits(note) }).await?;
-    let first = check::repair(note, &reply);
-    let faults = check::faults(note, &first);
-    if faults.is_empty() {
-        return Ok(first);
-    }
-    let reply = ctx.call(extract_person { input: check::retry_prompt(note, &faults) }).await?;
-    let second = check::repair(note, &reply);
-    Ok(check::replace_invalid(note, check::merge(note, first, second)))
-}
+/// Lets the model read a note, and confirms each field by what the note states.
+async fn read(ctx: &CallContext<intake>, folder: &Path, file: &Path) -> Result<Finding, CallError> {
+    let text = ctx.call(read_note { folder: folder.to_owned(), file: file.to_owned() }).await?;
+    let note = Note::new(&text);
+    let person = ctx.call(extract_person { input: note.text().to_owned() }).await?;
 
-/// Lists the records, and counts the correct ones if the folder contains `answers.csv`.
-fn report(folder: &Path, written: String, records: &[Record]) -> String {
-    let mut lines: Vec<String> = records.iter().map(ToString::to_string).collect();
-    lines.push(written);
-    let answers = folder.join("answers.csv");
-    if answers.is_file() {
-        lines.push(Score::compare(records, &answers).map_or_else(|error| error.to_string(), |score| score.to_string()));
+    let mut name = note.name(&person.name);
+    let answer;
+    if !matches!(name, Ok(Some(_))) {
+        answer = ctx.call(name_person { input: note.text().to_owned() }).await?.name;
+        name = note.name(&answer).or(name);
     }
-    lines.join("\n")
-}
-
-impl fmt::Display for Record {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self { file, name: Some(name), age: Some(age), city: Some(city) } => {
-                write!(f, "{file}: {name}, {age}, {city}")
-            }
-            Self { file, .. } => write!(f, "{file}: could not be read"),
-        }
-    }
+    let who = name.clone().unwrap_or(Some(&person.name));
+    let age = note.age(who, person.age);
+    let city = note.city(who, &person.city);
+    let doubts =
+        [name.as_ref().err(), age.as_ref().err(), city.as_ref().err()].into_iter().flatten().cloned().collect();
+    let record = Record {
+        file: String::new(),
+        name: name.map_or(Some(person.name), |name| name.map(str::to_owned)),
+        age: age.unwrap_or(Some(person.age)),
+        city: city.map_or(Some(person.city), |city| city.map(str::to_owned)),
+    };
+    Ok(Finding { record, doubts })
 }
 
 fn main() -> ExitCode {

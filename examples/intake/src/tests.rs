@@ -1,0 +1,133 @@
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::fs;
+
+use llm_do::approval::ApprovalMode;
+use llm_do::json;
+use llm_do::testing::ScriptedModel;
+use tempfile::TempDir;
+
+use super::*;
+
+/// A model that proposes this person for a note.
+fn proposing(name: &str, age: u8, city: &str) -> ScriptedModel {
+    ScriptedModel::new().call("final_result", json!({ "name": name, "age": age, "city": city }))
+}
+
+/// Runs `intake` on a folder with these files, and returns the report.
+async fn run(folder: &TempDir, files: &[(&str, &str)], model: &ScriptedModel) -> String {
+    for (file, text) in files {
+        fs::write(folder.path().join(file), text).unwrap();
+    }
+    let builder = Runtime::builder().force_model(model.clone()).approval_mode(ApprovalMode::ApproveAll);
+    let report = builder.build().unwrap().run(intake { folder: folder.path().to_owned() }).await.unwrap();
+    model.assert_finished();
+    report
+}
+
+/// Runs `intake` on one note, and returns the line of the report about it.
+async fn line(note: &str, model: ScriptedModel) -> String {
+    let report = run(&TempDir::new().unwrap(), &[("a.txt", note)], &model).await;
+    report.lines().next().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_record_that_the_note_states_is_accepted() {
+    let line = line("Dr Ann Hill is thirty-four and lives in Bath.", proposing("Dr. Ann Hill", 34, "Bath, UK")).await;
+    assert_eq!(line, "a.txt: Ann Hill, 34, Bath");
+}
+
+#[tokio::test]
+async fn fields_that_the_note_does_not_state_stay_empty() {
+    let line = line("Ann Hill has lost her umbrella.", proposing("Ann Hill", 30, "London")).await;
+    assert_eq!(line, "a.txt: Ann Hill, -, -");
+}
+
+#[tokio::test]
+async fn a_person_without_a_name_is_accepted_without_one() {
+    let model = proposing("Mary Smith", 26, "Truro").call("final_result", json!({ "name": "Mary Smith" }));
+    let line = line("A woman of 26 lives in Truro and did not leave her name.", model).await;
+    assert_eq!(line, "a.txt: -, 26, Truro");
+}
+
+#[tokio::test]
+async fn a_city_that_the_model_made_up_is_replaced_by_the_stated_one() {
+    let line = line("Ann Hill, 34, lives in Kingston.", proposing("Ann Hill", 34, "Jamaica")).await;
+    assert_eq!(line, "a.txt: Ann Hill, 34, Kingston");
+}
+
+#[tokio::test]
+async fn a_value_that_the_model_reads_differently_goes_to_review() {
+    let review =
+        line("Ann Hill, 34, lives in Bath. Her son, 9, lives in York.", proposing("Ann Hill", 9, "York")).await;
+    assert_eq!(review, "a.txt: Ann Hill, 9, York (to review: the age may be 34 or 9; the city may be Bath or York)");
+}
+
+#[tokio::test]
+async fn a_city_without_a_capital_letter_goes_to_review() {
+    let line = line("Ann Hill is 34 and lives in bath.", proposing("Ann Hill", 34, "Bath")).await;
+    assert_eq!(line, "a.txt: Ann Hill, 34, Bath (to review: the city may be Bath, but the note is not clear)");
+}
+
+#[tokio::test]
+async fn a_second_request_can_find_the_name() {
+    let model = proposing("Lost Scarf", 34, "Bath").call("final_result", json!({ "name": "Ann Hill" }));
+    assert_eq!(line("Lost: a scarf. Ann Hill, 34, lives in Bath.", model).await, "a.txt: Ann Hill, 34, Bath");
+}
+
+#[tokio::test]
+async fn the_age_of_another_person_is_not_taken() {
+    let line = line("Ann Hill lives in Bath. Her son Tom is 9.", proposing("Ann Hill", 9, "Bath")).await;
+    assert_eq!(line, "a.txt: Ann Hill, 9, Bath (to review: the age may be 9, but the note is not clear)");
+}
+
+#[tokio::test]
+async fn a_note_about_two_people_goes_to_review() {
+    let model = proposing("Ann Hill", 34, "Bath").call("final_result", json!({ "name": "Ann Hill" }));
+    let line = line("Ann Hill and Tom Reed came. She is 34 and lives in Bath.", model).await;
+    assert!(line.contains("(to review: the name may be Ann Hill or Tom Reed"), "{line}");
+}
+
+#[tokio::test]
+async fn a_former_or_future_home_is_not_taken() {
+    let line = line("Ann Hill, 34, no longer lives in Bath.", proposing("Ann Hill", 34, "Bath")).await;
+    assert!(line.contains("(to review: the city may be Bath"), "{line}");
+}
+
+#[tokio::test]
+async fn a_home_is_found_among_other_places() {
+    let note = "Ann Hill, 34, has flown to Rome from Leeds. She lives in Bath.";
+    assert_eq!(line(note, proposing("Ann Hill", 34, "Bath")).await, "a.txt: Ann Hill, 34, Bath");
+}
+
+#[tokio::test]
+async fn a_note_that_cannot_be_read_goes_to_review() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("a.txt"), [0xff]).unwrap();
+    let report = run(&folder, &[], &ScriptedModel::new()).await;
+    assert!(report.starts_with("a.txt: -, -, - (to review: `read_note` failed"), "{report}");
+}
+
+#[tokio::test]
+async fn records_to_review_are_written_apart_with_the_reason() {
+    let folder = TempDir::new().unwrap();
+    let model = proposing("Ann Hill", 34, "Bath")
+        .call("final_result", json!({ "name": "Tom Reed", "age": 9, "city": "Leeds" }));
+    let notes = [("a.txt", "Ann Hill, 34, lives in Bath."), ("b.txt", "Tom Reed, 9, went from Leeds to York.")];
+    run(&folder, &notes, &model).await;
+    let read = |file| fs::read_to_string(folder.path().join(file)).unwrap();
+    assert_eq!(read("records.csv"), "file,name,age,city\na.txt,Ann Hill,34,Bath\n");
+    let reason = "the city may be Leeds or York";
+    assert_eq!(read("review.csv"), format!("file,name,age,city,reason\nb.txt,Tom Reed,9,Leeds,{reason}\n"));
+}
+
+#[tokio::test]
+async fn the_score_counts_right_wrong_and_doubtful_records_separately() {
+    let model = proposing("Ann Hill", 34, "Bath").repeat_last();
+    let answers = "file,name,age,city\na.txt,Ann Hill,34,Bath\nb.txt,Ann Hill,35,Bath\nc.txt,Ann Hill,34,\n";
+    let note = "Ann Hill, 34, lives in Bath.";
+    let files = [("a.txt", note), ("b.txt", note), ("c.txt", "Ann Hill, 34, has left Bath."), ("answers.csv", answers)];
+    let report = run(&TempDir::new().unwrap(), &files, &model).await;
+    let score = "compared with answers.csv: 1 accepted and right, 1 accepted and wrong, 1 to review";
+    assert_eq!(report.lines().last(), Some(score));
+}
