@@ -100,6 +100,17 @@ pub(crate) struct Run {
     sinks: RunSinks,
 }
 
+/// What reads the arguments and the result of a call, each including those before it.
+#[derive(Clone, Copy, PartialEq)]
+enum Readers {
+    /// The tool alone: text stays text.
+    Tool,
+    /// Sinks, which take the arguments as the tool decoded them.
+    Sinks,
+    /// An approver, a guard, a journal or a shadow, which take the arguments as they were given too.
+    Plane,
+}
+
 impl Run {
     pub(crate) fn new(
         plane: Arc<Plane>,
@@ -177,14 +188,17 @@ impl Run {
         self.close_tasks.finished().await;
     }
 
-    /// Returns whether the arguments of a call are needed by anything other than the tool.
-    fn reads_arguments(&self, tool: &Registered) -> bool {
-        let plane = &self.plane;
-        let is_reported = self.journal().is_some() || self.is_observed();
-        is_reported
+    /// Returns what reads the arguments and the result of a call.
+    fn readers(&self, tool: &Registered) -> Readers {
+        let is_read = self.journal().is_some()
             || self.guards.is_some()
-            || plane.shadows.contains(tool)
-            || self.approvals().pre_approved(tool).is_none()
+            || self.plane.shadows.contains(tool)
+            || self.approvals().pre_approved(tool).is_none();
+        match (is_read, self.is_observed()) {
+            (true, _) => Readers::Plane,
+            (false, true) => Readers::Sinks,
+            (false, false) => Readers::Tool,
+        }
     }
 
     /// Returns the guards that apply to `ctx`, if any.

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use llm_do::error::chain;
-use llm_do::event::{Event, EventSink};
+use llm_do::event::{Delivery, Event, EventSink};
+use llm_do::guard::Guard;
 use llm_do::prelude::*;
 use llm_do::testing::ScriptedModel;
 use llm_do::{Value, json};
@@ -56,30 +57,54 @@ async fn forward(ctx: &CallContext, name: String, arguments: String) -> Result<S
     Ok(ctx.call_tool_json(&name, &arguments).await?)
 }
 
-/// A sink, so that each call's arguments and result are needed as values.
-#[derive(Debug)]
-struct Reads;
+/// Keeps what happened in a run, without times.
+#[derive(Clone, Debug, Default)]
+struct Log(Arc<Mutex<Vec<Value>>>);
 
-impl EventSink for Reads {
+impl EventSink for Log {
     fn emit(&self, event: &Arc<Event>) {
-        drop(serde_json::to_string(event));
+        let mut kind = json!(event.kind);
+        kind["elapsed_ms"].take();
+        self.0.lock().unwrap().push(kind);
+    }
+
+    fn delivery(&self) -> Delivery {
+        Delivery::Inline
     }
 }
 
-/// A runtime without sinks.
-static UNREAD: LazyLock<Runtime> = LazyLock::new(|| Runtime::builder().build().unwrap());
-/// A runtime whose calls are observed.
-static READ: LazyLock<Runtime> = LazyLock::new(|| Runtime::builder().sink(Reads).build().unwrap());
+/// Lets everything pass, and may read all of it.
+#[derive(Debug)]
+struct Passes;
 
-/// Returns the outcome of a call, after checking that it is the same when its values are read.
+impl Guard for Passes {
+    fn name(&self) -> &'static str {
+        "passes"
+    }
+}
+
+/// A runtime in which nothing but sinks reads the calls.
+static UNGUARDED: LazyLock<Runtime> = LazyLock::new(|| Runtime::builder().build().unwrap());
+/// A runtime in which a guard reads the calls.
+static GUARDED: LazyLock<Runtime> = LazyLock::new(|| Runtime::builder().guard(Passes).build().unwrap());
+
+/// Returns the outcome of a call, after checking that it is the same when a sink, or a guard, reads its values, and that
+/// both have the same events.
 fn call(name: &str, arguments: &str) -> Result<String, String> {
     let tokio = Builder::new_current_thread().enable_all().build().unwrap();
-    let run = |runtime: &Runtime| {
-        let run = runtime.run(forward { name: name.to_owned(), arguments: arguments.to_owned() });
-        tokio.block_on(run).map_err(|error| chain(&error))
+    let run = |runtime: &Runtime, log: Option<&Log>| {
+        let start = runtime.start(forward { name: name.to_owned(), arguments: arguments.to_owned() });
+        let start = match log {
+            Some(log) => start.sink(log.clone()),
+            None => start,
+        };
+        tokio.block_on(start.into_future()).map_err(|error| chain(&error))
     };
-    let unread = run(&UNREAD);
-    assert_eq!(unread, run(&READ), "{name} {arguments}");
+    let (observed, guarded) = (Log::default(), Log::default());
+    let unread = run(&UNGUARDED, None);
+    assert_eq!(unread, run(&UNGUARDED, Some(&observed)), "{name} {arguments}");
+    assert_eq!(unread, run(&GUARDED, Some(&guarded)), "{name} {arguments}");
+    assert_eq!(*observed.0.lock().unwrap(), *guarded.0.lock().unwrap(), "{name} {arguments}");
     unread
 }
 

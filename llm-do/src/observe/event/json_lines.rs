@@ -59,8 +59,13 @@ struct Lines<W: Write + Send>(Mutex<State<W>>);
 
 struct State<W: Write> {
     writer: W,
+    /// The line being written, whose memory is used again.
+    line: Vec<u8>,
     error: Option<io::Error>,
 }
+
+/// The memory, in bytes, that the next line may use again.
+const KEPT: usize = 64 << 10;
 
 impl JsonLines<BufWriter<File>> {
     /// Creates the file at `path`, or truncates it.
@@ -80,7 +85,7 @@ impl JsonLines<BufWriter<File>> {
 impl<W: Write + Send + 'static> JsonLines<W> {
     /// Writes to `writer`.
     pub fn new(writer: W) -> Self {
-        let lines = Arc::new(Lines(Mutex::new(State { writer, error: None })));
+        let lines = Arc::new(Lines(Mutex::new(State { writer, line: Vec::new(), error: None })));
         Self { queue: Queue::new(Arc::clone(&lines) as _, CAPACITY), lines }
     }
 
@@ -112,8 +117,11 @@ impl<W: Write + Send> Lines<W> {
 
 impl<W: Write> State<W> {
     fn write(&mut self, event: &Event) -> io::Result<()> {
-        serde_json::to_writer(&mut self.writer, event)?;
-        self.writer.write_all(b"\n")?;
+        self.line.clear();
+        self.line.shrink_to(KEPT);
+        serde_json::to_writer(&mut self.line, event)?;
+        self.line.push(b'\n');
+        self.writer.write_all(&self.line)?;
         match event.kind {
             EventKind::CallFinished { .. } | EventKind::CallRefused { .. } | EventKind::Usage { .. } => {
                 self.writer.flush()

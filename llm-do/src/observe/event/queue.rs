@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 use super::buffer::Buffer;
 use super::flush::block_on;
@@ -20,7 +21,7 @@ pub(crate) const CAPACITY: usize = 4096;
 /// How long dropping a queue waits for its sink.
 pub(super) const DROP_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The value of [`Shared::handled`] once nothing more will be delivered.
+/// The number of handled events once nothing more will be delivered.
 const CLOSED: u64 = u64::MAX;
 
 /// Delivers events to a sink on a thread of its own, which is started by the first event.
@@ -35,8 +36,14 @@ struct Shared {
     state: Mutex<State>,
     /// Signalled when an event arrives or the queue closes.
     arrived: Condvar,
-    /// How many events the sink has processed.
-    handled: watch::Sender<u64>,
+    handled: Handled,
+}
+
+/// How many events the sink has processed.
+#[derive(Default)]
+struct Handled {
+    count: AtomicU64,
+    changed: Notify,
 }
 
 struct State {
@@ -60,7 +67,7 @@ enum Stage {
 impl Queue {
     pub(crate) fn new(sink: Arc<dyn EventSink>, capacity: usize) -> Self {
         let state = State { buffer: Buffer::new(capacity), stage: Stage::New, is_idle: false };
-        let shared = Shared { state: Mutex::new(state), arrived: Condvar::new(), handled: watch::Sender::new(0) };
+        let shared = Shared { state: Mutex::new(state), arrived: Condvar::new(), handled: Handled::default() };
         Self { sink, shared: Arc::new(shared) }
     }
 
@@ -72,8 +79,7 @@ impl Queue {
 
     async fn empty(&self) {
         let end = self.shared.lock().buffer.end_position();
-        // This fails only if the sender is dropped, and `self` owns it.
-        let _ = self.shared.handled.subscribe().wait_for(|handled| *handled >= end).await;
+        self.shared.handled.reach(end).await;
     }
 
     fn start(&self) -> Stage {
@@ -82,7 +88,7 @@ impl Queue {
         if thread.spawn(move || shared.deliver(sink.as_ref())).is_ok() {
             return Stage::Running;
         }
-        self.shared.handled.send_replace(CLOSED);
+        self.shared.handled.set(CLOSED);
         Stage::Broken
     }
 }
@@ -119,8 +125,7 @@ impl Drop for Queue {
         state.stage = Stage::Closing;
         drop(state);
         self.shared.arrived.notify_one();
-        let mut handled = self.shared.handled.subscribe();
-        block_on(async { drop(handled.wait_for(|handled| *handled == CLOSED).await) }, Some(DROP_TIMEOUT));
+        block_on(self.shared.handled.reach(CLOSED), Some(DROP_TIMEOUT));
     }
 }
 
@@ -139,9 +144,9 @@ impl Shared {
                 state.buffer = Buffer::new(1);
                 break;
             }
-            self.handled.send_modify(|handled| *handled += 1);
+            self.handled.set(self.handled.count.load(Ordering::Relaxed) + 1);
         }
-        self.handled.send_replace(CLOSED);
+        self.handled.set(CLOSED);
     }
 
     /// Waits for the next event; returns `None` once the queue is closed and empty.
@@ -156,6 +161,26 @@ impl Shared {
             }
             state.is_idle = true;
             state = self.arrived.wait(state).ignore_poison();
+        }
+    }
+}
+
+impl Handled {
+    /// Sets the count; only the thread of the sink does.
+    fn set(&self, count: u64) {
+        self.count.store(count, Ordering::Release);
+        self.changed.notify_waiters();
+    }
+
+    /// Waits until the count is at least `least`.
+    async fn reach(&self, least: u64) {
+        loop {
+            // Before the count is read, so that no change in between is missed.
+            let changed = self.changed.notified();
+            if self.count.load(Ordering::Acquire) >= least {
+                return;
+            }
+            changed.await;
         }
     }
 }

@@ -9,9 +9,9 @@ use jiff::Timestamp;
 use llm_do_providers::{ServerSideTool, SettingWarning};
 use serde_json::Value;
 
-use super::Run;
 use super::admit::Proposed;
 use super::perform::decode;
+use super::{Readers, Run};
 use crate::base::error::{BoxError, CallError};
 use crate::base::mutex::IgnorePoison;
 use crate::declare::subtask::SubtaskRequest;
@@ -36,10 +36,9 @@ impl Host for Run {
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
         let found = self.callee(&caller, whom, by);
         let tool = found.as_deref().ok().map(AsRef::as_ref);
-        // Text stays text if nothing but the tool reads the arguments, and nothing but the caller the result.
-        let is_read = tool.is_none_or(|tool| self.reads_arguments(tool));
-        let text = given.text().filter(|_| !is_read);
-        let form = if text.is_some() { ResultForm::Text } else { ResultForm::Value };
+        let readers = tool.map_or(Readers::Plane, |tool| self.readers(tool));
+        let text = given.text().filter(|_| readers != Readers::Plane);
+        let form = if text.is_some() && readers == Readers::Tool { ResultForm::Text } else { ResultForm::Value };
         let frame = self.new_frame(&caller, whom, tool, by, form);
         let ctx = caller.into_child(frame);
         let tool = match found {
@@ -50,9 +49,9 @@ impl Host for Run {
             Some(prepared) => Ok(prepared),
             None => match given.into_value() {
                 Ok(given) if tool.is_checked_slowly(&given) => {
-                    return Box::pin(self.decode_and_execute(ctx, tool, given, is_read));
+                    return Box::pin(self.decode_and_execute(ctx, tool, given, readers != Readers::Tool));
                 }
-                given => decode(&tool, given, is_read),
+                given => decode(&tool, given, readers != Readers::Tool),
             },
         };
         match decoded {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::run_settings::lowest;
-use super::{Plane, Root, Run, RunSettings};
+use super::{Plane, Readers, Root, Run, RunSettings};
 use crate::base::cancellation::cancelled_with;
 use crate::base::error::CallError;
 use crate::base::usage::Limits;
@@ -66,7 +66,7 @@ impl FirstCall<'_> {
         // Boxed, since calls nest.
         let calling = match found {
             Ok(tool) => {
-                let is_read = run.reads_arguments(&tool);
+                let is_read = run.readers(&tool) != Readers::Tool;
                 run.decode_and_execute(ctx, tool, arguments, is_read).boxed()
             }
             Err(error) => run.refuse(ctx, error).boxed(),
