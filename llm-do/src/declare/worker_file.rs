@@ -12,6 +12,7 @@ use std::str::FromStr;
 
 use llm_do_worker_file::{Context, Fault, Key, Located, MAX_SIZE, Place, Reading, Skills, too_large, tool_name};
 
+#[cfg(feature = "project")]
 pub(crate) use self::spec::json;
 use crate::base::open_file::read_only;
 use crate::declare::worker_spec::WorkerSpec;
@@ -30,6 +31,7 @@ pub(crate) struct LoadedFile {
 }
 
 impl LoadedFile {
+    #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of files in projects"))]
     pub(crate) fn new(path: PathBuf, tools: ToolLines) -> Self {
         Self { path, tools }
     }
@@ -197,7 +199,9 @@ pub(crate) struct ReadWorker {
     pub(crate) spec: WorkerSpec,
     /// The tools that it names.
     pub(crate) tools: ToolLines,
+    #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of files in projects"))]
     pub(crate) skills: Option<Skills>,
+    #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of files in projects"))]
     pub(crate) context: Option<Located<Context>>,
 }
 
