@@ -84,6 +84,8 @@ impl std::error::Error for WorkerFileError {}
 impl WorkerSpec {
     /// Reads a worker file; its format is described under [`worker`](macro@crate::worker#a-worker-file-at-run-time).
     ///
+    /// This needs the feature `worker-files`; without it, each file has a fault that names the feature.
+    ///
     /// # Errors
     ///
     /// Returns every fault of the file, with its line.
