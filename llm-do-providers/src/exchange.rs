@@ -8,6 +8,7 @@ mod streaming;
 pub(crate) mod tests;
 
 use std::collections::VecDeque;
+use std::hash::{BuildHasher, RandomState};
 use std::mem;
 use std::sync::Arc;
 
@@ -195,7 +196,7 @@ where
     /// Prepares the next attempt after a failure, and keeps the usage of this one; a final error has all that arrived.
     fn after(&mut self, mut error: ProviderError) -> Result<RetryDelay, ProviderError> {
         let arrived = error.take_partial_response();
-        match self.tries.after(error, fastrand::f64()) {
+        match self.tries.after(error, chance()) {
             Ok(pause) => {
                 let lost = arrived.filter(|arrived| arrived.usage.total_tokens() > 0);
                 self.before = joined(self.before.take(), lost.map(|lost| Response { parts: Vec::new(), ..lost }));
@@ -232,4 +233,10 @@ fn body(request: &impl Serialize, extra: &Map<String, Value>) -> serde_json::Res
         fields.extend(extra.clone());
     }
     serde_json::to_vec(&body)
+}
+
+/// Returns a random number from 0 to 1, for the jitter of a delay: each `RandomState` of std has other keys.
+fn chance() -> f64 {
+    let bits = RandomState::new().hash_one(()).to_be_bytes();
+    f64::from(u32::from_be_bytes([bits[0], bits[1], bits[2], bits[3]])) / f64::from(u32::MAX)
 }

@@ -82,6 +82,9 @@
 //! | `local` | models `local:..` in the process: a small one, or any dense GGUF of the Llama and Qwen families |
 //! | `local-download` | `local:OWNER/REPO/FILE.gguf`: downloads the file from the Hugging Face Hub |
 //! | `testing` | the module `testing`: test models and an event recorder |
+//! | `attachments` | files in prompts, read below the project's root: [`Prompt::attach_file`]; included in `cli` |
+//! | `worker-files` | `#[worker(file = "..")]`, [`WorkerSpec::from_worker_file`](worker::WorkerSpec::from_worker_file), [`RuntimeBuilder::worker_dir`](runtime::RuntimeBuilder::worker_dir); included in `project` and `workers` |
+//! | `json-schema` | schemas from programs ([`FunctionTool`](runtime::FunctionTool), [`WorkerSpec`](worker::WorkerSpec)), and on Rust types the keywords that few use, such as `pattern`, `format: email` and `if`; included in `worker-files` |
 //! | `filesystem` | `toolsets::filesystem`: tools that read, search and change the files of one folder |
 //! | `project` | the module `project`: workers, tools, subagents and skills in the files of a folder; included in `cli` |
 //! | `http` | `toolsets::http`: a tool that fetches pages and files of the web |

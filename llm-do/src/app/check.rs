@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::declare::schema::{CheckedSchema, schema_fault};
 use crate::plane::registry::{Registered, Registry};
 use crate::session::runtime::{BuildError, RuntimeBuilder};
 
@@ -107,17 +108,12 @@ fn model_faults(builder: &RuntimeBuilder, registry: &Registry) -> Vec<String> {
 fn item_faults(item: &Registered) -> Vec<String> {
     let output = item.output();
     let schemas = [("arguments", Some(item.parameters())), ("output", output.as_ref())];
-    let faults = schemas.into_iter().filter_map(|(what, schema)| schema_fault(what, schema?));
+    let invalid = |what, schema| Some(format!("the schema of its {what} is invalid: {}", schema_fault(schema)?));
+    let faults = schemas.into_iter().filter_map(|(what, schema)| invalid(what, schema?));
     let with_item = |fault| format!("`{}` ({}): {fault}", item.name(), item.location());
     let unwritten =
         item.unwritten().map(|field| format!("`{field}` is skipped when it is serialized, so typed calls lose it"));
     faults.chain(sample_faults(item)).chain(order_faults(item)).chain(unwritten).map(with_item).collect()
-}
-
-/// Returns why the validator rejects a schema: it is invalid, or has an unresolved reference.
-fn schema_fault(what: &str, schema: &Value) -> Option<String> {
-    let error = jsonschema::draft202012::new(schema).err()?;
-    Some(format!("the schema of its {what} is invalid: {error}"))
 }
 
 fn sample_faults(item: &Registered) -> Vec<String> {
@@ -125,9 +121,7 @@ fn sample_faults(item: &Registered) -> Vec<String> {
     let lone = without_required(item.parameters());
     let fault = |sample: &crate::declare::argument::Sample| match &sample.value {
         Ok(value) => {
-            let validator = jsonschema::draft202012::new(&lone).ok()?;
-            let call = json!({ sample.argument: value });
-            let error = validator.iter_errors(&call).next()?;
+            let error = CheckedSchema::first_fault(&lone, &json!({ sample.argument: value }))?;
             Some(format!("the {} of `{}` does not follow its schema: {error}", sample.what, sample.argument))
         }
         Err(error) => Some(format!("the {} of `{}` cannot be decoded: {error}", sample.what, sample.argument)),

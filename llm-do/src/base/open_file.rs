@@ -19,7 +19,7 @@ pub(crate) fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
 /// The flag that [`without_waiting`] sets, for other kinds of options.
 #[cfg(unix)]
 pub(crate) fn nonblocking() -> i32 {
-    rustix::fs::OFlags::NONBLOCK.bits().cast_signed()
+    libc::O_NONBLOCK
 }
 
 /// Opens a file or folder for reading; returns an error for a pipe, a socket or a device, without blocking.

@@ -1,5 +1,9 @@
 //! Prompts: a text and files, for models and root calls.
 
+#[cfg(feature = "attachments")]
+mod file;
+#[cfg(not(feature = "attachments"))]
+#[path = "prompt/without_file.rs"]
 mod file;
 
 use std::borrow::Cow;
@@ -20,6 +24,7 @@ pub(crate) use self::file::read_anywhere;
 /// `attachments`, each the path of a file in the project's root folder (see
 /// [`RuntimeBuilder::project_root`](crate::runtime::RuntimeBuilder::project_root)). Files are read when a model is
 /// asked, at most 20 MiB each; until then, [`CallContext::attachments`](crate::CallContext::attachments) lists them.
+/// Reading files needs the feature `attachments`; files in memory do not.
 ///
 /// # Examples
 ///
@@ -122,6 +127,8 @@ impl Prompt {
     }
 
     /// Adds a file in the project's root folder, which is read when a model is asked. Default: none.
+    ///
+    /// This needs the feature `attachments`; without it, the call fails before the model is asked.
     #[must_use]
     pub fn attach_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.attachments.push(Attached::Path(path.into()));

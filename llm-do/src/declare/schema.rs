@@ -4,8 +4,18 @@ mod blocking;
 mod canonical;
 mod check;
 mod compare;
+#[cfg(any(feature = "json-schema", test))]
+mod excess;
+mod fault;
+#[cfg(any(feature = "json-schema", test))]
+mod foreign;
+#[cfg(not(any(feature = "json-schema", test)))]
+#[path = "schema/without_foreign.rs"]
+mod foreign;
+mod format;
 mod graph;
 mod limits;
+mod rules;
 mod simple;
 
 use schemars::generate::SchemaSettings;
@@ -14,8 +24,9 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
 pub(crate) use self::blocking::run_blocking;
-pub(crate) use self::check::{CheckedSchema, has_whole, make_whole, untrusted_schema_fault};
+pub(crate) use self::check::{CheckedSchema, has_whole, make_whole};
 pub(crate) use self::compare::differences;
+pub(crate) use self::foreign::{schema_fault, untrusted_schema_fault};
 pub(crate) use self::limits::{MAX_VALUE_DEPTH, depth_fault, dismantle, is_shallow};
 
 /// Returns the schema of `T`: draft 2020-12, without titles and `$schema`.

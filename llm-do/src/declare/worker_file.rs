@@ -12,6 +12,7 @@ use std::str::FromStr;
 
 use llm_do_worker_file::{Context, Fault, Key, Located, MAX_SIZE, Place, Reading, Skills, too_large, tool_name};
 
+#[cfg(feature = "project")]
 pub(crate) use self::spec::json;
 use crate::base::open_file::read_only;
 use crate::declare::worker_spec::WorkerSpec;
@@ -30,6 +31,7 @@ pub(crate) struct LoadedFile {
 }
 
 impl LoadedFile {
+    #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of files in projects"))]
     pub(crate) fn new(path: PathBuf, tools: ToolLines) -> Self {
         Self { path, tools }
     }
@@ -84,6 +86,8 @@ impl std::error::Error for WorkerFileError {}
 
 impl WorkerSpec {
     /// Reads a worker file; its format is described under [`worker`](macro@crate::worker#a-worker-file-at-run-time).
+    ///
+    /// This needs the feature `worker-files`; without it, each file has a fault that names the feature.
     ///
     /// # Errors
     ///
@@ -200,7 +204,9 @@ pub(crate) struct ReadWorker {
     pub(crate) spec: WorkerSpec,
     /// The tools that it names.
     pub(crate) tools: ToolLines,
+    #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of files in projects"))]
     pub(crate) skills: Option<Skills>,
+    #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of files in projects"))]
     pub(crate) context: Option<Located<Context>>,
 }
 

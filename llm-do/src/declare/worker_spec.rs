@@ -174,7 +174,7 @@ impl WorkerSpec {
 
     /// Sets the JSON schema of the arguments. Default: that of a [`Prompt`](crate::Prompt).
     ///
-    /// It has [limits](#schemas).
+    /// It has [limits](#schemas), and needs the feature `json-schema`.
     pub fn input_schema(mut self, schema: Value) -> Self {
         self.input_schema = self.keep_shallow("input_schema", schema);
         self
@@ -191,7 +191,7 @@ impl WorkerSpec {
 
     /// Sets the JSON schema of the result. Default: plain text.
     ///
-    /// It has [limits](#schemas).
+    /// It has [limits](#schemas), and needs the feature `json-schema`.
     pub fn output_schema(mut self, schema: Value) -> Self {
         self.output_schema = self.keep_shallow("output_schema", schema);
         self.is_typed = false;

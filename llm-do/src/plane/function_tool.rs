@@ -109,6 +109,7 @@ impl FunctionTool {
     ///
     /// The schema must have `type: object`, and has the limits of a [worker's schemas](crate::worker::WorkerSpec#schemas).
     /// The function gets arguments that are valid for the schema; defaults in the schema are not filled in.
+    /// This needs the feature `json-schema`; without it, building the runtime fails.
     pub fn new<F, R, T>(
         name: impl Into<String>,
         description: impl Into<String>,

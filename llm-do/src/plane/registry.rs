@@ -87,6 +87,8 @@ impl Registry {
         }
         let tools = items;
         let by_name = tools.iter().map(|(name, item)| (Arc::clone(name), Arc::clone(item))).collect();
+        #[cfg(not(feature = "json-schema"))]
+        faults.extend(tools.values().filter_map(|item| item.schema_fault()));
         if faults.is_empty() { Ok(Self { tools, by_name, toolsets }) } else { Err(RegistryError { faults }) }
     }
 
@@ -127,6 +129,8 @@ impl Registry {
         let mut faults = spec.faults();
         let mut worker = Registered::from_spec(spec, origin);
         faults.extend(taken);
+        #[cfg(not(feature = "json-schema"))]
+        faults.extend(worker.schema_fault());
         let names = Names { items: &self.tools, toolsets: &self.toolsets };
         let tools = names.resolve(&worker, &by_name(&spec.toolsets), &mut faults);
         worker.instances = names.instances(&tools);

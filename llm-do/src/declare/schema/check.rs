@@ -1,25 +1,44 @@
 //! Validates values against a schema, with formats as the Rust types write them.
 
-use std::net::IpAddr;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, OnceLock};
 
-use jiff::{SignedDuration, Span, Zoned};
-use jsonschema::error::ValidationErrorKind;
-use jsonschema::{PatternOptions, ValidationError, ValidationOptions, Validator};
 use schemars::Schema;
 use schemars::transform::{RecursiveTransform, Transform};
 use serde_json::{Number, Value, json};
 
 use super::blocking::run_blocking;
 use super::canonical;
-use super::limits::{MAX_WORK, QUICK_WORK, Work, excess};
+use super::foreign::Validator;
+use super::limits::{MAX_WORK, QUICK_WORK, Work};
+use super::rules::Rules;
 use super::simple::Simple;
 
 /// The maximum number of faults reported for one value: a model reads them all, and a long list may have a fault per item.
 const MAX_FAULTS: usize = 10;
 
-/// The maximum compiled size of a pattern that does not come from a Rust type, in bytes.
-const MAX_PATTERN_SIZE: usize = 1 << 20;
+/// What decides whether a value follows a schema.
+#[derive(Debug)]
+enum Decider {
+    Rules(Rules),
+    Validator(Validator),
+}
+
+impl Decider {
+    fn holds(&self, value: &Value) -> bool {
+        match self {
+            Self::Rules(rules) => rules.hold(value),
+            Self::Validator(validator) => validator.holds(value),
+        }
+    }
+
+    /// Describes the faults of a value, at most [`MAX_FAULTS`], and returns how many more there are.
+    fn faults(&self, value: &Value, is_wanted: &dyn Fn() -> bool) -> (Vec<String>, usize) {
+        match self {
+            Self::Rules(rules) => rules.faults(value, MAX_FAULTS, is_wanted),
+            Self::Validator(validator) => validator.faults(value, MAX_FAULTS, is_wanted),
+        }
+    }
+}
 
 /// A schema and its validator, each part built when first needed.
 #[derive(Debug)]
@@ -31,7 +50,7 @@ pub(crate) struct CheckedSchema {
     work: OnceLock<Option<Work>>,
     /// Whether its values may have unordered parts.
     is_unordered: OnceLock<bool>,
-    validator: OnceLock<Option<Validator>>,
+    decider: OnceLock<Option<Decider>>,
 }
 
 impl CheckedSchema {
@@ -42,7 +61,7 @@ impl CheckedSchema {
             simple: OnceLock::new(),
             is_unordered: OnceLock::new(),
             work: OnceLock::new(),
-            validator: OnceLock::new(),
+            decider: OnceLock::new(),
         }
     }
 
@@ -132,13 +151,10 @@ impl CheckedSchema {
             // For a Rust type, decoding decides.
             return if self.is_untrusted { Err(fault.to_owned()) } else { Ok(()) };
         }
-        // If the validator rejects the schema of a type, decoding decides.
-        let validator = self.validator.get_or_init(|| self.options().build(&bounded(&self.schema)).ok());
-        let is_faulty = |validator: &&Validator| is_wanted() && !validator.is_valid(value);
-        let Some(validator) = validator.as_ref().filter(is_faulty) else { return Ok(()) };
-        let mut errors = validator.iter_errors(value).take_while(|_| is_wanted());
-        let mut faults: Vec<_> = errors.by_ref().take(MAX_FAULTS).map(|error| fault(&error, &self.schema)).collect();
-        let unlisted = errors.count();
+        // If the schema of a type is not valid itself, decoding decides.
+        let is_faulty = |decider: &&Decider| is_wanted() && !decider.holds(value);
+        let Some(decider) = self.decider().filter(is_faulty) else { return Ok(()) };
+        let (mut faults, unlisted) = decider.faults(value, is_wanted);
         if unlisted > 0 {
             faults.push(format!("and {unlisted} more"));
         }
@@ -153,94 +169,30 @@ impl CheckedSchema {
         (self.is_untrusted || work.is_cyclic()) && work.exceeds(value, MAX_WORK)
     }
 
-    fn options(&self) -> ValidationOptions<'static> {
-        if self.is_untrusted { untrusted_options() } else { options() }
+    /// Returns what decides about values, built once.
+    fn decider(&self) -> Option<&Decider> {
+        let build = || {
+            let schema = bounded(&self.schema);
+            let rules = Some(&schema).filter(|_| !self.is_untrusted).and_then(|schema| Rules::of(schema).ok());
+            rules.map(Decider::Rules).or_else(|| Some(Decider::Validator(Validator::of(schema, self.is_untrusted)?)))
+        };
+        self.decider.get_or_init(build).as_ref()
     }
-}
 
-/// Returns why a schema that does not come from a Rust type is rejected, if it is.
-pub(crate) fn untrusted_schema_fault(schema: &Value) -> Option<String> {
-    if let Some(excess) = excess(schema) {
-        return Some(excess);
+    /// Returns what in the schema of a Rust type only the feature `json-schema` can check, if there is something.
+    #[cfg(not(feature = "json-schema"))]
+    pub(crate) fn unsupported(&self) -> Option<String> {
+        let schema = bounded(&self.schema);
+        Some(schema).filter(|schema| Simple::of(schema).is_none()).and_then(|schema| Rules::of(&schema).err())
     }
-    let error = untrusted_options().build(schema).err()?;
-    let place = error.instance_path().as_str();
-    let hint = match error.kind() {
-        ValidationErrorKind::Format { format } if format == "regex" => {
-            "; patterns are matched in linear time, so look-around and back-references are not supported"
+
+    /// Describes the first fault of a value, if it has one, with the value itself.
+    pub(crate) fn first_fault(schema: &Value, value: &Value) -> Option<String> {
+        match Rules::of(&bounded(schema)) {
+            Ok(rules) => rules.first_fault(value),
+            Err(_) => Validator::of(schema.clone(), false)?.first_fault(value),
         }
-        _ if place.ends_with("/type") => {
-            "; the types are `string`, `number`, `integer`, `boolean`, `array`, `object` and `null`"
-        }
-        _ => "",
-    };
-    let what =
-        if place.is_empty() { error.to_string() } else { format!("invalid value `{}` at `{place}`", error.instance()) };
-    Some(format!("is not a JSON Schema: {what}{hint}"))
-}
-
-/// Returns [`options`] with patterns matched in linear time: a backtracking pattern could block its thread indefinitely.
-fn untrusted_options() -> ValidationOptions<'static> {
-    options().with_pattern_options(PatternOptions::regex().size_limit(MAX_PATTERN_SIZE))
-}
-
-/// Describes a fault and its location, without the value, which may be a secret.
-fn fault(error: &ValidationError<'_>, schema: &Value) -> String {
-    let message = match error.kind() {
-        ValidationErrorKind::Required { property: Value::String(name) } => format!("`{name}` is missing"),
-        ValidationErrorKind::AdditionalProperties { unexpected } => unknown(unexpected, known(error, schema)),
-        _ => error.masked().to_string(),
-    };
-    match error.instance_path().as_str() {
-        "" => message,
-        path => format!("{message} at `{path}`"),
     }
-}
-
-/// Describes unknown fields, and lists the known ones.
-fn unknown<'a>(unexpected: &[String], known: impl Iterator<Item = &'a str>) -> String {
-    let quoted = |name: &str| format!("`{}`", name.escape_debug());
-    let unknown: Vec<_> = unexpected.iter().map(|name| quoted(name)).collect();
-    let known: Vec<_> = known.map(quoted).collect();
-    let expected =
-        if known.is_empty() { "expected no fields".to_owned() } else { format!("expected {}", known.join(", ")) };
-    let field = if unknown.len() == 1 { "field" } else { "fields" };
-    format!("unknown {field} {}, {expected}", unknown.join(", "))
-}
-
-/// Returns the declared fields of the schema that reported the error.
-fn known<'a>(error: &ValidationError<'_>, schema: &'a Value) -> impl Iterator<Item = &'a str> {
-    let (object, _) = error.schema_path().as_str().rsplit_once('/').unwrap_or_default();
-    let fields = schema.pointer(object).and_then(|object| object["properties"].as_object());
-    fields.into_iter().flat_map(|fields| fields.keys().map(String::as_str))
-}
-
-/// Returns options that check the formats of JSON Schema and of schemars, none more strictly than the Rust types behind them.
-pub(super) fn options<'a>() -> ValidationOptions<'a> {
-    jsonschema::draft202012::options()
-        .should_validate_formats(true)
-        .with_format("duration", |text: &str| text.parse::<Span>().is_ok() || text.parse::<SignedDuration>().is_ok())
-        .with_format("ip", |text: &str| text.parse::<IpAddr>().is_ok())
-        .with_format("partial-date-time", |text: &str| is_local(text))
-        .with_format("partial-time", |text: &str| is_local(&format!("2000-01-01T{text}")))
-        .with_format("uri", has_scheme)
-        .with_format("zoned-date-time", |text: &str| text.parse::<Zoned>().is_ok())
-}
-
-/// Returns whether a text is a date and time of RFC 3339 without the offset.
-fn is_local(text: &str) -> bool {
-    static WITH_OFFSET: LazyLock<Option<Validator>> = LazyLock::new(|| {
-        let schema = json!({ "format": "date-time" });
-        jsonschema::draft202012::options().should_validate_formats(true).build(&schema).ok()
-    });
-    WITH_OFFSET.as_ref().is_none_or(|validator| validator.is_valid(&json!(format!("{text}Z"))))
-}
-
-/// Returns whether a text begins with a URL scheme; the rest is not checked, since the URL standard allows more than RFC 3986.
-fn has_scheme(text: &str) -> bool {
-    let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
-    let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
-    scheme.starts_with(|first: char| first.is_ascii_alphabetic()) && scheme.bytes().all(is_inner)
 }
 
 /// Adds the bounds implied by number formats; they are not sent to models, since they rarely matter.

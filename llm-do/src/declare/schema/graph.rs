@@ -38,6 +38,7 @@ pub(super) struct Extent {
     /// The number of schemas after each reference is replaced by its target; a recursive one counts once.
     pub(super) expanded: u64,
     /// The nesting depth after that.
+    #[cfg_attr(not(any(feature = "json-schema", test)), expect(dead_code, reason = "a limit on foreign schemas"))]
     pub(super) height: usize,
     /// Whether a schema is recursive.
     pub(super) is_cyclic: bool,
@@ -72,6 +73,7 @@ impl Graph {
     }
 
     /// Returns the maximum depth of nested schemas for the same value; `None` if one applies itself to it.
+    #[cfg(any(feature = "json-schema", test))]
     pub(super) fn height_here(&self) -> Option<usize> {
         let extent = self.extent_by(&|node| node.here.clone());
         (!extent.is_cyclic).then_some(extent.height)
@@ -177,7 +179,7 @@ impl<'a> Reader<'a> {
     fn keyword(&mut self, key: &str, value: &'a Value, node: &mut Node) -> Result<(), String> {
         match key {
             "$ref" => {
-                let target = self.target(value)?;
+                let target = target(self.root, value)?;
                 node.here.push(self.number(target));
             }
             "$dynamicRef" | "$recursiveRef" => {
@@ -222,18 +224,23 @@ impl<'a> Reader<'a> {
     fn map(&mut self, schemas: &'a Value, mut take: impl FnMut(&'a str, usize)) {
         schemas.as_object().into_iter().flatten().for_each(|(name, schema)| take(name, self.number(schema)));
     }
+}
 
-    fn target(&self, reference: &Value) -> Result<&'a Value, String> {
-        let reference = reference.as_str().unwrap_or_default();
-        let target = reference.strip_prefix('#').and_then(|path| self.root.pointer(&decoded(path)));
-        target.ok_or_else(|| {
-            let shown: String = reference.chars().take(80).collect();
-            format!(
-                "the target of `$ref: {}` is not in the schema; use a path such as `#/$defs/NAME`",
-                shown.escape_debug()
-            )
-        })
-    }
+/// Returns the schema that a reference of the schema `root` leads to.
+///
+/// # Errors
+///
+/// Returns the reference that cannot be resolved.
+pub(super) fn target<'a>(root: &'a Value, reference: &Value) -> Result<&'a Value, String> {
+    let reference = reference.as_str().unwrap_or_default();
+    let target = reference.strip_prefix('#').and_then(|path| root.pointer(&decoded(path)));
+    target.ok_or_else(|| {
+        let shown: String = reference.chars().take(80).collect();
+        format!(
+            "the target of `$ref: {}` is not in the schema; use a path such as `#/$defs/NAME`",
+            shown.escape_debug()
+        )
+    })
 }
 
 /// Returns the approximate cost of searching a list or map.

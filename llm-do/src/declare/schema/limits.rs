@@ -1,7 +1,4 @@
-//! Limits on schemas from files, programs and models, and on the work of validating values.
-//!
-//! A schema of a few lines can demand exponential work: two references to a schema with two references, and so on. Schemas
-//! in practice are far below these limits.
+//! Limits on the work of validating values, and on how deeply they may be nested.
 
 use std::collections::HashMap;
 
@@ -9,18 +6,6 @@ use serde_json::Value;
 
 use super::graph::{Graph, Node, Part};
 
-/// The maximum size of a schema, in bytes of compact JSON.
-const MAX_SIZE: usize = 256 << 10;
-/// The maximum nesting depth of arrays and objects in a schema.
-const MAX_DEPTH: usize = 64;
-/// The maximum number of schemas after each reference is replaced by its target.
-const MAX_EXPANDED: u64 = 100_000;
-/// The maximum nesting depth of schemas after references are expanded.
-const MAX_HEIGHT: usize = 128;
-/// The maximum nesting depth of schemas that apply to the same value.
-const MAX_HEIGHT_HERE: usize = 32;
-/// The maximum number of patterns in a schema: each is compiled.
-const MAX_PATTERNS: usize = 200;
 /// The maximum work to validate one value, where 1 is a comparison or two: some tenths of a second.
 pub(super) const MAX_WORK: u64 = 2_000_000;
 /// The maximum work to do on an async thread: some milliseconds.
@@ -31,44 +16,6 @@ const COMPILING: u64 = 1_000;
 const MAX_LEVEL: usize = 512;
 /// The maximum nesting depth of arrays and objects in a value, as `serde_json` reads it.
 pub(crate) const MAX_VALUE_DEPTH: usize = 128;
-
-/// Returns why a schema that does not come from a Rust type exceeds the limits, if it does.
-pub(crate) fn excess(schema: &Value) -> Option<String> {
-    if !is_shallow(schema, MAX_DEPTH) {
-        return Some(format!("is nested deeper than {MAX_DEPTH} levels; put parts of it into `$defs`"));
-    }
-    let size = schema.to_string().len();
-    if size > MAX_SIZE {
-        return Some(format!("has {size} bytes, more than the limit of {MAX_SIZE}; make it smaller"));
-    }
-    let patterns = patterns(schema);
-    if patterns > MAX_PATTERNS {
-        return Some(format!("has {patterns} patterns, more than the limit of {MAX_PATTERNS}; leave some out"));
-    }
-    match Graph::of(schema) {
-        Ok(graph) => excess_of(&graph),
-        Err(fault) => Some(format!("has an invalid reference: {fault}")),
-    }
-}
-
-fn excess_of(graph: &Graph) -> Option<String> {
-    let Some(height_here) = graph.height_here() else {
-        return Some("has a cycle of references without a property or an item in between, so validation would never end; break the cycle".to_owned());
-    };
-    let extent = graph.extent();
-    if extent.height > MAX_HEIGHT || height_here > MAX_HEIGHT_HERE {
-        return Some(format!(
-            "is nested deeper than {MAX_HEIGHT} schemas, or than {MAX_HEIGHT_HERE} schemas for one value, after references \
-             are expanded; make it flatter"
-        ));
-    }
-    (extent.expanded > MAX_EXPANDED).then(|| {
-        format!(
-            "has more than {MAX_EXPANDED} schemas after references are expanded; use fewer references to schemas that \
-             contain references"
-        )
-    })
-}
 
 /// Returns whether arrays and objects in a value are nested at most `depth` levels deep.
 pub(crate) fn is_shallow(value: &Value, depth: usize) -> bool {
@@ -97,7 +44,7 @@ pub(crate) fn dismantle(value: Value) {
 }
 
 /// Counts patterns, including those in values that are not schemas.
-fn patterns(value: &Value) -> usize {
+pub(super) fn patterns(value: &Value) -> usize {
     match value {
         Value::Array(items) => items.iter().map(patterns).sum(),
         Value::Object(fields) => {

@@ -126,7 +126,8 @@ mod tests {
     use proptest::test_runner::TestRunner;
     use serde_json::json;
 
-    use super::super::check::{bounded, options};
+    use super::super::check::bounded;
+    use super::super::foreign::options;
     use super::*;
 
     const NAMES: [&str; 4] = ["a", "b", "c", "type"];

@@ -1,6 +1,10 @@
 //! Workers that models create at run time, and calls of them by name.
 
 mod catalog;
+#[cfg(any(feature = "workers", test))]
+mod file;
+#[cfg(not(any(feature = "workers", test)))]
+#[path = "runtime_worker/without_file.rs"]
 mod file;
 
 use std::path::PathBuf;

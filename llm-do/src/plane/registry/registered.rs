@@ -264,6 +264,24 @@ impl Registered {
         self.unwritten().map_or(Ok(()), refused)
     }
 
+    /// Returns why values of a Rust type cannot be checked without the feature `json-schema`.
+    ///
+    /// Other schemas were refused before.
+    #[cfg(not(feature = "json-schema"))]
+    pub(super) fn schema_fault(&self) -> Option<String> {
+        let output = match &self.code {
+            Code::Worker(plan) => plan.shape().schema.unsupported(),
+            Code::Function(_) | Code::Value(_) => None,
+        };
+        let of_arguments = self.arguments.unsupported().map(|keyword| ("arguments", keyword));
+        let (what, keyword) = of_arguments.or_else(|| Some(("output", output?)))?;
+        Some(format!(
+            "`{}` ({}): the schema of its {what} uses {keyword}; turn on the feature `json-schema` of `llm-do` to check it",
+            self.name(),
+            self.location()
+        ))
+    }
+
     /// Returns the schema of the arguments.
     pub(super) fn schema(&self) -> &CheckedSchema {
         &self.arguments

@@ -97,7 +97,7 @@ impl RuntimeBuilder {
     /// folders. Default: none.
     ///
     /// The files are read when the runtime is built, and their workers are found by name like linked ones. See
-    /// [`worker`](macro@crate::worker#a-worker-file-at-run-time) for the format.
+    /// [`worker`](macro@crate::worker#a-worker-file-at-run-time) for the format. This needs the feature `worker-files`.
     pub fn worker_dir(mut self, path: impl Into<PathBuf>) -> Self {
         self.worker_dirs.push(path.into());
         self

@@ -1,0 +1,60 @@
+//! Limits on schemas from files, programs and models.
+//!
+//! A schema of a few lines can demand exponential work: two references to a schema with two references, and so on. Schemas
+//! in practice are far below these limits.
+
+use serde_json::Value;
+
+use super::graph::Graph;
+use super::limits::{is_shallow, patterns};
+
+/// The maximum size of a schema, in bytes of compact JSON.
+const MAX_SIZE: usize = 256 << 10;
+/// The maximum nesting depth of arrays and objects in a schema.
+const MAX_DEPTH: usize = 64;
+/// The maximum number of schemas after each reference is replaced by its target.
+const MAX_EXPANDED: u64 = 100_000;
+/// The maximum nesting depth of schemas after references are replaced.
+const MAX_HEIGHT: usize = 128;
+/// The maximum nesting depth of schemas that apply to the same value.
+const MAX_HEIGHT_HERE: usize = 32;
+/// The maximum number of patterns in a schema: each is compiled.
+const MAX_PATTERNS: usize = 200;
+
+/// Returns why a schema that does not come from a Rust type exceeds the limits, if it does.
+pub(crate) fn excess(schema: &Value) -> Option<String> {
+    if !is_shallow(schema, MAX_DEPTH) {
+        return Some(format!("is nested deeper than {MAX_DEPTH} levels; put parts of it into `$defs`"));
+    }
+    let size = schema.to_string().len();
+    if size > MAX_SIZE {
+        return Some(format!("has {size} bytes, more than the limit of {MAX_SIZE}; make it smaller"));
+    }
+    let patterns = patterns(schema);
+    if patterns > MAX_PATTERNS {
+        return Some(format!("has {patterns} patterns, more than the limit of {MAX_PATTERNS}; leave some out"));
+    }
+    match Graph::of(schema) {
+        Ok(graph) => excess_of(&graph),
+        Err(fault) => Some(format!("has an invalid reference: {fault}")),
+    }
+}
+
+fn excess_of(graph: &Graph) -> Option<String> {
+    let Some(height_here) = graph.height_here() else {
+        return Some("has a reference cycle that passes through no property or item, so it would never end".to_owned());
+    };
+    let extent = graph.extent();
+    if extent.height > MAX_HEIGHT || height_here > MAX_HEIGHT_HERE {
+        return Some(format!(
+            "has more than {MAX_HEIGHT} nested schemas, or more than {MAX_HEIGHT_HERE} for one value, after its references \
+             are replaced; make it flatter"
+        ));
+    }
+    (extent.expanded > MAX_EXPANDED).then(|| {
+        format!(
+            "has more than {MAX_EXPANDED} schemas after its references are replaced; use fewer references to schemas that \
+             contain references"
+        )
+    })
+}
