@@ -140,7 +140,7 @@ mod tests {
 
     fn json(yaml: &str) -> String {
         let mut faults = Vec::new();
-        let node = read(yaml, 1, &mut faults).unwrap();
+        let node = read(yaml, 1, &mut faults).expect("YAML that can be parsed");
         assert_eq!(faults, []);
         node.to_json()
     }

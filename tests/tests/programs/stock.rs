@@ -85,13 +85,13 @@ impl Place {
 
     /// Runs the program with this standard input.
     fn run_with(&self, arguments: &[&str], input: &str) -> Answer {
-        Self::answer(self.start(arguments), input)
+        Self::answer(self.command(env!("CARGO_BIN_EXE_stock")).args(arguments), input)
     }
 
     /// Runs the program with these variables.
     fn run_in(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Answer {
         let mut command = self.command(env!("CARGO_BIN_EXE_stock"));
-        Self::answer(command.args(arguments).envs(variables.iter().copied()).spawn().unwrap(), "")
+        Self::answer(command.args(arguments).envs(variables.iter().copied()), "")
     }
 
     /// Returns a command in the folder, with pipes, and without settings of the user who runs the tests.
@@ -106,7 +106,8 @@ impl Place {
         command
     }
 
-    fn answer(mut child: Child, input: &str) -> Answer {
+    fn answer(command: &mut Command, input: &str) -> Answer {
+        let mut child = command.spawn().unwrap();
         // Ignored: the program may end without reading.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();

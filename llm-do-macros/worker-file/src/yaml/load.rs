@@ -2,7 +2,7 @@
 
 use saphyr::{LoadableYamlNode, MarkedYaml, Marker, Scalar, YamlData};
 
-use super::measure::{self, Wholes};
+use super::measure::{self, LargeIntegers};
 use super::{Content, Key, Node};
 use crate::{Fault, Place};
 
@@ -38,7 +38,7 @@ fn in_file(place: Place, first_line: usize) -> Place {
 /// Converts loaded YAML to nodes.
 struct Reader<'a> {
     first_line: usize,
-    wholes: &'a Wholes,
+    wholes: &'a LargeIntegers,
     faults: &'a mut Vec<Fault>,
 }
 
@@ -75,8 +75,7 @@ impl Reader<'_> {
 
     /// Returns a whole number that the loader rounds, since it has no unsigned integers.
     fn large(&mut self, whole: Option<u64>, place: Place) -> Content {
-        let message =
-            "whole number outside of 64 bits; write it with a fraction, such as `1e30`, or as a string in quotes";
+        let message = "whole number does not fit in 64 bits; write it as a float, such as `1e30`, or put it in quotes";
         whole.map_or_else(|| self.invalid(place, message), |whole| Content::Whole(whole.into()))
     }
 

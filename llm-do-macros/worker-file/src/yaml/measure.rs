@@ -14,14 +14,14 @@ const MAX_VALUES: u64 = 100_000;
 const MAX_TEXT: u64 = 16 << 20;
 
 /// Whole numbers outside of `i64`, by line and column; `None` for one that is outside of `u64` too.
-pub(crate) type Wholes = HashMap<(usize, usize), Option<u64>>;
+pub(crate) type LargeIntegers = HashMap<(usize, usize), Option<u64>>;
 
 /// Reads the events of YAML without loading it; syntax errors are left to the loader.
 ///
 /// # Errors
 ///
 /// Returns the first value that exceeds a limit.
-pub(crate) fn check(yaml: &str) -> Result<Wholes, Fault> {
+pub(crate) fn check(yaml: &str) -> Result<LargeIntegers, Fault> {
     let mut measure = Measure::default();
     for event in Parser::new_from_str(yaml) {
         let Ok((event, span)) = event else { break };
@@ -49,7 +49,7 @@ struct Measure {
     open: Vec<OpenValue>,
     /// The targets of aliases.
     anchors: HashMap<usize, Size>,
-    wholes: Wholes,
+    wholes: LargeIntegers,
 }
 
 impl Measure {
@@ -91,10 +91,10 @@ impl Measure {
             return fault(format!("lists and maps are nested deeper than {MAX_DEPTH} levels"));
         }
         if outer.size.values > MAX_VALUES {
-            return fault(format!("more than {MAX_VALUES} values once each alias is replaced; use fewer aliases"));
+            return fault(format!("more than {MAX_VALUES} values after aliases are expanded; use fewer aliases"));
         }
         if outer.size.text > MAX_TEXT {
-            return fault(format!("more than {MAX_TEXT} bytes of text once each alias is replaced; use fewer aliases"));
+            return fault(format!("more than {MAX_TEXT} bytes of text after aliases are expanded; use fewer aliases"));
         }
         Ok(())
     }
@@ -125,13 +125,13 @@ mod tests {
             level => format!("a{level}: &a{level} [{}]\n", nine(&format!("*a{}", level - 1))),
         };
         let yaml = (0..12).map(level).collect::<Vec<_>>().concat();
-        assert!(fault(&yaml).contains("more than 100000 values once each alias is replaced"));
+        assert!(fault(&yaml).contains("more than 100000 values after aliases are expanded"));
     }
 
     #[test]
     fn aliases_of_a_long_text_are_refused() {
         let yaml = format!("a: &a \"{}\"\nb: [{}]\n", "x".repeat(20_000), vec!["*a"; 50_000].join(", "));
-        assert!(fault(&yaml).contains("more than 16777216 bytes of text once each alias is replaced"));
+        assert!(fault(&yaml).contains("more than 16777216 bytes of text after aliases are expanded"));
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub(super) use self::settings::Settings;
 use self::settings::{SETTINGS, Setting};
 pub(super) use self::value::{approval_mode, seconds};
 use super::args::{ConfigCommand, ConfigPathOptions, ConfigShowOptions};
+use super::trust::Trust;
 use super::{CommandError, print};
 use crate::base::printable::printable;
 use crate::session::runtime::RuntimeBuilder;
@@ -38,7 +39,7 @@ fn show(builder: RuntimeBuilder, options: &ConfigShowOptions, runs_projects: boo
     settings.output = Set::option(options.output, "--output");
     let mut settings = settings.read(items.project.as_deref())?;
     let application = builder.preset();
-    let (builder, _) = items.add_to(builder, &settings, runs_projects)?;
+    let (builder, _) = items.add_to(builder, &settings, runs_projects, Trust::Show)?;
     settings.complete(&builder, &application);
     settings.warn();
     let shown = SETTINGS.map(|setting| Shown::new(setting, &mut settings));

@@ -14,7 +14,7 @@ const MAX_SIZE: usize = 256 << 10;
 const MAX_DEPTH: usize = 64;
 /// The maximum number of schemas after each reference is replaced by its target.
 const MAX_EXPANDED: u64 = 100_000;
-/// The maximum nesting depth of schemas after references are replaced.
+/// The maximum nesting depth of schemas after references are expanded.
 const MAX_HEIGHT: usize = 128;
 /// The maximum nesting depth of schemas that apply to the same value.
 const MAX_HEIGHT_HERE: usize = 32;
@@ -42,18 +42,18 @@ pub(crate) fn excess(schema: &Value) -> Option<String> {
 
 fn excess_of(graph: &Graph) -> Option<String> {
     let Some(height_here) = graph.height_here() else {
-        return Some("has a reference cycle that passes through no property or item, so it would never end".to_owned());
+        return Some("has a cycle of references without a property or an item in between, so validation would never end; break the cycle".to_owned());
     };
     let extent = graph.extent();
     if extent.height > MAX_HEIGHT || height_here > MAX_HEIGHT_HERE {
         return Some(format!(
-            "has more than {MAX_HEIGHT} nested schemas, or more than {MAX_HEIGHT_HERE} for one value, after its references \
-             are replaced; make it flatter"
+            "is nested deeper than {MAX_HEIGHT} schemas, or than {MAX_HEIGHT_HERE} schemas for one value, after references \
+             are expanded; make it flatter"
         ));
     }
     (extent.expanded > MAX_EXPANDED).then(|| {
         format!(
-            "has more than {MAX_EXPANDED} schemas after its references are replaced; use fewer references to schemas that \
+            "has more than {MAX_EXPANDED} schemas after references are expanded; use fewer references to schemas that \
              contain references"
         )
     })

@@ -184,7 +184,7 @@ fn a_folder_of_tool_files_is_a_project() {
 #[test]
 fn an_unknown_name_is_an_error_without_advice_about_rust() {
     let place = Place::new(&[("main.worker", ASSISTANT)]);
-    let text = "error: no tool or worker `nothing_like_it`; `tools` lists all\n";
+    let text = "error: unknown tool or worker `nothing_like_it`; `tools` lists all\n";
     place.run(&["call", "nothing_like_it"]).fails(2, text);
-    place.run(&["chat", "asistant"]).fails(2, "no tool or worker `asistant`; did you mean `assistant`?");
+    place.run(&["chat", "asistant"]).fails(2, "unknown tool or worker `asistant`; did you mean `assistant`?");
 }

@@ -5,10 +5,13 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args};
 
+use crate::app::cli::CommandError;
 use crate::app::cli::config::{Set, Settings, approval_mode, seconds};
-use crate::app::cli::project::FileOptions;
+use crate::app::cli::project::{Entries, FileOptions};
 use crate::app::cli::run::verbosity;
+use crate::app::cli::trust::Trust;
 use crate::plane::approval::ApprovalMode;
+use crate::session::runtime::RuntimeBuilder;
 use crate::usage::Money;
 
 /// Options of a runtime.
@@ -27,6 +30,10 @@ pub(in crate::app::cli) struct SessionOptions {
     /// Deny every call that needs approval.
     #[arg(long, conflicts_with = "approval_mode")]
     reject_all: bool,
+    /// Use what the files of the project approve in advance, without asking. Default: the user is asked once, and without a
+    /// terminal it is ignored.
+    #[arg(long)]
+    trust_project: bool,
     /// Return the denial of a call to the worker's model instead of ending the run; `=false` ends the run.
     #[arg(
         long,
@@ -69,6 +76,18 @@ impl SessionOptions {
             verbose: Set::option((self.verbose > 0).then(|| verbosity(self.verbose)), "--verbose"),
             ..self.items.settings()
         }
+    }
+
+    /// Adds the files to the builder; the user decides whether those of a project may approve calls.
+    pub(in crate::app::cli) fn add_files(
+        &self,
+        builder: RuntimeBuilder,
+        settings: &Settings,
+        runs_projects: bool,
+    ) -> Result<(RuntimeBuilder, Entries), CommandError> {
+        let approves_all = settings.approval_mode.get() == Some(&ApprovalMode::ApproveAll);
+        let trust = if self.trust_project || approves_all { Trust::Given } else { Trust::Ask };
+        self.items.add_to(builder, settings, runs_projects, trust)
     }
 
     fn approval_mode(&self) -> Set<ApprovalMode> {

@@ -77,5 +77,5 @@ fn contained(folder: &Path, path: &str) -> io::Result<String> {
     if bytes.len() as u64 > MAX_FILE {
         return Err(io::Error::other(format!("it is too large: the limit is {MAX_FILE} bytes")));
     }
-    String::from_utf8(bytes).map_err(|_| io::Error::other("it is not a text in UTF-8"))
+    String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))
 }

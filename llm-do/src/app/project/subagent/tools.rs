@@ -132,7 +132,7 @@ impl Tools<'_> {
         } else if let Some(tool) = found {
             self.warn(*place, format!("the tool `{name}` is left out: the program does not link `{tool}`"));
         } else if name.trim().starts_with(MCP) {
-            self.warn(*place, format!("the tool `{name}` is left out: MCP servers are not connected yet"));
+            self.warn(*place, format!("the tool `{name}` is left out: MCP servers are not supported yet"));
         } else if UNSUPPORTED_TOOLS.contains(&name.trim()) {
             self.warn(*place, format!("the tool `{name}` is left out: it has no counterpart here"));
         } else {

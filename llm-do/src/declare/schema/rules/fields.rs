@@ -75,9 +75,10 @@ impl Fields {
 
     /// Returns the subschema of a declared field.
     fn declared(&self, name: &str) -> Option<usize> {
-        let place = match self.places.is_empty() {
-            true => self.declared.iter().position(|(declared, _)| declared == name)?,
-            false => *self.places.get(name)?,
+        let place = if self.places.is_empty() {
+            self.declared.iter().position(|(declared, _)| declared == name)?
+        } else {
+            *self.places.get(name)?
         };
         Some(self.declared[place].1)
     }

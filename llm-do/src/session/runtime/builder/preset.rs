@@ -21,7 +21,7 @@ impl RuntimeBuilder {
         let model = self.model.as_ref().map(|model| model.name.clone());
         Preset {
             model: model.or_else(|| self.default_model.clone()),
-            approval_mode: self.mode,
+            approval_mode: self.mode.unwrap_or_default(),
             return_permission_errors: self.config.return_permission_errors,
             max_depth: self.config.max_depth,
             limits: self.config.limits.as_deref().cloned().unwrap_or_default(),
