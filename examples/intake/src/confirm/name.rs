@@ -6,9 +6,8 @@ use super::{Stated, agrees, contains, doubt, place};
 
 /// Returns the name that the model proposed as the note writes it, or `None` if the note contains no name.
 pub(super) fn name<'a>(note: &str, runs: &[Run<'a>], proposed: &str) -> Stated<&'a str> {
-    let can_be_name = |run: &Run<'_>| match run.is_one_word() {
-        true => is_person_like(note, *run),
-        false => place::home_start(note, *run).is_none(),
+    let can_be_name = |run: &Run<'_>| {
+        if run.is_one_word() { is_person_like(note, *run) } else { place::home_start(note, *run).is_none() }
     };
     let (names, places): (Vec<_>, Vec<_>) = runs.iter().copied().partition(can_be_name);
     let proposals: Vec<_> = names.iter().filter(|run| agrees(proposed, run.text)).collect();
