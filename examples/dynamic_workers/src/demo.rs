@@ -35,13 +35,11 @@ fn create() -> Answer {
 /// Calls the worker for the next complaint, or lists all complaints with their teams.
 fn call_or_answer(request: Request<'_>, complaints: &str) -> Answer {
     let teams: Vec<_> = request.results("worker_call").map(|result| &*result.content).collect();
-    match complaints.lines().nth(teams.len()) {
-        Some(complaint) => Answer::call("worker_call", json!({ "worker": "team", "input": complaint })),
-        None => {
-            let lines = teams.iter().zip(complaints.lines()).map(|(team, complaint)| format!("{team}: {complaint}"));
-            Answer::text(lines.collect::<Vec<_>>().join("\n"))
-        }
+    if let Some(complaint) = complaints.lines().nth(teams.len()) {
+        return Answer::call("worker_call", json!({ "worker": "team", "input": complaint }));
     }
+    let lines = teams.iter().zip(complaints.lines()).map(|(team, complaint)| format!("{team}: {complaint}"));
+    Answer::text(lines.collect::<Vec<_>>().join("\n"))
 }
 
 fn team(request: Request<'_>) -> Answer {

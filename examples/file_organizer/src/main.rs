@@ -42,7 +42,7 @@ async fn main_entry(ctx: &CallContext<main_entry>) -> Result<String> {
         let proposal = ctx.call(propose { file: file.clone(), content }).await?;
         let to = target(&file, &proposal);
         // Needs approval, stays below the current folder, and replaces no file.
-        report.push(match ctx.call(project::move_file { from: from.clone().into(), to: to.clone().into() }).await {
+        report.push(match ctx.call(project::move_file { from: from.clone(), to: to.clone() }).await {
             Ok(_) => format!("{from} -> {to}"),
             Err(error @ (CallError::Denied { .. } | CallError::Failed { .. })) => {
                 format!("{from} stays: {}", llm_do::error::chain(&error))

@@ -15,7 +15,7 @@ fn the_name_is_tidied_and_the_worker_is_called() {
 
 #[test]
 #[ignore = "needs the weights of the embedded model"]
-fn the_embedded_model_greets() {
+fn the_embedded_model_answers() {
     let greeting = Example::copy(env!("CARGO_MANIFEST_DIR")).run_readme(PROGRAM, &[]);
-    assert!(greeting.contains("Ann"), "{greeting}");
+    assert!(greeting.to_lowercase().contains("hello"), "{greeting}");
 }
