@@ -77,8 +77,8 @@ mod tests {
         let mut console = ScriptedConsole::new("1\n");
         let answer = answer(&request, &mut console).expect("the console does not fail");
         assert_eq!(answer.as_deref(), Some("1"));
-        let shown = "`plum` is not one of the 2 choices\n`buy` asks: Which?\n  │ 1. apple\n  │ 2. pear\\u{1b}\n  │ without an \
-                     answer: apple\n1-2, separated by commas, or your own answer> ";
+        let shown = "`plum` is not one of the 2 choices\n`buy` asks: Which?\n  │ 1. apple\n  │ 2. pear\\u{1b}\n  │ default: \
+                     apple\n1-2, separated by commas, or your own answer> ";
         assert_eq!(console.shown, shown);
     }
 
