@@ -468,7 +468,7 @@ async fn an_unknown_name_is_an_error_when_the_runtime_is_built() {
         .shadow(Shadow::of("cuont", "feel"))
         .shadow(Shadow::of("count", "feels"));
     let error = builder.shadow(Shadow::of("count", "count")).build().unwrap_err().to_string();
-    for fault in ["`cuont`; did you mean `count`?", "`feels`; did you mean `feel`?", "`count`, which cannot be its own"]
+    for fault in ["`cuont`; did you mean `count`?", "`feels`; did you mean `feel`?", "`count` cannot be its own shadow"]
     {
         assert!(error.contains(fault), "{error}");
     }

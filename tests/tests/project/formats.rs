@@ -122,7 +122,7 @@ fn known_keys_of_a_skill_without_effect_are_named_as_known() {
 fn a_server_may_name_its_transport_as_the_protocol_does() {
     let servers = r#"{ "mcpServers": { "web": { "type": "streamable-http", "url": "https://example.org/mcp" } } }"#;
     let folder = folder(&[("main.worker", WORKER), (".mcp.json", servers)]);
-    let expected = [".mcp.json:1: MCP servers are not connected yet: `web`"];
+    let expected = [".mcp.json:1: MCP servers are not supported yet, so these are ignored: `web`"];
     assert_eq!(warnings(&folder, &open(&folder)), expected);
 }
 

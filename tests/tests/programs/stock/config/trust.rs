@@ -29,11 +29,11 @@ fn the_file_of_a_project_cannot_approve_calls() {
 fn the_file_of_a_project_can_deny_what_the_user_or_the_manifest_approves() {
     let place = project("approval_mode: reject_all\n");
     let user = User::new("approval_mode: approve_all\n");
-    user.run(&place, &["run", WRITE]).fails(1, "every call that needs approval is rejected");
+    user.run(&place, &["run", WRITE]).fails(1, "the approval mode rejects every call that needs approval");
     let manifest =
         r#"{ "version": 1, "entry": { "agent": "assistant" }, "runtime": { "approval_mode": "approve_all" } }"#;
     place.write("project.json", manifest);
-    place.run(&["run", WRITE]).fails(1, "every call that needs approval is rejected");
+    place.run(&["run", WRITE]).fails(1, "the approval mode rejects every call that needs approval");
     place.run(&["run", "--approve-all", WRITE]).output();
     assert_eq!(place.read("b.txt"), "b", "an option comes first");
 }
@@ -45,7 +45,7 @@ fn the_mode_of_the_user_holds_against_that_of_the_manifest() {
     let place = Place::new(&[("main.worker", ASSISTANT), ("project.json", manifest)]);
     assert_eq!(shown(place.run(&SHOW), "approval_mode"), ("approve_all".into(), "project.json".to_owned()));
     User::new("approval_mode: prompt\n").run(&place, &["run", WRITE]).fails(1, "no terminal to ask the user");
-    place.run(&["run", WRITE]).output();
+    place.run(&["run", "--trust-project", WRITE]).output();
     assert_eq!(place.read("b.txt"), "b");
 }
 
@@ -91,7 +91,7 @@ fn the_user_may_raise_a_limit_of_the_application_and_a_project_may_not() {
         Place::answer(command.args(arguments).env("LLM_DO_CONFIG", &user.file), "")
     };
     let none = User::new("");
-    run(&none, &deeper).fails(1, "the limit is 2");
+    run(&none, &deeper).fails(1, "the maximum depth is 2");
     assert_eq!(shown(run(&none, &SHOW), "max_depth"), (2.into(), "application".to_owned()));
     assert_eq!(run(&User::new("max_depth: 3\n"), &deeper).output(), "Hello!\n");
 }
