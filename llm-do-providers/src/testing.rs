@@ -36,7 +36,7 @@ pub use self::test::TestModel;
 /// # let error = tokio.block_on(async {
 /// let error = model.request(Request::new(&messages, &settings)).await.unwrap_err();
 /// # error });
-/// assert!(error.to_string().contains("real requests are forbidden"));
+/// assert!(error.to_string().contains("blocked a request"));
 /// # }
 /// ```
 pub fn forbid_requests() {
