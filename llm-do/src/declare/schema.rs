@@ -17,6 +17,7 @@ mod graph;
 mod limits;
 mod rules;
 mod simple;
+mod subschemas;
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};

@@ -38,9 +38,7 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
         return print(&printable(&store.list()?));
     }
     let mut saved = store.chosen(&options)?;
-    let application = builder.preset();
-    let (mut builder, entries) = options.session.add_files(builder, &settings, runs_projects)?;
-    settings.complete(&builder, &application);
+    let (mut builder, entries) = options.session.add_files(builder, &mut settings, runs_projects)?;
     let registry = builder.collect().map_err(CommandError::from_error)?;
     let name = options.name.as_deref().or(saved.as_ref().map(|saved| saved.name.as_str()));
     let partner = named(&registry, &entries, name)?;

@@ -17,9 +17,7 @@ use crate::session::runtime::RuntimeBuilder;
 pub(super) fn check(builder: RuntimeBuilder, options: &CheckOptions, runs_projects: bool) -> Result<(), CommandError> {
     let settings = Settings { model: Set::option(options.model.clone(), "--model"), ..options.items.settings() };
     let mut settings = settings.read(options.items.project.as_deref())?;
-    let application = builder.preset();
-    let (builder, entries) = options.items.add_to(builder, &settings, runs_projects, Trust::Show)?;
-    settings.complete(&builder, &application);
+    let (builder, entries) = options.items.add_to(builder, &mut settings, runs_projects, Trust::Show)?;
     settings.warn();
     if entries.needs_project {
         return Err(no_project());

@@ -38,9 +38,8 @@ fn show(builder: RuntimeBuilder, options: &ConfigShowOptions, runs_projects: boo
     let mut settings = options.session.settings();
     settings.output = Set::option(options.output, "--output");
     let mut settings = settings.read(items.project.as_deref())?;
-    let application = builder.preset();
-    let (builder, _) = items.add_to(builder, &settings, runs_projects, Trust::Show)?;
-    settings.complete(&builder, &application);
+    // Nothing runs: only the settings are needed.
+    let _ = items.add_to(builder, &mut settings, runs_projects, Trust::Show)?;
     settings.warn();
     let shown = SETTINGS.map(|setting| Shown::new(setting, &mut settings));
     if options.json {

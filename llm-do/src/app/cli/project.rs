@@ -61,8 +61,23 @@ impl FileOptions {
         }
     }
 
-    /// Adds the files to the builder. A program that `runs_projects` takes the current folder, if no other is given.
+    /// Adds the files to the builder, and completes the settings with those of the project and the application.
+    ///
+    /// A program that `runs_projects` takes the current folder, if no other is given.
     pub(super) fn add_to(
+        &self,
+        builder: RuntimeBuilder,
+        settings: &mut Settings,
+        runs_projects: bool,
+        trust: Trust,
+    ) -> Result<(RuntimeBuilder, Entries), CommandError> {
+        let application = builder.preset();
+        let (builder, entries) = self.add_files(builder, settings, runs_projects, trust)?;
+        settings.complete(&builder, &application);
+        Ok((builder, entries))
+    }
+
+    fn add_files(
         &self,
         builder: RuntimeBuilder,
         settings: &Settings,

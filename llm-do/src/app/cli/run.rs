@@ -44,9 +44,7 @@ pub(super) fn run(
     }
     let settings = Settings { output: Set::option(options.call.output, "--output"), ..options.call.session.settings() };
     let mut settings = settings.read(options.call.session.items.project.as_deref())?;
-    let application = builder.preset();
-    let (mut builder, entries) = options.call.session.add_files(builder, &settings, runs_projects)?;
-    settings.complete(&builder, &application);
+    let (mut builder, entries) = options.call.session.add_files(builder, &mut settings, runs_projects)?;
     let registry = builder.collect().map_err(CommandError::from_error)?;
     let root = root(&registry, &options, &entries)?;
     let options = &options.call;

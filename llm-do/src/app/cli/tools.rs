@@ -14,8 +14,8 @@ use crate::session::runtime::RuntimeBuilder;
 
 /// Prints every tool, worker, entry and toolset.
 pub(super) fn list(builder: RuntimeBuilder, options: &ToolsOptions, runs_projects: bool) -> Result<(), CommandError> {
-    let settings = options.items.settings().read(options.items.project.as_deref())?;
-    let (mut builder, _) = options.items.add_to(builder, &settings, runs_projects, Trust::Show)?;
+    let mut settings = options.items.settings().read(options.items.project.as_deref())?;
+    let (mut builder, _) = options.items.add_to(builder, &mut settings, runs_projects, Trust::Show)?;
     let registry = builder.collect().map_err(CommandError::from_error)?;
     let approvals = builder.approvals(&registry).map_err(CommandError::from_error)?;
     if options.json {

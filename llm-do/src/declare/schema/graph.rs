@@ -1,8 +1,8 @@
 //! The graph of the subschemas of a schema: which apply to the same value, and which to its parts.
 
-use std::collections::HashMap;
-
 use serde_json::{Map, Value};
+
+use super::subschemas::Subschemas;
 
 /// A schema and the subschemas that it applies.
 #[derive(Debug, Default)]
@@ -54,10 +54,10 @@ impl Graph {
     ///
     /// Returns the reference that cannot be resolved.
     pub(super) fn of(root: &Value) -> Result<Self, String> {
-        let mut reader = Reader { root, numbers: HashMap::new(), queue: Vec::new() };
-        reader.number(root);
+        let mut reader = Reader { root, subschemas: Subschemas::default() };
+        reader.subschemas.number(root);
         let mut nodes = Vec::new();
-        while let Some(schema) = reader.queue.get(nodes.len()).copied() {
+        while let Some(schema) = reader.subschemas.get(nodes.len()) {
             nodes.push(reader.node(schema)?);
         }
         Ok(Self { nodes })
@@ -150,19 +150,10 @@ impl OpenNode {
 /// Collects the subschemas of a schema, each once, even if it is referenced several times.
 struct Reader<'a> {
     root: &'a Value,
-    /// Node numbers by the address of the schema.
-    numbers: HashMap<*const Value, usize>,
-    queue: Vec<&'a Value>,
+    subschemas: Subschemas<'a>,
 }
 
 impl<'a> Reader<'a> {
-    fn number(&mut self, schema: &'a Value) -> usize {
-        *self.numbers.entry(std::ptr::from_ref(schema)).or_insert_with(|| {
-            self.queue.push(schema);
-            self.queue.len() - 1
-        })
-    }
-
     fn node(&mut self, schema: &'a Value) -> Result<Node, String> {
         let mut node = Node { cost: 1, ..Node::default() };
         let Value::Object(keywords) = schema else { return Ok(node) };
@@ -180,13 +171,13 @@ impl<'a> Reader<'a> {
         match key {
             "$ref" => {
                 let target = target(self.root, value)?;
-                node.here.push(self.number(target));
+                node.here.push(self.subschemas.number(target));
             }
             "$dynamicRef" | "$recursiveRef" => {
                 return Err(format!("`{key}` is not supported; use `$ref` with a path such as `#/$defs/NAME`"));
             }
             "allOf" | "anyOf" | "oneOf" => self.list(value, |number| node.here.push(number)),
-            "not" | "if" | "then" | "else" => node.here.push(self.number(value)),
+            "not" | "if" | "then" | "else" => node.here.push(self.subschemas.number(value)),
             "dependentSchemas" | "dependencies" => self.map(value, |_, number| node.here.push(number)),
             "properties" => {
                 node.cost += size(value);
@@ -197,8 +188,10 @@ impl<'a> Reader<'a> {
                 node.cost += fields.into_iter().flat_map(Map::keys).map(|pattern| cost_of(pattern)).sum::<u64>();
                 self.map(value, |_, number| node.below.push((Part::Properties, number)));
             }
-            "additionalProperties" | "unevaluatedProperties" => node.below.push((Part::Properties, self.number(value))),
-            "propertyNames" => node.below.push((Part::Names, self.number(value))),
+            "additionalProperties" | "unevaluatedProperties" => {
+                node.below.push((Part::Properties, self.subschemas.number(value)));
+            }
+            "propertyNames" => node.below.push((Part::Names, self.subschemas.number(value))),
             "prefixItems" | "items" if value.is_array() => {
                 let mut index = 0;
                 self.list(value, |number| {
@@ -207,7 +200,7 @@ impl<'a> Reader<'a> {
                 });
             }
             "items" | "additionalItems" | "unevaluatedItems" | "contains" => {
-                node.below.push((Part::Items, self.number(value)));
+                node.below.push((Part::Items, self.subschemas.number(value)));
             }
             "enum" | "required" => node.cost += size(value),
             "pattern" => node.cost += value.as_str().map_or(0, cost_of),
@@ -218,11 +211,11 @@ impl<'a> Reader<'a> {
     }
 
     fn list(&mut self, schemas: &'a Value, mut take: impl FnMut(usize)) {
-        schemas.as_array().into_iter().flatten().for_each(|schema| take(self.number(schema)));
+        schemas.as_array().into_iter().flatten().for_each(|schema| take(self.subschemas.number(schema)));
     }
 
     fn map(&mut self, schemas: &'a Value, mut take: impl FnMut(&'a str, usize)) {
-        schemas.as_object().into_iter().flatten().for_each(|(name, schema)| take(name, self.number(schema)));
+        schemas.as_object().into_iter().flatten().for_each(|(name, schema)| take(name, self.subschemas.number(schema)));
     }
 }
 

@@ -82,7 +82,7 @@ impl SessionOptions {
     pub(in crate::app::cli) fn add_files(
         &self,
         builder: RuntimeBuilder,
-        settings: &Settings,
+        settings: &mut Settings,
         runs_projects: bool,
     ) -> Result<(RuntimeBuilder, Entries), CommandError> {
         let approves_all = settings.approval_mode.get() == Some(&ApprovalMode::ApproveAll);

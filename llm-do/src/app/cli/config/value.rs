@@ -81,33 +81,25 @@ fn count<T: std::str::FromStr>(given: &Given, max: impl std::fmt::Display) -> Re
     text.parse().map_err(|_| format!("expected {expected}, found `{text}`"))
 }
 
-impl Parsed for u32 {
-    fn parse(given: &Given, _folder: &Path) -> Result<Self, String> {
-        count(given, Self::MAX)
-    }
+macro_rules! whole_number {
+    ($($number:ty)*) => {$(
+        impl Parsed for $number {
+            fn parse(given: &Given, _folder: &Path) -> Result<Self, String> {
+                count(given, Self::MAX)
+            }
 
-    fn to_json(&self) -> Value {
-        json!(self)
-    }
+            fn to_json(&self) -> Value {
+                json!(self)
+            }
 
-    fn is_stricter(&self, other: &Self) -> bool {
-        self < other
-    }
+            fn is_stricter(&self, other: &Self) -> bool {
+                self < other
+            }
+        }
+    )*};
 }
 
-impl Parsed for u64 {
-    fn parse(given: &Given, _folder: &Path) -> Result<Self, String> {
-        count(given, Self::MAX)
-    }
-
-    fn to_json(&self) -> Value {
-        json!(self)
-    }
-
-    fn is_stricter(&self, other: &Self) -> bool {
-        self < other
-    }
-}
+whole_number! { u32 u64 }
 
 impl Parsed for Money {
     fn parse(given: &Given, _folder: &Path) -> Result<Self, String> {

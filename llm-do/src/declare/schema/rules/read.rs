@@ -1,7 +1,5 @@
 //! Reads a schema as rules.
 
-use std::collections::HashMap;
-
 use serde_json::{Map, Value};
 
 use super::fields::{Fields, KeyPattern, Others};
@@ -9,6 +7,7 @@ use super::types::Types;
 use super::{Bound, Counted, Rule, Rules, SizeBound};
 use crate::declare::schema::format::{Format, FormatError};
 use crate::declare::schema::graph::target;
+use crate::declare::schema::subschemas::Subschemas;
 
 /// The largest divisor that floating-point numbers represent, like all integers below it.
 const MAX_DIVISOR: u64 = 1 << 53;
@@ -77,10 +76,10 @@ impl Rules {
     ///
     /// Returns the keyword that rules do not cover, or that is invalid.
     pub(in crate::declare::schema) fn of(root: &Value) -> Result<Self, String> {
-        let mut reader = Reader { root, numbers: HashMap::new(), queue: Vec::new() };
-        reader.number(root);
+        let mut reader = Reader { root, subschemas: Subschemas::default() };
+        reader.subschemas.number(root);
         let mut nodes = Vec::new();
-        while let Some(schema) = reader.queue.get(nodes.len()).copied() {
+        while let Some(schema) = reader.subschemas.get(nodes.len()) {
             nodes.push(reader.node(schema)?);
         }
         Ok(Self { nodes })
@@ -90,19 +89,10 @@ impl Rules {
 /// Reads the subschemas of a schema, each once, even if it is referenced several times.
 struct Reader<'a> {
     root: &'a Value,
-    /// The numbers of subschemas by their addresses.
-    numbers: HashMap<*const Value, usize>,
-    queue: Vec<&'a Value>,
+    subschemas: Subschemas<'a>,
 }
 
 impl<'a> Reader<'a> {
-    fn number(&mut self, schema: &'a Value) -> usize {
-        *self.numbers.entry(std::ptr::from_ref(schema)).or_insert_with(|| {
-            self.queue.push(schema);
-            self.queue.len() - 1
-        })
-    }
-
     fn node(&mut self, schema: &'a Value) -> Result<Vec<Rule>, String> {
         let keywords = match schema {
             Value::Bool(true) => return Ok(Vec::new()),
@@ -144,14 +134,14 @@ impl<'a> Reader<'a> {
             "prefixItems" => self.list(value).map(Rule::PrefixItems),
             "items" => {
                 let after = keywords.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
-                Some(Rule::Items { after, each: self.number(value) })
+                Some(Rule::Items { after, each: self.subschemas.number(value) })
             }
             "allOf" => self.list(value).map(Rule::AllOf),
             "anyOf" => self.list(value).map(Rule::AnyOf),
             "oneOf" => self.list(value).map(Rule::OneOf),
-            "not" => Some(Rule::Not(self.number(value), value.clone())),
-            "unevaluatedProperties" => Some(Rule::UnevaluatedProperties(self.number(value))),
-            "$ref" => Some(Rule::Reference(self.number(target(self.root, value)?))),
+            "not" => Some(Rule::Not(self.subschemas.number(value), value.clone())),
+            "unevaluatedProperties" => Some(Rule::UnevaluatedProperties(self.subschemas.number(value))),
+            "$ref" => Some(Rule::Reference(self.subschemas.number(target(self.root, value)?))),
             _ => bound(keyword, value).or_else(|| size(keyword, value)),
         };
         rule.map(Some).ok_or_else(|| invalid(keyword))
@@ -159,13 +149,13 @@ impl<'a> Reader<'a> {
 
     fn list(&mut self, schemas: &'a Value) -> Option<Vec<usize>> {
         let schemas = schemas.as_array().filter(|schemas| !schemas.is_empty())?;
-        Some(schemas.iter().map(|schema| self.number(schema)).collect())
+        Some(schemas.iter().map(|schema| self.subschemas.number(schema)).collect())
     }
 
     fn map(&mut self, keywords: &'a Map<String, Value>, keyword: &str) -> Result<Vec<(&'a str, usize)>, String> {
         let Some(schemas) = keywords.get(keyword) else { return Ok(Vec::new()) };
         let schemas = schemas.as_object().ok_or_else(|| invalid(keyword))?;
-        Ok(schemas.iter().map(|(name, schema)| (name.as_str(), self.number(schema))).collect())
+        Ok(schemas.iter().map(|(name, schema)| (name.as_str(), self.subschemas.number(schema))).collect())
     }
 
     /// Reads the keywords for fields; returns `None` without them.
@@ -185,7 +175,7 @@ impl<'a> Reader<'a> {
                 Others::Forbidden
             }
             Some(Value::Bool(false)) => Others::Unknown,
-            Some(schema) => Others::Each(self.number(schema)),
+            Some(schema) => Others::Each(self.subschemas.number(schema)),
         };
         let last = keywords.get("required").filter(|_| is_last(keywords)).and_then(|names| names[0].as_str());
         Ok(Some(Fields::new(declared, by_pattern, others, last)))
