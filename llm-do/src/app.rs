@@ -4,6 +4,8 @@ pub(crate) mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod harden;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 #[cfg(feature = "project")]
 pub mod project;
 #[cfg(feature = "testing")]

@@ -87,6 +87,7 @@
 //! | `json-schema` | schemas from programs ([`FunctionTool`](runtime::FunctionTool), [`WorkerSpec`](worker::WorkerSpec)), and on Rust types the keywords that few use, such as `pattern`, `format: email` and `if`; included in `worker-files` |
 //! | `filesystem` | `toolsets::filesystem`: tools that read, search and change the files of one folder |
 //! | `project` | the module `project`: workers, tools, subagents and skills in the files of a folder; included in `cli` |
+//! | `mcp` | the module `mcp`: serves tools over MCP, and makes toolsets of the tools of MCP servers |
 //! | `http` | `toolsets::http`: a tool that fetches pages and files of the web |
 //! | `shell` | `toolsets::shell`: a tool that runs commands, in a sandbox where there is one |
 //! | `user_input` | `toolsets::user_input`: a tool with which models ask the user |
@@ -138,6 +139,8 @@ pub use serde_json::{Value, json};
 #[cfg(feature = "cli")]
 pub use self::app::cli;
 pub use self::app::harden;
+#[cfg(feature = "mcp")]
+pub use self::app::mcp;
 #[cfg(feature = "project")]
 pub use self::app::project;
 #[cfg(feature = "testing")]

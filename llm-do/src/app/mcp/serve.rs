@@ -1,0 +1,1 @@
+//! What is linked, as tools of an MCP server.
