@@ -19,6 +19,8 @@ mod init;
 mod input;
 mod journal;
 mod keyboard;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod output;
 mod progress;
 mod project;
@@ -134,6 +136,8 @@ impl Cli {
             Command::Chat(options) => chat::chat(builder, *options, runs_projects),
             Command::Tools(options) => tools::list(builder, &options, runs_projects),
             Command::Check(options) => check::check(builder, &options, runs_projects),
+            #[cfg(feature = "mcp")]
+            Command::Mcp(options) => mcp::serve(builder, &options, runs_projects),
             Command::Config(options) => config::config(builder, &options.command, runs_projects),
             Command::Init(options) => init::init(&options),
             Command::Completions(options) => generate::completions(options.shell),

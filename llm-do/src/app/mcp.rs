@@ -5,3 +5,5 @@
 mod client;
 mod serve;
 mod snapshot;
+
+pub use self::serve::{HttpOptions, McpHttpService, McpService, ServeError};

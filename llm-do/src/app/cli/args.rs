@@ -1,6 +1,8 @@
 //! The commands and options of the command line.
 
 mod config;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod session;
 
 use std::path::PathBuf;
@@ -8,6 +10,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(super) use self::config::{ConfigCommand, ConfigOptions, ConfigPathOptions, ConfigShowOptions};
+#[cfg(feature = "mcp")]
+pub(super) use self::mcp::McpOptions;
 pub(super) use self::session::SessionOptions;
 use super::flags::Flag;
 use super::output::Format;
@@ -45,6 +49,12 @@ pub(super) enum Command {
     Tools(ToolsOptions),
     /// Check names, toolsets, state and models without running anything; warnings go to standard error.
     Check(CheckOptions),
+    /// Serve tools, workers and entries to MCP clients.
+    ///
+    /// What needs approval is asked of the client's user.
+    #[cfg(feature = "mcp")]
+    #[command(after_help = MCP_EXAMPLES)]
+    Mcp(Box<McpOptions>),
     /// Show the settings of this program, or where their files are.
     Config(ConfigOptions),
     /// Write the files of a new project, or of a new application in Rust, into a folder.
@@ -86,6 +96,12 @@ const RUN_EXAMPLES: &str = "Examples:
   run main --path src/lib.rs      an entry, with an argument by name
   run --project DIR --model openai:gpt-5-mini \"Hello\"
   run --journal run.jsonl -v      record the run, or resume it, and show calls";
+
+#[cfg(feature = "mcp")]
+const MCP_EXAMPLES: &str = "Examples:
+  mcp --tools add,main             for a client that starts this program
+  mcp --http 127.0.0.1:8080        for clients of this machine
+  mcp --http 0.0.0.0:8080 --host tools.example.com --token-file token";
 
 const CALL_EXAMPLES: &str = "Examples:
   call project_read_file --path a.txt      arguments by name
@@ -280,6 +296,8 @@ mod tests {
             let part = match name {
                 "run" | "call" => run,
                 "chat" => chat,
+                #[cfg(feature = "mcp")]
+                "mcp" if chat.contains(&format!("`--{}`", "model")) => &[row.expect("no row for `mcp`"), chat].concat(),
                 // The rows of its commands are checked below.
                 "config" => continue,
                 _ => row.unwrap_or_else(|| panic!("no row for `{name}`")),

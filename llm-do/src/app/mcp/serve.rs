@@ -1,1 +1,240 @@
 //! What is linked, as tools of an MCP server.
+
+mod advance;
+mod ask;
+mod client;
+#[expect(deprecated, reason = "the protocol keeps log entries until 2027-07-28 at least")]
+mod handler;
+mod http;
+#[expect(deprecated, reason = "the protocol keeps log entries until 2027-07-28 at least")]
+mod log;
+mod offer;
+mod open_call;
+mod parked;
+#[expect(deprecated, reason = "the protocol keeps log entries until 2027-07-28 at least")]
+mod report;
+mod result;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::ServiceExt;
+use rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
+use rmcp::task_manager::TaskManager;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use self::handler::Handler;
+pub use self::http::{HttpOptions, McpHttpService};
+use self::offer::Offer;
+use self::parked::ParkedCalls;
+use crate::session::runtime::Runtime;
+
+/// Serves the tools, workers and entries of a runtime to MCP clients.
+///
+/// Each is a tool of the server, with its description, its schemas and hints about its effect. A call of a client takes
+/// the path of every call, and is approved like a call of a model: what the rules do not allow in advance is asked of the
+/// client's user, by a form of the protocol. A client without forms gets a denial with the reason. Questions of
+/// [`CallContext::request_user_input`](crate::CallContext::request_user_input) are asked in the same way.
+///
+/// It speaks the protocol of 2026-07-28, and the versions before, which begin with `initialize`.
+///
+/// # Examples
+///
+/// ```no_run,standalone_crate
+/// use llm_do::prelude::*;
+/// use llm_do::mcp::McpService;
+///
+/// /// Count the words of a text.
+/// #[tool(effect = read_only)]
+/// fn count_words(text: &str) -> usize {
+///     text.split_whitespace().count()
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// let runtime = Runtime::builder().build()?;
+/// McpService::new(runtime).only(["count_words"])?.serve_stdio().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "it serves nothing until one of its `serve` methods is awaited"]
+pub struct McpService {
+    runtime: Runtime,
+    offer: Offer,
+    name: String,
+    version: String,
+    instructions: Option<String>,
+    asks_client: bool,
+    answer_timeout: Duration,
+    task_after: Duration,
+    task_expiry: Duration,
+}
+
+/// What all connections of a service share.
+#[derive(Debug)]
+struct Shared {
+    runtime: Runtime,
+    offer: Offer,
+    info: ServerConfig,
+    parked: ParkedCalls,
+    tasks: Tasks,
+    asks_client: bool,
+    task_after: Duration,
+    task_expiry: Duration,
+}
+
+impl McpService {
+    /// Offers everything in the runtime's registry.
+    pub fn new(runtime: Runtime) -> Self {
+        Self {
+            offer: Offer::everything(runtime.registry()),
+            runtime,
+            name: "llm-do".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            instructions: None,
+            asks_client: true,
+            answer_timeout: Duration::from_mins(10),
+            task_after: Duration::from_secs(5),
+            task_expiry: Duration::from_hours(1),
+        }
+    }
+
+    /// Offers only the items and toolsets with these names. Default: everything.
+    ///
+    /// What is not offered can still be called by what is.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for an unknown name.
+    pub fn only(mut self, names: impl IntoIterator<Item: Into<String>>) -> Result<Self, ServeError> {
+        let names: Vec<_> = names.into_iter().map(Into::into).collect();
+        self.offer = self.offer.only(self.runtime.registry(), &names)?;
+        Ok(self)
+    }
+
+    /// Offers only what changes nothing: items with the effect `read_only`. Default: false.
+    pub fn read_only(mut self) -> Self {
+        self.offer = self.offer.read_only();
+        self
+    }
+
+    /// Sets the name and the version that clients show. Default: those of this crate.
+    pub fn name(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        (self.name, self.version) = (name.into(), version.into());
+        self
+    }
+
+    /// Sets a text that tells the client's model how to use the tools. Default: none.
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = Some(instructions.into());
+        self
+    }
+
+    /// Lets the approver and the input handler of the runtime decide and answer. Default: the user of the client does.
+    pub fn ask_runtime(mut self) -> Self {
+        self.asks_client = false;
+        self
+    }
+
+    /// Sets how long a call waits for an answer of its client, before it is cancelled. Default: 10 minutes.
+    pub fn answer_timeout(mut self, timeout: Duration) -> Self {
+        self.answer_timeout = timeout;
+        self
+    }
+
+    /// Sets after which time the call of a worker or an entry becomes a task, which the client polls. Default: 5 seconds.
+    ///
+    /// Only for clients with the extension `io.modelcontextprotocol/tasks`; others wait for the result.
+    pub fn task_after(mut self, time: Duration) -> Self {
+        self.task_after = time;
+        self
+    }
+
+    /// Sets how long a task lives, from its start: then it is cancelled, and its result is gone. Default: 1 hour.
+    pub fn task_expiry(mut self, time: Duration) -> Self {
+        self.task_expiry = time;
+        self
+    }
+
+    /// Serves one client on standard input and output, until the client closes them.
+    ///
+    /// Nothing else may be written to standard output.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the client does not speak the protocol.
+    pub async fn serve_stdio(self) -> Result<(), ServeError> {
+        self.serve(tokio::io::stdin(), tokio::io::stdout()).await
+    }
+
+    /// Serves one client on a pair of streams, such as a socket, until the client closes them.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the client does not speak the protocol.
+    pub async fn serve<R, W>(self, input: R, output: W) -> Result<(), ServeError>
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let handler = Handler::new(Arc::new(self.into_shared()));
+        let serving = handler.serve((input, output)).await;
+        let serving = serving.map_err(|error| ServeError::new(format!("the client does not speak MCP: {error}")))?;
+        serving.waiting().await.map_err(|error| ServeError::new(error.to_string()))?;
+        Ok(())
+    }
+
+    #[expect(deprecated, reason = "the protocol keeps log entries until 2027-07-28 at least")]
+    fn into_shared(self) -> Shared {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_logging().enable_tasks().build();
+        let mut info = ServerConfig::new(capabilities);
+        info.server_info = Implementation::new(self.name, self.version);
+        info.instructions = self.instructions;
+        Shared {
+            runtime: self.runtime,
+            offer: self.offer,
+            info,
+            parked: ParkedCalls::new(self.answer_timeout),
+            tasks: Tasks(TaskManager::new()),
+            asks_client: self.asks_client,
+            task_after: self.task_after,
+            task_expiry: self.task_expiry,
+        }
+    }
+}
+
+/// The tasks of all clients; they end with the service.
+struct Tasks(TaskManager);
+
+impl std::ops::Deref for Tasks {
+    type Target = TaskManager;
+
+    fn deref(&self) -> &TaskManager {
+        &self.0
+    }
+}
+
+impl Drop for Tasks {
+    fn drop(&mut self) {
+        self.0.shutdown();
+    }
+}
+
+impl fmt::Debug for Tasks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tasks").field("running", &self.0.running_task_count()).finish_non_exhaustive()
+    }
+}
+
+/// Why tools could not be served.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct ServeError(String);
+
+impl ServeError {
+    fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}

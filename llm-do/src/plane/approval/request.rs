@@ -39,7 +39,8 @@ pub struct ApprovalRequest {
     pub run: Arc<str>,
     /// The id of the call, as in its events.
     pub call: u64,
-    /// The id of the calling call; `None` for a root call, which never needs approval.
+    /// The id of the calling call; `None` for a root call, which needs approval only if it is
+    /// [gated](crate::runtime::Start::gated).
     pub parent: Option<u64>,
     /// The tool's template for [`summary`](Self::summary): a text with `{argument}` for a value.
     pub template: Option<Arc<str>>,

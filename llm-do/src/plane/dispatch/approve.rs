@@ -36,7 +36,8 @@ impl Run {
         tool: &Arc<Registered>,
         prepared: &Prepared,
     ) -> Result<Option<Box<RequiredApproval>>, CallError> {
-        let by_user = Some(&RuleSource::User).filter(|_| ctx.frame().by == Caller::User);
+        let is_users = ctx.frame().by == Caller::User && !self.settings.gates_root;
+        let by_user = Some(&RuleSource::User).filter(|_| is_users);
         // The common case: no arguments are written, and no request is built.
         if let Some(source) = by_user.or_else(|| self.approvals().pre_approved(tool)) {
             emit_decision(ctx, source, &Answer::approved(DecidedBy::Policy));

@@ -27,6 +27,8 @@ pub(crate) struct RunSettings {
     pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     /// In addition to that of the runtime.
     pub(crate) cancellation: Option<CancellationToken>,
+    /// Whether the root call needs approval like any other.
+    pub(crate) gates_root: bool,
 }
 
 impl RunSettings {

@@ -117,6 +117,35 @@ impl<T, C> Start<T, C> {
         self
     }
 
+    /// Requires approval of the root call too, by the rules for calls that models or code make. Default: the user's own
+    /// call needs none.
+    ///
+    /// For a call that comes from outside of the program, such as from a client of a server.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use llm_do::prelude::*;
+    ///
+    /// /// Delete a file.
+    /// #[tool(effect = destructive)]
+    /// fn delete(path: String) -> String {
+    ///     format!("deleted {path}")
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let runtime = Runtime::builder().build()?;
+    /// let start = runtime.start_named("delete", llm_do::json!({ "path": "old.txt" })).gated();
+    /// assert!(start.await.unwrap_err().is_denied(), "nobody can approve it");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn gated(mut self) -> Self {
+        self.root.settings.gates_root = true;
+        self
+    }
+
     /// Sets the handler of questions that the tools of this run ask the user, replacing the runtime's.
     pub fn input_handler(mut self, handler: impl InputHandler + 'static) -> Self {
         self.root.settings.input_handler = Some(Arc::new(handler));

@@ -1,0 +1,39 @@
+//! The options of `mcp`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::SessionOptions;
+
+#[derive(Args, Debug)]
+pub(in crate::app::cli) struct McpOptions {
+    /// Serve clients over HTTP at this address and the path /mcp; default: one client on standard input and output.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(in crate::app::cli) http: Option<SocketAddr>,
+    /// Offer only the tools, workers, entries and toolsets with these names, separated by commas; may be given several
+    /// times. Default: everything.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(in crate::app::cli) tools: Vec<String>,
+    /// Offer only what changes nothing.
+    #[arg(long)]
+    pub(in crate::app::cli) read_only: bool,
+    /// Require the bearer token in this file; default: that in `LLM_DO_MCP_TOKEN`.
+    #[arg(long, value_name = "FILE", requires = "http")]
+    pub(in crate::app::cli) token_file: Option<PathBuf>,
+    /// Accept requests without a token, although the address is reachable from other machines.
+    #[arg(long, requires = "http", conflicts_with = "token_file")]
+    pub(in crate::app::cli) unauthenticated: bool,
+    /// Accept requests to this host, `name` or `name:port`; may be given several times. Default: this machine only.
+    #[arg(long, value_name = "HOST", requires = "http")]
+    pub(in crate::app::cli) host: Vec<String>,
+    /// Accept requests of web pages of this origin, `https://name:port`; may be given several times.
+    #[arg(long, value_name = "ORIGIN", requires = "http")]
+    pub(in crate::app::cli) origin: Vec<String>,
+    /// Ask the user at this terminal for approvals and answers, instead of the user of the client.
+    #[arg(long, requires = "http")]
+    pub(in crate::app::cli) ask_here: bool,
+    #[command(flatten)]
+    pub(in crate::app::cli) session: SessionOptions,
+}

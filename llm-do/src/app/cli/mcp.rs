@@ -1,0 +1,92 @@
+//! `mcp`: serves tools, workers and entries to MCP clients.
+
+use std::io::{self, IsTerminal, Write};
+use std::net::SocketAddr;
+
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::CommandError;
+use super::args::McpOptions;
+use super::progress::Progress;
+use super::run::{block_on, configure};
+use crate::app::mcp::{HttpOptions, McpService};
+use crate::session::runtime::RuntimeBuilder;
+
+/// The variable with the token of HTTP clients.
+const TOKEN: &str = "LLM_DO_MCP_TOKEN";
+
+/// Serves what is linked, and the files that the options name, until the client or the user ends it.
+pub(super) fn serve(builder: RuntimeBuilder, options: &McpOptions, runs_projects: bool) -> Result<(), CommandError> {
+    let mut settings = options.session.settings().read(options.session.items.project.as_deref())?;
+    let (mut builder, entries) = options.session.add_files(builder, &mut settings, runs_projects)?;
+    let registry = builder.collect().map_err(CommandError::from_error)?;
+    let progress = Progress::new(settings.verbosity());
+    let token = builder.cancellation_token();
+    let builder = configure(builder, &settings, &entries, &progress);
+    progress.show_panics();
+    let service = service(McpService::new(builder.build_on(registry).map_err(CommandError::from_error)?), options)?;
+    block_on(&token, async {
+        match options.http {
+            Some(address) => over_http(service, address, http_options(options, &token)?).await,
+            None => over_stdio(service, &token).await,
+        }
+    })?
+}
+
+fn service(service: McpService, options: &McpOptions) -> Result<McpService, CommandError> {
+    let fault = |error: crate::app::mcp::ServeError| CommandError::Usage(format!("--tools: {error}"));
+    let mut service = if options.tools.is_empty() { service } else { service.only(&options.tools).map_err(fault)? };
+    if options.read_only {
+        service = service.read_only();
+    }
+    Ok(if options.ask_here { service.ask_runtime() } else { service })
+}
+
+async fn over_stdio(service: McpService, token: &CancellationToken) -> Result<(), CommandError> {
+    if io::stdin().is_terminal() {
+        // Ignored, here and below: standard error may be closed.
+        let _ =
+            writeln!(io::stderr(), "serving MCP on standard input and output, for a client that starts this program");
+    }
+    tokio::select! {
+        served = service.serve_stdio() => served.map_err(CommandError::from_error),
+        () = token.cancelled() => Ok(()),
+    }
+}
+
+async fn over_http(service: McpService, address: SocketAddr, http: HttpOptions) -> Result<(), CommandError> {
+    let fault = |error: io::Error| CommandError::Error(format!("cannot listen on {address}: {error}"));
+    let listener = TcpListener::bind(address).await.map_err(fault)?;
+    let address = listener.local_addr().map_err(fault)?;
+    let _ = writeln!(io::stderr(), "serving MCP at http://{address}/mcp");
+    service
+        .serve_http(listener, http)
+        .await
+        .map_err(|error| CommandError::Usage(format!("{error} (--token-file or --unauthenticated, and --host)")))
+}
+
+fn http_options(options: &McpOptions, token: &CancellationToken) -> Result<HttpOptions, CommandError> {
+    let mut http = HttpOptions::default().cancellation(token.clone());
+    http = options.host.iter().fold(http, |http, host| http.host(host));
+    http = options.origin.iter().fold(http, |http, origin| http.origin(origin));
+    Ok(match secret(options)? {
+        Some(secret) => http.token(secret),
+        None if options.unauthenticated => http.allow_unauthenticated(),
+        None => http,
+    })
+}
+
+/// Reads the token of HTTP clients, if there is one.
+fn secret(options: &McpOptions) -> Result<Option<String>, CommandError> {
+    let Some(path) = &options.token_file else {
+        return Ok(std::env::var(TOKEN)
+            .ok()
+            .filter(|token| !token.trim().is_empty())
+            .filter(|_| !options.unauthenticated));
+    };
+    let fault = |fault: &str| CommandError::Usage(format!("--token-file {}: {fault}", path.display()));
+    let token = std::fs::read_to_string(path).map_err(|error| fault(&error.to_string()))?;
+    let token = token.trim();
+    if token.is_empty() { Err(fault("the file is empty")) } else { Ok(Some(token.to_owned())) }
+}

@@ -1,0 +1,114 @@
+//! Answers the requests of one client.
+
+use std::sync::{Arc, Mutex};
+
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, GetTaskParams, GetTaskResult,
+    ListToolsResult, LoggingLevel, PaginatedRequestParams, ServerConfig, SetLevelRequestParams, Tool, UpdateTaskParams,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::Value;
+
+use super::Shared;
+use super::advance::Waiting;
+use super::client::Client;
+use super::open_call::{OpenCall, Wanted};
+use super::report::Reports;
+use crate::base::mutex::IgnorePoison;
+
+/// How long clients may keep the list of tools: it changes only with the process.
+const LIST_TTL_MS: u64 = 300_000;
+
+/// The server of one connection, or of one request where connections have no state.
+#[derive(Clone, Debug)]
+pub(super) struct Handler {
+    pub(super) shared: Arc<Shared>,
+    /// The level that the client set for its session, before requests had their own.
+    level: Arc<Mutex<Option<LoggingLevel>>>,
+}
+
+impl Handler {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared, level: Arc::default() }
+    }
+
+    fn reports(&self, context: &RequestContext<RoleServer>) -> Reports {
+        Reports::of(context, *self.level.lock().ignore_poison())
+    }
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        self.shared.info.clone()
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = self.shared.offer.iter().map(|offered| offered.tool.clone()).collect();
+        let mut list = ListToolsResult::with_all_items(tools);
+        list.ttl_ms = Some(LIST_TTL_MS);
+        list.cache_scope = Some(CacheScope::Public);
+        Ok(list)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.shared.offer.get(name).map(|offered| offered.tool.clone())
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(offered) = self.shared.offer.get(&request.name) else {
+            let hint = self.shared.offer.hint(&request.name);
+            return Err(ErrorData::invalid_params(format!("unknown tool `{}`{hint}", request.name), None));
+        };
+        let client = Client::of(&context);
+        let reports = self.reports(&context);
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let binding = binding(&client, &request.name, &arguments);
+        let (call, asks) = match request.request_state {
+            Some(state) => self.shared.parked.resume(&state, request.input_responses, &binding)?,
+            None => {
+                let wanted = Wanted {
+                    asks_client: self.shared.asks_client,
+                    has_reports: reports.is_wanted(),
+                    trace_parent: context.meta.get_traceparent().map(str::to_owned),
+                };
+                (OpenCall::start(&self.shared.runtime, &request.name, arguments, &wanted), Vec::new())
+            }
+        };
+        self.shared.advance(offered, call, asks, Waiting { client, reports, context, binding }).await
+    }
+
+    async fn set_level(&self, request: SetLevelRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        *self.level.lock().ignore_poison() = Some(request.level);
+        Ok(())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.shared.tasks.get_task(&request.task_id).map(GetTaskResult::new)
+    }
+
+    async fn update_task(&self, request: UpdateTaskParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.shared.tasks.update_task(&request.task_id, request.input_responses)
+    }
+
+    async fn cancel_task(&self, request: CancelTaskParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.shared.tasks.cancel_task(&request.task_id)
+    }
+}
+
+/// Returns what binds the state of a call to its request: nobody else, and no other call, can use it.
+fn binding(client: &Client, tool: &str, arguments: &Value) -> Vec<u8> {
+    serde_json::json!([client.principal, tool, arguments]).to_string().into_bytes()
+}

@@ -1,0 +1,253 @@
+//! Serves clients over HTTP: who may connect, and from where.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::Router;
+use axum::body::Body;
+use axum::routing::get;
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http::{HeaderValue, Request, Response, StatusCode, header};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::{Value, json};
+use subtle::ConstantTimeEq;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::handler::Handler;
+use super::{McpService, ServeError};
+
+/// The path of the server in [`McpService::serve_http`].
+const PATH: &str = "/mcp";
+/// The path of the description of who issues tokens (RFC 9728).
+const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
+
+/// The origins of web pages that this machine serves.
+const LOOPBACK_ORIGINS: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
+
+/// Decides whether a bearer token is valid.
+type CheckToken = dyn Fn(&str) -> bool + Send + Sync;
+
+/// Who may connect to a service over HTTP, and from where.
+///
+/// By default, a request needs no token, and only programs on this machine can connect.
+#[derive(Clone, Default)]
+#[must_use]
+pub struct HttpOptions {
+    check: Option<Arc<CheckToken>>,
+    authorization_servers: Vec<String>,
+    hosts: Vec<String>,
+    origins: Vec<String>,
+    max_body_bytes: Option<usize>,
+    is_open: bool,
+    cancellation: CancellationToken,
+}
+
+impl HttpOptions {
+    /// Requires this bearer token. Default: none.
+    pub fn token(self, token: impl Into<String>) -> Self {
+        let token = token.into();
+        self.check_token(move |given| bool::from(given.as_bytes().ct_eq(token.as_bytes())))
+    }
+
+    /// Requires a bearer token that this function accepts, such as one of an OAuth server. Default: none.
+    pub fn check_token(mut self, check: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        self.check = Some(Arc::new(check));
+        self
+    }
+
+    /// Names an OAuth server that issues tokens: clients find it in the metadata of the service (RFC 9728). Default: none.
+    pub fn authorization_server(mut self, url: impl Into<String>) -> Self {
+        self.authorization_servers.push(url.into());
+        self
+    }
+
+    /// Accepts requests to this host, `name` or `name:port`. Default: `localhost`, `127.0.0.1` and `::1`.
+    ///
+    /// Other hosts are refused, so that a web page cannot reach the service by a name of its own (DNS rebinding).
+    pub fn host(mut self, host: impl Into<String>) -> Self {
+        self.hosts.push(host.into());
+        self
+    }
+
+    /// Accepts requests of web pages of this origin, `https://name:port`. Default: pages that this machine serves over HTTP.
+    pub fn origin(mut self, origin: impl Into<String>) -> Self {
+        self.origins.push(origin.into());
+        self
+    }
+
+    /// Sets the maximum size of a request, in bytes. Default: 4 MiB.
+    pub fn max_body_bytes(mut self, bytes: usize) -> Self {
+        self.max_body_bytes = Some(bytes);
+        self
+    }
+
+    /// Allows [`McpService::serve_http`] to listen beyond this machine without a token. Default: false.
+    pub fn allow_unauthenticated(mut self) -> Self {
+        self.is_open = true;
+        self
+    }
+
+    /// Ends the service once `token` is cancelled. Default: never.
+    pub fn cancellation(mut self, token: CancellationToken) -> Self {
+        self.cancellation = token;
+        self
+    }
+
+    fn config(&self) -> StreamableHttpServerConfig {
+        let mut config = StreamableHttpServerConfig::default();
+        config.cancellation_token = self.cancellation.clone();
+        if !self.hosts.is_empty() {
+            config.allowed_hosts.clone_from(&self.hosts);
+        }
+        let origins = LOOPBACK_ORIGINS.into_iter().map(str::to_owned).chain(self.origins.iter().cloned());
+        config = config.with_allowed_origins(origins);
+        if let Some(bytes) = self.max_body_bytes {
+            config.max_request_body_bytes = bytes;
+        }
+        config
+    }
+
+    /// Checks that an address may be listened on.
+    fn check_address(&self, address: SocketAddr) -> Result<(), ServeError> {
+        if address.ip().is_loopback() {
+            return Ok(());
+        }
+        if self.check.is_none() && !self.is_open {
+            return Err(ServeError::new(format!(
+                "{address} is reachable from other machines: require a token, or allow requests without one"
+            )));
+        }
+        if self.hosts.is_empty() {
+            return Err(ServeError::new(format!("{address} is reachable by other names: name the hosts to accept")));
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for HttpOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let has_token = self.check.is_some();
+        f.debug_struct("HttpOptions").field("has_token", &has_token).field("hosts", &self.hosts).finish_non_exhaustive()
+    }
+}
+
+/// A service over HTTP, to be mounted in a router: a tower service.
+///
+/// A request is an HTTP request of the transport "streamable HTTP". Its token is checked first.
+#[derive(Clone)]
+pub struct McpHttpService {
+    service: StreamableHttpService<Handler, LocalSessionManager>,
+    options: HttpOptions,
+}
+
+impl fmt::Debug for McpHttpService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpHttpService").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl McpService {
+    /// Returns a tower service that speaks the protocol over HTTP, for a route of your own router.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use llm_do::prelude::*;
+    /// use llm_do::mcp::{HttpOptions, McpService};
+    ///
+    /// # fn main() -> Result<()> {
+    /// let service = McpService::new(Runtime::builder().build()?).http(HttpOptions::default().token("secret"));
+    /// let router: axum::Router = axum::Router::new().route_service("/mcp", service);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn http(self, options: HttpOptions) -> McpHttpService {
+        let shared = Arc::new(self.into_shared());
+        let handler = move || Ok(Handler::new(Arc::clone(&shared)));
+        let service = StreamableHttpService::new(handler, Arc::new(LocalSessionManager::default()), options.config());
+        McpHttpService { service, options }
+    }
+
+    /// Serves clients over HTTP at the path `/mcp`, until the options' token is cancelled.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the listener is reachable from other machines, and the options neither require a token nor
+    /// allow requests without one, or name no host.
+    pub async fn serve_http(self, listener: TcpListener, options: HttpOptions) -> Result<(), ServeError> {
+        let address = listener.local_addr().map_err(|error| ServeError::new(error.to_string()))?;
+        options.check_address(address)?;
+        let (cancellation, metadata) = (options.cancellation.clone(), options.metadata(address));
+        let mut router = Router::new().route_service(PATH, self.http(options));
+        if let Some(metadata) = metadata {
+            router = router.route(METADATA_PATH, get(move || async move { axum::Json(metadata) }));
+        }
+        let serving = axum::serve(listener, router).with_graceful_shutdown(cancellation.cancelled_owned());
+        serving.await.map_err(|error| ServeError::new(error.to_string()))
+    }
+}
+
+impl HttpOptions {
+    /// Returns the metadata of the service as a resource that OAuth protects.
+    fn metadata(&self, address: SocketAddr) -> Option<Value> {
+        let host = self.hosts.first().cloned().unwrap_or_else(|| address.to_string());
+        (!self.authorization_servers.is_empty()).then(|| {
+            json!({
+                "resource": format!("http://{host}{PATH}"),
+                "authorization_servers": self.authorization_servers,
+                "bearer_methods_supported": ["header"],
+            })
+        })
+    }
+
+    /// Returns whether a request has a valid token, if one is required.
+    fn accepts<B>(&self, request: &Request<B>) -> bool {
+        let Some(check) = &self.check else { return true };
+        let authorization = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let token = authorization
+            .and_then(|value| value.split_once(' '))
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        token.is_some_and(|(_, token)| check(token.trim()))
+    }
+
+    fn refusal(&self) -> Response<Body> {
+        let mut response = Response::new(Body::from("a valid bearer token is required\n"));
+        *response.status_mut() = StatusCode::UNAUTHORIZED;
+        let challenge = match self.authorization_servers.is_empty() {
+            true => HeaderValue::from_static("Bearer"),
+            false => HeaderValue::from_str(&format!("Bearer resource_metadata=\"{METADATA_PATH}\""))
+                .unwrap_or(HeaderValue::from_static("Bearer")),
+        };
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        response
+    }
+}
+
+impl<B> tower_service::Service<Request<B>> for McpHttpService
+where
+    B: http_body::Body<Data = Bytes, Error: fmt::Display> + Send + 'static,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        if !self.options.accepts(&request) {
+            let refusal = self.options.refusal();
+            return Box::pin(async move { Ok(refusal) });
+        }
+        let service = self.service.clone();
+        Box::pin(async move { Ok(service.handle(request).await.map(Body::new)) })
+    }
+}

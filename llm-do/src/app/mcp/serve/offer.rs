@@ -1,0 +1,109 @@
+//! Which items are offered, and how their tools are described.
+
+use std::sync::Arc;
+
+use llm_do_worker_file::did_you_mean;
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::Value;
+
+use super::ServeError;
+use crate::declare::tool::Effect;
+use crate::plane::registry::{Registered, Registry};
+
+/// The items that clients see, sorted by name.
+#[derive(Clone, Debug)]
+pub(super) struct Offer(Vec<Offered>);
+
+/// An item with the description that clients get.
+#[derive(Clone, Debug)]
+pub(super) struct Offered {
+    pub(super) item: Arc<Registered>,
+    pub(super) tool: Tool,
+}
+
+impl Offer {
+    /// Offers everything in the registry.
+    pub(super) fn everything(registry: &Registry) -> Self {
+        Self(registry.iter().map(Offered::new).collect())
+    }
+
+    /// Keeps the items with these names, and those of the toolsets with these names.
+    pub(super) fn only(mut self, registry: &Registry, names: &[String]) -> Result<Self, ServeError> {
+        let members = |name: &str| {
+            let toolset = registry.toolsets().find(|(toolset, ..)| *toolset == name);
+            toolset.map(|(_, _, members)| members.iter().map(|member| member.tool().to_owned()).collect::<Vec<_>>())
+        };
+        let mut kept = Vec::new();
+        for name in names {
+            if self.get(name).is_some() {
+                kept.push(name.clone());
+            } else if let Some(members) = members(name) {
+                kept.extend(members);
+            } else {
+                let known = registry.iter().map(|item| item.name()).chain(registry.toolsets().map(|(name, ..)| name));
+                let hint = did_you_mean(name, known);
+                return Err(ServeError::new(format!("unknown tool, worker, entry or toolset `{name}`{hint}")));
+            }
+        }
+        self.0.retain(|offered| kept.iter().any(|name| name == offered.item.name()));
+        Ok(self)
+    }
+
+    /// Keeps the items that change nothing.
+    pub(super) fn read_only(mut self) -> Self {
+        self.0.retain(|offered| offered.item.effect() == Effect::ReadOnly);
+        self
+    }
+
+    /// Returns the item of this name.
+    pub(super) fn get(&self, name: &str) -> Option<&Offered> {
+        self.0.binary_search_by(|offered| offered.item.name().cmp(name)).ok().map(|index| &self.0[index])
+    }
+
+    /// Returns an error message for an unknown name.
+    pub(super) fn hint(&self, name: &str) -> String {
+        did_you_mean(name, self.0.iter().map(|offered| offered.item.name()))
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Offered> {
+        self.0.iter()
+    }
+}
+
+impl Offered {
+    fn new(item: &Arc<Registered>) -> Self {
+        let parameters = object(item.parameters().clone());
+        let mut tool = Tool::new(item.name().to_owned(), item.description().to_owned(), parameters);
+        tool = tool.with_title(title(item.name())).with_annotations(annotations(item.effect()));
+        // Text is in the content of a result: a schema would only repeat that it is text.
+        if let Some(output) = item.output().filter(|output| output["type"] != "string") {
+            tool = tool.with_raw_output_schema(object(output));
+        }
+        Self { item: Arc::clone(item), tool }
+    }
+}
+
+fn object(schema: Value) -> Arc<JsonObject> {
+    match schema {
+        Value::Object(schema) => Arc::new(schema),
+        _ => Arc::default(),
+    }
+}
+
+/// Returns the name as a person would write it: `read_file` becomes `Read file`.
+fn title(name: &str) -> String {
+    let words = name.replace(['_', '-'], " ");
+    let mut letters = words.trim().chars();
+    letters.next().map_or_else(|| name.to_owned(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Translates an effect into the protocol's hints, whose defaults assume the worst.
+fn annotations(effect: Effect) -> ToolAnnotations {
+    let hints = ToolAnnotations::new();
+    match effect {
+        Effect::ReadOnly => hints.read_only(true).destructive(false).idempotent(true),
+        Effect::Idempotent => hints.read_only(false).destructive(false).idempotent(true),
+        Effect::Destructive => hints.read_only(false).destructive(true).idempotent(false),
+        Effect::Undeclared => hints.read_only(false),
+    }
+}

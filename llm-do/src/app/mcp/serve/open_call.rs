@@ -1,0 +1,149 @@
+//! A call that a client made and that runs, until it finishes or asks its client something.
+
+use std::future::IntoFuture;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::ask::{Ask, Asker};
+use super::report::Reports;
+use crate::base::error::CallError;
+use crate::declare::tool::ToolReturn;
+use crate::observe::event::{Event, EventReceiver, event_channel};
+use crate::session::runtime::{RunHandle, Runtime};
+
+/// How many events wait for a client that is slow.
+const EVENT_CAPACITY: usize = 256;
+
+/// A run on behalf of a client; dropping it cancels the run.
+#[derive(Debug)]
+pub(super) struct OpenCall {
+    name: String,
+    run: JoinHandle<Result<ToolReturn, CallError>>,
+    handle: RunHandle,
+    asks: mpsc::UnboundedReceiver<Ask>,
+    events: Option<EventReceiver>,
+}
+
+/// What happened next in a call.
+#[derive(Debug)]
+pub(super) enum Step {
+    Finished(Result<ToolReturn, CallError>),
+    /// It asks its client; never empty.
+    Asked(Vec<Ask>),
+}
+
+impl OpenCall {
+    /// Starts a gated run; with `asks_client`, its approvals and questions are asked here instead of in the runtime.
+    pub(super) fn start(runtime: &Runtime, name: &str, arguments: Value, wanted: &Wanted) -> Self {
+        let (asker, asks) = Asker::new();
+        let mut start = runtime.start_named(name, arguments).with_files().gated();
+        if wanted.asks_client {
+            start = start.approver(asker.clone()).input_handler(asker);
+        }
+        let mut events = None;
+        if wanted.has_reports {
+            let (sink, receiver) = event_channel(EVENT_CAPACITY);
+            start = start.sink(sink);
+            events = Some(receiver);
+        }
+        let handle = start.handle();
+        let run = tokio::spawn(wanted.traced(name, start.into_future()));
+        Self { name: name.to_owned(), run, handle, asks, events }
+    }
+
+    /// Waits until the call finishes or asks something, and reports its events meanwhile.
+    ///
+    /// It is cancel safe.
+    pub(super) async fn next(&mut self, reports: &mut Reports) -> Step {
+        self.step(Some(reports)).await
+    }
+
+    /// Waits like [`next`](Self::next), without reports.
+    pub(super) async fn next_unreported(&mut self) -> Step {
+        self.events = None;
+        self.step(None).await
+    }
+
+    async fn step(&mut self, mut reports: Option<&mut Reports>) -> Step {
+        loop {
+            tokio::select! {
+                biased;
+                Some(event) = next_event(&mut self.events) => report(&mut reports, &event).await,
+                Some(ask) = self.asks.recv() => {
+                    let others = std::iter::from_fn(|| self.asks.try_recv().ok());
+                    let asks: Vec<_> = std::iter::once(ask).chain(others).filter(Ask::is_open).collect();
+                    if !asks.is_empty() {
+                        return Step::Asked(asks);
+                    }
+                }
+                result = &mut self.run => {
+                    while let Some(event) = self.events.as_mut().and_then(EventReceiver::try_recv) {
+                        report(&mut reports, &event).await;
+                    }
+                    // The run has no panic of its own: only the end of the async runtime stops it.
+                    let stopped = |_| Err(CallError::Cancelled { tool: self.name.clone() });
+                    return Step::Finished(result.unwrap_or_else(stopped));
+                }
+            }
+        }
+    }
+}
+
+impl Drop for OpenCall {
+    fn drop(&mut self) {
+        self.handle.cancel();
+    }
+}
+
+async fn next_event(events: &mut Option<EventReceiver>) -> Option<Arc<Event>> {
+    match events {
+        Some(receiver) => receiver.recv().await,
+        None => None,
+    }
+}
+
+async fn report(reports: &mut Option<&mut Reports>, event: &Arc<Event>) {
+    if let Some(reports) = reports {
+        reports.send(event).await;
+    }
+}
+
+/// What a client wants of a call.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    /// Whether approvals and questions go to the client.
+    pub(super) asks_client: bool,
+    /// Whether it wants any of the events.
+    pub(super) has_reports: bool,
+    /// The client's trace, as in the W3C's header `traceparent`.
+    pub(super) trace_parent: Option<String>,
+}
+
+impl Wanted {
+    /// Puts the spans of a run into one that names the client's trace.
+    #[cfg(feature = "tracing")]
+    fn traced<F: Future>(&self, name: &str, run: F) -> impl Future<Output = F::Output> + use<F> {
+        use tracing::Instrument;
+
+        let parent = self.trace_parent.as_deref();
+        let span = tracing::info_span!(
+            target: "llm_do",
+            "mcp",
+            "otel.name" = format!("tools/call {name}"),
+            "otel.kind" = "server",
+            "mcp.method.name" = "tools/call",
+            "gen_ai.tool.name" = name,
+            "traceparent" = parent,
+        );
+        run.instrument(span)
+    }
+
+    #[cfg(not(feature = "tracing"))]
+    fn traced<F: Future>(&self, _: &str, run: F) -> F {
+        let _ = &self.trace_parent;
+        run
+    }
+}

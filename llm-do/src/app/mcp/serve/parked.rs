@@ -1,0 +1,96 @@
+//! Calls that wait for their client's next request, which contains the answers.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rmcp::ErrorData;
+use rmcp::model::{ElicitResult, InputRequiredResult, InputResponses, RequestStateCodec, SealOptions};
+use uuid::Uuid;
+
+use super::ask::Ask;
+use super::open_call::OpenCall;
+use crate::base::mutex::IgnorePoison;
+
+/// How many calls may wait at the same time; each holds a run.
+const CAPACITY: usize = 1000;
+
+/// The calls that wait, by the random id that is sealed in the state their clients keep.
+#[derive(Debug)]
+pub(super) struct ParkedCalls {
+    codec: RequestStateCodec,
+    calls: Arc<Mutex<HashMap<Uuid, Parked>>>,
+    expiry: Duration,
+}
+
+#[derive(Debug)]
+struct Parked {
+    call: OpenCall,
+    asks: BTreeMap<String, Ask>,
+}
+
+impl ParkedCalls {
+    /// Creates the list; a call whose client sends no answer within `expiry` is cancelled.
+    pub(super) fn new(expiry: Duration) -> Self {
+        // The states are worth nothing after this process, which holds the runs.
+        let key = [Uuid::new_v4(), Uuid::new_v4(), Uuid::new_v4()].map(Uuid::into_bytes).concat();
+        Self { codec: RequestStateCodec::new_unchecked(key), calls: Arc::default(), expiry }
+    }
+
+    /// Keeps a call until its client answers; `binding` is what the client's next request must have in common with this one.
+    pub(super) fn park(
+        &self,
+        call: OpenCall,
+        asks: Vec<Ask>,
+        binding: &[u8],
+    ) -> Result<InputRequiredResult, ErrorData> {
+        let id = Uuid::new_v4();
+        let asks: BTreeMap<_, _> = (1..).map(|number: usize| format!("question_{number}")).zip(asks).collect();
+        let requests = asks.iter().map(|(key, ask)| (key.clone(), ask.input_request())).collect();
+        let mut calls = self.calls.lock().ignore_poison();
+        if calls.len() >= CAPACITY {
+            let text = format!("{CAPACITY} calls wait for answers of their clients already; try again later");
+            return Err(ErrorData::internal_error(text, None));
+        }
+        calls.insert(id, Parked { call, asks });
+        drop(calls);
+        self.expire(id);
+        let options = SealOptions::new().associated_data(binding).ttl(self.expiry);
+        let state = self.codec.seal_with(id.as_bytes(), &options);
+        Ok(InputRequiredResult::new(Some(requests), Some(state)))
+    }
+
+    /// Continues the call that `state` stands for with its client's answers; a question without one is asked again.
+    pub(super) fn resume(
+        &self,
+        state: &str,
+        responses: Option<InputResponses>,
+        binding: &[u8],
+    ) -> Result<(OpenCall, Vec<Ask>), ErrorData> {
+        let fault = |reason: &str| ErrorData::invalid_params(format!("invalid `requestState`: {reason}"), None);
+        let id = self.codec.open_with(state, binding).map_err(|error| fault(&error.to_string()))?;
+        let id = Uuid::from_slice(&id).map_err(|error| fault(&error.to_string()))?;
+        let parked = self.calls.lock().ignore_poison().remove(&id);
+        let Parked { call, mut asks } =
+            parked.ok_or_else(|| fault("the call is answered already, or has expired; make the call again"))?;
+        for (key, response) in responses.unwrap_or_default() {
+            // An answer that has another form than the protocol's is none.
+            if let Ok(result) = serde_json::from_value::<ElicitResult>(response)
+                && let Some(ask) = asks.remove(&key)
+            {
+                ask.respond(&result);
+            }
+        }
+        Ok((call, asks.into_values().filter(Ask::is_open).collect()))
+    }
+
+    /// Drops a call, which cancels it, unless it has been resumed in time.
+    fn expire(&self, id: Uuid) {
+        let (calls, expiry) = (Arc::downgrade(&self.calls), self.expiry);
+        tokio::spawn(async move {
+            tokio::time::sleep(expiry).await;
+            let expired = calls.upgrade().and_then(|calls| calls.lock().ignore_poison().remove(&id));
+            drop(expired);
+        });
+    }
+}
