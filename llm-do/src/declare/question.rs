@@ -31,6 +31,9 @@ pub struct Question {
     /// The answer if the user gives an empty one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
+    /// The name of the answer's field, where the question is shown as a form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
 }
 
 impl Question {
@@ -63,6 +66,12 @@ impl Question {
     #[must_use]
     pub fn with_default(self, answer: impl Into<String>) -> Self {
         Self { default: Some(answer.into()), ..self }
+    }
+
+    /// Sets the name of the answer's field, where the question is shown as a form, as by a client of MCP. Default: `answer`.
+    #[must_use]
+    pub fn named(self, name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()), ..self }
     }
 
     /// Returns whether the question is a prompt alone.

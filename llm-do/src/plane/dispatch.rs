@@ -212,7 +212,8 @@ impl Run {
             Some(thread) => Some(thread.conversation()),
             None => Some(&self.conversation).filter(|_| ctx.is_first()),
         };
-        WorkerSetup { plane: &self.plane, guards: self.guards(ctx), conversation }
+        let renders_only = self.settings.renders_only && ctx.is_first();
+        WorkerSetup { plane: &self.plane, guards: self.guards(ctx), conversation, renders_only }
     }
 
     /// Returns a number for the next call.

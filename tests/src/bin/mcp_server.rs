@@ -2,8 +2,14 @@
 //!
 //! Source: <https://github.com/modelcontextprotocol/conformance>.
 
+use std::time::Duration;
+
+use llm_do::approval::{Policy, Rule};
+use llm_do::context::Question;
+use llm_do::mcp::{HttpOptions, McpService};
 use llm_do::prelude::*;
 use llm_do::{Attachment, ToolReturn, Value};
+use tokio::net::TcpListener;
 
 /// Return a text.
 #[tool(effect = read_only)]
@@ -76,35 +82,90 @@ async fn test_elicitation(ctx: &CallContext, message: String) -> Result<String> 
 /// Ask the user for a name.
 #[tool(effect = read_only)]
 async fn test_input_required_result_elicitation(ctx: &CallContext) -> Result<String> {
-    Ok(format!("Hello, {}!", ctx.request_user_input("What is your name?").await?))
+    let question = Question::new("What is your name?").named("user_name");
+    Ok(format!("Hello, {}!", ctx.request_user_input(question).await?))
 }
 
 /// Ask the user for a confirmation.
 #[tool(effect = read_only)]
 async fn test_input_required_result_request_state(ctx: &CallContext) -> Result<String> {
-    ctx.request_user_input("Please confirm").await?;
+    ctx.request_user_input(Question::new("Please confirm").named("confirm")).await?;
     Ok("Confirmed: state-ok".to_owned())
 }
 
 /// Ask the user for a confirmation, which a client with another state cannot give.
 #[tool(effect = read_only)]
 async fn test_input_required_result_tampered_state(ctx: &CallContext) -> Result<String> {
-    ctx.request_user_input("Please confirm").await?;
+    ctx.request_user_input(Question::new("Please confirm").named("confirm")).await?;
     Ok("Confirmed".to_owned())
 }
 
 /// Ask the user two questions, one after the other.
 #[tool(effect = read_only)]
 async fn test_input_required_result_multi_round(ctx: &CallContext) -> Result<String> {
-    ctx.request_user_input("Step 1: What is your name?").await?;
-    ctx.request_user_input("Step 2: What is your favorite color?").await?;
+    ctx.request_user_input(Question::new("Step 1: What is your name?").named("step1")).await?;
+    ctx.request_user_input(Question::new("Step 2: What is your favorite color?").named("step2")).await?;
     Ok("Multi-round flow complete".to_owned())
 }
 
 /// Ask the user, if the client can.
 #[tool(effect = read_only)]
 async fn test_input_required_result_capabilities(ctx: &CallContext) -> Result<String> {
-    Ok(format!("Hello, {}!", ctx.request_user_input("What is your name?").await?))
+    let question = Question::new("What is your name?").named("user_name");
+    Ok(format!("Hello, {}!", ctx.request_user_input(question).await?))
+}
+
+/// A prompt without arguments.
+#[worker]
+async fn test_simple_prompt() -> String {
+    "This is a simple prompt for testing."
+}
+
+/// A prompt with arguments.
+#[worker]
+async fn test_prompt_with_arguments(
+    /// The first argument.
+    arg1: String,
+    /// The second argument.
+    arg2: String,
+) -> String {
+    format!("Prompt with arguments: arg1='{arg1}', arg2='{arg2}'")
+}
+
+/// A prompt with a file.
+#[worker]
+async fn test_prompt_with_embedded_resource(
+    /// The URI of the file.
+    #[arg(rename = "resourceUri")]
+    resource_uri: String,
+) -> String {
+    Prompt::new(format!("Please process {resource_uri}.")).attach(file("text/plain", "Embedded resource content"))
+}
+
+/// A prompt with an image.
+#[worker]
+async fn test_prompt_with_image() -> String {
+    Prompt::new("Please analyze the image above.").attach(image())
+}
+
+/// Compute for some seconds.
+#[entry]
+async fn slow_compute(ctx: &CallContext, seconds: f64) -> Result<String> {
+    ctx.sleep(std::time::Duration::from_secs_f64(seconds)).await?;
+    Ok(format!("computed for {seconds} s"))
+}
+
+/// Fail after a second.
+#[entry]
+async fn failing_job(ctx: &CallContext) -> Result<String> {
+    ctx.sleep(std::time::Duration::from_secs(1)).await?;
+    Err("the job failed".into())
+}
+
+/// Greet a person.
+#[tool(effect = read_only)]
+fn greet(name: &str) -> String {
+    format!("Hello, {name}!")
 }
 
 /// A red pixel.
@@ -120,6 +181,22 @@ fn file(media_type: &str, text: &str) -> Attachment {
     Attachment::new(media_type, text.as_bytes().to_vec())
 }
 
-fn main() -> ExitCode {
-    llm_do::cli::main()
+/// Serves at the address in the first argument, or on standard input and output without one.
+#[tokio::main]
+async fn main() -> Result<()> {
+    // Entries are what the suite polls as tasks: at once, as it expects.
+    let policy = Policy::new().tool("slow_compute", Rule::PreApproved).tool("failing_job", Rule::PreApproved);
+    let runtime = Runtime::builder().policy(policy).build()?;
+    let service = McpService::new(runtime).name("conformance", "1.0.0").task_after(Duration::ZERO);
+    let service = service
+        .resource("test://static-text", file("text/plain", "This is the content of the static text resource."))?
+        .resource("test://static-binary", image())?
+        .resource("test://watched-resource", file("text/plain", "Watched resource content"))?
+        .resources("test://template/{id}/data", "Data of an item", |uri| async move {
+            Ok(Some(file("application/json", &llm_do::json!({ "uri": uri }).to_string())))
+        });
+    match std::env::args().nth(1) {
+        Some(address) => Ok(service.serve_http(TcpListener::bind(address).await?, HttpOptions::default()).await?),
+        None => Ok(service.serve_stdio().await?),
+    }
 }

@@ -11,8 +11,10 @@ mod log;
 mod offer;
 mod open_call;
 mod parked;
+mod prompts;
 #[expect(deprecated, reason = "the protocol keeps log entries until 2027-07-28 at least")]
 mod report;
+mod resource;
 mod result;
 
 use std::fmt;
@@ -28,6 +30,7 @@ use self::handler::Handler;
 pub use self::http::{HttpOptions, McpHttpService};
 use self::offer::Offer;
 use self::parked::ParkedCalls;
+use self::resource::Resources;
 use crate::session::runtime::Runtime;
 
 /// Serves the tools, workers and entries of a runtime to MCP clients.
@@ -63,6 +66,7 @@ use crate::session::runtime::Runtime;
 pub struct McpService {
     runtime: Runtime,
     offer: Offer,
+    resources: Resources,
     name: String,
     version: String,
     instructions: Option<String>,
@@ -77,6 +81,7 @@ pub struct McpService {
 struct Shared {
     runtime: Runtime,
     offer: Offer,
+    resources: Resources,
     info: ServerConfig,
     parked: ParkedCalls,
     tasks: Tasks,
@@ -91,6 +96,7 @@ impl McpService {
         Self {
             offer: Offer::everything(runtime.registry()),
             runtime,
+            resources: Resources::default(),
             name: "llm-do".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             instructions: None,
@@ -188,13 +194,22 @@ impl McpService {
 
     #[expect(deprecated, reason = "the protocol keeps log entries until 2027-07-28 at least")]
     fn into_shared(self) -> Shared {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_logging().enable_tasks().build();
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().enable_resources();
+        let capabilities = capabilities.enable_resources_subscribe().enable_completions().enable_logging();
+        let mut capabilities = capabilities.enable_tasks().build();
+        if self.resources.is_empty() {
+            capabilities.resources = None;
+        }
+        if !self.offer.has_workers() {
+            (capabilities.prompts, capabilities.completions) = (None, None);
+        }
         let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new(self.name, self.version);
         info.instructions = self.instructions;
         Shared {
             runtime: self.runtime,
             offer: self.offer,
+            resources: self.resources,
             info,
             parked: ParkedCalls::new(self.answer_timeout),
             tasks: Tasks(TaskManager::new()),

@@ -128,7 +128,7 @@ impl Run {
     /// Checks whether the call may run.
     pub(super) async fn admit<'a>(&self, ctx: &CallContext, proposed: Proposed<'a>) -> Result<Admitted<'a>, CallError> {
         let Proposed { tool, mut prepared, mut announced } = proposed;
-        if ctx.is_first() && !has_result(ctx) {
+        if ctx.is_first() && !has_result(ctx) && !self.settings.renders_only {
             self.plane.models.check_run(&tool, &self.plane.registry)?;
         }
         if let Some(guards) = self.guards(ctx) {

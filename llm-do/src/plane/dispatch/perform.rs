@@ -7,12 +7,13 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use futures_util::future::BoxFuture;
-use llm_do_providers::{Model, ToolSpec};
+use llm_do_providers::{Message, Model, ToolSpec, UserPart};
 use serde_json::{Map, Value};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::Plane;
-use crate::base::error::{CallError, Fault, panic_text};
+use crate::base::error::{BoxError, CallError, Fault, panic_text};
+use crate::declare::prompt::Prompt;
 use crate::declare::tool::{Body, Failure, ToolReturn};
 use crate::plane::context::CallContext;
 use crate::plane::conversation::Conversation;
@@ -27,6 +28,8 @@ pub(super) struct WorkerSetup<'a> {
     pub(super) guards: Option<&'a Guards>,
     /// The conversation that the call continues, if it is the first of a run or in a thread.
     pub(super) conversation: Option<&'a Arc<Conversation>>,
+    /// Whether the call returns its prompt instead of asking its model.
+    pub(super) renders_only: bool,
 }
 
 /// Checks and decodes the arguments of a call; `null` stands for an empty object.
@@ -202,11 +205,25 @@ pub(super) async fn close_instances(
     result.and_then(|returned| closed.map(|()| returned).map_err(failed))
 }
 
+/// Returns the parts of a prompt, after the instructions of its worker.
+async fn rendered(plan: &WorkerPlan, prompt: Prompt, ctx: &CallContext) -> Result<ToolReturn, CallError> {
+    let fail = |source: BoxError| CallError::Failed { tool: ctx.name().to_owned(), source };
+    let message = prompt.into_message(ctx.project_root()).await.map_err(|text| fail(text.into()))?;
+    let Message::User { parts } = message else { return Ok(Value::Null.into()) };
+    let instructions = UserPart::Text { text: plan.instructions.to_string() };
+    let has_instructions = !plan.instructions.trim().is_empty();
+    let parts: Vec<_> = has_instructions.then_some(instructions).into_iter().chain(parts).collect();
+    serde_json::to_value(parts).map(Into::into).map_err(|error| fail(error.into()))
+}
+
 impl WorkerSetup<'_> {
     /// Runs a worker's turns.
     async fn work(self, worker: PreparedWorker, ctx: &CallContext) -> Result<ToolReturn, CallError> {
         let PreparedWorker { plan, render, .. } = worker;
         let prompt = render(ctx).prompt().await?;
+        if self.renders_only {
+            return rendered(&plan, prompt, ctx).await;
+        }
         let run = self.worker_run(&plan, ctx).await?;
         let limits = Limits { max_turns: plan.max_turns, retries: plan.retries };
         run.run(prompt, limits).await

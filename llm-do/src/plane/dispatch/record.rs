@@ -194,18 +194,19 @@ struct RecordedSetup {
     plane: Arc<Plane>,
     guards: Option<Guards>,
     conversation: Option<Arc<Conversation>>,
+    renders_only: bool,
 }
 
 impl From<WorkerSetup<'_>> for RecordedSetup {
-    fn from(WorkerSetup { plane, guards, conversation }: WorkerSetup<'_>) -> Self {
-        Self { plane: Arc::clone(plane), guards: guards.cloned(), conversation: conversation.cloned() }
+    fn from(WorkerSetup { plane, guards, conversation, renders_only }: WorkerSetup<'_>) -> Self {
+        Self { plane: Arc::clone(plane), guards: guards.cloned(), conversation: conversation.cloned(), renders_only }
     }
 }
 
 impl RecordedSetup {
     fn borrowed(&self) -> WorkerSetup<'_> {
-        let Self { plane, guards, conversation } = self;
-        WorkerSetup { plane, guards: guards.as_ref(), conversation: conversation.as_ref() }
+        let Self { plane, guards, conversation, renders_only } = self;
+        WorkerSetup { plane, guards: guards.as_ref(), conversation: conversation.as_ref(), renders_only: *renders_only }
     }
 }
 

@@ -29,6 +29,8 @@ pub(crate) struct RunSettings {
     pub(crate) cancellation: Option<CancellationToken>,
     /// Whether the root call needs approval like any other.
     pub(crate) gates_root: bool,
+    /// Whether the root call, of a worker, returns its prompt instead of asking its model.
+    pub(crate) renders_only: bool,
 }
 
 impl RunSettings {

@@ -64,6 +64,14 @@ impl InputHandler for Asker {
 }
 
 impl Ask {
+    /// Returns the name by which a client's answer refers to it, if it has one of its own.
+    pub(super) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Approval { .. } => None,
+            Self::Question { request, .. } => request.question.name.as_deref(),
+        }
+    }
+
     /// Returns whether the run still waits for the answer.
     pub(super) fn is_open(&self) -> bool {
         match self {
@@ -96,7 +104,10 @@ impl Ask {
         // Ignored: the call that asked may have been cancelled.
         match self {
             Self::Approval { answer, .. } => drop(answer.send(decision(result))),
-            Self::Question { answer, .. } => drop(answer.send(text(result).map_err(Into::into))),
+            Self::Question { request, answer } => {
+                let name = request.question.name.as_deref().unwrap_or(ANSWER);
+                drop(answer.send(text(result, name).map_err(Into::into)));
+            }
         }
     }
 
@@ -141,7 +152,8 @@ fn answer_schema(question: &Question) -> Value {
     if let Some(default) = &question.default {
         field["default"] = if field["type"] == "array" { json!([default]) } else { json!(default) };
     }
-    json!({ "type": "object", "properties": { ANSWER: field }, "required": [ANSWER] })
+    let name = question.name.as_deref().unwrap_or(ANSWER);
+    json!({ "type": "object", "properties": { name: field }, "required": [name] })
 }
 
 /// Reads the client's answer about an approval: only an explicit `allow` approves.
@@ -157,14 +169,16 @@ fn decision(result: &ElicitResult) -> Decision {
     }
 }
 
-/// Reads the client's answer to a question.
-fn text(result: &ElicitResult) -> Result<String, &'static str> {
+/// Reads the client's answer to a question: the field `name`, or the only field.
+fn text(result: &ElicitResult, name: &str) -> Result<String, &'static str> {
     match result.action {
         ElicitationAction::Accept => {}
         ElicitationAction::Decline => return Err("the user of the client declined to answer"),
         _ => return Err("the user of the client did not answer"),
     }
-    match result.content.as_ref().map(|content| &content[ANSWER]) {
+    let fields = result.content.as_ref().and_then(Value::as_object);
+    let only = || fields.filter(|fields| fields.len() == 1).and_then(|fields| fields.values().next());
+    match fields.and_then(|fields| fields.get(name)).or_else(only) {
         Some(Value::String(text)) => Ok(text.clone()),
         Some(list @ Value::Array(_)) => Ok(list.to_string()),
         Some(Value::Null) | None => Err("the client's answer is empty"),

@@ -3,8 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, GetTaskParams, GetTaskResult,
-    ListToolsResult, LoggingLevel, PaginatedRequestParams, ServerConfig, SetLevelRequestParams, Tool, UpdateTaskParams,
+    CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
+    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, Tool,
+    UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -17,8 +20,8 @@ use super::open_call::{OpenCall, Wanted};
 use super::report::Reports;
 use crate::base::mutex::IgnorePoison;
 
-/// How long clients may keep the list of tools: it changes only with the process.
-const LIST_TTL_MS: u64 = 300_000;
+/// How long clients may keep a list, in milliseconds, and for whom: lists change only with the process.
+const CACHED: (Option<u64>, Option<CacheScope>) = (Some(300_000), Some(CacheScope::Public));
 
 /// The server of one connection, or of one request where connections have no state.
 #[derive(Clone, Debug)]
@@ -50,8 +53,7 @@ impl ServerHandler for Handler {
     ) -> Result<ListToolsResult, ErrorData> {
         let tools = self.shared.offer.iter().map(|offered| offered.tool.clone()).collect();
         let mut list = ListToolsResult::with_all_items(tools);
-        list.ttl_ms = Some(LIST_TTL_MS);
-        list.cache_scope = Some(CacheScope::Public);
+        (list.ttl_ms, list.cache_scope) = CACHED;
         Ok(list)
     }
 
@@ -84,6 +86,69 @@ impl ServerHandler for Handler {
             }
         };
         self.shared.advance(offered, call, asks, Waiting { client, reports, context, binding }).await
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let mut list = ListPromptsResult::with_all_items(self.shared.prompts());
+        (list.ttl_ms, list.cache_scope) = CACHED;
+        Ok(list)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        self.shared.rendered(&request.name, request.arguments).await.map(Into::into)
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        self.shared.completed(&request)
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let mut list = ListResourcesResult::with_all_items(self.shared.listed_resources());
+        (list.ttl_ms, list.cache_scope) = CACHED;
+        Ok(list)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let mut list = ListResourceTemplatesResult::with_all_items(self.shared.resource_templates());
+        (list.ttl_ms, list.cache_scope) = CACHED;
+        Ok(list)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.shared.read_resource(&request.uri).await.map(Into::into)
+    }
+
+    // Before 2026-07-28. Resources do not change while they are offered, so nothing is sent.
+    async fn subscribe(&self, request: SubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.shared.read_resource(&request.uri).await.map(drop)
+    }
+
+    async fn unsubscribe(&self, _: UnsubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        Ok(())
     }
 
     async fn set_level(&self, request: SetLevelRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {

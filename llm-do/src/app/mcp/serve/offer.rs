@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::ServeError;
 use crate::declare::tool::Effect;
+use crate::observe::event::ItemKind;
 use crate::plane::registry::{Registered, Registry};
 
 /// The items that clients see, sorted by name.
@@ -65,6 +66,10 @@ impl Offer {
         did_you_mean(name, self.0.iter().map(|offered| offered.item.name()))
     }
 
+    pub(super) fn has_workers(&self) -> bool {
+        self.0.iter().any(|offered| offered.item.kind() == ItemKind::Worker)
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &Offered> {
         self.0.iter()
     }
@@ -91,7 +96,7 @@ fn object(schema: Value) -> Arc<JsonObject> {
 }
 
 /// Returns the name as a person would write it: `read_file` becomes `Read file`.
-fn title(name: &str) -> String {
+pub(super) fn title(name: &str) -> String {
     let words = name.replace(['_', '-'], " ");
     let mut letters = words.trim().chars();
     letters.next().map_or_else(|| name.to_owned(), |first| first.to_uppercase().chain(letters).collect())

@@ -45,7 +45,7 @@ impl ParkedCalls {
         binding: &[u8],
     ) -> Result<InputRequiredResult, ErrorData> {
         let id = Uuid::new_v4();
-        let asks: BTreeMap<_, _> = (1..).map(|number: usize| format!("question_{number}")).zip(asks).collect();
+        let asks = keyed(asks);
         let requests = asks.iter().map(|(key, ask)| (key.clone(), ask.input_request())).collect();
         let mut calls = self.calls.lock().ignore_poison();
         if calls.len() >= CAPACITY {
@@ -93,4 +93,17 @@ impl ParkedCalls {
             drop(expired);
         });
     }
+}
+
+/// Returns each question with the key of its answer: its own name, or a number that no other one has.
+fn keyed(asks: Vec<Ask>) -> BTreeMap<String, Ask> {
+    let mut keyed = BTreeMap::new();
+    for ask in asks {
+        let own = ask.name().map(str::to_owned).into_iter();
+        let mut keys = own.chain((1_u64..).map(|number| format!("question_{number}")));
+        if let Some(key) = keys.find(|key| !keyed.contains_key(key)) {
+            keyed.insert(key, ask);
+        }
+    }
+    keyed
 }

@@ -24,16 +24,26 @@ pub(super) fn of_error(error: &CallError) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(error.model_message())])
 }
 
-fn content(file: &Attachment) -> ContentBlock {
+/// Returns a file as content, in the form that its media type has in the protocol.
+pub(super) fn content(file: &Attachment) -> ContentBlock {
     let media_type = file.media_type();
-    let encoded = || STANDARD.encode(file.data());
-    let uri = || format!("attachment:///{}", file.name().unwrap_or("file").replace(char::is_whitespace, "%20"));
     match media_type.split_once('/').map(|(kind, _)| kind) {
-        Some("image") => ContentBlock::image(encoded(), media_type),
-        Some("audio") => ContentBlock::audio(encoded(), media_type),
-        Some("text") if let Ok(text) = std::str::from_utf8(file.data()) => {
-            ContentBlock::resource(ResourceContents::text(text, uri()).with_mime_type(media_type))
+        Some("image") => ContentBlock::image(STANDARD.encode(file.data()), media_type),
+        Some("audio") => ContentBlock::audio(STANDARD.encode(file.data()), media_type),
+        _ => {
+            let name = file.name().unwrap_or("file").replace(char::is_whitespace, "%20");
+            ContentBlock::resource(resource(file, &format!("attachment:///{name}")))
         }
-        _ => ContentBlock::resource(ResourceContents::blob(encoded(), uri()).with_mime_type(media_type)),
     }
+}
+
+/// Returns a file as the content of a resource: text, or bytes in Base64.
+pub(super) fn resource(file: &Attachment, uri: &str) -> ResourceContents {
+    let media_type = file.media_type();
+    let is_text = media_type.starts_with("text/") || media_type == "application/json";
+    match std::str::from_utf8(file.data()) {
+        Ok(text) if is_text => ResourceContents::text(text, uri),
+        _ => ResourceContents::blob(STANDARD.encode(file.data()), uri),
+    }
+    .with_mime_type(media_type)
 }

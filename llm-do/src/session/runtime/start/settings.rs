@@ -146,6 +146,14 @@ impl<T, C> Start<T, C> {
         self
     }
 
+    /// Makes the root call of a worker return its prompt, as a list of [`UserPart`](crate::model::UserPart), instead of asking
+    /// its model.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn prompt_only(mut self) -> Self {
+        self.root.settings.renders_only = true;
+        self
+    }
+
     /// Sets the handler of questions that the tools of this run ask the user, replacing the runtime's.
     pub fn input_handler(mut self, handler: impl InputHandler + 'static) -> Self {
         self.root.settings.input_handler = Some(Arc::new(handler));
