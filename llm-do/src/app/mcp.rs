@@ -6,4 +6,6 @@ mod client;
 mod serve;
 mod snapshot;
 
-pub use self::serve::{HttpOptions, McpHttpService, McpService, ServeError};
+pub use self::serve::{
+    ClientRequest, HttpOptions, McpClient, McpHttpService, McpService, MissingCapability, ServeError,
+};

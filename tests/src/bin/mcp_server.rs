@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use llm_do::approval::{Policy, Rule};
 use llm_do::context::Question;
-use llm_do::mcp::{HttpOptions, McpService};
+use llm_do::mcp::{ClientRequest, HttpOptions, McpClient, McpService};
 use llm_do::prelude::*;
-use llm_do::{Attachment, ToolReturn, Value};
+use llm_do::{Attachment, ToolReturn, Value, json};
 use tokio::net::TcpListener;
 
 /// Return a text.
@@ -108,11 +108,113 @@ async fn test_input_required_result_multi_round(ctx: &CallContext) -> Result<Str
     Ok("Multi-round flow complete".to_owned())
 }
 
-/// Ask the user, if the client can.
+/// Ask the client for all that it can give.
 #[tool(effect = read_only)]
 async fn test_input_required_result_capabilities(ctx: &CallContext) -> Result<String> {
-    let question = Question::new("What is your name?").named("user_name");
-    Ok(format!("Hello, {}!", ctx.request_user_input(question).await?))
+    let client = client(ctx)?;
+    let requests = [name()?, greeting()?, ClientRequest::roots("client_roots")];
+    client.ask_all(requests.into_iter().filter(|request| client.supports(request))).await?;
+    Ok("Capability-aware flow complete".to_owned())
+}
+
+/// Ask the client's model.
+#[tool(effect = read_only)]
+async fn test_input_required_result_sampling(ctx: &CallContext) -> Result<String> {
+    let question = sampling("capital_question", "What is the capital of France?")?;
+    Ok(format!("Sampling response: {}", client(ctx)?.ask(question).await?["content"]["text"]))
+}
+
+/// Ask the client's model with the given prompt.
+#[tool(effect = read_only)]
+async fn test_sampling(ctx: &CallContext, prompt: String) -> Result<String> {
+    let answer = client(ctx)?.ask(sampling("prompt", &prompt)?).await?;
+    Ok(format!("LLM response: {}", answer["content"]["text"]))
+}
+
+/// Ask for the client's folders.
+#[tool(effect = read_only)]
+async fn test_input_required_result_list_roots(ctx: &CallContext) -> Result<String> {
+    Ok(format!("Client roots: {}", client(ctx)?.ask(ClientRequest::roots("client_roots")).await?["roots"]))
+}
+
+/// Ask the client several things at once.
+#[tool(effect = read_only)]
+async fn test_input_required_result_multiple_inputs(ctx: &CallContext) -> Result<String> {
+    client(ctx)?.ask_all([name()?, greeting()?, ClientRequest::roots("client_roots")]).await?;
+    Ok("All inputs received".to_owned())
+}
+
+/// Need the client's model.
+#[tool(effect = read_only)]
+async fn test_missing_capability(ctx: &CallContext) -> Result<String> {
+    Ok(client(ctx)?.ask(greeting()?).await?.to_string())
+}
+
+/// Ask the user by a form with defaults.
+#[tool(effect = read_only)]
+async fn test_elicitation_sep1034_defaults(ctx: &CallContext) -> Result<String> {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "name": { "type": "string", "default": "John Doe" },
+            "age": { "type": "integer", "default": 30 },
+            "score": { "type": "number", "default": 95.5 },
+            "status": { "type": "string", "enum": ["active", "inactive", "pending"], "default": "active" },
+            "verified": { "type": "boolean", "default": true },
+        },
+    });
+    let answer = client(ctx)?.ask(ClientRequest::form("defaults", "Please provide values", schema)?).await?;
+    Ok(format!("Elicitation completed: action={}, content={}", answer["action"], answer["content"]))
+}
+
+/// Ask the user by a form with choices.
+#[tool(effect = read_only)]
+async fn test_elicitation_sep1330_enums(ctx: &CallContext) -> Result<String> {
+    let titled = |key: &str| json!([{ "const": "value1", "title": format!("First {key}") }, { "const": "value2", "title": "Second" }]);
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "untitledSingle": { "type": "string", "enum": ["option1", "option2", "option3"] },
+            "titledSingle": { "type": "string", "oneOf": titled("Option") },
+            "legacyEnum": { "type": "string", "enum": ["opt1", "opt2"], "enumNames": ["Option One", "Option Two"] },
+            "untitledMulti": { "type": "array", "items": { "type": "string", "enum": ["option1", "option2"] } },
+            "titledMulti": { "type": "array", "items": { "anyOf": titled("Choice") } },
+        },
+    });
+    let answer = client(ctx)?.ask(ClientRequest::form("enums", "Test enum schema improvements", schema)?).await?;
+    Ok(format!("Enum elicitation completed: action={}", answer["action"]))
+}
+
+/// A prompt that depends on an answer of the user.
+#[worker]
+async fn test_input_required_result_prompt(ctx: &CallContext) -> String {
+    let question = Question::new("What context should the prompt use?").named("user_context");
+    format!("Context: {}", ctx.request_user_input(question).await?)
+}
+
+/// Delete a file, if the user confirms it.
+#[entry]
+async fn confirm_delete(ctx: &CallContext, filename: String) -> Result<String> {
+    let answer = ctx.request_user_input(Question::new(format!("Delete {filename}?")).choices(["yes", "no"])).await?;
+    Ok(if answer == "yes" { format!("deleted {filename}") } else { "kept".to_owned() })
+}
+
+fn client(ctx: &CallContext) -> Result<McpClient> {
+    McpClient::of(ctx).ok_or_else(|| "no client of MCP called".into())
+}
+
+fn name() -> Result<ClientRequest> {
+    let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"] });
+    Ok(ClientRequest::form("user_name", "What is your name?", schema)?)
+}
+
+fn greeting() -> Result<ClientRequest> {
+    sampling("greeting", "Generate a greeting")
+}
+
+fn sampling(key: &str, text: &str) -> Result<ClientRequest> {
+    let message = json!({ "role": "user", "content": { "type": "text", "text": text } });
+    Ok(ClientRequest::sampling(key, json!({ "messages": [message], "maxTokens": 50 }))?)
 }
 
 /// A prompt without arguments.
@@ -185,7 +287,10 @@ fn file(media_type: &str, text: &str) -> Attachment {
 #[tokio::main]
 async fn main() -> Result<()> {
     // Entries are what the suite polls as tasks: at once, as it expects.
-    let policy = Policy::new().tool("slow_compute", Rule::PreApproved).tool("failing_job", Rule::PreApproved);
+    let policy = Policy::new()
+        .tool("slow_compute", Rule::PreApproved)
+        .tool("failing_job", Rule::PreApproved)
+        .tool("confirm_delete", Rule::PreApproved);
     let runtime = Runtime::builder().policy(policy).build()?;
     let service = McpService::new(runtime).name("conformance", "1.0.0").task_after(Duration::ZERO);
     let service = service
@@ -193,7 +298,7 @@ async fn main() -> Result<()> {
         .resource("test://static-binary", image())?
         .resource("test://watched-resource", file("text/plain", "Watched resource content"))?
         .resources("test://template/{id}/data", "Data of an item", |uri| async move {
-            Ok(Some(file("application/json", &llm_do::json!({ "uri": uri }).to_string())))
+            Ok(Some(file("application/json", &json!({ "uri": uri }).to_string())))
         });
     match std::env::args().nth(1) {
         Some(address) => Ok(service.serve_http(TcpListener::bind(address).await?, HttpOptions::default()).await?),

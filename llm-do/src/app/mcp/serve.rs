@@ -1,8 +1,12 @@
 //! What is linked, as tools of an MCP server.
 
 mod advance;
+#[expect(deprecated, reason = "the protocol keeps sampling and roots until 2027-07-28 at least")]
 mod ask;
+#[expect(deprecated, reason = "the protocol keeps sampling and roots until 2027-07-28 at least")]
+mod caller;
 mod client;
+mod form;
 #[expect(deprecated, reason = "the protocol keeps log entries until 2027-07-28 at least")]
 mod handler;
 mod http;
@@ -26,6 +30,7 @@ use rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
 use rmcp::task_manager::TaskManager;
 use tokio::io::{AsyncRead, AsyncWrite};
 
+pub use self::caller::{ClientRequest, McpClient, MissingCapability};
 use self::handler::Handler;
 pub use self::http::{HttpOptions, McpHttpService};
 use self::offer::Offer;

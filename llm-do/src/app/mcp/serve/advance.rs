@@ -3,20 +3,18 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use rmcp::model::{CallToolResponse, CallToolResult, CreateTaskResult, ElicitResult};
+use rmcp::model::{CallToolResult, CreateTaskResult, InputRequest, InputRequiredResult};
 use rmcp::service::RequestContext;
 use rmcp::task_manager::{TaskContext, TaskExit, TaskOptions};
 use rmcp::{ErrorData, Peer, RoleServer};
 
 use super::ask::Ask;
-use super::client::{Client, Reach};
-use super::offer::Offered;
+use super::client::Client;
 use super::open_call::{OpenCall, Step};
 use super::report::Reports;
 use super::{Shared, result};
 use crate::base::error::CallError;
 use crate::declare::tool::ToolReturn;
-use crate::observe::event::ItemKind;
 
 /// The request that waits for a call.
 #[derive(Debug)]
@@ -28,63 +26,74 @@ pub(super) struct Waiting {
     pub(super) binding: Vec<u8>,
 }
 
+/// How far a call got.
+pub(super) enum Advanced {
+    Finished(Result<ToolReturn, CallError>),
+    /// The client's next request has the answers.
+    InputRequired(InputRequiredResult),
+    /// It takes long.
+    Long(OpenCall),
+}
+
 /// Why a call is not finished yet.
 enum Paused {
     Asked(Vec<Ask>),
-    /// It takes long, and the client can poll it.
     Long,
 }
 
 impl Shared {
-    /// Runs a call until it finishes, asks its client by a round, or becomes a task; `asks` are still without an answer.
+    /// Runs a call until it finishes, asks its client by a round, or has run for `task_after`; `asks` are still without an
+    /// answer.
     pub(super) async fn advance(
         &self,
-        offered: &Offered,
         mut call: OpenCall,
         mut asks: Vec<Ask>,
-        mut waiting: Waiting,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let has_schema = offered.tool.output_schema.is_some();
-        let becomes_task = waiting.client.has_tasks && offered.item.kind() != ItemKind::Tool;
-        let task_after = becomes_task.then_some(self.task_after);
+        waiting: &mut Waiting,
+        task_after: Option<Duration>,
+    ) -> Result<Advanced, ErrorData> {
         loop {
             if asks.is_empty() {
                 let cancelled = waiting.context.ct.clone();
-                let paused = tokio::select! {
+                let step = tokio::select! {
                     // Dropping the call cancels it; nobody reads the error.
-                    () = cancelled.cancelled() => return Err(ErrorData::internal_error("the client cancelled the call", None)),
+                    () = cancelled.cancelled() => return Err(cancellation()),
                     step = next(&mut call, &mut waiting.reports, task_after) => step,
                 };
-                match paused {
-                    Ok(finished) => return Ok(response(finished, has_schema).into()),
+                match step {
+                    Ok(finished) => return Ok(Advanced::Finished(finished)),
                     Err(Paused::Asked(more)) => asks = more,
-                    Err(Paused::Long) => return Ok(self.as_task(call, has_schema).into()),
+                    Err(Paused::Long) => return Ok(Advanced::Long(call)),
                 }
             }
-            match waiting.client.reach {
-                Reach::Rounds => return Ok(self.parked.park(call, asks, &waiting.binding)?.into()),
-                Reach::Requests => {
-                    let peer = &waiting.context.peer;
-                    let answered = join_all(std::mem::take(&mut asks).into_iter().map(|ask| elicit(peer, ask)));
-                    tokio::select! {
-                        _ = answered => {}
-                        () = waiting.context.ct.cancelled() => {}
-                    }
+            let (supported, others): (Vec<_>, Vec<_>) =
+                asks.into_iter().partition(|ask| ask.is_supported(&waiting.client.capabilities));
+            others.into_iter().for_each(|ask| ask.refuse(UNREACHABLE));
+            asks = Vec::new();
+            if !waiting.client.has_rounds {
+                let peer = &waiting.context.peer;
+                tokio::select! {
+                    _ = join_all(supported.into_iter().map(|ask| request(peer, ask))) => {}
+                    () = waiting.context.ct.cancelled() => {}
                 }
-                Reach::Nothing => std::mem::take(&mut asks).into_iter().for_each(|ask| ask.refuse(UNREACHABLE)),
+            } else if !supported.is_empty() {
+                return Ok(Advanced::InputRequired(self.parked.park(call, supported, &waiting.binding)?));
             }
         }
     }
 
     /// Makes a task of a call: the client polls it, answers its questions and may cancel it.
-    fn as_task(&self, call: OpenCall, has_schema: bool) -> CreateTaskResult {
+    pub(super) fn as_task(&self, call: OpenCall, has_schema: bool) -> CreateTaskResult {
         let options = TaskOptions::new().with_ttl_ms(u64::try_from(self.task_expiry.as_millis()).unwrap_or(u64::MAX));
         let task = self.tasks.spawn(options, |task| Box::pin(finish_task(call, task, has_schema)));
         CreateTaskResult::new(task)
     }
 }
 
-/// The reason of a denial that a client without forms gets.
+fn cancellation() -> ErrorData {
+    ErrorData::internal_error("the client cancelled the call", None)
+}
+
+/// The reason of a denial if the client cannot be asked.
 const UNREACHABLE: &str = "it needs the user, but this client shows no forms (it has no elicitation capability); the \
                            operator of the server can approve it in advance by a policy, or start the server with \
                            --approve-all";
@@ -110,17 +119,18 @@ async fn next(
     }
 }
 
-fn response(finished: Result<ToolReturn, CallError>, has_schema: bool) -> CallToolResult {
-    match finished {
-        Ok(returned) => result::of_return(returned, has_schema),
-        Err(error) => result::of_error(&error),
-    }
-}
-
 /// Asks the client during the call.
-async fn elicit(peer: &Peer<RoleServer>, ask: Ask) {
-    match peer.create_elicitation(ask.form()).await {
-        Ok(answer) => ask.respond(&answer),
+#[expect(deprecated, reason = "the protocol keeps these requests until 2027-07-28 at least")]
+async fn request(peer: &Peer<RoleServer>, ask: Ask) {
+    let answer = match ask.request() {
+        InputRequest::CreateMessage(request) => peer.create_message(request.params).await.map(serde_json::to_value),
+        InputRequest::ListRoots(_) => peer.list_roots().await.map(serde_json::to_value),
+        InputRequest::Elicitation(request) => peer.create_elicitation(request.params).await.map(serde_json::to_value),
+        _ => return ask.refuse("this version of the server cannot ask the client that"),
+    };
+    match answer {
+        Ok(Ok(answer)) => drop(ask.respond(answer)),
+        Ok(Err(error)) => ask.refuse(&format!("the client's answer is invalid: {error}")),
         Err(error) => ask.refuse(&format!("the client could not be asked: {error}")),
     }
 }
@@ -134,16 +144,16 @@ async fn finish_task(mut call: OpenCall, task: TaskContext, has_schema: bool) ->
             step = call.next_unreported() => step,
         };
         let asks = match step {
-            Step::Finished(finished) => return Ok(response(finished, has_schema)),
+            Step::Finished(finished) => return result::of_call(finished, has_schema).map_err(TaskExit::Error),
             Step::Asked(asks) => asks,
         };
         let answers = asks.into_iter().map(|ask| {
             count += 1;
-            let (key, request, task) = (format!("question_{count}"), ask.input_request(), &task);
+            let (key, task) = (format!("question_{count}"), &task);
             async move {
-                match task.request_input(key, request).await.map(serde_json::from_value::<ElicitResult>) {
-                    Ok(Ok(answer)) => ask.respond(&answer),
-                    _ => ask.refuse("the client gave no valid answer"),
+                match task.request_input(key, ask.request()).await {
+                    Ok(answer) => drop(ask.respond(answer)),
+                    Err(_) => ask.refuse("the client gave no answer"),
                 }
             }
         });

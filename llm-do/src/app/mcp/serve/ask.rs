@@ -1,38 +1,55 @@
-//! What a run asks its client: approvals and questions, as forms of the protocol.
+//! What a run asks its client: approvals, questions, and what tools ask of it themselves.
 
 use async_trait::async_trait;
 use rmcp::model::{
-    ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, InputRequest,
+    ClientCapabilities, CreateMessageResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationSchema,
+    InputRequest, ListRootsResult,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
+use super::form::{answer_schema, approval_message, decision, decision_schema, form, question_message, text};
 use crate::base::error::BoxError;
-use crate::base::printable::printable;
-use crate::declare::question::Question;
 use crate::plane::approval::{ApprovalRequest, Approver, Decision};
 use crate::plane::user_input::{self, InputHandler};
-
-/// The field of a form about an approval.
-const DECISION: &str = "decision";
-/// The field of a form about a question.
-const ANSWER: &str = "answer";
 
 /// Something that a run asks, and that waits for an answer.
 #[derive(Debug)]
 pub(super) enum Ask {
-    Approval { request: Box<ApprovalRequest>, answer: oneshot::Sender<Decision> },
-    Question { request: user_input::InputRequest, answer: oneshot::Sender<Result<String, BoxError>> },
+    Approval {
+        request: Box<ApprovalRequest>,
+        answer: oneshot::Sender<Decision>,
+    },
+    Question {
+        request: user_input::InputRequest,
+        answer: oneshot::Sender<Result<String, BoxError>>,
+    },
+    /// A tool asks the client itself.
+    Client {
+        name: String,
+        request: Box<InputRequest>,
+        answer: oneshot::Sender<Result<Value, BoxError>>,
+    },
 }
 
 /// Sends what a run asks to the call that its client waits for.
 #[derive(Clone, Debug)]
 pub(super) struct Asker(mpsc::UnboundedSender<Ask>);
 
+/// The reason of a denial if there is no answer, and will be none.
+const ENDED: &str = "the client ended the call without an answer";
+
 impl Asker {
     pub(super) fn new() -> (Self, mpsc::UnboundedReceiver<Ask>) {
         let (sender, receiver) = mpsc::unbounded_channel();
         (Self(sender), receiver)
+    }
+
+    /// Asks the client something on behalf of a tool.
+    pub(super) async fn ask(&self, name: String, request: InputRequest) -> Result<Value, BoxError> {
+        let (answer, answered) = oneshot::channel();
+        self.0.send(Ask::Client { name, request: Box::new(request), answer }).map_err(|_| ENDED)?;
+        answered.await.map_err(|_| ENDED)?
     }
 }
 
@@ -41,10 +58,9 @@ impl Approver for Asker {
     async fn review(&self, request: &ApprovalRequest) -> Decision {
         let (answer, answered) = oneshot::channel();
         let request = Box::new(request.clone());
-        let undecided = || Decision::undecided("the client ended the call without an answer");
         match self.0.send(Ask::Approval { request, answer }) {
-            Ok(()) => answered.await.unwrap_or_else(|_| undecided()),
-            Err(_) => undecided(),
+            Ok(()) => answered.await.unwrap_or_else(|_| Decision::undecided(ENDED)),
+            Err(_) => Decision::undecided(ENDED),
         }
     }
 
@@ -57,9 +73,8 @@ impl Approver for Asker {
 impl InputHandler for Asker {
     async fn answer(&self, request: &user_input::InputRequest) -> Result<String, BoxError> {
         let (answer, answered) = oneshot::channel();
-        let ended = "the client ended the call without an answer";
-        self.0.send(Ask::Question { request: request.clone(), answer }).map_err(|_| ended)?;
-        answered.await.map_err(|_| ended)?
+        self.0.send(Ask::Question { request: request.clone(), answer }).map_err(|_| ENDED)?;
+        answered.await.map_err(|_| ENDED)?
     }
 }
 
@@ -69,6 +84,7 @@ impl Ask {
         match self {
             Self::Approval { .. } => None,
             Self::Question { request, .. } => request.question.name.as_deref(),
+            Self::Client { name, .. } => Some(name),
         }
     }
 
@@ -77,38 +93,52 @@ impl Ask {
         match self {
             Self::Approval { answer, .. } => !answer.is_closed(),
             Self::Question { answer, .. } => !answer.is_closed(),
+            Self::Client { answer, .. } => !answer.is_closed(),
         }
     }
 
-    /// Returns the form that shows it to the user of the client.
-    pub(super) fn form(&self) -> ElicitRequestParams {
-        let (message, schema) = match self {
-            Self::Approval { request, .. } => (approval_message(request), decision_schema()),
-            Self::Question { request, .. } => (question_message(request), answer_schema(&request.question)),
+    /// Returns the request that asks the client.
+    pub(super) fn request(&self) -> InputRequest {
+        let asked = match self {
+            Self::Approval { request, .. } => form(approval_message(request), decision_schema()),
+            Self::Question { request, .. } => form(question_message(request), answer_schema(&request.question)),
+            Self::Client { request, .. } => return (**request).clone(),
         };
-        let requested_schema = schema.as_object().cloned().unwrap_or_default();
-        let requested_schema = ElicitationSchema::from_json_schema(requested_schema).unwrap_or_else(|_| {
-            // Unreachable: both schemas have the form that the protocol allows.
-            ElicitationSchema::new(std::collections::BTreeMap::new())
+        // Both schemas have the form that the protocol allows.
+        let asked = asked.unwrap_or_else(|_| ElicitRequestParams::FormElicitationParams {
+            meta: None,
+            message: String::new(),
+            requested_schema: ElicitationSchema::new(std::collections::BTreeMap::new()),
         });
-        ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema }
+        InputRequest::Elicitation(ElicitRequest::new(asked))
     }
 
-    /// Returns the form as the request of an input-required round.
-    pub(super) fn input_request(&self) -> InputRequest {
-        InputRequest::Elicitation(ElicitRequest::new(self.form()))
+    /// Returns whether a client with these capabilities can answer.
+    pub(super) fn is_supported(&self, capabilities: &ClientCapabilities) -> bool {
+        match self {
+            Self::Approval { .. } | Self::Question { .. } => has_forms(capabilities),
+            Self::Client { request, .. } => supports(capabilities, request),
+        }
     }
 
-    /// Passes the client's answer on to the run.
-    pub(super) fn respond(self, result: &ElicitResult) {
+    /// Passes the client's answer on to the run; returns itself if the answer does not have the form of the protocol.
+    pub(super) fn respond(self, response: Value) -> Option<Self> {
+        if !is_valid(&self, &response) {
+            return Some(self);
+        }
+        let result = || serde_json::from_value::<ElicitResult>(response.clone()).ok();
         // Ignored: the call that asked may have been cancelled.
         match self {
-            Self::Approval { answer, .. } => drop(answer.send(decision(result))),
-            Self::Question { request, answer } => {
-                let name = request.question.name.as_deref().unwrap_or(ANSWER);
-                drop(answer.send(text(result, name).map_err(Into::into)));
+            Self::Approval { answer, .. } => {
+                drop(answer.send(result().map_or_else(|| Decision::undecided(ENDED), |result| decision(&result))))
             }
+            Self::Question { request, answer } => {
+                let answered = result().ok_or(ENDED).and_then(|result| text(&result, &request.question));
+                drop(answer.send(answered.map_err(Into::into)));
+            }
+            Self::Client { answer, .. } => drop(answer.send(Ok(response))),
         }
+        None
     }
 
     /// Tells the run that nobody can answer.
@@ -116,72 +146,32 @@ impl Ask {
         match self {
             Self::Approval { answer, .. } => drop(answer.send(Decision::deny(reason))),
             Self::Question { answer, .. } => drop(answer.send(Err(reason.into()))),
+            Self::Client { answer, .. } => drop(answer.send(Err(reason.into()))),
         }
     }
 }
 
-fn approval_message(request: &ApprovalRequest) -> String {
-    let problem = request.problem.as_ref().map(|problem| format!("{}\n\n", printable(problem))).unwrap_or_default();
-    format!("{problem}Allow this call?\n\n{}", request.details())
-}
-
-fn question_message(request: &user_input::InputRequest) -> String {
-    let problem = request.problem.as_ref().map(|problem| format!("{}\n\n", printable(problem))).unwrap_or_default();
-    format!("{problem}{}", printable(&request.question.prompt))
-}
-
-fn decision_schema() -> Value {
-    let choices = json!([{ "const": "allow", "title": "Allow once" }, { "const": "deny", "title": "Deny" }]);
-    json!({
-        "type": "object",
-        "properties": { DECISION: { "type": "string", "title": "Decision", "oneOf": choices } },
-        "required": [DECISION],
-    })
-}
-
-fn answer_schema(question: &Question) -> Value {
-    let mut field = match (question.choices.is_empty() || question.accepts_text, question.several) {
-        (true, _) => json!({ "type": "string" }),
-        (false, false) => json!({ "type": "string", "enum": question.choices }),
-        (false, true) => json!({ "type": "array", "items": { "type": "string", "enum": question.choices } }),
-    };
-    field["title"] = "Answer".into();
-    if question.accepts_text && !question.choices.is_empty() {
-        field["description"] = format!("suggestions: {}", question.choices.join(", ")).into();
-    }
-    if let Some(default) = &question.default {
-        field["default"] = if field["type"] == "array" { json!([default]) } else { json!(default) };
-    }
-    let name = question.name.as_deref().unwrap_or(ANSWER);
-    json!({ "type": "object", "properties": { name: field }, "required": [name] })
-}
-
-/// Reads the client's answer about an approval: only an explicit `allow` approves.
-fn decision(result: &ElicitResult) -> Decision {
-    let decided = result.content.as_ref().map(|content| &content[DECISION]);
-    match (&result.action, decided.and_then(Value::as_str)) {
-        (ElicitationAction::Accept, Some("allow")) => Decision::approve(),
-        (ElicitationAction::Accept, Some("deny")) | (ElicitationAction::Decline, _) => {
-            Decision::deny("the user of the client denied it")
-        }
-        (ElicitationAction::Accept, _) => Decision::deny("the client's answer contains no decision"),
-        _ => Decision::undecided("the user of the client did not decide"),
+fn is_valid(ask: &Ask, response: &Value) -> bool {
+    match ask {
+        Ask::Client { request, .. } => match **request {
+            InputRequest::CreateMessage(_) => serde_json::from_value::<CreateMessageResult>(response.clone()).is_ok(),
+            InputRequest::ListRoots(_) => serde_json::from_value::<ListRootsResult>(response.clone()).is_ok(),
+            _ => serde_json::from_value::<ElicitResult>(response.clone()).is_ok(),
+        },
+        _ => serde_json::from_value::<ElicitResult>(response.clone()).is_ok(),
     }
 }
 
-/// Reads the client's answer to a question: the field `name`, or the only field.
-fn text(result: &ElicitResult, name: &str) -> Result<String, &'static str> {
-    match result.action {
-        ElicitationAction::Accept => {}
-        ElicitationAction::Decline => return Err("the user of the client declined to answer"),
-        _ => return Err("the user of the client did not answer"),
-    }
-    let fields = result.content.as_ref().and_then(Value::as_object);
-    let only = || fields.filter(|fields| fields.len() == 1).and_then(|fields| fields.values().next());
-    match fields.and_then(|fields| fields.get(name)).or_else(only) {
-        Some(Value::String(text)) => Ok(text.clone()),
-        Some(list @ Value::Array(_)) => Ok(list.to_string()),
-        Some(Value::Null) | None => Err("the client's answer is empty"),
-        Some(other) => Ok(other.to_string()),
+/// Returns whether a client shows forms; one that names no mode has forms, as before there were others.
+fn has_forms(capabilities: &ClientCapabilities) -> bool {
+    capabilities.elicitation.as_ref().is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none())
+}
+
+/// Returns whether a client with these capabilities takes a request.
+pub(super) fn supports(capabilities: &ClientCapabilities, request: &InputRequest) -> bool {
+    match request {
+        InputRequest::CreateMessage(_) => capabilities.sampling.is_some(),
+        InputRequest::ListRoots(_) => capabilities.roots.is_some(),
+        _ => has_forms(capabilities),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
-    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, ListPromptsResult,
+    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, InputResponses, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams,
     ReadResourceRequestParams, ReadResourceResponse, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, Tool,
     UnsubscribeRequestParams, UpdateTaskParams,
@@ -13,12 +13,14 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 
-use super::Shared;
-use super::advance::Waiting;
+use super::advance::{Advanced, Waiting};
+use super::ask::Ask;
 use super::client::Client;
 use super::open_call::{OpenCall, Wanted};
 use super::report::Reports;
+use super::{Shared, prompts, result};
 use crate::base::mutex::IgnorePoison;
+use crate::observe::event::ItemKind;
 
 /// How long clients may keep a list, in milliseconds, and for whom: lists change only with the process.
 const CACHED: (Option<u64>, Option<CacheScope>) = (Some(300_000), Some(CacheScope::Public));
@@ -36,8 +38,34 @@ impl Handler {
         Self { shared, level: Arc::default() }
     }
 
-    fn reports(&self, context: &RequestContext<RoleServer>) -> Reports {
-        Reports::of(context, *self.level.lock().ignore_poison())
+    /// Describes the request that waits for a call.
+    fn waiting(&self, name: &str, arguments: &Value, context: RequestContext<RoleServer>) -> Waiting {
+        let client = Client::of(&context);
+        let reports = Reports::of(&context, *self.level.lock().ignore_poison());
+        let binding = binding(&client, name, arguments);
+        Waiting { client, reports, context, binding }
+    }
+
+    /// Starts a call, or continues the one whose state the client sent back with its answers.
+    fn open(
+        &self,
+        name: &str,
+        arguments: Value,
+        (state, responses): (Option<String>, Option<InputResponses>),
+        waiting: &Waiting,
+        is_prompt: bool,
+    ) -> Result<(OpenCall, Vec<Ask>), ErrorData> {
+        if let Some(state) = state {
+            return self.shared.parked.resume(&state, responses, &waiting.binding);
+        }
+        let wanted = Wanted {
+            is_prompt,
+            capabilities: waiting.client.capabilities.clone(),
+            asks_client: self.shared.asks_client,
+            has_reports: waiting.reports.is_wanted(),
+            trace_parent: waiting.context.meta.get_traceparent().map(str::to_owned),
+        };
+        Ok((OpenCall::start(&self.shared.runtime, name, arguments, wanted), Vec::new()))
     }
 }
 
@@ -70,22 +98,18 @@ impl ServerHandler for Handler {
             let hint = self.shared.offer.hint(&request.name);
             return Err(ErrorData::invalid_params(format!("unknown tool `{}`{hint}", request.name), None));
         };
-        let client = Client::of(&context);
-        let reports = self.reports(&context);
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let binding = binding(&client, &request.name, &arguments);
-        let (call, asks) = match request.request_state {
-            Some(state) => self.shared.parked.resume(&state, request.input_responses, &binding)?,
-            None => {
-                let wanted = Wanted {
-                    asks_client: self.shared.asks_client,
-                    has_reports: reports.is_wanted(),
-                    trace_parent: context.meta.get_traceparent().map(str::to_owned),
-                };
-                (OpenCall::start(&self.shared.runtime, &request.name, arguments, &wanted), Vec::new())
-            }
-        };
-        self.shared.advance(offered, call, asks, Waiting { client, reports, context, binding }).await
+        let has_schema = offered.tool.output_schema.is_some();
+        let mut waiting = self.waiting(&request.name, &arguments, context);
+        let becomes_task = waiting.client.has_tasks() && offered.item.kind() != ItemKind::Tool;
+        let answers = (request.request_state, request.input_responses);
+        let (call, asks) = self.open(&request.name, arguments, answers, &waiting, false)?;
+        let task_after = becomes_task.then_some(self.shared.task_after);
+        Ok(match self.shared.advance(call, asks, &mut waiting, task_after).await? {
+            Advanced::Finished(finished) => result::of_call(finished, has_schema)?.into(),
+            Advanced::InputRequired(input) => input.into(),
+            Advanced::Long(call) => self.shared.as_task(call, has_schema).into(),
+        })
     }
 
     async fn list_prompts(
@@ -101,9 +125,17 @@ impl ServerHandler for Handler {
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        self.shared.rendered(&request.name, request.arguments).await.map(Into::into)
+        let (offered, arguments) = self.shared.prompt_call(&request.name, request.arguments)?;
+        let mut waiting = self.waiting(&request.name, &arguments, context);
+        let answers = (request.request_state, request.input_responses);
+        let (call, asks) = self.open(&request.name, arguments, answers, &waiting, true)?;
+        match self.shared.advance(call, asks, &mut waiting, None).await? {
+            Advanced::Finished(finished) => prompts::of_call(offered, finished).map(Into::into),
+            Advanced::InputRequired(input) => Ok(input.into()),
+            Advanced::Long(_) => Err(ErrorData::internal_error("a prompt does not become a task", None)),
+        }
     }
 
     async fn complete(

@@ -3,11 +3,13 @@
 use std::future::IntoFuture;
 use std::sync::Arc;
 
+use rmcp::model::ClientCapabilities;
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::ask::{Ask, Asker};
+use super::caller::McpClient;
 use super::report::Reports;
 use crate::base::error::CallError;
 use crate::declare::tool::ToolReturn;
@@ -36,10 +38,14 @@ pub(super) enum Step {
 }
 
 impl OpenCall {
-    /// Starts a gated run; with `asks_client`, its approvals and questions are asked here instead of in the runtime.
-    pub(super) fn start(runtime: &Runtime, name: &str, arguments: Value, wanted: &Wanted) -> Self {
+    /// Starts a gated run.
+    pub(super) fn start(runtime: &Runtime, name: &str, arguments: Value, wanted: Wanted) -> Self {
         let (asker, asks) = Asker::new();
         let mut start = runtime.start_named(name, arguments).with_files().gated();
+        if wanted.is_prompt {
+            start = start.prompt_only();
+        }
+        start = start.state(McpClient::new(wanted.capabilities.clone(), asker.clone()));
         if wanted.asks_client {
             start = start.approver(asker.clone()).input_handler(asker);
         }
@@ -114,6 +120,9 @@ async fn report(reports: &mut Option<&mut Reports>, event: &Arc<Event>) {
 /// What a client wants of a call.
 #[derive(Debug)]
 pub(super) struct Wanted {
+    /// Whether it wants the prompt of a worker instead of a result.
+    pub(super) is_prompt: bool,
+    pub(super) capabilities: ClientCapabilities,
     /// Whether approvals and questions go to the client.
     pub(super) asks_client: bool,
     /// Whether it wants any of the events.

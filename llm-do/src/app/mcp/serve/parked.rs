@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::ErrorData;
-use rmcp::model::{ElicitResult, InputRequiredResult, InputResponses, RequestStateCodec, SealOptions};
+use rmcp::model::{InputRequiredResult, InputResponses, RequestStateCodec, SealOptions};
 use uuid::Uuid;
 
 use super::ask::Ask;
@@ -46,7 +46,7 @@ impl ParkedCalls {
     ) -> Result<InputRequiredResult, ErrorData> {
         let id = Uuid::new_v4();
         let asks = keyed(asks);
-        let requests = asks.iter().map(|(key, ask)| (key.clone(), ask.input_request())).collect();
+        let requests = asks.iter().map(|(key, ask)| (key.clone(), ask.request())).collect();
         let mut calls = self.calls.lock().ignore_poison();
         if calls.len() >= CAPACITY {
             let text = format!("{CAPACITY} calls wait for answers of their clients already; try again later");
@@ -74,11 +74,8 @@ impl ParkedCalls {
         let Parked { call, mut asks } =
             parked.ok_or_else(|| fault("the call is answered already, or has expired; make the call again"))?;
         for (key, response) in responses.unwrap_or_default() {
-            // An answer that has another form than the protocol's is none.
-            if let Ok(result) = serde_json::from_value::<ElicitResult>(response)
-                && let Some(ask) = asks.remove(&key)
-            {
-                ask.respond(&result);
+            if let Some(ask) = asks.remove(&key).and_then(|ask| ask.respond(response)) {
+                asks.insert(key, ask);
             }
         }
         Ok((call, asks.into_values().filter(Ask::is_open).collect()))

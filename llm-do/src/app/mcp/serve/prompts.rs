@@ -3,13 +3,15 @@
 use llm_do_providers::UserPart;
 use rmcp::ErrorData;
 use rmcp::model::{
-    CompleteRequestParams, CompleteResult, CompletionInfo, GetPromptResult, JsonObject, Prompt, PromptArgument,
-    PromptMessage, Reference, Role,
+    CompleteRequestParams, CompleteResult, CompletionInfo, ContentBlock, GetPromptResult, JsonObject, Prompt,
+    PromptArgument, PromptMessage, Reference, Role,
 };
 use serde_json::Value;
 
 use super::offer::{Offered, title};
 use super::{Shared, result};
+use crate::base::error::CallError;
+use crate::declare::tool::ToolReturn;
 use crate::observe::event::ItemKind;
 
 /// Returns a worker as a prompt; other items have none.
@@ -43,27 +45,15 @@ impl Shared {
             .ok_or_else(|| ErrorData::invalid_params(format!("unknown prompt `{name}`{}", self.offer.hint(name)), None))
     }
 
-    /// Renders the prompt of a worker, with arguments as the texts that a form has.
-    pub(super) async fn rendered(&self, name: &str, given: Option<JsonObject>) -> Result<GetPromptResult, ErrorData> {
+    /// Returns a worker, and the arguments of the call that renders its prompt, from the texts that a form has.
+    pub(super) fn prompt_call(&self, name: &str, given: Option<JsonObject>) -> Result<(&Offered, Value), ErrorData> {
         let offered = self.worker(name)?;
         let mut arguments = given.unwrap_or_default();
         for (name, value) in &mut arguments {
             let schema = properties(offered).find(|(property, _)| *property == name).map(|(_, schema)| schema);
             parse(value, schema);
         }
-        let start = self.runtime.start_named(name, Value::Object(arguments)).prompt_only();
-        let parts = start.await.map_err(|error| ErrorData::invalid_params(error.model_message(), None))?;
-        let parts: Vec<UserPart> =
-            serde_json::from_value(parts).map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-        let messages = parts.into_iter().filter_map(|part| {
-            let content = match part {
-                UserPart::Text { text } => rmcp::model::ContentBlock::text(text),
-                UserPart::Attachment(file) => result::content(&file),
-                _ => return None,
-            };
-            Some(PromptMessage::new(Role::User, content))
-        });
-        Ok(GetPromptResult::new(messages.collect()).with_description(offered.item.description()))
+        Ok((offered, Value::Object(arguments)))
     }
 
     /// Completes an argument of a prompt, if its schema lists its values.
@@ -78,6 +68,25 @@ impl Shared {
         let info = CompletionInfo::with_all_values(values).map_err(|error| ErrorData::internal_error(error, None))?;
         Ok(CompleteResult::new(info))
     }
+}
+
+/// Returns the prompt that a call rendered.
+pub(super) fn of_call(
+    offered: &Offered,
+    finished: Result<ToolReturn, CallError>,
+) -> Result<GetPromptResult, ErrorData> {
+    let returned = finished.map_err(|error| ErrorData::invalid_params(error.model_message(), None))?;
+    let parts = serde_json::from_value::<Vec<UserPart>>(returned.into_value());
+    let parts = parts.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+    let messages = parts.into_iter().filter_map(|part| {
+        let content = match part {
+            UserPart::Text { text } => ContentBlock::text(text),
+            UserPart::Attachment(file) => result::content(&file),
+            _ => return None,
+        };
+        Some(PromptMessage::new(Role::User, content))
+    });
+    Ok(GetPromptResult::new(messages.collect()).with_description(offered.item.description()))
 }
 
 /// Reads the text of an argument as the value that its schema asks for.

@@ -3,13 +3,33 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use llm_do_providers::Attachment;
+use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
+use super::caller::MissingCapability;
 use crate::base::error::CallError;
 use crate::declare::tool::ToolReturn;
 
-/// Returns a result with its files; `structured` if clients know its schema.
-pub(super) fn of_return(mut returned: ToolReturn, structured: bool) -> CallToolResult {
+/// Returns the result of a call, or its error as a result, so that the client's model can read it; `structured` if clients
+/// know the schema of the value.
+///
+/// # Errors
+///
+/// Returns an error of the protocol if the client has to be another one.
+pub(super) fn of_call(finished: Result<ToolReturn, CallError>, structured: bool) -> Result<CallToolResult, ErrorData> {
+    let error = match finished {
+        Ok(returned) => return Ok(of_return(returned, structured)),
+        Err(error) => error,
+    };
+    let first: &(dyn std::error::Error + 'static) = &error;
+    let missing = std::iter::successors(Some(first), |error| error.source());
+    match missing.filter_map(|error| error.downcast_ref::<MissingCapability>()).next() {
+        Some(missing) => Err(missing.error()),
+        None => Ok(CallToolResult::error(vec![ContentBlock::text(error.model_message())])),
+    }
+}
+
+fn of_return(mut returned: ToolReturn, structured: bool) -> CallToolResult {
     let files = std::mem::take(returned.attachments_mut());
     let value = structured.then(|| returned.to_value());
     let has_text = files.is_empty() || !returned.value().is_null();
@@ -17,11 +37,6 @@ pub(super) fn of_return(mut returned: ToolReturn, structured: bool) -> CallToolR
     let mut result = CallToolResult::success(text.into_iter().chain(files.iter().map(content)).collect());
     result.structured_content = value;
     result
-}
-
-/// Returns an error as a result, so that the client's model can read it.
-pub(super) fn of_error(error: &CallError) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(error.model_message())])
 }
 
 /// Returns a file as content, in the form that its media type has in the protocol.

@@ -1,0 +1,101 @@
+//! Approvals and questions as forms of the protocol, and the answers that clients give.
+
+use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
+use serde_json::{Value, json};
+
+use crate::base::printable::printable;
+use crate::declare::question::Question;
+use crate::plane::approval::{ApprovalRequest, Decision};
+use crate::plane::user_input;
+
+/// The field of a form about an approval.
+const DECISION: &str = "decision";
+/// The field of a form about a question without a name.
+const ANSWER: &str = "answer";
+
+/// Returns a form with the fields of a JSON schema.
+///
+/// # Errors
+///
+/// Returns an error if the schema has a form that the protocol does not allow, such as nested objects.
+pub(super) fn form(message: String, schema: Value) -> Result<ElicitRequestParams, serde_json::Error> {
+    let schema = schema.as_object().cloned().unwrap_or_default();
+    let requested_schema = ElicitationSchema::from_json_schema(schema)?;
+    Ok(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
+}
+
+/// Returns the name of the field with the answer to a question.
+fn field_name(question: &Question) -> &str {
+    question.name.as_deref().unwrap_or(ANSWER)
+}
+
+/// Describes a call that needs approval.
+pub(super) fn approval_message(request: &ApprovalRequest) -> String {
+    let problem = request.problem.as_ref().map(|problem| format!("{}\n\n", printable(problem))).unwrap_or_default();
+    format!("{problem}Allow this call?\n\n{}", request.details())
+}
+
+/// Describes a question.
+pub(super) fn question_message(request: &user_input::InputRequest) -> String {
+    let problem = request.problem.as_ref().map(|problem| format!("{}\n\n", printable(problem))).unwrap_or_default();
+    format!("{problem}{}", printable(&request.question.prompt))
+}
+
+/// Returns the schema of the answer about an approval.
+pub(super) fn decision_schema() -> Value {
+    let choices = json!([{ "const": "allow", "title": "Allow once" }, { "const": "deny", "title": "Deny" }]);
+    json!({
+        "type": "object",
+        "properties": { DECISION: { "type": "string", "title": "Decision", "oneOf": choices } },
+        "required": [DECISION],
+    })
+}
+
+/// Returns the schema of the answer to a question.
+pub(super) fn answer_schema(question: &Question) -> Value {
+    let mut field = match (question.choices.is_empty() || question.accepts_text, question.several) {
+        (true, _) => json!({ "type": "string" }),
+        (false, false) => json!({ "type": "string", "enum": question.choices }),
+        (false, true) => json!({ "type": "array", "items": { "type": "string", "enum": question.choices } }),
+    };
+    field["title"] = "Answer".into();
+    if question.accepts_text && !question.choices.is_empty() {
+        field["description"] = format!("suggestions: {}", question.choices.join(", ")).into();
+    }
+    if let Some(default) = &question.default {
+        field["default"] = if field["type"] == "array" { json!([default]) } else { json!(default) };
+    }
+    let name = field_name(question);
+    json!({ "type": "object", "properties": { name: field }, "required": [name] })
+}
+
+/// Reads the client's answer about an approval: only an explicit `allow` approves.
+pub(super) fn decision(result: &ElicitResult) -> Decision {
+    let decided = result.content.as_ref().map(|content| &content[DECISION]);
+    match (&result.action, decided.and_then(Value::as_str)) {
+        (ElicitationAction::Accept, Some("allow")) => Decision::approve(),
+        (ElicitationAction::Accept, Some("deny")) | (ElicitationAction::Decline, _) => {
+            Decision::deny("the user of the client denied it")
+        }
+        (ElicitationAction::Accept, _) => Decision::deny("the client's answer contains no decision"),
+        _ => Decision::undecided("the user of the client did not decide"),
+    }
+}
+
+/// Reads the client's answer to a question: its field, or the only field.
+pub(super) fn text(result: &ElicitResult, question: &Question) -> Result<String, &'static str> {
+    match result.action {
+        ElicitationAction::Accept => {}
+        ElicitationAction::Decline => return Err("the user of the client declined to answer"),
+        _ => return Err("the user of the client did not answer"),
+    }
+    let name = field_name(question);
+    let fields = result.content.as_ref().and_then(Value::as_object);
+    let only = || fields.filter(|fields| fields.len() == 1).and_then(|fields| fields.values().next());
+    match fields.and_then(|fields| fields.get(name)).or_else(only) {
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(list @ Value::Array(_)) => Ok(list.to_string()),
+        Some(Value::Null) | None => Err("the client's answer is empty"),
+        Some(other) => Ok(other.to_string()),
+    }
+}
