@@ -144,6 +144,12 @@ async fn test_input_required_result_multiple_inputs(ctx: &CallContext) -> Result
     Ok("All inputs received".to_owned())
 }
 
+/// Ask the user while the response is streamed.
+#[tool(effect = read_only)]
+async fn test_streaming_elicitation(ctx: &CallContext) -> Result<String> {
+    Ok(format!("Answer: {}", client(ctx)?.ask(name()?).await?["action"]))
+}
+
 /// Need the client's model.
 #[tool(effect = read_only)]
 async fn test_missing_capability(ctx: &CallContext) -> Result<String> {
@@ -252,9 +258,9 @@ async fn test_prompt_with_image() -> String {
 
 /// Compute for some seconds.
 #[entry]
-async fn slow_compute(ctx: &CallContext, seconds: f64) -> Result<String> {
+async fn slow_compute(ctx: &CallContext, seconds: f64, label: Option<String>) -> Result<String> {
     ctx.sleep(std::time::Duration::from_secs_f64(seconds)).await?;
-    Ok(format!("computed for {seconds} s"))
+    Ok(format!("{} computed for {seconds} s", label.unwrap_or_default()))
 }
 
 /// Fail after a second.
