@@ -1,0 +1,105 @@
+//! Who may connect over HTTP, and from where.
+
+use llm_do::mcp::HttpOptions;
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::*;
+
+/// Serves at a free port; returns its address.
+async fn serve(options: HttpOptions) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    tokio::spawn(serving(|builder| builder).serve_http(listener, options));
+    address
+}
+
+/// Sends a request with these header lines and this body; returns the response.
+async fn send(address: &str, headers: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let length = body.len();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nConnection: close\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response).await.unwrap();
+    String::from_utf8_lossy(&response).into_owned()
+}
+
+fn initialize() -> String {
+    let params =
+        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }).to_string()
+}
+
+#[tokio::test]
+async fn a_client_calls_tools_over_http_in_each_era() {
+    let address = serve(HttpOptions::default().token("secret")).await;
+    for era in ERAS {
+        let config =
+            StreamableHttpClientTransportConfig::with_uri(format!("http://{address}/mcp")).auth_header("secret");
+        let transport = StreamableHttpClientTransport::from_config(config);
+        let lifecycle = match era {
+            Era::Handshake => ClientLifecycleMode::Initialize,
+            Era::Rounds => ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] },
+        };
+        let user = User::accepting(json!({ "decision": "allow" }));
+        let client = user.serve_with_lifecycle(transport, lifecycle).await.unwrap();
+        let result = client.call_tool(call("delete", json!({ "path": "a" }))).await.unwrap();
+        assert_eq!(text(&result), "deleted a", "{era:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_without_the_token_is_refused() {
+    let address = serve(HttpOptions::default().token("secret").authorization_server("https://login.example.com")).await;
+    let host = format!("Host: {address}\r\n");
+    for headers in
+        ["", "Authorization: Bearer wrong\r\n", "Authorization: Basic secret\r\n", "Authorization: secret\r\n"]
+    {
+        let response = send(&address, &format!("{host}{headers}"), &initialize()).await;
+        assert!(response.starts_with("HTTP/1.1 401"), "{headers}: {response}");
+        assert!(response.to_lowercase().contains("www-authenticate: bearer resource_metadata="), "{response}");
+    }
+    let response = send(&address, &format!("{host}Authorization: Bearer secret\r\n"), &initialize()).await;
+    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+}
+
+#[tokio::test]
+async fn requests_to_other_hosts_and_of_other_origins_are_refused() {
+    let address = serve(HttpOptions::default()).await;
+    for (headers, status) in [
+        (format!("Host: {address}\r\n"), "200"),
+        (format!("Host: {address}\r\nOrigin: http://localhost:3000\r\n"), "200"),
+        ("Host: evil.example.com\r\n".to_owned(), "403"),
+        (format!("Host: {address}\r\nOrigin: https://evil.example.com\r\n"), "403"),
+    ] {
+        let response = send(&address, &headers, &initialize()).await;
+        assert!(response.starts_with(&format!("HTTP/1.1 {status}")), "{headers}: {response}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_over_the_limit_is_refused() {
+    let address = serve(HttpOptions::default().max_body_bytes(1000)).await;
+    let body = initialize().replace("\"t\"", &format!("\"{}\"", "t".repeat(2000)));
+    let response = send(&address, &format!("Host: {address}\r\n"), &body).await;
+    assert!(response.starts_with("HTTP/1.1 413"), "{response}");
+}
+
+#[tokio::test]
+async fn nothing_listens_beyond_this_machine_without_a_token_and_a_host() {
+    for (options, fault) in [
+        (HttpOptions::default(), "require a token"),
+        (HttpOptions::default().token("secret"), "name the hosts"),
+        (HttpOptions::default().allow_unauthenticated(), "name the hosts"),
+    ] {
+        let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
+        let error = serving(|builder| builder).serve_http(listener, options).await.unwrap_err();
+        assert!(error.to_string().contains(fault), "{error}");
+    }
+}

@@ -1,0 +1,88 @@
+//! Calls that take long, as tasks that a client polls.
+
+use std::time::Duration;
+
+use llm_do::approval::{Policy, Rule};
+use rmcp::model::{
+    CallToolResponse, CancelTaskParams, DetailedTask, GetTaskParams, TaskPayload, TaskStatus, UpdateTaskParams,
+};
+use tokio::sync::Notify;
+
+use super::*;
+
+/// Opens when the test has the task.
+#[derive(Clone, Default)]
+pub(super) struct Gate(Arc<Notify>);
+
+/// Asks the user, once the gate is open.
+#[entry]
+async fn ask_later(ctx: &CallContext, gate: State<Gate>) -> Result<String> {
+    gate.0.notified().await;
+    Ok(ctx.request_user_input("Ready?").await?)
+}
+
+/// Returns a service with that entry, and its gate.
+fn service() -> (McpService, Gate) {
+    let gate = Gate::default();
+    let policy = Policy::new().tool("ask_later", Rule::PreApproved);
+    (serving(|builder| builder.state(gate.clone()).policy(policy)).task_after(Duration::ZERO), gate)
+}
+
+fn user() -> User {
+    User { has_tasks: true, ..User::accepting(json!({})) }
+}
+
+async fn start(client: &Connected, request: CallToolRequestParams) -> String {
+    match client.call_tool_once(request).await.unwrap() {
+        CallToolResponse::Task(task) => task.task.task_id,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Polls a task until it is in a state other than `working`.
+async fn poll(client: &Connected, id: &str) -> DetailedTask {
+    loop {
+        let task = client.get_task(GetTaskParams::new(id)).await.unwrap().task;
+        if task.status() != TaskStatus::Working {
+            return task;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn an_entry_that_takes_long_is_a_task_whose_question_the_client_answers() {
+    let (service, gate) = service();
+    let client = connect(service, Era::Rounds, user()).await;
+    let id = start(&client, call("ask_later", json!({}))).await;
+    gate.0.notify_one();
+    let TaskPayload::InputRequired { input_requests } = poll(&client, &id).await.payload else { panic!("it asks") };
+    let key = input_requests.into_keys().next().unwrap();
+    let answer = json!({ "action": "accept", "content": { "answer": "yes" } });
+    client.update_task(UpdateTaskParams::new(&id, [(key, answer)].into())).await.unwrap();
+    let TaskPayload::Completed { result } = poll(&client, &id).await.payload else { panic!("it is completed") };
+    assert_eq!(result["content"][0]["text"], "yes");
+}
+
+#[tokio::test]
+async fn a_cancelled_task_stays_cancelled() {
+    let (service, gate) = service();
+    let client = connect(service, Era::Rounds, user()).await;
+    let id = start(&client, call("ask_later", json!({}))).await;
+    client.cancel_task(CancelTaskParams::new(&id)).await.unwrap();
+    let cancelled = async {
+        while client.get_task(GetTaskParams::new(&id)).await.unwrap().task.status() != TaskStatus::Cancelled {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), cancelled).await.expect("the task is cancelled");
+    gate.0.notify_one();
+    assert_eq!(poll(&client, &id).await.status(), TaskStatus::Cancelled);
+}
+
+#[tokio::test]
+async fn a_tool_is_never_a_task() {
+    let client = connect(serving(|builder| builder).task_after(Duration::ZERO), Era::Rounds, user()).await;
+    let response = client.call_tool_once(call("add", json!({ "a": 1, "b": 2 }))).await.unwrap();
+    assert!(matches!(response, CallToolResponse::Complete(_)), "{response:?}");
+}
