@@ -2,6 +2,7 @@
 //!
 //! Source: <https://github.com/modelcontextprotocol/conformance>.
 
+use std::io::Write;
 use std::time::Duration;
 
 use llm_do::approval::{Policy, Rule};
@@ -289,7 +290,7 @@ fn file(media_type: &str, text: &str) -> Attachment {
     Attachment::new(media_type, text.as_bytes().to_vec())
 }
 
-/// Serves at the address in the first argument, or on standard input and output without one.
+/// Serves at the address in the first argument, and writes it, or on standard input and output without one.
 #[tokio::main]
 async fn main() -> Result<()> {
     // Entries are what the suite polls as tasks: at once, as it expects.
@@ -307,7 +308,11 @@ async fn main() -> Result<()> {
             Ok(Some(file("application/json", &json!({ "uri": uri }).to_string())))
         });
     match std::env::args().nth(1) {
-        Some(address) => Ok(service.serve_http(TcpListener::bind(address).await?, HttpOptions::default()).await?),
+        Some(address) => {
+            let listener = TcpListener::bind(address).await?;
+            writeln!(std::io::stdout(), "{}", listener.local_addr()?)?;
+            Ok(service.serve_http(listener, HttpOptions::default()).await?)
+        }
         None => Ok(service.serve_stdio().await?),
     }
 }

@@ -78,7 +78,11 @@ pub(super) fn of_call(
     let returned = finished.map_err(|error| ErrorData::invalid_params(error.model_message(), None))?;
     let parts = serde_json::from_value::<Vec<UserPart>>(returned.into_value());
     let parts = parts.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-    let messages = parts.into_iter().filter_map(|part| {
+    // A worker without instructions has its description for them, which the client gets anyway.
+    let description = offered.item.description();
+    let is_description = |part: &UserPart| matches!(part, UserPart::Text { text } if text == description);
+    let repeated = usize::from(parts.len() > 1 && parts.first().is_some_and(is_description));
+    let messages = parts.into_iter().skip(repeated).filter_map(|part| {
         let content = match part {
             UserPart::Text { text } => ContentBlock::text(text),
             UserPart::Attachment(file) => result::content(&file),
