@@ -138,7 +138,7 @@ async fn test_input_required_result_list_roots(ctx: &CallContext) -> Result<Stri
     Ok(format!("Client roots: {}", client(ctx)?.ask(ClientRequest::roots("client_roots")).await?["roots"]))
 }
 
-/// Ask the client several things at once.
+/// Ask the client several things concurrently.
 #[tool(effect = read_only)]
 async fn test_input_required_result_multiple_inputs(ctx: &CallContext) -> Result<String> {
     client(ctx)?.ask_all([name()?, greeting()?, ClientRequest::roots("client_roots")]).await?;
@@ -170,7 +170,7 @@ async fn test_elicitation_sep1034_defaults(ctx: &CallContext) -> Result<String> 
             "verified": { "type": "boolean", "default": true },
         },
     });
-    let answer = client(ctx)?.ask(ClientRequest::form("defaults", "Please provide values", schema)?).await?;
+    let answer = client(ctx)?.ask(ClientRequest::form("defaults", "Please provide values", &schema)?).await?;
     Ok(format!("Elicitation completed: action={}, content={}", answer["action"], answer["content"]))
 }
 
@@ -188,7 +188,7 @@ async fn test_elicitation_sep1330_enums(ctx: &CallContext) -> Result<String> {
             "titledMulti": { "type": "array", "items": { "anyOf": titled("Choice") } },
         },
     });
-    let answer = client(ctx)?.ask(ClientRequest::form("enums", "Test enum schema improvements", schema)?).await?;
+    let answer = client(ctx)?.ask(ClientRequest::form("enums", "Test enum schema improvements", &schema)?).await?;
     Ok(format!("Enum elicitation completed: action={}", answer["action"]))
 }
 
@@ -212,7 +212,7 @@ fn client(ctx: &CallContext) -> Result<McpClient> {
 
 fn name() -> Result<ClientRequest> {
     let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"] });
-    Ok(ClientRequest::form("user_name", "What is your name?", schema)?)
+    Ok(ClientRequest::form("user_name", "What is your name?", &schema)?)
 }
 
 fn greeting() -> Result<ClientRequest> {
@@ -293,7 +293,7 @@ fn file(media_type: &str, text: &str) -> Attachment {
 /// Serves at the address in the first argument, and writes it, or on standard input and output without one.
 #[tokio::main]
 async fn main() -> Result<()> {
-    // Entries are what the suite polls as tasks: at once, as it expects.
+    // The suite polls entries as tasks, without a delay before.
     let policy = Policy::new()
         .tool("slow_compute", Rule::PreApproved)
         .tool("failing_job", Rule::PreApproved)

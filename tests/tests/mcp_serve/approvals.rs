@@ -50,7 +50,7 @@ async fn only_an_explicit_decision_to_allow_runs_a_call() {
 }
 
 #[tokio::test]
-async fn a_client_without_forms_gets_a_denial_that_says_what_the_operator_can_do() {
+async fn a_client_without_forms_gets_a_denial_with_what_the_operator_can_do() {
     for era in ERAS {
         let client = connect(serving(|builder| builder), era, User::default()).await;
         let result = client.call_tool(call("delete", json!({ "path": "a" }))).await.unwrap();

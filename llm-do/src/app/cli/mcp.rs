@@ -68,8 +68,8 @@ async fn over_http(service: McpService, address: SocketAddr, http: HttpOptions) 
 
 fn http_options(options: &McpOptions, token: &CancellationToken) -> Result<HttpOptions, CommandError> {
     let mut http = HttpOptions::default().cancellation(token.clone());
-    http = options.host.iter().fold(http, |http, host| http.host(host));
-    http = options.origin.iter().fold(http, |http, origin| http.origin(origin));
+    http = options.host.iter().fold(http, HttpOptions::host);
+    http = options.origin.iter().fold(http, HttpOptions::origin);
     Ok(match secret(options)? {
         Some(secret) => http.token(secret),
         None if options.unauthenticated => http.allow_unauthenticated(),

@@ -106,9 +106,9 @@ impl McpService {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             instructions: None,
             asks_client: true,
-            answer_timeout: Duration::from_mins(10),
+            answer_timeout: Duration::from_secs(10 * 60),
             task_after: Duration::from_secs(5),
-            task_expiry: Duration::from_hours(1),
+            task_expiry: Duration::from_secs(60 * 60),
         }
     }
 
@@ -137,7 +137,7 @@ impl McpService {
         self
     }
 
-    /// Sets a text that tells the client's model how to use the tools. Default: none.
+    /// Sets instructions for the client's model on how to use the tools. Default: none.
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
@@ -157,7 +157,7 @@ impl McpService {
 
     /// Sets after which time the call of a worker or an entry becomes a task, which the client polls. Default: 5 seconds.
     ///
-    /// Only for clients with the extension `io.modelcontextprotocol/tasks`; others wait for the result.
+    /// Only for clients with the extension `io.modelcontextprotocol/tasks`; a client without it waits for the result.
     pub fn task_after(mut self, time: Duration) -> Self {
         self.task_after = time;
         self

@@ -55,7 +55,7 @@ impl Shared {
             if asks.is_empty() {
                 let cancelled = waiting.context.ct.clone();
                 let step = tokio::select! {
-                    // Dropping the call cancels it; nobody reads the error.
+                    // Dropping the call cancels it; the error has no reader.
                     () = cancelled.cancelled() => return Err(cancellation()),
                     step = next(&mut call, &mut waiting.reports, task_after) => step,
                 };
@@ -67,7 +67,9 @@ impl Shared {
             }
             let (supported, others): (Vec<_>, Vec<_>) =
                 asks.into_iter().partition(|ask| ask.is_supported(&waiting.client.capabilities));
-            others.into_iter().for_each(|ask| ask.refuse(UNREACHABLE));
+            for ask in others {
+                ask.refuse(UNREACHABLE);
+            }
             asks = Vec::new();
             if !waiting.client.has_rounds {
                 let peer = &waiting.context.peer;

@@ -100,8 +100,8 @@ impl Ask {
     /// Returns the request that asks the client.
     pub(super) fn request(&self) -> InputRequest {
         let asked = match self {
-            Self::Approval { request, .. } => form(approval_message(request), decision_schema()),
-            Self::Question { request, .. } => form(question_message(request), answer_schema(&request.question)),
+            Self::Approval { request, .. } => form(approval_message(request), &decision_schema()),
+            Self::Question { request, .. } => form(question_message(request), &answer_schema(&request.question)),
             Self::Client { request, .. } => return (**request).clone(),
         };
         // Both schemas have the form that the protocol allows.
@@ -130,7 +130,7 @@ impl Ask {
         // Ignored: the call that asked may have been cancelled.
         match self {
             Self::Approval { answer, .. } => {
-                drop(answer.send(result().map_or_else(|| Decision::undecided(ENDED), |result| decision(&result))))
+                drop(answer.send(result().map_or_else(|| Decision::undecided(ENDED), |result| decision(&result))));
             }
             Self::Question { request, answer } => {
                 let answered = result().ok_or(ENDED).and_then(|result| text(&result, &request.question));
@@ -141,7 +141,7 @@ impl Ask {
         None
     }
 
-    /// Tells the run that nobody can answer.
+    /// Informs the run that there will be no answer.
     pub(super) fn refuse(self, reason: &str) {
         match self {
             Self::Approval { answer, .. } => drop(answer.send(Decision::deny(reason))),
@@ -162,7 +162,7 @@ fn is_valid(ask: &Ask, response: &Value) -> bool {
     }
 }
 
-/// Returns whether a client shows forms; one that names no mode has forms, as before there were others.
+/// Returns whether a client shows forms; one that names no mode has forms, as in the versions without modes.
 fn has_forms(capabilities: &ClientCapabilities) -> bool {
     capabilities.elicitation.as_ref().is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none())
 }

@@ -32,7 +32,7 @@ use crate::plane::context::CallContext;
 ///         "properties": { "name": { "type": "string" }, "age": { "type": "integer" } },
 ///         "required": ["name"],
 ///     });
-///     let answer = client.ask(ClientRequest::form("person", "Who are you?", schema)?).await?;
+///     let answer = client.ask(ClientRequest::form("person", "Who are you?", &schema)?).await?;
 ///     Ok(answer["content"]["name"].as_str().unwrap_or("unknown").to_owned())
 /// }
 /// ```
@@ -57,7 +57,11 @@ impl ClientRequest {
     /// # Errors
     ///
     /// Returns an error if the protocol does not allow the schema.
-    pub fn form(name: impl Into<String>, message: impl Into<String>, schema: Value) -> Result<Self, serde_json::Error> {
+    pub fn form(
+        name: impl Into<String>,
+        message: impl Into<String>,
+        schema: &Value,
+    ) -> Result<Self, serde_json::Error> {
         let request = InputRequest::Elicitation(ElicitRequest::new(form(message.into(), schema)?));
         Ok(Self { name: name.into(), request })
     }
@@ -112,7 +116,7 @@ impl McpClient {
         self.asker.ask(request.name, request.request).await
     }
 
-    /// Asks the client several things at once, and returns its answers in the same order.
+    /// Asks the client several things concurrently, and returns its answers in the same order.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What a request says about its client.
+//! The client of a request, as the request describes it.
 
 use rmcp::RoleServer;
 use rmcp::model::{ClientCapabilities, ProtocolVersion};

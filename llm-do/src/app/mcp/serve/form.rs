@@ -18,7 +18,7 @@ const ANSWER: &str = "answer";
 /// # Errors
 ///
 /// Returns an error if the schema has a form that the protocol does not allow, such as nested objects.
-pub(super) fn form(message: String, schema: Value) -> Result<ElicitRequestParams, serde_json::Error> {
+pub(super) fn form(message: String, schema: &Value) -> Result<ElicitRequestParams, serde_json::Error> {
     let schema = schema.as_object().cloned().unwrap_or_default();
     let requested_schema = ElicitationSchema::from_json_schema(schema)?;
     Ok(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })

@@ -65,7 +65,7 @@ impl Handler {
             has_reports: waiting.reports.is_wanted(),
             trace_parent: waiting.context.meta.get_traceparent().map(str::to_owned),
         };
-        Ok((OpenCall::start(&self.shared.runtime, name, arguments, wanted), Vec::new()))
+        Ok((OpenCall::start(&self.shared.runtime, name, arguments, &wanted), Vec::new()))
     }
 }
 
@@ -210,7 +210,7 @@ impl ServerHandler for Handler {
     }
 }
 
-/// Returns what binds the state of a call to its request: nobody else, and no other call, can use it.
+/// Returns what binds the state of a call to its request: no other client, and no other call, can use it.
 fn binding(client: &Client, tool: &str, arguments: &Value) -> Vec<u8> {
     serde_json::json!([client.principal, tool, arguments]).to_string().into_bytes()
 }

@@ -220,10 +220,11 @@ impl HttpOptions {
     fn refusal(&self) -> Response<Body> {
         let mut response = Response::new(Body::from("a valid bearer token is required\n"));
         *response.status_mut() = StatusCode::UNAUTHORIZED;
-        let challenge = match self.authorization_servers.is_empty() {
-            true => HeaderValue::from_static("Bearer"),
-            false => HeaderValue::from_str(&format!("Bearer resource_metadata=\"{METADATA_PATH}\""))
-                .unwrap_or(HeaderValue::from_static("Bearer")),
+        let bearer = HeaderValue::from_static("Bearer");
+        let challenge = if self.authorization_servers.is_empty() {
+            bearer
+        } else {
+            HeaderValue::from_str(&format!("Bearer resource_metadata=\"{METADATA_PATH}\"")).unwrap_or(bearer)
         };
         response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
         response

@@ -80,18 +80,18 @@ impl Offered {
         let parameters = object(item.parameters().clone());
         let mut tool = Tool::new(item.name().to_owned(), item.description().to_owned(), parameters);
         tool = tool.with_title(title(item.name())).with_annotations(annotations(item.effect()));
-        if let Some(output) = item.output().filter(says_something) {
+        if let Some(output) = item.output().filter(is_specific) {
             tool = tool.with_raw_output_schema(object(output));
         }
         Self { item: Arc::clone(item), tool }
     }
 }
 
-/// Returns whether the schema of a result tells a client more than that there is content: text, or anything.
-fn says_something(schema: &Value) -> bool {
+/// Returns whether the schema of a result describes more than text or any value.
+fn is_specific(schema: &Value) -> bool {
     let notes = ["$schema", "title", "description"];
-    let says = |schema: &JsonObject| schema.keys().any(|key| !notes.contains(&key.as_str()));
-    schema["type"] != "string" && schema.as_object().is_some_and(says)
+    let describes = |schema: &JsonObject| schema.keys().any(|key| !notes.contains(&key.as_str()));
+    schema["type"] != "string" && schema.as_object().is_some_and(describes)
 }
 
 fn object(schema: Value) -> Arc<JsonObject> {

@@ -39,7 +39,7 @@ pub(super) enum Step {
 
 impl OpenCall {
     /// Starts a gated run.
-    pub(super) fn start(runtime: &Runtime, name: &str, arguments: Value, wanted: Wanted) -> Self {
+    pub(super) fn start(runtime: &Runtime, name: &str, arguments: Value, wanted: &Wanted) -> Self {
         let (asker, asks) = Asker::new();
         let mut start = runtime.start_named(name, arguments).with_files().gated();
         if wanted.is_prompt {

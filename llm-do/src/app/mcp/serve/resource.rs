@@ -12,7 +12,7 @@ use rmcp::model::{ReadResourceResult, Resource, ResourceTemplate};
 use super::{McpService, ServeError, Shared, result};
 use crate::base::error::{BoxError, chain};
 
-/// Finds the file of a URI; `None` if there is none.
+/// Finds the file of a URI; `None` for an unknown one.
 type Find = dyn Fn(String) -> BoxFuture<'static, Result<Option<Attachment>, BoxError>> + Send + Sync;
 
 /// The files that clients may read.

@@ -22,8 +22,8 @@ pub(super) fn of_call(finished: Result<ToolReturn, CallError>, structured: bool)
         Err(error) => error,
     };
     let first: &(dyn std::error::Error + 'static) = &error;
-    let missing = std::iter::successors(Some(first), |error| error.source());
-    match missing.filter_map(|error| error.downcast_ref::<MissingCapability>()).next() {
+    let mut causes = std::iter::successors(Some(first), |error| error.source());
+    match causes.find_map(|error| error.downcast_ref::<MissingCapability>()) {
         Some(missing) => Err(missing.error()),
         None => Ok(CallToolResult::error(vec![ContentBlock::text(error.model_message())])),
     }

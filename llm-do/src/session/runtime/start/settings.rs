@@ -137,7 +137,7 @@ impl<T, C> Start<T, C> {
     /// # async fn main() -> Result<()> {
     /// let runtime = Runtime::builder().build()?;
     /// let start = runtime.start_named("delete", llm_do::json!({ "path": "old.txt" })).gated();
-    /// assert!(start.await.unwrap_err().is_denied(), "nobody can approve it");
+    /// assert!(start.await.unwrap_err().is_denied(), "no approver is configured");
     /// # Ok(())
     /// # }
     /// ```
