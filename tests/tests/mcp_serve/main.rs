@@ -160,7 +160,8 @@ fn builder() -> RuntimeBuilder {
 }
 
 fn call(name: &'static str, arguments: Value) -> CallToolRequestParams {
-    CallToolRequestParams::new(name).with_arguments(arguments.as_object().cloned().unwrap_or_default())
+    let Value::Object(arguments) = arguments else { panic!("arguments are an object: {arguments}") };
+    CallToolRequestParams::new(name).with_arguments(arguments)
 }
 
 /// Returns the text of a result.

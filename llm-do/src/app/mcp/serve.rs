@@ -38,34 +38,7 @@ use self::parked::ParkedCalls;
 use self::resource::Resources;
 use crate::session::runtime::Runtime;
 
-/// Serves the tools, workers and entries of a runtime to MCP clients.
-///
-/// Each is a tool of the server, with its description, its schemas and hints about its effect. A call of a client takes
-/// the path of every call, and is approved like a call of a model: what the rules do not allow in advance is asked of the
-/// client's user, by a form of the protocol. A client without forms gets a denial with the reason. Questions of
-/// [`CallContext::request_user_input`](crate::CallContext::request_user_input) are asked in the same way.
-///
-/// It speaks the protocol of 2026-07-28, and the versions before, which begin with `initialize`.
-///
-/// # Examples
-///
-/// ```no_run,standalone_crate
-/// use llm_do::prelude::*;
-/// use llm_do::mcp::McpService;
-///
-/// /// Count the words of a text.
-/// #[tool(effect = read_only)]
-/// fn count_words(text: &str) -> usize {
-///     text.split_whitespace().count()
-/// }
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<()> {
-/// let runtime = Runtime::builder().build()?;
-/// McpService::new(runtime).only(["count_words"])?.serve_stdio().await?;
-/// # Ok(())
-/// # }
-/// ```
+#[doc = include_str!("../../../docs/mcp_serving.md")]
 #[derive(Clone, Debug)]
 #[must_use = "it serves nothing until one of its `serve` methods is awaited"]
 pub struct McpService {
