@@ -19,6 +19,9 @@ use crate::plane::user_input::InputHandler;
 /// The maximum number of nested workers, unless the builder sets another.
 const MAX_DEPTH: u32 = 5;
 
+/// How many tools a request may have, unless the builder sets another limit: with more, models choose worse.
+const MAX_TOOLS: usize = 40;
+
 /// The configuration of a session; each value is documented at the method of the builder that sets it.
 #[derive(Clone, Debug)]
 pub(crate) struct SessionConfig {
@@ -28,6 +31,8 @@ pub(crate) struct SessionConfig {
     pub(crate) settings: Settings,
     pub(crate) project_root: PathBuf,
     pub(crate) max_depth: u32,
+    /// How many tools a worker's request has before its model has to search for them.
+    pub(crate) max_tools: usize,
     pub(crate) limits: Option<Arc<Limits>>,
     /// Limits of workers by name, which replace the workers' own.
     pub(crate) worker_limits: HashMap<String, Arc<Limits>>,
@@ -51,6 +56,7 @@ impl Default for SessionConfig {
             settings: Settings::default(),
             project_root: PathBuf::from("."),
             max_depth: MAX_DEPTH,
+            max_tools: MAX_TOOLS,
             limits: None,
             worker_limits: HashMap::new(),
             prices: Arc::new(PriceTable::builtin()),

@@ -5,6 +5,7 @@ mod guarded;
 mod output;
 mod request_usage;
 mod server_side;
+mod tool_search;
 mod turn;
 
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use serde_json::{Value, json};
 
 pub(crate) use self::output::Output;
 use self::server_side::ToolUses;
+pub(crate) use self::tool_search::ToolSearch;
 pub(crate) use self::turn::Limits;
 use self::turn::{Step, Turns};
 use crate::base::error::CallError;
@@ -42,7 +44,10 @@ pub(crate) struct WorkerRun {
     /// The prices of models.
     pub(crate) prices: Arc<PriceTable>,
     pub(crate) instructions: Arc<str>,
+    /// The tools of each request.
     pub(crate) tools: Arc<[ToolSpec]>,
+    /// The tools that the model has to find, if they do not fit into each request.
+    pub(crate) search: Option<ToolSearch>,
     pub(crate) server_side_tools: Vec<ServerSideTool>,
     pub(crate) output: Output,
     pub(crate) settings: Settings,
@@ -58,6 +63,7 @@ pub(crate) struct WorkerRun {
 /// The parts of a request that guards may change.
 #[derive(Clone)]
 struct RequestParts {
+    tools: Arc<[ToolSpec]>,
     messages: Arc<Vec<Message>>,
     /// Set if a guard replaced the worker's instructions.
     instructions: Option<Arc<str>>,
@@ -82,14 +88,17 @@ impl Drop for SavedTurns {
     }
 }
 
-impl RequestParts {
-    /// Returns the parts as the worker defines them.
-    fn new(turns: &Turns) -> Self {
-        Self { messages: Arc::clone(turns.messages()), instructions: None, settings: None, server_side_tools: None }
-    }
-}
-
 impl WorkerRun {
+    /// Returns the parts of a request as the worker defines them.
+    fn parts(&self, turns: &Turns) -> RequestParts {
+        let tools = match &self.search {
+            Some(search) => search.with_loaded(&self.tools, turns.loaded()),
+            None => Arc::clone(&self.tools),
+        };
+        let messages = Arc::clone(turns.messages());
+        RequestParts { tools, messages, instructions: None, settings: None, server_side_tools: None }
+    }
+
     /// Runs turns from `prompt` to the output, continuing the conversation.
     pub(crate) async fn run(mut self, prompt: Prompt, limits: Limits) -> Result<ToolReturn, CallError> {
         let fail = |text: String| CallError::Failed { tool: self.ctx.name().to_owned(), source: text.into() };
@@ -100,9 +109,11 @@ impl WorkerRun {
         let (history, kept) = self.conversation.as_ref().map(|saved| saved.take()).unwrap_or_default();
         let mut messages = Vec::from(history);
         messages.push(message);
+        let loaded = self.search.as_ref().map(|search| search.loaded_in(&messages)).unwrap_or_default();
         let run = Arc::new(self);
         let mut saved =
             SavedTurns { turns: Turns::new(messages, kept, limits), conversation: run.conversation.clone() };
+        saved.turns.add_loaded(loaded);
         loop {
             match saved.turns.step() {
                 Step::Request(_) => run.ask(&mut saved.turns).await?,
@@ -128,7 +139,7 @@ impl WorkerRun {
         let (StepOutcome { value: response, is_replayed }, refused) = match &self.guards {
             // Boxed, since most sessions have no guards.
             Some(guards) => Box::pin(self.guarded(guards, turns)).await?,
-            None => (self.request(turns, RequestParts::new(turns)).await?, None),
+            None => (self.request(turns, self.parts(turns)).await?, None),
         };
         self.ctx.emit(|| EventKind::ModelResponse {
             model: response.model.clone(),
@@ -173,7 +184,7 @@ impl WorkerRun {
             model: Arc::clone(&self.model_name),
             turn: turns.turn() + 1,
             messages: parts.messages.len(),
-            tools: self.tools.iter().map(|tool| Arc::clone(&tool.name)).collect(),
+            tools: parts.tools.iter().map(|tool| Arc::clone(&tool.name)).collect(),
         });
         let send = Arc::clone(self).send(parts.clone(), turns.turn(), Arc::clone(&reserved));
         let is_sent = Arc::new(AtomicBool::new(false));
@@ -228,7 +239,7 @@ impl WorkerRun {
         let server_side_tools = parts.server_side_tools.as_deref().unwrap_or(&self.server_side_tools);
         let request = Request::new(&parts.messages, parts.settings.as_deref().unwrap_or(&self.settings))
             .instructions(Some(&**instructions).filter(|text| !text.is_empty()))
-            .tools(&self.tools)
+            .tools(&parts.tools)
             .tool_choice(self.tool_choice(server_side_tools))
             .server_side_tools(server_side_tools)
             .output(self.output.schema())

@@ -6,6 +6,7 @@ mod many;
 mod model_files;
 mod output_modes;
 mod requests;
+mod tool_search;
 mod toolset;
 mod turns;
 

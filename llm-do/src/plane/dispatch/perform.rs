@@ -19,7 +19,7 @@ use crate::plane::context::CallContext;
 use crate::plane::conversation::Conversation;
 use crate::plane::guard::Guards;
 use crate::plane::registry::{Prepared, PreparedWorker, Registered, WorkerPlan};
-use crate::plane::worker::{Limits, Output, WorkerRun};
+use crate::plane::worker::{Limits, Output, ToolSearch, WorkerRun};
 
 /// What a worker's call takes from its run.
 #[derive(Clone, Copy)]
@@ -236,13 +236,15 @@ impl WorkerSetup<'_> {
             ctx.check_request(model.name(), self.plane.config.prices.price(model.name()).is_some())?;
         }
         let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
+        let search = ToolSearch::over(&tools, self.plane.config.max_tools);
         Ok(WorkerRun {
             ctx: ctx.clone(),
             model_name: model.name().into(),
             prices: Arc::clone(&self.plane.config.prices),
             model,
             instructions: output.instructed(&plan.instructions),
-            tools,
+            tools: search.as_ref().map_or(tools, ToolSearch::specs),
+            search,
             server_side_tools,
             output,
             settings: plan.settings.clone().over(&self.plane.config.settings),

@@ -5,10 +5,11 @@ use llm_do_providers::{ToolCall, ToolResult};
 use serde_json::json;
 
 use super::WorkerRun;
+use super::tool_search::Found;
 use super::turn::CallResult;
 use crate::base::error::{CallError, chain};
 use crate::declare::tool::ToolReturn;
-use crate::observe::event::Caller;
+use crate::observe::event::{Caller, EventKind};
 use crate::plane::context::GivenArguments;
 use crate::plane::declared::Callee;
 
@@ -26,11 +27,19 @@ impl WorkerRun {
 
     /// Makes one call; an error that the model may correct becomes its result.
     async fn call(&self, call: &ToolCall) -> Result<CallResult, CallError> {
+        if let Some(found) = self.search.as_ref().and_then(|search| search.answer(call)) {
+            return Ok(self.found(call, found));
+        }
         let outcome =
             self.ctx.dispatch(Callee::Shown(&call.name), GivenArguments::Text(&call.arguments), Caller::Model).await;
         let error = match outcome {
             Ok(returned) => {
-                return Ok(CallResult { result: tool_result(call, returned), fault: None, is_denied: false });
+                return Ok(CallResult {
+                    result: tool_result(call, returned),
+                    fault: None,
+                    is_denied: false,
+                    loaded: None,
+                });
             }
             Err(error) => error,
         };
@@ -44,7 +53,16 @@ impl WorkerRun {
         let error = self.with_shown_name(error, &call.name);
         let content = if is_denied { denial(&error, &call.name) } else { error.model_message() };
         let result = ToolResult::new(call, content).with_error(true);
-        Ok(CallResult { result, fault: Some(chain(&error)), is_denied: is_denied || is_refused })
+        Ok(CallResult { result, fault: Some(chain(&error)), is_denied: is_denied || is_refused, loaded: None })
+    }
+
+    /// Returns the result of a search for tools, and reports it.
+    fn found(&self, call: &ToolCall, found: Found) -> CallResult {
+        let Found { text, loaded, is_error } = found;
+        self.ctx.emit(|| EventKind::Progress { text: format!("`{}`: {text}", call.name) });
+        let fault = is_error.then(|| text.clone());
+        let result = ToolResult::new(call, text).with_error(is_error);
+        CallResult { result, fault, is_denied: false, loaded }
     }
 
     /// Returns the error with the name that the model uses for the tool.

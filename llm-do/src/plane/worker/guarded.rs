@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use llm_do_providers::{Response, Settings, replay};
+use llm_do_providers::{Response, Settings, ToolSpec, replay};
 
 use super::turn::Turns;
 use super::{RequestParts, WorkerRun};
@@ -26,11 +26,11 @@ impl WorkerRun {
             settings: Cow::Borrowed(&self.settings),
             server_side_tools: Cow::Borrowed(&self.server_side_tools),
         };
-        let turn = turns.turn() + 1;
-        let mut request = GuardedRequest::new(&self.ctx, self.model.name(), turn, &self.tools, changeable);
+        let (turn, tools) = (turns.turn() + 1, self.parts(turns).tools);
+        let mut request = GuardedRequest::new(&self.ctx, self.model.name(), turn, &tools, changeable);
         guards.before_request(&mut request).await?;
         let StepOutcome { value: mut response, is_replayed } =
-            self.request(turns, request_parts(request.changeable())).await?;
+            self.request(turns, request_parts(Arc::clone(&tools), request.changeable())).await?;
         let refused = guards.after_response(&request, &mut response).await?;
         if !self.streaming && self.ctx.is_observed() {
             // Emitted only now, so that no sink receives what a guard removes.
@@ -40,7 +40,7 @@ impl WorkerRun {
     }
 }
 
-fn request_parts(changeable: &ChangeableParts<'_>) -> RequestParts {
+fn request_parts(tools: Arc<[ToolSpec]>, changeable: &ChangeableParts<'_>) -> RequestParts {
     let changed_text = |text: &Cow<'_, str>| match text {
         Cow::Owned(text) => Some(Arc::from(text.as_str())),
         Cow::Borrowed(_) => None,
@@ -54,6 +54,7 @@ fn request_parts(changeable: &ChangeableParts<'_>) -> RequestParts {
         Cow::Borrowed(_) => None,
     };
     RequestParts {
+        tools,
         server_side_tools: changed_server_side,
         messages: Arc::clone(&changeable.messages),
         instructions: changed_text(&changeable.instructions),

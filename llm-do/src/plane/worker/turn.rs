@@ -40,6 +40,9 @@ pub(crate) struct Turns {
     /// The files that the model created so far, which are returned with the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     files: Vec<Attachment>,
+    /// The names of the tools that the model loaded, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    loaded: Vec<Arc<str>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -83,6 +86,8 @@ pub(crate) struct CallResult {
     /// Whether the call was denied, or a guard refused it. This is not the model's failure, so it does not use up a
     /// retry.
     pub(crate) is_denied: bool,
+    /// The tool that the call loaded.
+    pub(crate) loaded: Option<Arc<str>>,
 }
 
 impl Turns {
@@ -97,7 +102,22 @@ impl Turns {
             sent: 0,
             failures: Failures::default(),
             files: Vec::new(),
+            loaded: Vec::new(),
         }
+    }
+
+    /// Adds tools that the model loaded.
+    pub(crate) fn add_loaded(&mut self, names: impl IntoIterator<Item = Arc<str>>) {
+        for name in names {
+            if !self.loaded.contains(&name) {
+                self.loaded.push(name);
+            }
+        }
+    }
+
+    /// Returns the names of the tools that the model loaded, in order.
+    pub(crate) fn loaded(&self) -> &[Arc<str>] {
+        &self.loaded
     }
 
     /// Returns the next effect.
@@ -235,6 +255,7 @@ impl Turns {
             _ => None,
         };
         let failed = outcomes.iter().any(|outcome| outcome.fault.is_some());
+        self.add_loaded(outcomes.iter().filter_map(|outcome| outcome.loaded.clone()));
         let spent = self.failures.count(&outcomes, self.limits.retries);
         let mut results: Vec<_> = outcomes.into_iter().map(|outcome| outcome.result).collect();
         match pending {

@@ -15,6 +15,46 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Sets how many tools a worker's requests may contain. Default: 40.
+    ///
+    /// A worker that declares more gets the tools `search_tools` and `load_tool` instead. Its model finds a tool by words of
+    /// its name and description, and loads it; the tool is in each later request of the conversation, after those that were there
+    /// before, so that providers can cache the requests. Each declared tool can be called as before.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use llm_do::prelude::*;
+    /// use llm_do::json;
+    /// use llm_do::testing::ScriptedModel;
+    ///
+    /// /// Count the words of a text.
+    /// #[tool(effect = read_only)]
+    /// fn count_words(text: &str) -> usize {
+    ///     text.split_whitespace().count()
+    /// }
+    ///
+    /// /// Answer questions.
+    /// #[worker(toolsets = [count_words])]
+    /// async fn answer(input: String) -> String;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let script = ScriptedModel::new()
+    ///     .call("search_tools", json!({ "query": "number of words" }))
+    ///     .call("load_tool", json!({ "name": "count_words" }))
+    ///     .call("count_words", json!({ "text": "one two" }))
+    ///     .text("Two words.");
+    /// let runtime = Runtime::builder().max_tools(0).force_model(script.clone()).build()?;
+    /// assert_eq!(runtime.run(answer { input: "How many words has \"one two\"?".into() }).await?, "Two words.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn max_tools(mut self, tools: usize) -> Self {
+        self.config.max_tools = tools;
+        self
+    }
+
     /// Limits what a run may use in total. Default: unlimited, except for [`max_depth`](Self::max_depth).
     pub fn limits(mut self, limits: Limits) -> Self {
         self.config.limits = Some(Arc::new(limits));
