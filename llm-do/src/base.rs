@@ -8,4 +8,6 @@ pub(crate) mod error;
 pub(crate) mod mutex;
 pub(crate) mod open_file;
 pub(crate) mod printable;
+#[cfg(any(feature = "mcp", feature = "shell"))]
+pub(crate) mod process_group;
 pub(crate) mod usage;

@@ -14,5 +14,6 @@ pub(crate) mod history_processor;
 pub(crate) mod instance;
 pub(crate) mod model_choice;
 pub(crate) mod registry;
+pub(crate) mod tool_source;
 pub(crate) mod user_input;
 pub(crate) mod worker;

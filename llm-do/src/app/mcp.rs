@@ -5,7 +5,17 @@
 mod client;
 mod serve;
 mod snapshot;
+// A page of the documentation.
+#[cfg(any(doc, doctest))]
+#[doc = include_str!("../../docs/mcp_client.md")]
+pub mod using_servers {
+    #[allow(unused_imports, reason = "for links")]
+    use super::{Authorizer, McpServer};
+}
 
+#[cfg(feature = "project")]
+pub(in crate::app) use self::client::toolset_name;
+pub use self::client::{Authorizer, McpConnection, McpError, McpServer, McpTools, OAuth};
 pub use self::serve::{
     ClientRequest, HttpOptions, McpClient, McpHttpService, McpService, MissingCapability, ServeError,
 };

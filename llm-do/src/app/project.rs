@@ -9,6 +9,7 @@ mod mcp;
 mod policy;
 mod read;
 mod report;
+mod servers;
 mod skills;
 mod subagent;
 mod tool_file;
@@ -19,9 +20,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 #[cfg(feature = "cli")]
-pub(crate) use self::advance::Advance;
-#[cfg(feature = "cli")]
 pub(in crate::app) use self::manifest::expanded;
+pub(crate) use self::mcp::ServerFile;
 use self::report::Report;
 use self::skills::{Chosen, Skill};
 use crate::declare::worker_spec::WorkerSpec;
@@ -53,6 +53,9 @@ pub struct Project {
     return_permission_errors: Option<bool>,
     takes_input: Option<bool>,
     store: Option<PathBuf>,
+    servers: Vec<ServerFile>,
+    /// The toolsets of servers that are not started.
+    inactive: Vec<String>,
     warnings: Vec<String>,
 }
 
@@ -135,7 +138,8 @@ impl RuntimeBuilder {
     /// Rules of the program's own [policy](Self::policy) take precedence over all rules of the project, and its [approval
     /// mode](Self::approval_mode) too: set both before. Other settings of the project replace earlier ones.
     ///
-    /// The files of a project may approve calls in advance: see [`Project::approvals`].
+    /// The files of a project may approve calls in advance: see [`Project::approvals`]. They may name MCP servers, which
+    /// [`build`](Self::build) starts: see [`Project::servers`].
     ///
     /// # Examples
     ///
@@ -162,7 +166,8 @@ impl RuntimeBuilder {
     /// ```
     #[track_caller]
     pub fn project(mut self, project: Project) -> Self {
-        let Project { root, workers, aliases, skills, chosen_skills, policy, mode, store, .. } = project;
+        let project = project.without_inactive_tools();
+        let Project { root, workers, aliases, skills, chosen_skills, policy, mode, store, servers, .. } = project;
         if !chosen_skills.is_empty() {
             self = self.tool(skills::tool(skills, chosen_skills));
         }
@@ -176,6 +181,7 @@ impl RuntimeBuilder {
         if let Some(returned) = project.return_permission_errors {
             self = self.return_permission_errors(returned);
         }
+        self = self.with_servers(&servers);
         match store {
             #[cfg(feature = "workers")]
             Some(store) => self.worker_store(store),

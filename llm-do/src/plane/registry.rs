@@ -1,6 +1,7 @@
 //! The link-time registry: every tool, worker, entry and toolset of the program, by its unique name.
 
 mod contents;
+mod group;
 mod names;
 mod plan;
 mod prepared;
@@ -16,6 +17,7 @@ use llm_do_worker_file::did_you_mean;
 
 pub(crate) use self::contents::Contents;
 use self::contents::by_name;
+pub(crate) use self::group::Group;
 use self::names::{DeclarationSource, Names, collisions};
 pub(crate) use self::plan::WorkerPlan;
 pub(crate) use self::prepared::{DisplayedArguments, Prepared, PreparedWorker};
@@ -37,6 +39,8 @@ pub struct Registry {
     /// The same items in a hash map, since every call looks up its callee.
     by_name: HashMap<Arc<str>, Arc<Registered>, RandomState>,
     toolsets: BTreeMap<&'static str, ToolsetDef>,
+    /// The toolsets that are known only at run time, by name.
+    groups: BTreeMap<Arc<str>, Group>,
 }
 
 impl Registry {
@@ -58,26 +62,29 @@ impl Registry {
         let mut faults = contents::linked_faults(&defs);
         faults.extend(contents.faults().chain(unknown));
         let aliases = contents.take_aliases(&defs, &mut faults);
+        let groups = std::mem::take(&mut contents.groups);
         let linked =
             defs.iter().map(|def| (Registered::from_definition(def), def.declaration.map(DeclarationSource::from)));
         let (items, declarations) = linked.chain(aliases).chain(contents.into_items()).unzip();
-        Self::build(items, declarations, &toolsets, faults)
+        Self::build(items, declarations, &toolsets, groups, faults)
     }
 
     fn build(
         items: Vec<Registered>,
         declarations: Vec<Option<DeclarationSource>>,
         toolsets: &[ToolsetDef],
+        groups: Vec<Group>,
         mut faults: Vec<String>,
     ) -> Result<Self, RegistryError> {
-        faults.splice(0..0, collisions(&items, toolsets).into_iter().chain(provider_collisions()));
+        faults.splice(0..0, collisions(&items, toolsets, &groups).into_iter().chain(provider_collisions()));
         let toolsets = toolsets.iter().map(|def| (def.name, *def)).collect();
+        let groups = groups.into_iter().map(|group| (Arc::clone(&group.name), group)).collect();
         let declarations: HashMap<_, _> =
             items.iter().map(|item| Arc::clone(&item.spec.name)).zip(declarations).collect();
         let shared = items.into_iter().map(|item| (Arc::clone(&item.spec.name), Arc::new(item)));
         let mut items: BTreeMap<_, _> = shared.collect();
         // Resolved after all items are collected, since an item may declare a later one or itself.
-        let names = Names { items: &items, toolsets: &toolsets };
+        let names = Names { items: &items, toolsets: &toolsets, groups: &groups };
         let resolved: Vec<_> = items.values().map(|item| names.open(item, &declarations, &mut faults)).collect();
         for (place, (item, (declared, instances))) in items.values_mut().zip(resolved).enumerate() {
             let Some(item) = Arc::get_mut(item) else { unreachable!("the registry holds the only reference") };
@@ -89,7 +96,7 @@ impl Registry {
         let by_name = tools.iter().map(|(name, item)| (Arc::clone(name), Arc::clone(item))).collect();
         #[cfg(not(feature = "json-schema"))]
         faults.extend(tools.values().filter_map(|item| item.schema_fault()));
-        if faults.is_empty() { Ok(Self { tools, by_name, toolsets }) } else { Err(RegistryError { faults }) }
+        if faults.is_empty() { Ok(Self { tools, by_name, toolsets, groups }) } else { Err(RegistryError { faults }) }
     }
 
     /// Builds a worker for one call; it may call only what its caller may call.
@@ -110,7 +117,9 @@ impl Registry {
 
     /// Builds an unregistered worker; returns all of its faults.
     pub(crate) fn worker(&self, spec: &WorkerSpec, origin: Origin) -> Result<Registered, Vec<String>> {
-        let is_taken = self.tools.contains_key(spec.name()) || self.toolsets.contains_key(spec.name());
+        let name = spec.name();
+        let is_taken =
+            self.tools.contains_key(name) || self.toolsets.contains_key(name) || self.groups.contains_key(name);
         let taken = || format!("`{}` is already registered; choose another name", spec.name());
         self.assemble(spec, origin, is_taken.then(taken))
     }
@@ -131,7 +140,7 @@ impl Registry {
         faults.extend(taken);
         #[cfg(not(feature = "json-schema"))]
         faults.extend(worker.schema_fault());
-        let names = Names { items: &self.tools, toolsets: &self.toolsets };
+        let names = Names { items: &self.tools, toolsets: &self.toolsets, groups: &self.groups };
         let tools = names.resolve(&worker, &by_name(&spec.toolsets), &mut faults);
         worker.instances = names.instances(&tools);
         worker.declared = Some(Arc::new(names.declared(tools)));
@@ -145,9 +154,11 @@ impl Registry {
         let given = std::mem::take(&mut spec.toolsets);
         for name in given {
             let is_whole = |set: &ToolsetDef| set.members.iter().all(|member| maker.shown(member.tool()).is_some());
+            let is_whole_group = |group: &Group| group.tools.iter().all(|tool| maker.shown(tool).is_some());
             let granted = match maker.tool(&name) {
                 Some(tool) => Some(tool.to_owned()),
-                None => self.toolsets.get(&*name).filter(|set| is_whole(set)).map(|_| name.clone()),
+                None if self.toolsets.get(&*name).is_some_and(is_whole) => Some(name.clone()),
+                None => self.groups.get(&*name).filter(|group| is_whole_group(group)).map(|_| name.clone()),
             };
             match granted {
                 Some(tool) if spec.toolsets.contains(&tool) => {}
@@ -194,6 +205,11 @@ impl Registry {
     /// Returns the definitions of the toolsets, by name.
     pub(crate) fn toolset_defs(&self) -> &BTreeMap<&'static str, ToolsetDef> {
         &self.toolsets
+    }
+
+    /// Returns the toolsets that are known only at run time, sorted by name.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = &Group> {
+        self.groups.values()
     }
 
     /// Returns a hint for an unknown name, or for one that the caller may not call.

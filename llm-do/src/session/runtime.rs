@@ -32,6 +32,7 @@ use crate::plane::registry::Registry;
 pub struct Runtime {
     plane: Arc<Plane>,
     cancellation: CancellationToken,
+    warnings: Arc<[String]>,
 }
 
 impl Runtime {
@@ -182,6 +183,12 @@ impl Runtime {
     #[cfg(feature = "cli")]
     pub(crate) fn model_findings(&self) -> Findings {
         self.plane.models.findings(&self.plane.registry, &self.plane.config.prices)
+    }
+
+    /// Returns what was left out when the runtime was built, such as a tool of a server whose schema is unusable.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// Returns the registry.

@@ -12,13 +12,17 @@ const SKILL: &str =
     "---\nname: pdf\ndescription: Reads PDFs.\nlicense: MIT\nmetadata: { author: ann }\n---\nUse `forms.md`.\n";
 
 /// Runs a worker of the project with a scripted model; returns the result and the requests.
-async fn run(folder: &TempDir, worker: &str, model: ScriptedModel) -> (Result<Value, CallError>, Vec<RecordedRequest>) {
+pub(super) async fn run(
+    folder: &TempDir,
+    worker: &str,
+    model: ScriptedModel,
+) -> (Result<Value, CallError>, Vec<RecordedRequest>) {
     let runtime = builder().project(open(folder)).force_model(model.clone()).build().unwrap();
     let result = runtime.run_named(worker, json!({ "input": "Go." })).await;
     (result, model.requests())
 }
 
-fn tools(request: &RecordedRequest) -> Vec<&str> {
+pub(super) fn tools(request: &RecordedRequest) -> Vec<&str> {
     request.tools.iter().map(|tool| &*tool.name).collect()
 }
 
@@ -55,7 +59,7 @@ fn keys_and_tools_without_effect_are_warnings_with_file_and_line() {
         ".claude/agents/reviewer.md:6: `permissionMode` has no effect here",
         ".claude/agents/reviewer.md:7: unknown key `colour` has no effect here",
         ".claude/agents/reviewer.md:5: the tool `TodoWrite` is left out: it has no counterpart here",
-        ".claude/agents/reviewer.md:5: the tool `mcp__db__query` is left out: MCP servers are not supported yet",
+        ".claude/agents/reviewer.md:5: the tool `mcp__db__query` is left out: the project has no such MCP server; it has none",
         ".claude/agents/reviewer.md:5: the limits of `Bash(git *)` are not enforced; use a policy: see `llm_do::approval::Policy`",
     ];
     assert_eq!(warnings(&folder, &open(&folder)), expected);
@@ -156,16 +160,27 @@ async fn the_nearest_agents_md_joins_the_instructions() {
 }
 
 #[test]
-fn servers_of_mcp_are_checked_and_named_in_a_warning() {
+fn servers_of_mcp_are_listed_with_what_starting_them_does() {
     let servers = r#"{ "mcpServers": {
         "db": { "command": "db", "args": ["-v", "-v"], "env": { "URL": "${URL:-x}" } },
-        "web": { "type": "http", "url": "https://example.org/mcp", "headers": { "A": "b" }, "timeout": 60000, "retries": 3 }
+        "web": { "type": "http", "url": "https://example.org/mcp", "headers": { "A": "b" }, "timeout": 60000, "retries": 3 },
+        "old": { "type": "sse", "url": "https://example.org/sse" }
     } }"#;
     let folder = folder(&[("main.worker", "---\nname: a\n---\nDo it.\n")]);
     write(folder.path(), ".mcp.json", servers);
     let expected = [
         ".mcp.json:3: unknown key `mcpServers.web.retries` has no effect here",
-        ".mcp.json:2: MCP servers are not supported yet, so these are ignored: `db`, `web`",
+        ".mcp.json:4: `mcpServers.old` is left out: the type `sse` is not part of MCP any longer; use `http`, if the server \
+         supports it",
     ];
-    assert_eq!(warnings(&folder, &open(&folder)), expected);
+    let project = open(&folder);
+    assert_eq!(warnings(&folder, &project), expected);
+    let servers = [
+        ".mcp.json:2: `db` runs the program: URL=${URL:-x} db -v -v",
+        ".mcp.json:3: `web` connects to https://example.org/mcp with the headers: A: b",
+    ];
+    let prefix = format!("{}/", folder.path().display());
+    let listed: Vec<_> = project.servers().iter().map(|server| server.replace(&prefix, "")).collect();
+    assert_eq!(listed, servers);
+    assert!(project.without_servers().servers().is_empty());
 }

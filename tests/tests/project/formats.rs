@@ -122,8 +122,9 @@ fn known_keys_of_a_skill_without_effect_are_named_as_known() {
 fn a_server_may_name_its_transport_as_the_protocol_does() {
     let servers = r#"{ "mcpServers": { "web": { "type": "streamable-http", "url": "https://example.org/mcp" } } }"#;
     let folder = folder(&[("main.worker", WORKER), (".mcp.json", servers)]);
-    let expected = [".mcp.json:1: MCP servers are not supported yet, so these are ignored: `web`"];
-    assert_eq!(warnings(&folder, &open(&folder)), expected);
+    let project = open(&folder);
+    assert_eq!(warnings(&folder, &project), Vec::<String>::new());
+    assert!(project.servers()[0].ends_with(".mcp.json:1: `web` connects to https://example.org/mcp"));
 }
 
 #[test]

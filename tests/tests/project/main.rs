@@ -8,6 +8,7 @@ mod foreign;
 mod formats;
 mod mutated;
 mod precedence;
+mod servers;
 
 use std::fs;
 use std::path::Path;

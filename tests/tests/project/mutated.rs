@@ -131,7 +131,7 @@ fn damaged(text: &str, damages: &[(usize, Damage)]) -> Vec<u8> {
 fn faults(root: &Path) -> Vec<String> {
     match Project::open(root) {
         Err(error) => error.faults().to_vec(),
-        Ok(project) => match builder().project(project).build() {
+        Ok(project) => match builder().project(project.without_servers()).build() {
             Ok(_) => Vec::new(),
             Err(error) => error.to_string().lines().skip(1).map(str::to_owned).collect(),
         },

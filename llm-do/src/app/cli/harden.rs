@@ -19,7 +19,7 @@ use crate::session::runtime::{Runtime, RuntimeBuilder};
 pub(super) fn harden(mut builder: RuntimeBuilder, options: &HardenOptions) -> Result<(), CommandError> {
     let mut settings = Settings::default().read(None)?;
     settings.complete(&builder, &builder.preset());
-    let registry = builder.collect().map_err(CommandError::from_error)?;
+    let registry = super::project::collect(&mut builder)?;
     check(&registry, options)?;
     let cases = cases(options)?;
     let token = builder.cancellation_token();

@@ -20,7 +20,7 @@ const TOKEN: &str = "LLM_DO_MCP_TOKEN";
 pub(super) fn serve(builder: RuntimeBuilder, options: &McpOptions, runs_projects: bool) -> Result<(), CommandError> {
     let mut settings = options.session.settings().read(options.session.items.project.as_deref())?;
     let (mut builder, entries) = options.session.add_files(builder, &mut settings, runs_projects)?;
-    let registry = builder.collect().map_err(CommandError::from_error)?;
+    let registry = super::project::collect(&mut builder)?;
     let progress = Progress::new(settings.verbosity());
     let token = builder.cancellation_token();
     let builder = configure(builder, &settings, &entries, &progress);

@@ -13,6 +13,7 @@ use super::trust::Trust;
 use crate::app::project::Project;
 use crate::base::printable::printable;
 use crate::plane::approval::Policy;
+use crate::plane::registry::Registry;
 use crate::session::runtime::RuntimeBuilder;
 
 /// Options that add files to what is linked.
@@ -128,6 +129,16 @@ impl FileOptions {
             self.project = word.take().map(PathBuf::from);
         }
     }
+}
+
+/// Collects the items, and prints what was left out of them.
+pub(super) fn collect(builder: &mut RuntimeBuilder) -> Result<Registry, CommandError> {
+    let registry = builder.collect().map_err(CommandError::from_error)?;
+    for warning in builder.warnings() {
+        // Ignored: standard error may be closed.
+        let _ = writeln!(io::stderr(), "warning: {}", printable(warning));
+    }
+    Ok(registry)
 }
 
 /// Returns the error of a program that runs projects, in a folder without one.

@@ -9,17 +9,18 @@ use crate::declare::tool::Effect;
 use crate::declare::toolset::Member;
 use crate::plane::approval::{Approvals, Rule};
 use crate::plane::declared::Declared;
-use crate::plane::registry::Registered;
+use crate::plane::registry::{Group, Registered};
 use crate::session::runtime::RuntimeBuilder;
 
 /// Prints every tool, worker, entry and toolset.
 pub(super) fn list(builder: RuntimeBuilder, options: &ToolsOptions, runs_projects: bool) -> Result<(), CommandError> {
     let mut settings = options.items.settings().read(options.items.project.as_deref())?;
     let (mut builder, _) = options.items.add_to(builder, &mut settings, runs_projects, Trust::Show)?;
-    let registry = builder.collect().map_err(CommandError::from_error)?;
+    let registry = super::project::collect(&mut builder)?;
     let approvals = builder.approvals(&registry).map_err(CommandError::from_error)?;
     if options.json {
         let items = registry.iter().map(|item| describe(item, &approvals)).chain(registry.toolsets().map(describe_set));
+        let items = items.chain(registry.groups().map(describe_group));
         return print(&format!("{:#}", items.collect::<Value>()));
     }
     let items = registry.iter().map(|item| {
@@ -27,7 +28,8 @@ pub(super) fn list(builder: RuntimeBuilder, options: &ToolsOptions, runs_project
         (cells, item.description())
     });
     let sets = registry.toolsets().map(|(name, docs, _)| ([name, "toolset", "", ""], docs));
-    table(&items.chain(sets).collect::<Vec<_>>())
+    let groups = registry.groups().map(|group| ([&*group.name, "toolset", "", ""], group.description.as_str()));
+    table(&items.chain(sets).chain(groups).collect::<Vec<_>>())
 }
 
 /// Prints rows of aligned cells, each with the first line of its description.
@@ -65,6 +67,11 @@ fn approval(rule: Option<&Rule>) -> &'static str {
 fn describe_set((name, description, members): (&str, &str, &[Member])) -> Value {
     let members = members.iter().map(|member| pair(member.shown(), member.tool()));
     json!({ "name": name, "kind": "toolset", "description": description, "members": members.collect::<Value>() })
+}
+
+fn describe_group(group: &Group) -> Value {
+    let members = group.tools.iter().map(|tool| pair(tool, tool)).collect::<Value>();
+    json!({ "name": group.name, "kind": "toolset", "description": group.description, "members": members })
 }
 
 /// Returns a tool's name as callers see it, and its registered name.

@@ -1,1 +1,33 @@
 //! The tools of MCP servers, as tools of a runtime.
+
+mod body;
+mod call;
+mod catalog;
+mod checks;
+mod connection;
+mod effect;
+mod elicitation;
+mod error;
+mod handler;
+mod http;
+mod in_flight;
+mod live;
+mod name;
+mod negotiation;
+mod oauth;
+mod process;
+mod result;
+mod server;
+mod source;
+mod supervisor;
+mod text;
+mod tool;
+mod transport;
+
+pub use self::connection::McpConnection;
+pub use self::error::McpError;
+#[cfg(feature = "project")]
+pub(in crate::app) use self::name::toolset as toolset_name;
+pub use self::oauth::{Authorizer, OAuth};
+pub use self::server::McpServer;
+pub use self::source::McpTools;

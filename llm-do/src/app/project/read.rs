@@ -9,8 +9,9 @@ use super::files::{self, Files};
 use super::manifest::{EntryKey, Manifest};
 use super::report::shown;
 use super::skills::{READ_SKILL, Skill};
+use super::subagent::Known;
 use super::tool_file::{self, ToolFile};
-use super::{Project, Report, manifest, mcp, policy, skills, subagent};
+use super::{Project, Report, ServerFile, manifest, mcp, policy, skills, subagent};
 use crate::declare::tool::Effect;
 use crate::declare::worker_file::{EXTENSIONS, LoadedFile, ReadWorker, checked};
 use crate::observe::event::ItemKind;
@@ -49,6 +50,7 @@ pub(super) fn project(path: &Path, report: &mut Report) -> Project {
     let path = manifest.unwrap_or_else(|| root.join(MANIFEST));
     let mut reader = ProjectReader { path: &path, root: &root, report, project: &mut project, skills: Vec::new() };
     reader.skills(&found);
+    reader.servers();
     let main = reader.workers(&found, given.as_ref());
     reader.subagents(&found);
     reader.finish(given, main);
@@ -214,12 +216,32 @@ impl ProjectReader<'_> {
         self.report.text_within(self.root, &file).map(|text| text.trim().to_owned())
     }
 
+    /// Reads the servers; those that cannot be started are named in a warning.
+    fn servers(&mut self) {
+        let path = self.root.join(MCP);
+        if !path.is_file() {
+            return;
+        }
+        let (usable, unusable): (Vec<_>, Vec<_>) =
+            mcp::read(&path, self.root, self.report).into_iter().partition(ServerFile::is_usable);
+        #[cfg(not(feature = "mcp"))]
+        if let Some(first) = unusable.first() {
+            let names: Vec<_> = unusable.iter().map(|server| format!("`{}`", server.name)).collect();
+            let message = "the program is built without the feature `mcp`, so these MCP servers are ignored";
+            self.report.warnings.push(format!("{}: {message}: {}", first.place(), names.join(", ")));
+        }
+        self.project.inactive.extend(unusable.iter().map(ServerFile::toolset));
+        self.project.servers = usable;
+    }
+
     fn subagents(&mut self, files: &Files) {
         let workers = self.project.workers.iter().map(|(spec, _)| spec.name().to_owned());
         let names: Vec<_> = workers.chain(self.project.aliases.iter().map(|(alias, _)| alias.name.clone())).collect();
         let names: Vec<_> = names.iter().map(String::as_str).collect();
+        let servers: Vec<_> = self.project.servers.iter().map(ServerFile::toolset).collect();
+        let known = Known { items: &names, servers: &servers };
         for path in &files.subagents {
-            let Some(mut subagent) = subagent::read(path, &names, self.report) else { continue };
+            let Some(mut subagent) = subagent::read(path, known, self.report) else { continue };
             let skills: Vec<_> = subagent.skills.iter().filter_map(|name| self.skill(&subagent.path, name)).collect();
             for skill in skills {
                 let text = format!("\n\n# Skill: {}\n\n{}", skill.name, skill.body);
@@ -231,9 +253,6 @@ impl ProjectReader<'_> {
 
     fn finish(&mut self, manifest: Option<Manifest>, main: Option<String>) {
         self.project.entry = main;
-        if self.root.join(MCP).is_file() {
-            mcp::read(&self.root.join(MCP), self.report);
-        }
         self.project.skills = std::mem::take(&mut self.skills);
         let Some(manifest) = manifest else { return };
         let Manifest { entry, runtime, policy, policy_file, worker_files: _, takes_input, store } = manifest;

@@ -24,10 +24,19 @@ const MODELS: [(&str, &str); 4] = [
     ("sonnet", "anthropic:claude-sonnet-5-5"),
 ];
 /// Keys that are known and have no effect.
-const IGNORED: [&str; 8] =
-    ["background", "color", "hooks", "initialPrompt", "isolation", "mcpServers", "memory", "permissionMode"];
+const IGNORED: [&str; 7] = ["background", "color", "hooks", "initialPrompt", "isolation", "memory", "permissionMode"];
 /// All keys, for suggestions.
-const KEYS: [&str; 8] = ["name", "description", "tools", "disallowedTools", "model", "maxTurns", "effort", "skills"];
+const KEYS: [&str; 9] =
+    ["name", "description", "tools", "disallowedTools", "model", "maxTurns", "effort", "skills", "mcpServers"];
+
+/// What a subagent may name, besides what the program links.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known<'a> {
+    /// The workers and tools of the project.
+    pub(super) items: &'a [&'a str],
+    /// The toolsets of its MCP servers.
+    pub(super) servers: &'a [String],
+}
 
 /// A subagent as a worker.
 #[derive(Debug)]
@@ -40,7 +49,7 @@ pub(super) struct Subagent {
 }
 
 /// Reads a subagent file of a project that defines these workers and tools.
-pub(super) fn read(path: &Path, project: &[&str], report: &mut Report) -> Option<Subagent> {
+pub(super) fn read(path: &Path, known: Known<'_>, report: &mut Report) -> Option<Subagent> {
     let text = report.text_of(path)?;
     let mut reading = Reading::default();
     let FrontMatter { entries, body } = front_matter::parse(&text, "subagent", &mut reading.faults).unwrap_or_default();
@@ -52,7 +61,7 @@ pub(super) fn read(path: &Path, project: &[&str], report: &mut Report) -> Option
     let Reading { keys, faults } = reading;
     let is_faulty = !faults.is_empty();
     report.faults(path, faults);
-    (!is_faulty).then(|| keys.into_subagent(path, body, project, report)).flatten()
+    (!is_faulty).then(|| keys.into_subagent(path, body, known, report)).flatten()
 }
 
 #[derive(Default)]
@@ -64,6 +73,7 @@ struct Keys {
     model: Option<String>,
     max_turns: Option<u32>,
     effort: Option<ThinkingLevel>,
+    servers: Vec<Located<String>>,
     skills: Vec<Located<String>>,
 }
 
@@ -94,6 +104,9 @@ impl Reading {
             "model" => self.model(node),
             "maxTurns" => self.max_turns(&node),
             "effort" => self.effort(node),
+            "mcpServers" => {
+                self.keys.servers = self.names("mcpServers", node).map(|list| list.value).unwrap_or_default();
+            }
             "skills" => self.keys.skills = self.names("skills", node).map(|list| list.value).unwrap_or_default(),
             _ => return false,
         }
@@ -161,7 +174,7 @@ impl Keys {
         self,
         path: &Path,
         instructions: String,
-        project: &[&str],
+        known: Known<'_>,
         report: &mut Report,
     ) -> Option<Subagent> {
         let (name, description) = (self.name?, self.description?);
@@ -169,8 +182,8 @@ impl Keys {
             report.fault(path, name.place, format!("`name`: {message}"));
             return None;
         }
-        let Tools { names, has_search, .. } = Tools { path, report, project, names: Vec::new(), has_search: false }
-            .chosen(self.tools.as_ref(), &self.disallowed)?;
+        let tools = Tools { path, report, known, names: Vec::new(), has_search: false };
+        let Tools { names, has_search, .. } = tools.chosen(self.tools.as_ref(), &self.servers, &self.disallowed)?;
         let mut spec = WorkerSpec::new(name.value, instructions).description(description.value);
         spec = spec.toolsets(names.iter().map(|(name, _)| name));
         spec.model = self.model;

@@ -156,7 +156,8 @@ impl Policy {
     /// Lists its names that are not registered, or that name an item of another kind.
     pub(super) fn faults(&self, registry: &Registry) -> Vec<String> {
         let items: Vec<_> = registry.iter().map(|item| item.name()).collect();
-        let toolsets: Vec<_> = registry.toolset_defs().keys().copied().collect();
+        let groups = registry.groups().map(|group| &*group.name);
+        let toolsets: Vec<_> = registry.toolset_defs().keys().copied().chain(groups).collect();
         let workers = registry.iter().filter(|item| item.kind() == ItemKind::Worker);
         let workers: Vec<_> = workers.map(|item| item.name()).collect();
         let (tool, toolset) = (("tool", &*items), ("toolset", &*toolsets));

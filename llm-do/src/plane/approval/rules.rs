@@ -24,14 +24,14 @@ pub(crate) struct SourcedRule {
 pub(super) struct Rules {
     policy: Policy,
     /// By tool name: the toolsets that contain the tool.
-    toolsets: HashMap<&'static str, Vec<ContainingToolset>>,
+    toolsets: HashMap<Arc<str>, Vec<ContainingToolset>>,
     /// By the tool's index in the registry.
     resolved: Vec<Resolved>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct ContainingToolset {
-    name: &'static str,
+    name: Arc<str>,
     approval: Option<DeclaredRule>,
 }
 
@@ -93,8 +93,14 @@ impl Rules {
         let mut toolsets: HashMap<_, Vec<_>> = HashMap::new();
         for set in registry.toolset_defs().values() {
             for member in set.members {
-                let containing = ContainingToolset { name: set.name, approval: set.approval };
-                toolsets.entry(member.tool()).or_default().push(containing);
+                let containing = ContainingToolset { name: set.name.into(), approval: set.approval };
+                toolsets.entry(member.tool().into()).or_default().push(containing);
+            }
+        }
+        for group in registry.groups() {
+            for tool in &group.tools {
+                let containing = ContainingToolset { name: Arc::clone(&group.name), approval: None };
+                toolsets.entry(Arc::clone(tool)).or_default().push(containing);
             }
         }
         let mut rules = Self { policy, toolsets, resolved: Vec::new() };
@@ -233,7 +239,7 @@ impl Rules {
         let for_workers = Some(policy.workers).filter(|_| is_worker).and_then(|rule| rule.rule(has_files));
         let for_tool = |name: &str| policy.tools.get(name).cloned().map(|rule| (rule, RuleSource::PolicyTool));
         let target = tool.alias_of();
-        let of_toolsets = |set: &ContainingToolset| policy.toolsets.get(set.name).cloned();
+        let of_toolsets = |set: &ContainingToolset| policy.toolsets.get(&set.name).cloned();
         [
             for_tool(name),
             // A rule for a tool holds under each of its names.
@@ -263,9 +269,9 @@ impl Rules {
         rule: impl Fn(&ContainingToolset) -> Option<Rule>,
     ) -> Option<(Rule, RuleSource)> {
         let toolsets = self.toolsets.get(tool)?.iter();
-        let rules = toolsets.filter_map(|set| Some((rule(set)?, set.name)));
+        let rules = toolsets.filter_map(|set| Some((rule(set)?, &set.name)));
         let (rule, toolset) = rules.max_by_key(|(rule, _)| rule.strictness())?;
-        Some((rule, source(toolset.into())))
+        Some((rule, source(Arc::clone(toolset))))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use llm_do_worker_file::did_you_mean;
 
 use super::names::DeclarationSource;
-use super::{Origin, Registered, plan};
+use super::{Group, Origin, Registered, plan};
 use crate::declare::toolset::Member;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::definition::{Declaration, ToolDef, ToolsetDef};
@@ -18,6 +18,7 @@ pub(crate) struct Contents {
     pub(crate) workers: Vec<(WorkerSpec, Origin)>,
     pub(crate) tools: Vec<(FunctionTool, Origin)>,
     pub(crate) aliases: Vec<(Alias, Origin)>,
+    pub(crate) groups: Vec<Group>,
     /// The linked items and toolsets to include, with what they declare; `None` for all.
     pub(crate) only: Option<Vec<String>>,
 }
@@ -54,7 +55,8 @@ impl Contents {
     fn is_added(&self, name: &str) -> bool {
         let names =
             self.workers.iter().map(|(spec, _)| &spec.name).chain(self.tools.iter().map(|(tool, _)| &tool.name));
-        names.chain(self.aliases.iter().map(|(alias, _)| &alias.name)).any(|added| added == name)
+        let names = names.chain(self.aliases.iter().map(|(alias, _)| &alias.name)).map(String::as_str);
+        names.chain(self.groups.iter().map(|group| &*group.name)).any(|added| added == name)
     }
 
     /// Returns the faults of what the program adds.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use llm_do_worker_file::did_you_mean;
 
-use super::Registered;
+use super::{Group, Registered};
 use crate::declare::toolset::{Member, OUTPUT_TOOL};
 use crate::plane::declared::{Declared, DeclaredTool};
 use crate::plane::definition::{Declaration, InstanceDef, ToolsetDef};
@@ -14,6 +14,7 @@ use crate::plane::definition::{Declaration, InstanceDef, ToolsetDef};
 pub(super) struct Names<'a> {
     pub(super) items: &'a BTreeMap<Arc<str>, Arc<Registered>>,
     pub(super) toolsets: &'a BTreeMap<&'static str, ToolsetDef>,
+    pub(super) groups: &'a BTreeMap<Arc<str>, Group>,
 }
 
 /// A declaration before its names are resolved.
@@ -34,7 +35,8 @@ impl From<&Declaration> for DeclarationSource {
 
 impl Names<'_> {
     fn all(&self) -> impl Iterator<Item = &str> {
-        self.items.keys().map(AsRef::as_ref).chain(self.toolsets.keys().copied())
+        let groups = self.groups.keys().map(AsRef::as_ref);
+        self.items.keys().map(AsRef::as_ref).chain(self.toolsets.keys().copied()).chain(groups)
     }
 
     /// Returns a suggestion for an unknown name, or how a name is registered.
@@ -79,10 +81,11 @@ impl Names<'_> {
         source.members.iter().for_each(|member| declare(member, faults));
         let mut named = Vec::new();
         for name in &source.by_name {
-            match self.toolsets.get(&**name) {
-                Some(set) => set.members.iter().for_each(|member| declare(member, faults)),
-                None if self.items.contains_key(name) => named.push(Arc::clone(name)),
-                None => faults.push(format!(
+            match (self.toolsets.get(&**name), self.groups.get(name)) {
+                (Some(set), _) => set.members.iter().for_each(|member| declare(member, faults)),
+                (None, Some(group)) => named.extend(group.tools.iter().cloned()),
+                (None, None) if self.items.contains_key(name) => named.push(Arc::clone(name)),
+                (None, None) => faults.push(format!(
                     "`{}` ({}): unknown tool or toolset `{name}`{}",
                     item.name(),
                     item.location_of(name),
@@ -124,13 +127,16 @@ fn declare(tools: &mut Vec<DeclaredTool>, item: &Registered, shown: Arc<str>, to
 }
 
 /// Returns a fault for each duplicate or reserved name, with all its locations.
-pub(super) fn collisions(items: &[Registered], toolsets: &[ToolsetDef]) -> Vec<String> {
+pub(super) fn collisions(items: &[Registered], toolsets: &[ToolsetDef], groups: &[Group]) -> Vec<String> {
     let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for item in items {
         places.entry(item.name()).or_default().push(format!("{} at {}", item.kind().as_str(), item.location()));
     }
     for def in toolsets {
         places.entry(def.name).or_default().push(format!("toolset at {}", def.location));
+    }
+    for group in groups {
+        places.entry(&group.name).or_default().push(format!("toolset at {}", group.origin));
     }
     places.into_iter().filter_map(|(name, places)| collision(name, &places)).collect()
 }

@@ -7,6 +7,7 @@ mod models;
 mod observation;
 #[cfg(feature = "cli")]
 mod preset;
+mod sources;
 
 use std::any::TypeId;
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ use crate::plane::dispatch::{Plane, RuntimeWorkers, Shadow, Shadows};
 use crate::plane::guard::{Guard, Guards};
 use crate::plane::model_choice::SessionModel;
 use crate::plane::registry::{Contents, Origin, Registry};
+use crate::plane::tool_source::ToolSource;
 use crate::plane::user_input::InputHandler;
 
 /// Configures a [`Runtime`]; created by [`Runtime::builder`].
@@ -45,6 +47,9 @@ pub struct RuntimeBuilder {
     sinks: Vec<Arc<dyn EventSink>>,
     shadows: Vec<Shadow>,
     contents: Contents,
+    sources: Vec<(Arc<dyn ToolSource>, Origin)>,
+    /// What the sources left out.
+    warnings: Vec<String>,
     worker_dirs: Vec<PathBuf>,
     worker_store: Option<PathBuf>,
     cancellation: CancellationToken,
@@ -104,7 +109,7 @@ impl RuntimeBuilder {
     ///
     /// # Errors
     ///
-    /// Returns all errors of one kind. The kinds are checked in this order: worker files; names that collide,
+    /// Returns all errors of one kind. The kinds are checked in this order: worker files; sources of tools; names that collide,
     /// prefixes of two model providers, unknown names in `toolsets` and in [`only`](Self::only), invalid workers and tools; missing state of registered
     /// tools; unknown names in limits and timeouts; malformed model names and providers that are not linked, unless
     /// [`force_model`](Self::force_model) is set; unknown names in the policy; unknown names in shadows.
@@ -123,6 +128,10 @@ impl RuntimeBuilder {
         let store = self.worker_store.as_deref();
         let read = worker_file::read_dirs(&self.worker_dirs, store).map_err(BuildError::WorkerFiles)?;
         contents.workers.extend(read.into_iter().map(|(spec, path)| (spec, Origin::File(path))));
+        let faults = self.load_sources(&mut contents);
+        if !faults.is_empty() {
+            return Err(BuildError::Sources(faults));
+        }
         Ok(Registry::with(contents)?)
     }
 
@@ -162,6 +171,6 @@ impl RuntimeBuilder {
             shadows,
             runtime_workers: RuntimeWorkers::new(self.worker_store),
         };
-        Ok(Runtime { plane: Arc::new(plane), cancellation: self.cancellation })
+        Ok(Runtime { plane: Arc::new(plane), cancellation: self.cancellation, warnings: self.warnings.into() })
     }
 }

@@ -12,6 +12,8 @@ use crate::plane::registry::RegistryError;
 pub enum BuildError {
     /// Invalid worker files, or a folder of them that cannot be read.
     WorkerFiles(WorkerFileError),
+    /// Sources of tools that could not be used, such as a server: each with the reason.
+    Sources(Vec<String>),
     /// Invalid items in the registry.
     Registry(RegistryError),
     /// Missing state: each type, with the tools that take it.
@@ -46,6 +48,10 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::WorkerFiles(error) => error.fmt(f),
+            Self::Sources(faults) => {
+                write!(f, "unusable sources of tools:")?;
+                faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
+            }
             Self::Registry(error) => error.fmt(f),
             Self::MissingState(missing) => {
                 write!(f, "missing state; set it with `Runtime::builder().state(..)`:")?;

@@ -98,3 +98,37 @@ fn an_entry_that_is_a_tool_does_not_run_before_the_user_agreed() {
     place.run(&["run", "--trust-project"]).output();
     assert_eq!(place.read("b.txt"), "b");
 }
+
+/// A project with a server that leaves a file behind when it is started.
+fn with_server() -> Place {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/mcp/server.py");
+    let servers = format!(
+        r#"{{ "mcpServers": {{ "s": {{ "command": "python3", "args": ["{script}", "starts=started"], "env": {{ "A": "b c" }} }} }} }}"#
+    );
+    let worker = ASSISTANT.replace("filesystem_project", "mcp__s__echo, filesystem_project");
+    Place::new(&[("main.worker", &worker), (".mcp.json", &servers)])
+}
+
+const ECHO: &str = r#"call mcp__s__echo {"text":"hello"}"#;
+
+#[test]
+fn without_a_terminal_servers_of_project_files_are_not_started() {
+    let place = with_server();
+    for approve in [&["run", "hi"][..], &["run", "--approve-all", "hi"]] {
+        let answer = place.run(approve);
+        assert!(
+            answer.err.contains("name MCP servers, which are not started; --trust-project starts them:\n"),
+            "{answer:?}"
+        );
+        assert!(answer.err.contains("\n  .mcp.json:1: `s` runs the program: \"A=b c\" python3 /"), "{answer:?}");
+        assert!(answer.output().contains("echo 1: hi"), "the rest of the project runs");
+    }
+    for shows in [&["tools"][..], &["check"], &["config", "show"]] {
+        place.run(shows);
+    }
+    assert!(!place.path().join("started").exists());
+    let trusted = place.run(&["run", "--trust-project", "--approve-all", ECHO]);
+    assert_eq!(trusted.err, "");
+    assert!(trusted.output().contains("hello"));
+    assert!(place.path().join("started").exists());
+}

@@ -174,3 +174,42 @@ fn a_rule_that_the_user_writes_into_the_projects_policy_needs_no_further_questio
     session.type_in("/quit\n");
     session.end();
 }
+
+#[test]
+fn the_user_decides_once_whether_the_servers_of_a_project_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/mcp/server.py");
+    let servers = |flag: &str| {
+        format!(
+            r#"{{ "mcpServers": {{ "s": {{ "command": "python3", "args": ["{script}", "starts=started{flag}"] }} }} }}"#
+        )
+    };
+    let started = |flag: &str| folder.path().join(format!("started{flag}")).exists();
+    fs::write(folder.path().join(".mcp.json"), servers("1")).unwrap();
+    let mut asked = Vec::new();
+    for answer in ["n\n", "y\n"] {
+        let mut session = chat(&folder);
+        session.wait_for("Files of the project name MCP servers, which run with your rights:");
+        session.wait_for("Start them, now and later? [y]es, [n]o: ");
+        asked.push(started("1"));
+        session.type_in(answer);
+        session.wait_for("\r\n> ");
+        asked.push(started("1"));
+        session.type_in("/quit\n");
+        session.end();
+    }
+    assert_eq!(asked, [false, false, false, true]);
+    // The answer is remembered for this command line, and for no other.
+    let mut session = chat(&folder);
+    session.wait_for("\r\n> ");
+    session.type_in("/quit\n");
+    session.end();
+    fs::write(folder.path().join(".mcp.json"), servers("2")).unwrap();
+    let mut session = chat(&folder);
+    session.wait_for("Start them, now and later? [y]es, [n]o: ");
+    session.type_in("n\n");
+    session.wait_for("\r\n> ");
+    session.type_in("/quit\n");
+    session.end();
+    assert!(!started("2"));
+}

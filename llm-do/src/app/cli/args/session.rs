@@ -30,8 +30,8 @@ pub(in crate::app::cli) struct SessionOptions {
     /// Deny every call that needs approval.
     #[arg(long, conflicts_with = "approval_mode")]
     reject_all: bool,
-    /// Use what the files of the project approve in advance, without asking. Default: the user is asked once, and without a
-    /// terminal it is ignored.
+    /// Use what the files of the project approve in advance, and start their MCP servers, without asking. Default: the user is
+    /// asked once, and without a terminal they are ignored.
     #[arg(long)]
     trust_project: bool,
     /// Return the denial of a call to the worker's model instead of ending the run; `=false` ends the run.
@@ -86,7 +86,11 @@ impl SessionOptions {
         runs_projects: bool,
     ) -> Result<(RuntimeBuilder, Entries), CommandError> {
         let approves_all = settings.approval_mode.get() == Some(&ApprovalMode::ApproveAll);
-        let trust = if self.trust_project || approves_all { Trust::Given } else { Trust::Ask };
+        let trust = match self.trust_project {
+            true => Trust::Given,
+            false if approves_all => Trust::ApproveAll,
+            false => Trust::Ask,
+        };
         self.items.add_to(builder, settings, runs_projects, trust)
     }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use llm_do_worker_file::{Located, Place, did_you_mean};
 
+use super::Known;
 use crate::app::project::report::Report;
 use crate::declare::toolset::Member;
 use crate::declare::worker_file::ToolLines;
@@ -83,8 +84,7 @@ pub(super) fn separated(text: &str) -> Vec<&str> {
 pub(super) struct Tools<'a> {
     pub(super) path: &'a Path,
     pub(super) report: &'a mut Report,
-    /// The names of the workers and tools of the project.
-    pub(super) project: &'a [&'a str],
+    pub(super) known: Known<'a>,
     pub(super) names: ToolLines,
     pub(super) has_search: bool,
 }
@@ -94,11 +94,15 @@ impl Tools<'_> {
     pub(super) fn chosen(
         mut self,
         listed: Option<&Located<Vec<Located<String>>>>,
+        servers: &[Located<String>],
         disallowed: &[Located<String>],
     ) -> Option<Self> {
         match listed {
             Some(listed) => listed.value.iter().for_each(|tool| self.add(tool)),
             None => self.add_all(),
+        }
+        for Located { place, value } in servers {
+            self.add_of_server(&format!("{MCP}{value}"), *place);
         }
         let is_valid = disallowed.iter().filter(|tool| !self.remove(tool)).count() == 0;
         let listed = listed.filter(|listed| !listed.value.is_empty() && self.names.is_empty() && !self.has_search);
@@ -118,6 +122,25 @@ impl Tools<'_> {
                 self.push(tool, Place::line(1));
             }
         }
+        for set in self.known.servers {
+            self.push(set, Place::line(1));
+        }
+    }
+
+    /// Adds all tools of an MCP server, or a single one.
+    fn add_of_server(&mut self, name: &str, place: Place) {
+        let name = name.strip_suffix("__*").unwrap_or(name);
+        let is_of = |set: &&String| {
+            name.strip_prefix(set.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with("__"))
+        };
+        if self.known.servers.iter().any(|set| is_of(&set)) {
+            self.push(name, place);
+        } else {
+            let servers: Vec<_> = self.known.servers.iter().map(|set| format!("`{set}`")).collect();
+            let hint =
+                if servers.is_empty() { "it has none".to_owned() } else { format!("it has {}", servers.join(", ")) };
+            self.warn(place, format!("the tool `{name}` is left out: the project has no such MCP server; {hint}"));
+        }
     }
 
     fn add(&mut self, Located { place, value }: &Located<String>) {
@@ -132,7 +155,7 @@ impl Tools<'_> {
         } else if let Some(tool) = found {
             self.warn(*place, format!("the tool `{name}` is left out: the program does not link `{tool}`"));
         } else if name.trim().starts_with(MCP) {
-            self.warn(*place, format!("the tool `{name}` is left out: MCP servers are not supported yet"));
+            self.add_of_server(name.trim(), *place);
         } else if UNSUPPORTED_TOOLS.contains(&name.trim()) {
             self.warn(*place, format!("the tool `{name}` is left out: it has no counterpart here"));
         } else {
@@ -155,10 +178,11 @@ impl Tools<'_> {
     /// Removes a tool; returns whether the subagent then does not have it, and reports why if it may.
     fn remove(&mut self, Located { place, value }: &Located<String>) -> bool {
         let name = value.split('(').next().unwrap_or_default().trim();
+        let name = name.strip_suffix("__*").filter(|name| name.starts_with(MCP)).unwrap_or(name);
         let tool = TOOLS.into_iter().find(|(known, _)| *known == name).map_or(name, |(_, tool)| tool);
         let is_foreign = name == WEB_SEARCH || name.starts_with(MCP) || UNSUPPORTED_TOOLS.contains(&name);
         let is_known = tool != name || is_foreign || is_linked(name) || toolset(name).is_some();
-        if !is_known && !self.project.contains(&name) {
+        if !is_known && !self.known.items.contains(&name) {
             let known = TOOLS.iter().map(|(name, _)| *name).chain([WEB_SEARCH]);
             let message = format!("`disallowedTools`: unknown tool `{name}`{}", did_you_mean(name, known));
             self.report.fault(self.path, *place, message);
@@ -167,7 +191,12 @@ impl Tools<'_> {
         self.has_search &= name != WEB_SEARCH;
         let members = toolset(name).unwrap_or_default();
         self.names.retain(|(known, _)| known != tool && !members.contains(&known.as_str()));
-        let set = self.names.iter().find(|(set, _)| toolset(set).is_some_and(|members| members.contains(&tool)));
+        let is_of_server = |set: &str| {
+            self.known.servers.iter().any(|known| known == set)
+                && tool.strip_prefix(set).is_some_and(|rest| !rest.is_empty())
+        };
+        let is_within = |set: &str| toolset(set).is_some_and(|members| members.contains(&tool)) || is_of_server(set);
+        let set = self.names.iter().find(|(set, _)| is_within(set));
         if let Some((set, _)) = set {
             let message = format!(
                 "`disallowedTools`: `{name}` is in the toolset `{set}`, which `tools` lists: list the tools instead"

@@ -4,16 +4,15 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 #[cfg(unix)]
-use rustix::process::{Pid, Signal, kill_process, kill_process_group, setpriority_process};
+use rustix::process::setpriority_process;
 use tokio::process::Child;
 
 use super::fault::Fault;
 use super::output::Output;
 use super::sandbox::{Confinement, Launch};
-#[cfg(unix)]
-use super::tree;
 use super::watch::{self, Exceeded};
 use crate::base::delay::within;
+use crate::base::process_group::ProcessGroup;
 
 /// How long the output of a process that left the group is waited for, after the command ended.
 const GRACE: Duration = Duration::from_millis(500);
@@ -54,7 +53,7 @@ pub(super) async fn run(
         std::io::ErrorKind::NotFound => Fault::NotFound(program.clone()),
         _ => Fault::Start { program: program.clone(), source },
     })?;
-    let group = Group::of(&child);
+    let group = lowered(&child);
     let (stdout, stderr) = (Output::new(settings.max_output), Output::new(settings.max_output));
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let (leader, has_namespace) = (child.id(), matches!(confinement, Some(Confinement::Bwrap(_))));
@@ -85,52 +84,13 @@ pub(super) async fn run(
     Ok(Finished { end, stdout: stdout.text(), stderr: stderr.text() })
 }
 
-/// How many processes are killed one by one; those of a namespace end with the first of it.
-#[cfg(unix)]
-const KILLED: usize = 16;
-
-/// A process group with the nearest descendants of its leader, killed when this is dropped.
-#[derive(Debug)]
-struct Group {
+/// Returns the group of a command that has started, and lowers its priority, so that the processes that watch it get time.
+fn lowered(child: &Child) -> ProcessGroup {
+    let group = ProcessGroup::of(child.id());
     #[cfg(unix)]
-    leader: Option<u32>,
-}
-
-impl Group {
-    /// Returns the group of a command that has started, and lowers its priority, so that the processes that watch it get time.
-    fn of(child: &Child) -> Self {
-        #[cfg(unix)]
-        if let Some(leader) = child.id().and_then(pid) {
-            // An error means that it has ended.
-            let _ = setpriority_process(Some(leader), LOWEST);
-        }
-        #[cfg(not(unix))]
-        let _ = child;
-        Self {
-            #[cfg(unix)]
-            leader: child.id(),
-        }
+    if let Some(leader) = group.leader() {
+        // An error means that it has ended.
+        let _ = setpriority_process(Some(leader), LOWEST);
     }
-}
-
-#[cfg(unix)]
-fn pid(id: u32) -> Option<Pid> {
-    Pid::from_raw(id.try_into().ok()?)
-}
-
-#[cfg(unix)]
-impl Drop for Group {
-    fn drop(&mut self) {
-        let Some(leader) = self.leader else { return };
-        // Before the leader is killed, while they are its descendants. The first process of a sandbox has a session of its own, and
-        // survives the end of `bwrap` if it has not asked yet to be killed with it.
-        let family = tree::descendants(leader, KILLED);
-        // An error means that no process is left.
-        if let Some(leader) = pid(leader) {
-            let _ = kill_process_group(leader, Signal::KILL);
-        }
-        for process in family.iter().filter_map(|process| pid(process.id)) {
-            let _ = kill_process(process, Signal::KILL);
-        }
-    }
+    group
 }

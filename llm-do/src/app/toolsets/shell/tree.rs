@@ -3,7 +3,7 @@
 /// A process of a command.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Process {
-    #[cfg_attr(not(unix), expect(dead_code, reason = "processes are killed one by one on Unix alone"))]
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "processes are listed on Linux alone"))]
     pub(super) id: u32,
     /// In bytes.
     pub(super) memory: u64,

@@ -122,7 +122,7 @@ impl RuntimeBuilder {
 
 /// Returns where the program adds an item.
 #[track_caller]
-fn caller() -> Origin {
+pub(super) fn caller() -> Origin {
     let caller = std::panic::Location::caller();
     Origin::Source(Location::new(caller.file(), caller.line()))
 }

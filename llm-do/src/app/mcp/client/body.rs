@@ -1,0 +1,98 @@
+//! The body of a server's tool: what a call of it does in its run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_timer::Delay;
+use rmcp::model::{InputRequest, InputRequests, InputResponses};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use super::call::{CallEvent, CallJob, CallRequest, RemoteTool, Reply};
+use super::connection::McpConnection;
+use super::error::McpError;
+use super::handler::{NO_SAMPLING, roots};
+use super::{elicitation, result, text};
+use crate::base::error::Result;
+use crate::declare::tool::ToolReturn;
+use crate::plane::context::CallContext;
+
+/// How often a server may ask for more before it answers.
+const MAX_ROUNDS: u32 = 10;
+/// The delay before a call that the server wants repeated; it doubles each time.
+const PAUSE: Duration = Duration::from_millis(200);
+/// How many reports of progress may wait.
+const EVENTS: usize = 64;
+
+/// Calls a tool of a server, and answers what it asks for meanwhile.
+pub(super) async fn call(
+    connection: McpConnection,
+    tool: Arc<RemoteTool>,
+    ctx: CallContext,
+    arguments: Value,
+) -> Result<ToolReturn> {
+    let Value::Object(arguments) = arguments else { return Err("the arguments are not an object".into()) };
+    let mut request = CallRequest { arguments, input_responses: None, request_state: None };
+    for round in 0..MAX_ROUNDS {
+        match send(&connection, &tool, &ctx, request.clone()).await? {
+            Reply::Complete(answer) => return result::of(answer, connection.server()),
+            Reply::InputRequired(asked) => {
+                let requests = asked.input_requests.unwrap_or_default();
+                if requests.is_empty() {
+                    Delay::new(PAUSE * (1 << round)).await;
+                }
+                let responses = answers(&connection, &tool, &ctx, requests).await?;
+                request.input_responses = (!responses.is_empty()).then_some(responses);
+                request.request_state = asked.request_state;
+            }
+        }
+    }
+    let server = text::line(connection.name());
+    Err(format!("the MCP server `{server}` asked for input {MAX_ROUNDS} times without an answer").into())
+}
+
+/// Sends one request, and waits for its answer.
+async fn send(
+    connection: &McpConnection,
+    tool: &Arc<RemoteTool>,
+    ctx: &CallContext,
+    request: CallRequest,
+) -> Result<Reply> {
+    let (events, mut received) = mpsc::channel(EVENTS);
+    connection.send(CallJob { tool: Arc::clone(tool), request, events });
+    while let Some(event) = received.recv().await {
+        match event {
+            CallEvent::Progress(text) => ctx.progress(text),
+            CallEvent::Ask(request, reply) => {
+                let answer = elicitation::ask(ctx, connection.name(), tool.name(), &request).await?;
+                // An error means that the server does not wait for it.
+                let _ = reply.send(answer);
+            }
+            CallEvent::Done(result) => return Ok((*result)?),
+        }
+    }
+    let server = connection.name().to_owned();
+    Err(McpError::Lost { server, reason: "the connection was closed".to_owned() }.into())
+}
+
+/// Answers what a server asks for before it goes on.
+async fn answers(
+    connection: &McpConnection,
+    tool: &RemoteTool,
+    ctx: &CallContext,
+    requests: InputRequests,
+) -> Result<InputResponses> {
+    let mut responses = InputResponses::new();
+    for (key, request) in requests {
+        let response = match request {
+            InputRequest::Elicitation(request) => {
+                serde_json::to_value(elicitation::ask(ctx, connection.name(), tool.name(), &request.params).await?)?
+            }
+            InputRequest::ListRoots(_) => serde_json::to_value(roots(ctx.project_root()))?,
+            InputRequest::CreateMessage(_) => return Err(NO_SAMPLING.into()),
+            _ => return Err("the MCP server asked for input of an unknown kind".into()),
+        };
+        responses.insert(key, response);
+    }
+    Ok(responses)
+}

@@ -1,0 +1,125 @@
+//! One request of a tool, as the thread of the connection makes it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ElicitRequestParams, ElicitResult,
+    InputRequiredResult, InputResponses, JsonObject, ServerResult, Tool,
+};
+use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+use super::error::McpError;
+use super::in_flight::{Clock, Flight};
+use super::live::Live;
+
+/// How long sending a cancellation may take.
+const CANCELLING: Duration = Duration::from_secs(2);
+
+/// A tool of a server, as the runtime was built with it.
+#[derive(Debug)]
+pub(super) struct RemoteTool {
+    /// As the server listed it when the runtime was built.
+    pub(super) definition: Tool,
+    /// Whether a call may be repeated.
+    pub(super) is_repeatable: bool,
+}
+
+impl RemoteTool {
+    /// Returns the server's name of it.
+    pub(super) fn name(&self) -> &str {
+        &self.definition.name
+    }
+}
+
+/// A call that the thread of the connection makes.
+#[derive(Debug)]
+pub(super) struct CallJob {
+    pub(super) tool: Arc<RemoteTool>,
+    pub(super) request: CallRequest,
+    /// Closed once the caller has stopped waiting for the call.
+    pub(super) events: mpsc::Sender<CallEvent>,
+}
+
+/// What is sent.
+#[derive(Clone, Debug)]
+pub(super) struct CallRequest {
+    pub(super) arguments: JsonObject,
+    pub(super) input_responses: Option<InputResponses>,
+    pub(super) request_state: Option<String>,
+}
+
+/// What happens during a call.
+#[derive(Debug)]
+pub(super) enum CallEvent {
+    Progress(String),
+    /// The server asks the user.
+    Ask(Box<ElicitRequestParams>, oneshot::Sender<ElicitResult>),
+    Done(Box<Result<Reply, McpError>>),
+}
+
+/// A server's answer.
+#[derive(Debug)]
+pub(super) enum Reply {
+    Complete(CallToolResult),
+    InputRequired(InputRequiredResult),
+}
+
+impl Live {
+    /// Sends a call and waits for the answer; cancels it if that takes too long, or if the caller stops waiting.
+    pub(super) async fn call(&self, job: &CallJob) -> Result<Reply, McpError> {
+        let limit = self.server.timeout;
+        let mut params = CallToolRequestParams::new(job.tool.name().to_owned());
+        params.arguments = Some(job.request.arguments.clone());
+        params.input_responses.clone_from(&job.request.input_responses);
+        params.request_state.clone_from(&job.request.request_state);
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let sent = self.service.send_request_with_option(request, PeerRequestOptions::no_options()).await;
+        let mut handle = match sent {
+            Ok(handle) => handle,
+            Err(error) => return Err(self.failure(error).await),
+        };
+        let clock = Arc::new(Clock::new(limit));
+        let flight = Flight { events: job.events.clone(), clock: Arc::clone(&clock) };
+        let _landing = self.calls.add(handle.progress_token.clone(), flight);
+        let answer = tokio::select! {
+            biased;
+            answer = &mut handle.rx => answer,
+            () = clock.expired() => {
+                cancel(handle, "timed out").await;
+                return Err(McpError::Timeout { server: self.server.name.clone(), after: limit });
+            }
+            () = job.events.closed() => {
+                cancel(handle, "cancelled by the caller").await;
+                return Err(self.unusable("the caller has stopped waiting for it"));
+            }
+        };
+        match answer.unwrap_or(Err(ServiceError::TransportClosed)) {
+            Ok(answer) => self.reply(answer),
+            Err(error) => Err(self.failure(error).await),
+        }
+    }
+
+    fn reply(&self, answer: ServerResult) -> Result<Reply, McpError> {
+        match answer {
+            ServerResult::CallToolResult(result) => Ok(Reply::Complete(result)),
+            ServerResult::InputRequiredResult(result) => Ok(Reply::InputRequired(result)),
+            // A result without content.
+            ServerResult::EmptyResult(_) => Ok(Reply::Complete(CallToolResult::default())),
+            ServerResult::CreateTaskResult(_) => Err(self.unusable("it began a task, which was not offered to it")),
+            _ => Err(self.unusable("it is not the result of a tool")),
+        }
+    }
+
+    pub(super) fn unusable(&self, reason: impl Into<String>) -> McpError {
+        McpError::Answer { server: self.server.name.clone(), reason: reason.into() }
+    }
+}
+
+/// Notifies the server that a call is cancelled.
+async fn cancel(handle: RequestHandle<RoleClient>, reason: &str) {
+    // A server that does not read its input does not get it.
+    let _ = timeout(CANCELLING, handle.cancel(Some(reason.to_owned()))).await;
+}

@@ -1,0 +1,218 @@
+//! A connection to a server, on a thread of its own: it needs no async runtime of the program, and ends with its owner.
+
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, mpsc as sync_mpsc};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use rmcp::model::Tool;
+use tokio::sync::{Notify, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use super::call::CallJob;
+use super::error::McpError;
+use super::handler::ProjectRoot;
+use super::server::McpServer;
+use super::supervisor::Supervisor;
+use crate::base::mutex::IgnorePoison;
+
+/// How long the owner waits for the end of the connection and of the program.
+const ENDING: Duration = Duration::from_secs(3);
+
+/// A connection to an MCP server; see [`McpServer::connect`].
+///
+/// Cloning is cheap. The server ends with the last clone, that is, with the last runtime that uses it: dropping it waits up to
+/// three seconds for a program that does not end by itself, which is then killed.
+#[derive(Clone, Debug)]
+pub struct McpConnection(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    server: Arc<McpServer>,
+    root: ProjectRoot,
+    jobs: mpsc::UnboundedSender<CallJob>,
+    listed: Arc<Listed>,
+    stop: CancellationToken,
+    thread: Option<ThreadId>,
+    /// Disconnected once the thread has ended.
+    ended: Mutex<sync_mpsc::Receiver<()>>,
+}
+
+/// The tools of a server, as it listed them first.
+#[derive(Debug)]
+pub(super) struct FirstList {
+    pub(super) tools: Vec<Tool>,
+    pub(super) duplicates: Vec<String>,
+}
+
+impl McpConnection {
+    /// Begins to connect, without waiting.
+    pub(super) fn open(server: McpServer, root: &Path) -> Self {
+        let (server, root) = (Arc::new(server), ProjectRoot::new(root));
+        let (jobs, received) = mpsc::unbounded_channel();
+        let (listed, stop): (Arc<Listed>, CancellationToken) = Default::default();
+        let (end, ended) = sync_mpsc::channel();
+        let start = |()| {
+            let worker = Worker {
+                supervisor: Arc::new(Supervisor::new(Arc::clone(&server), root.clone())),
+                jobs: received,
+                listed: Arc::clone(&listed),
+                stop: stop.clone(),
+                _end: end,
+            };
+            let named = thread::Builder::new().name(format!("mcp {}", server.name));
+            let started = named.spawn(move || worker.run());
+            started.map_err(|error| McpError::Start { server: server.name.clone(), reason: error.to_string() })
+        };
+        let thread = match server.check().and_then(start) {
+            Ok(handle) => Some(handle.thread().id()),
+            Err(error) => {
+                listed.set(Err(error));
+                None
+            }
+        };
+        Self(Arc::new(Shared { server, root, jobs, listed, stop, thread, ended: Mutex::new(ended) }))
+    }
+
+    /// Waits for the list of tools.
+    pub(super) async fn ready(self) -> Result<Self, McpError> {
+        self.0.listed.wait().await.map(|_| self)
+    }
+
+    /// Waits for the list of tools, and blocks the thread.
+    pub(super) fn list(&self) -> Result<Arc<FirstList>, McpError> {
+        self.0.listed.wait_blocking()
+    }
+
+    pub(super) fn set_root(&self, folder: &Path) {
+        self.0.root.set(folder);
+    }
+
+    pub(super) fn server(&self) -> &Arc<McpServer> {
+        &self.0.server
+    }
+
+    /// Makes a call on the thread of the connection.
+    pub(super) fn send(&self, job: CallJob) {
+        // An error drops the job, which ends its events.
+        let _ = self.0.jobs.send(job);
+    }
+
+    /// Returns the name of the server.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0.server.name
+    }
+
+    /// Returns the name of the toolset: `mcp__NAME`.
+    #[must_use]
+    pub fn toolset(&self) -> String {
+        self.0.server.toolset()
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        // Its own thread would wait for itself.
+        if self.thread.is_some_and(|thread| thread != thread::current().id()) {
+            // An error means that it has ended.
+            let _ = self.ended.lock().ignore_poison().recv_timeout(ENDING);
+        }
+    }
+}
+
+/// What the thread of a connection does.
+struct Worker {
+    supervisor: Arc<Supervisor>,
+    jobs: mpsc::UnboundedReceiver<CallJob>,
+    listed: Arc<Listed>,
+    stop: CancellationToken,
+    /// Disconnects when the thread ends.
+    _end: sync_mpsc::Sender<()>,
+}
+
+impl Worker {
+    fn run(mut self) {
+        let listed = Arc::clone(&self.listed);
+        let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+            Ok(runtime) => runtime,
+            Err(error) => return listed.set(Err(McpError::Start { server: String::new(), reason: error.to_string() })),
+        };
+        runtime.block_on(async {
+            let stop = self.stop.clone();
+            tokio::select! {
+                () = self.serve() => {}
+                () = stop.cancelled() => {}
+            }
+            self.supervisor.end().await;
+        });
+        runtime.shutdown_background();
+    }
+
+    async fn serve(&mut self) {
+        let first = async {
+            let live = self.supervisor.live().await?;
+            let list = |catalog: &super::catalog::Catalog| FirstList {
+                tools: catalog.iter().cloned().collect(),
+                duplicates: catalog.duplicates.clone(),
+            };
+            Ok(Arc::new(live.read_catalog(list).await))
+        };
+        self.listed.set(first.await);
+        while let Some(job) = self.jobs.recv().await {
+            let supervisor = Arc::clone(&self.supervisor);
+            tokio::spawn(async move { supervisor.run(job).await });
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // If the thread panicked before the list was known.
+        self.listed.set(Err(McpError::Connect { server: String::new(), reason: "its thread ended".to_owned() }));
+    }
+}
+
+type FirstResult = Result<Arc<FirstList>, McpError>;
+
+/// The first list of tools, once it is known.
+#[derive(Debug, Default)]
+struct Listed {
+    result: Mutex<Option<FirstResult>>,
+    blocked: Condvar,
+    waiting: Notify,
+}
+
+impl Listed {
+    /// Sets the result, unless it is known.
+    fn set(&self, result: FirstResult) {
+        self.result.lock().ignore_poison().get_or_insert(result);
+        self.blocked.notify_all();
+        self.waiting.notify_waiters();
+    }
+
+    fn get(&self) -> Option<FirstResult> {
+        self.result.lock().ignore_poison().clone()
+    }
+
+    async fn wait(&self) -> FirstResult {
+        loop {
+            let set = self.waiting.notified();
+            match self.get() {
+                Some(result) => return result,
+                None => set.await,
+            }
+        }
+    }
+
+    fn wait_blocking(&self) -> FirstResult {
+        let mut result = self.result.lock().ignore_poison();
+        loop {
+            match &*result {
+                Some(result) => return result.clone(),
+                None => result = self.blocked.wait(result).ignore_poison(),
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Questions of a server to the user, asked in the run whose call the server answers.
+
+use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
+use serde_json::{Map, Value, json};
+
+use super::text;
+use crate::base::error::CallError;
+use crate::declare::question::Question;
+use crate::declare::schema::{CheckedSchema, untrusted_schema_fault};
+use crate::plane::context::CallContext;
+
+const ANSWER: &str = "answer";
+const DECLINE: &str = "decline";
+const DONE: &str = "done";
+/// The choice of no value.
+const SKIP: &str = "(leave empty)";
+/// The maximum number of values in one form.
+const MAX_FIELDS: usize = 20;
+/// How often a value that does not fit is asked for again.
+const MAX_ASKED: usize = 3;
+/// The longest message of a server, in characters.
+const MAX_MESSAGE: usize = 2_000;
+
+/// Asks the user what a server wants to know. The user first sees who asks what, and may decline.
+pub(super) async fn ask(
+    ctx: &CallContext,
+    server: &str,
+    tool: &str,
+    request: &ElicitRequestParams,
+) -> Result<ElicitResult, CallError> {
+    let asked = match request {
+        ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
+            form(ctx, &introduction(server, tool, message), requested_schema).await
+        }
+        ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
+            visit(ctx, &introduction(server, tool, message), url).await
+        }
+        _ => Ok(declined()),
+    };
+    match asked {
+        // No user can answer.
+        Err(CallError::NoInput { .. }) => Ok(declined()),
+        asked => asked,
+    }
+}
+
+fn introduction(server: &str, tool: &str, message: &str) -> String {
+    let message = text::visible(message, MAX_MESSAGE);
+    format!(
+        "The MCP server `{}` asks during the call of its tool `{}`:\n{message}",
+        text::line(server),
+        text::line(tool)
+    )
+}
+
+fn declined() -> ElicitResult {
+    ElicitResult::new(ElicitationAction::Decline)
+}
+
+/// Asks the user to open an address; it is shown as it is, and never opened by us.
+async fn visit(ctx: &CallContext, introduction: &str, url: &str) -> Result<ElicitResult, CallError> {
+    let is_web = url.starts_with("https://") || url.starts_with("http://");
+    if !is_web || url.len() > MAX_MESSAGE {
+        return Ok(declined());
+    }
+    let url = crate::base::printable::printable_line(url);
+    let prompt = format!("{introduction}\nIt wants you to open this address in a browser, if you trust it:\n{url}");
+    let answer = ctx.request_user_input(Question::new(prompt).choices([DONE, DECLINE])).await?;
+    Ok(if answer == DONE { ElicitResult::new(ElicitationAction::Accept) } else { declined() })
+}
+
+/// Asks for each value of a form.
+async fn form(ctx: &CallContext, introduction: &str, schema: &ElicitationSchema) -> Result<ElicitResult, CallError> {
+    let Ok(schema) = serde_json::to_value(schema) else { return Ok(declined()) };
+    let fields = fields(&schema);
+    if fields.len() > MAX_FIELDS || untrusted_schema_fault(&schema).is_some() {
+        return Ok(declined());
+    }
+    let names: Vec<_> = fields.iter().map(Field::title).collect();
+    let wanted = if names.is_empty() { String::new() } else { format!("\nIt wants to know: {}", names.join(", ")) };
+    let first = Question::new(format!("{introduction}{wanted}")).choices([ANSWER, DECLINE]);
+    if ctx.request_user_input(first).await? != ANSWER {
+        return Ok(declined());
+    }
+    let mut content = Map::new();
+    for field in fields {
+        match field.ask(ctx).await? {
+            Answer::Value(value) => drop(content.insert(field.name.to_owned(), value)),
+            Answer::Empty => {}
+            Answer::Unfit => return Ok(ElicitResult::new(ElicitationAction::Cancel)),
+        }
+    }
+    Ok(ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(content)))
+}
+
+/// Returns the values that a schema asks for.
+fn fields(schema: &Value) -> Vec<Field<'_>> {
+    let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_required = |name: &str| required.iter().any(|required| required == name);
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    properties.map(|(name, schema)| Field { is_required: is_required(name), name, schema }).collect()
+}
+
+/// A value that is asked for.
+struct Field<'a> {
+    name: &'a str,
+    schema: &'a Value,
+    is_required: bool,
+}
+
+enum Answer {
+    Value(Value),
+    Empty,
+    /// No answer fits.
+    Unfit,
+}
+
+impl Field<'_> {
+    fn title(&self) -> String {
+        text::line(self.schema["title"].as_str().unwrap_or(self.name))
+    }
+
+    async fn ask(&self, ctx: &CallContext) -> Result<Answer, CallError> {
+        let checked = CheckedSchema::new(self.schema.clone()).untrusted();
+        let mut problem = String::new();
+        for _ in 0..MAX_ASKED {
+            let given = ctx.request_user_choices(self.question(&problem)).await?;
+            problem = match self.value(&given) {
+                None if !self.is_required => return Ok(Answer::Empty),
+                None => "\nNot valid: it is required".to_owned(),
+                Some(value) => match checked.check(&value) {
+                    Ok(()) => return Ok(Answer::Value(value)),
+                    Err(fault) => format!("\nNot valid: {}", text::line(&fault)),
+                },
+            };
+        }
+        Ok(Answer::Unfit)
+    }
+
+    fn question(&self, problem: &str) -> Question {
+        let about = self.schema["description"].as_str().map(|about| format!(": {}", text::line(about)));
+        let optional = if self.is_required { "" } else { " (may be empty)" };
+        let question = Question::new(format!("{}{}{optional}{problem}", self.title(), about.unwrap_or_default()));
+        let mut options: Vec<_> = self.options().into_iter().map(|(shown, _)| shown).collect();
+        let default = self.default();
+        if self.is_several() {
+            return question.choices(options).several();
+        }
+        let may_skip = !options.is_empty() && !self.is_required && default.is_none();
+        options.extend(may_skip.then(|| SKIP.to_owned()));
+        let question = question.choices(options);
+        match default.or(may_skip.then(|| SKIP.to_owned())) {
+            Some(default) => question.with_default(default),
+            None => question,
+        }
+    }
+
+    fn is_several(&self) -> bool {
+        self.schema["type"] == "array"
+    }
+
+    /// Returns the choices: what is shown, and its value.
+    fn options(&self) -> Vec<(String, Value)> {
+        let schema = if self.is_several() { &self.schema["items"] } else { self.schema };
+        if schema["type"] == "boolean" {
+            return vec![("yes".to_owned(), json!(true)), ("no".to_owned(), json!(false))];
+        }
+        let titled = schema["oneOf"].as_array().or(schema["anyOf"].as_array());
+        if let Some(titled) = titled {
+            let option = |option: &Value| Some((text::line(option["title"].as_str()?), option["const"].clone()));
+            return titled.iter().filter_map(option).collect();
+        }
+        let names = schema["enumNames"].as_array();
+        let values = schema["enum"].as_array().into_iter().flatten().enumerate();
+        let shown = |(index, value): (usize, &Value)| {
+            let name = names.and_then(|names| names.get(index)).and_then(Value::as_str).or(value.as_str())?;
+            Some((text::line(name), value.clone()))
+        };
+        values.filter_map(shown).collect()
+    }
+
+    /// Returns the answer if the user gives an empty one.
+    fn default(&self) -> Option<String> {
+        let default = self.schema.get("default")?;
+        let options = self.options();
+        if let Some((shown, _)) = options.iter().find(|(_, value)| value == default) {
+            return Some(shown.clone());
+        }
+        match default {
+            _ if !options.is_empty() => None,
+            Value::String(text) => Some(text::line(text)),
+            value => Some(value.to_string()),
+        }
+    }
+
+    /// Returns the value of an answer; `None` for an empty one.
+    fn value(&self, given: &[String]) -> Option<Value> {
+        let options = self.options();
+        let option =
+            |answer: &String| options.iter().find(|(shown, _)| shown == answer).map(|(_, value)| value.clone());
+        if self.is_several() {
+            let default = || self.schema.get("default").cloned();
+            let chosen: Vec<_> = given.iter().filter_map(option).collect();
+            return if chosen.is_empty() { default() } else { Some(Value::Array(chosen)) };
+        }
+        let answer = given.first().filter(|answer| !answer.trim().is_empty())?;
+        if self.default().as_ref() == Some(answer) {
+            return self.schema.get("default").cloned();
+        }
+        if !options.is_empty() {
+            return option(answer);
+        }
+        Some(match self.schema["type"].as_str() {
+            Some("integer" | "number") => serde_json::from_str(answer.trim()).unwrap_or_else(|_| json!(answer)),
+            _ => json!(answer),
+        })
+    }
+}

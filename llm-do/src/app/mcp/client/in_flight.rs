@@ -1,0 +1,136 @@
+//! The calls that a connection is waiting for.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ProgressToken};
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
+
+use super::call::CallEvent;
+use crate::base::mutex::IgnorePoison;
+
+/// The calls in flight, by the tokens under which their progress is reported.
+#[derive(Debug, Default)]
+pub(super) struct InFlight(Mutex<HashMap<ProgressToken, Flight>>);
+
+/// A call in flight.
+#[derive(Clone, Debug)]
+pub(super) struct Flight {
+    pub(super) events: mpsc::Sender<CallEvent>,
+    pub(super) clock: Arc<Clock>,
+}
+
+impl InFlight {
+    /// Adds a call until the returned guard is dropped.
+    pub(super) fn add(self: &Arc<Self>, token: ProgressToken, flight: Flight) -> Landing {
+        self.0.lock().ignore_poison().insert(token.clone(), flight);
+        Landing { calls: Arc::clone(self), token }
+    }
+
+    pub(super) fn get(&self, token: &ProgressToken) -> Option<Flight> {
+        self.0.lock().ignore_poison().get(token).cloned()
+    }
+
+    /// Returns the call, if it is the only one.
+    pub(super) fn only(&self) -> Option<Flight> {
+        let calls = self.0.lock().ignore_poison();
+        calls.values().next().filter(|_| calls.len() == 1).cloned()
+    }
+}
+
+/// Removes a call when dropped.
+#[derive(Debug)]
+pub(super) struct Landing {
+    calls: Arc<InFlight>,
+    token: ProgressToken,
+}
+
+impl Drop for Landing {
+    fn drop(&mut self) {
+        self.calls.0.lock().ignore_poison().remove(&self.token);
+    }
+}
+
+impl Flight {
+    /// Asks the user in the run that made the call; its time stands still meanwhile.
+    pub(super) async fn ask(&self, request: ElicitRequestParams) -> ElicitResult {
+        let _paused = self.clock.pause();
+        let (reply, answer) = oneshot::channel();
+        let cancelled = || ElicitResult::new(ElicitationAction::Cancel);
+        if self.events.send(CallEvent::Ask(Box::new(request), reply)).await.is_err() {
+            return cancelled();
+        }
+        answer.await.unwrap_or_else(|_| cancelled())
+    }
+}
+
+/// The time that a call may take, which stands still while the user is asked.
+#[derive(Debug)]
+pub(super) struct Clock {
+    state: Mutex<Remaining>,
+    changed: Notify,
+}
+
+#[derive(Debug)]
+struct Remaining {
+    deadline: Instant,
+    /// How many questions are open, and since when.
+    open: usize,
+    since: Instant,
+}
+
+impl Clock {
+    pub(super) fn new(after: Duration) -> Self {
+        let now = Instant::now();
+        // Far away, if the clock cannot represent it.
+        let deadline = now.checked_add(after).unwrap_or_else(|| now + Duration::from_secs(1 << 30));
+        Self { state: Mutex::new(Remaining { deadline, open: 0, since: now }), changed: Notify::new() }
+    }
+
+    /// Stops the clock until the returned guard is dropped.
+    fn pause(&self) -> Pause<'_> {
+        let mut state = self.state.lock().ignore_poison();
+        if state.open == 0 {
+            state.since = Instant::now();
+        }
+        state.open += 1;
+        self.changed.notify_waiters();
+        Pause(self)
+    }
+
+    /// Waits until the time is over.
+    pub(super) async fn expired(&self) {
+        loop {
+            let changed = self.changed.notified();
+            let deadline = {
+                let state = self.state.lock().ignore_poison();
+                (state.open == 0).then_some(state.deadline)
+            };
+            match deadline {
+                Some(deadline) if deadline <= Instant::now() => return,
+                Some(deadline) => tokio::select! {
+                    () = sleep_until(deadline) => {}
+                    () = changed => {}
+                },
+                None => changed.await,
+            }
+        }
+    }
+}
+
+/// Lets the clock go on when dropped.
+struct Pause<'a>(&'a Clock);
+
+impl Drop for Pause<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state.lock().ignore_poison();
+        state.open -= 1;
+        if state.open == 0 {
+            let paused = state.since.elapsed();
+            state.deadline += paused;
+        }
+        self.0.changed.notify_waiters();
+    }
+}

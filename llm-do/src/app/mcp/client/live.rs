@@ -1,0 +1,176 @@
+//! One connection to a server, from the negotiation to its end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rmcp::model::{ProtocolVersion, SubscriptionFilter};
+use rmcp::service::{Peer, RoleClient, RunningService, ServiceError};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use super::call::RemoteTool;
+use super::catalog::{Catalog, ListError};
+use super::error::McpError;
+use super::handler::{Handler, ProjectRoot};
+use super::in_flight::InFlight;
+use super::negotiation::{Attempt, Era};
+use super::oauth::Authorized;
+use super::process::Process;
+use super::server::McpServer;
+use super::{effect, negotiation, text};
+
+/// A connection that is open, or was.
+#[derive(Debug)]
+pub(super) struct Live {
+    pub(super) server: Arc<McpServer>,
+    pub(super) service: RunningService<RoleClient, Handler>,
+    pub(super) calls: Arc<InFlight>,
+    process: Option<Process>,
+    is_stale: Arc<AtomicBool>,
+    catalog: Mutex<Catalog>,
+}
+
+impl Live {
+    /// Connects to the server and lists its tools, within its timeout.
+    pub(super) async fn open(
+        server: &Arc<McpServer>,
+        root: &ProjectRoot,
+        era: &mut Era,
+        authorized: Option<&Authorized>,
+    ) -> Result<Self, McpError> {
+        let after = server.connect_timeout;
+        let late = || McpError::ConnectTimeout { server: server.name.clone(), after };
+        timeout(after, Self::negotiate(server, root, era, authorized)).await.unwrap_or_else(|_| Err(late()))
+    }
+
+    async fn negotiate(
+        server: &Arc<McpServer>,
+        root: &ProjectRoot,
+        era: &mut Era,
+        authorized: Option<&Authorized>,
+    ) -> Result<Self, McpError> {
+        match Self::attempt(server, root, *era, authorized).await {
+            Err(Attempt::Unfit(_)) if *era == Era::Any => {
+                *era = Era::Handshake;
+                Self::attempt(server, root, *era, authorized).await.map_err(Attempt::into_error)
+            }
+            attempt => attempt.map_err(Attempt::into_error),
+        }
+    }
+
+    async fn attempt(
+        server: &Arc<McpServer>,
+        root: &ProjectRoot,
+        era: Era,
+        authorized: Option<&Authorized>,
+    ) -> Result<Self, Attempt> {
+        let (calls, is_stale): (Arc<InFlight>, Arc<AtomicBool>) = Default::default();
+        let handler = Handler { calls: Arc::clone(&calls), is_stale: Arc::clone(&is_stale), root: root.clone() };
+        let (service, process) = negotiation::connect(server, handler, era, authorized).await?;
+        let catalog = Mutex::default();
+        let live = Self { server: Arc::clone(server), service, calls, process, is_stale, catalog };
+        live.refresh(&mut *live.catalog.lock().await).await.map_err(Attempt::Failed)?;
+        live.listen();
+        Ok(live)
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.service.is_transport_closed()
+    }
+
+    /// Returns an error if the server no longer has a tool as the runtime was built with it; asks for the list again if it
+    /// has changed or expired.
+    pub(super) async fn check(&self, tool: &RemoteTool) -> Result<(), McpError> {
+        let mut catalog = self.catalog.lock().await;
+        if self.is_stale.swap(false, Ordering::Relaxed) || catalog.has_expired() {
+            let limit = self.server.timeout;
+            let refreshed = timeout(limit, self.refresh(&mut catalog)).await;
+            let late = || McpError::Timeout { server: self.server.name.clone(), after: limit };
+            refreshed.unwrap_or_else(|_| Err(late())).inspect_err(|_| self.is_stale.store(true, Ordering::Relaxed))?;
+        }
+        let (server, name) = (self.server.name.clone(), text::line(tool.name()));
+        let Some(now) = catalog.get(tool.name()) else { return Err(McpError::Removed { server, tool: name }) };
+        let then = &tool.definition;
+        let effect = |tool: &rmcp::model::Tool| effect::of(&self.server, &tool.name, tool.annotations.as_ref());
+        if now.input_schema != then.input_schema || effect(now) != effect(then) {
+            return Err(McpError::Changed { server, tool: name });
+        }
+        Ok(())
+    }
+
+    /// Runs `read` on the tools that the server lists.
+    pub(super) async fn read_catalog<T>(&self, read: impl FnOnce(&Catalog) -> T) -> T {
+        read(&*self.catalog.lock().await)
+    }
+
+    async fn refresh(&self, catalog: &mut Catalog) -> Result<(), McpError> {
+        *catalog = match Catalog::of(&self.service).await {
+            Ok(catalog) => catalog,
+            Err(ListError::Excess(reason)) => return Err(self.unusable(reason)),
+            Err(ListError::Service(ServiceError::UnexpectedResponse)) => {
+                return Err(self.unusable("it is not a list of tools"));
+            }
+            Err(ListError::Service(error)) => return Err(self.failure(error).await),
+        };
+        Ok(())
+    }
+
+    /// Subscribes to changes of the list, which servers of the modern era report only then.
+    fn listen(&self) {
+        let Some(info) = self.service.peer_info() else { return };
+        let reports = info.capabilities.tools.as_ref().is_some_and(|tools| tools.list_changed == Some(true));
+        if reports && info.protocol_version >= ProtocolVersion::V_2026_07_28 {
+            tokio::spawn(watch_list(self.service.peer().clone(), Arc::clone(&self.is_stale)));
+        }
+    }
+
+    /// Returns the error of a call that failed.
+    pub(super) async fn failure(&self, error: ServiceError) -> McpError {
+        let server = self.server.name.clone();
+        if error.is_authorization_required() || error.auth_challenge().is_some() {
+            let challenge = error.auth_challenge().unwrap_or_default().to_owned();
+            return McpError::Unauthorized { server, challenge };
+        }
+        match error {
+            ServiceError::McpError(error) => McpError::Refused { server, message: text::line(&error.message) },
+            ServiceError::UnexpectedResponse => self.unusable("it has an unexpected form"),
+            ServiceError::TransportSend(error) if !self.is_closed() => {
+                McpError::Lost { server, reason: text::line(&text::root(error.error.as_ref())) }
+            }
+            _ => McpError::Lost { server, reason: self.cause().await },
+        }
+    }
+
+    async fn cause(&self) -> String {
+        match &self.process {
+            Some(process) => process.cause().await,
+            None => "the connection was closed".to_owned(),
+        }
+    }
+
+    /// Closes the connection, and ends the program.
+    pub(super) async fn end(&self) {
+        self.service.cancellation_token().cancel();
+        if let Some(process) = &self.process {
+            process.end().await;
+        }
+    }
+}
+
+/// Marks a list as stale for each change that the server reports, and when the subscription ends.
+async fn watch_list(peer: Peer<RoleClient>, is_stale: Arc<AtomicBool>) {
+    /// The delay after a subscription that ended.
+    const PAUSE: Duration = Duration::from_secs(10);
+    while !peer.is_transport_closed() {
+        let filter = SubscriptionFilter::builder().tools_list_changed().build();
+        if let Ok(mut changes) = peer.listen(filter).await {
+            while let Ok(Some(_)) = changes.next().await {
+                is_stale.store(true, Ordering::Relaxed);
+            }
+        }
+        tokio::time::sleep(PAUSE).await;
+        // Changes meanwhile were not reported.
+        is_stale.store(true, Ordering::Relaxed);
+    }
+}

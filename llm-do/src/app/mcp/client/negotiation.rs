@@ -1,0 +1,128 @@
+//! How a connection is made, on each kind of transport and in each era of the protocol.
+
+use rmcp::model::ProtocolVersion;
+use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService};
+use rmcp::transport::StreamableHttpClientTransport;
+
+use super::error::McpError;
+use super::handler::Handler;
+use super::oauth::Authorized;
+use super::process::Process;
+use super::server::McpServer;
+use super::transport::{Endpoint, Launch, Transport};
+use super::{http, text};
+
+/// How a connection is negotiated.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Era {
+    /// By asking a server what it supports, and by the handshake if it does not know the question.
+    #[default]
+    Any,
+    /// By the handshake of 2025-11-25 and before: some servers end when they are asked.
+    Handshake,
+}
+
+/// A connection, and the program of the server if it is one.
+type Connected = (RunningService<RoleClient, Handler>, Option<Process>);
+
+/// Connects to a server.
+pub(super) async fn connect(
+    server: &McpServer,
+    handler: Handler,
+    era: Era,
+    authorized: Option<&Authorized>,
+) -> Result<Connected, Attempt> {
+    match &server.transport {
+        Transport::Command(launch) => start(server, launch, handler, era).await,
+        Transport::Http(endpoint) => Ok((reach(server, endpoint, handler, era, authorized).await?, None)),
+        #[cfg(unix)]
+        Transport::Socket(socket, endpoint) => {
+            let (config, socket) = (http::config(server, endpoint), socket.to_string_lossy());
+            let transport = StreamableHttpClientTransport::from_unix_socket_with_config(&socket, config);
+            let negotiated = handler.serve_with_lifecycle(transport, era.mode()).await;
+            Ok((negotiated.map_err(|error| refused(server, &error))?, None))
+        }
+    }
+}
+
+/// Why a connection could not be made.
+pub(super) enum Attempt {
+    /// The program ended, or its answer has another form: old servers do not know the request.
+    Unfit(McpError),
+    Failed(McpError),
+}
+
+impl Attempt {
+    pub(super) fn into_error(self) -> McpError {
+        match self {
+            Self::Unfit(error) | Self::Failed(error) => error,
+        }
+    }
+}
+
+impl Era {
+    fn mode(self) -> ClientLifecycleMode {
+        match self {
+            Self::Any => ClientLifecycleMode::Auto {
+                preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+                legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+            },
+            Self::Handshake => ClientLifecycleMode::Initialize,
+        }
+    }
+}
+
+async fn start(server: &McpServer, launch: &Launch, handler: Handler, era: Era) -> Result<Connected, Attempt> {
+    let failed = |error: std::io::Error| {
+        let program = text::line(&launch.program.to_string_lossy());
+        let reason = format!("`{program}`: {error}");
+        Attempt::Failed(McpError::Start { server: server.name.clone(), reason })
+    };
+    let (process, pipes) = Process::start(launch, server.max_message).map_err(failed)?;
+    match handler.serve_with_lifecycle(pipes, era.mode()).await {
+        Ok(service) => Ok((service, Some(process))),
+        Err(ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. }) => {
+            let cause = process.cause().await;
+            let said = process.last_words().map(|said| format!("; it wrote: {said}")).unwrap_or_default();
+            let reason = format!("{cause}{said}");
+            Err(Attempt::Unfit(McpError::Connect { server: server.name.clone(), reason }))
+        }
+        Err(error) => Err(refused(server, &error)),
+    }
+}
+
+async fn reach(
+    server: &McpServer,
+    endpoint: &Endpoint,
+    handler: Handler,
+    era: Era,
+    authorized: Option<&Authorized>,
+) -> Result<RunningService<RoleClient, Handler>, Attempt> {
+    let (config, mode) = (http::config(server, endpoint), era.mode());
+    let negotiated = match authorized {
+        Some(client) => {
+            let transport = StreamableHttpClientTransport::with_client(client.clone(), config);
+            handler.serve_with_lifecycle(transport, mode).await
+        }
+        None => handler.serve_with_lifecycle(StreamableHttpClientTransport::from_config(config), mode).await,
+    };
+    negotiated.map_err(|error| refused(server, &error))
+}
+
+fn refused(server: &McpServer, error: &ClientInitializeError) -> Attempt {
+    let server = server.name.clone();
+    if error.is_authorization_required() || error.auth_challenge().is_some() {
+        let challenge = error.auth_challenge().unwrap_or_default().to_owned();
+        return Attempt::Failed(McpError::Unauthorized { server, challenge });
+    }
+    let reason = match error {
+        // The rest of its text names parts of the program.
+        ClientInitializeError::TransportError { error, .. } => text::root(error.error.as_ref()),
+        error => text::root(error),
+    };
+    let refused = McpError::Connect { server, reason: text::line(&reason) };
+    match error {
+        ClientInitializeError::ExpectedInitResult(_) => Attempt::Unfit(refused),
+        _ => Attempt::Failed(refused),
+    }
+}

@@ -1,0 +1,203 @@
+//! Authorization by OAuth, for servers at a URL.
+
+mod store;
+
+use std::fmt::Debug;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use rmcp::transport::auth::{AuthorizationRequest, InMemoryCredentialStore, OAuthState, WWWAuthenticateParams};
+use rmcp::transport::{AuthClient, AuthorizationManager};
+
+use self::store::FileStore;
+use super::error::McpError;
+use super::text;
+use crate::base::error::BoxError;
+use crate::base::mutex::IgnorePoison;
+
+/// The HTTP client of an authorized connection.
+pub(super) type Authorized = AuthClient<reqwest::Client>;
+
+/// Lets the user log in at the authorization server of an MCP server.
+#[async_trait]
+pub trait Authorizer: Debug + Send + Sync {
+    /// Has the user open `url` in a browser, and returns the URL that the browser is redirected to after the login: the
+    /// redirect URI of [`OAuth::new`], with the code.
+    ///
+    /// It is called on the thread of the connection, in an async runtime of its own.
+    ///
+    /// # Errors
+    ///
+    /// An error, such as that the user refuses, fails the connection or the call that needs it.
+    async fn authorize(&self, url: &str) -> Result<String, BoxError>;
+}
+
+/// How a server at a URL is authorized by OAuth: see [`McpServer::oauth`](crate::mcp::McpServer::oauth).
+///
+/// The server names its authorization server and the scopes that it needs. This program registers there by its
+/// [metadata document](Self::client_metadata_url), with a [client id](Self::client) that it has, or by itself. Tokens are
+/// refreshed, and bound to the authorization server that issued them.
+#[derive(Clone, Debug)]
+#[must_use = "give it to `McpServer::oauth`"]
+pub struct OAuth {
+    authorizer: Arc<dyn Authorizer>,
+    redirect_uri: String,
+    client: Option<Client>,
+    metadata_url: Option<String>,
+    scopes: Vec<String>,
+    folder: Option<PathBuf>,
+}
+
+#[derive(Clone)]
+struct Client {
+    id: String,
+    secret: Option<String>,
+}
+
+impl Debug for Client {
+    /// Without the secret.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl OAuth {
+    /// Authorizes by a login of the user, after which the browser is redirected to this URI, such as
+    /// `http://localhost:8080/callback`.
+    pub fn new(redirect_uri: impl Into<String>, authorizer: impl Authorizer + 'static) -> Self {
+        Self {
+            authorizer: Arc::new(authorizer),
+            redirect_uri: redirect_uri.into(),
+            client: None,
+            metadata_url: None,
+            scopes: Vec::new(),
+            folder: None,
+        }
+    }
+
+    /// Sets the client id, and the secret if there is one, of a program that is registered with the authorization server.
+    /// Default: none.
+    pub fn client(mut self, id: impl Into<String>, secret: Option<String>) -> Self {
+        self.client = Some(Client { id: id.into(), secret });
+        self
+    }
+
+    /// Sets the URL of the document that describes this program to authorization servers, which is then its client id where
+    /// they support that. Default: none.
+    pub fn client_metadata_url(mut self, url: impl Into<String>) -> Self {
+        self.metadata_url = Some(url.into());
+        self
+    }
+
+    /// Sets the scopes to ask for. Default: those that the server names.
+    pub fn scopes(mut self, scopes: impl IntoIterator<Item: Into<String>>) -> Self {
+        self.scopes = scopes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Keeps the tokens in a file of this folder, which only the user can read, for later processes. Default: in memory.
+    pub fn token_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = Some(folder.into());
+        self
+    }
+}
+
+/// The authorization of one server, for all its connections.
+#[derive(Debug)]
+pub(super) struct Authorization {
+    oauth: OAuth,
+    server: String,
+    url: String,
+    memory: InMemoryCredentialStore,
+    /// The scopes of the last login: a server that demands another one does not name them again.
+    granted: Mutex<Vec<String>>,
+}
+
+impl Authorization {
+    pub(super) fn new(oauth: OAuth, server: &str, url: &str) -> Self {
+        Self {
+            oauth,
+            server: server.to_owned(),
+            url: url.to_owned(),
+            memory: InMemoryCredentialStore::new(),
+            granted: Mutex::default(),
+        }
+    }
+
+    /// Returns a client with the tokens that are kept, if there are some for this authorization server.
+    pub(super) async fn kept(&self) -> Result<Option<Authorized>, McpError> {
+        let mut manager = self.manager().await?;
+        // Without its metadata, it is unknown whether the tokens are of this authorization server: the user logs in again.
+        let is_kept = manager.initialize_from_store().await.unwrap_or(false);
+        if is_kept { Ok(Some(self.authorized(manager)?)) } else { Ok(None) }
+    }
+
+    /// Has the user log in, as the server demands by its header `www-authenticate`.
+    pub(super) async fn log_in(&self, challenge: &str) -> Result<Authorized, McpError> {
+        let mut state = OAuthState::Unauthorized(self.manager().await?);
+        state.start_authorization(self.request(challenge)).await.map_err(|error| self.failed(&error))?;
+        let url = state.get_authorization_url().await.map_err(|error| self.failed(&error))?;
+        let redirected = self.oauth.authorizer.authorize(&url).await.map_err(|error| self.failed(&*error))?;
+        state.handle_callback_url(&redirected).await.map_err(|error| self.failed(&error))?;
+        let incomplete = || self.failed(&std::io::Error::other("the login was not completed"));
+        let manager = state.into_authorization_manager().ok_or_else(incomplete)?;
+        let granted = manager.get_current_scopes().await;
+        *self.granted.lock().ignore_poison() = granted;
+        self.authorized(manager)
+    }
+
+    fn request(&self, challenge: &str) -> AuthorizationRequest {
+        let OAuth { redirect_uri, client, metadata_url, scopes, .. } = &self.oauth;
+        let mut request = AuthorizationRequest::new(redirect_uri).with_client_name("llm-do");
+        if !challenge.is_empty() {
+            request = request.with_challenge(challenge);
+        }
+        let scopes = [scopes.clone(), self.more_scopes(challenge)].concat();
+        if !scopes.is_empty() {
+            request = request.with_scopes(scopes);
+        }
+        if let Some(url) = metadata_url {
+            request = request.with_client_metadata_url(url);
+        }
+        if let Some(client) = client {
+            request = request.with_preregistered_client(&client.id);
+            if let Some(secret) = &client.secret {
+                request = request.with_client_secret(secret);
+            }
+        }
+        request
+    }
+
+    /// Returns the scopes of the last login with those that a server demands in addition, if it does.
+    fn more_scopes(&self, challenge: &str) -> Vec<String> {
+        let granted = self.granted.lock().ignore_poison().clone();
+        let Ok(url) = self.url.parse() else { return Vec::new() };
+        let demanded = WWWAuthenticateParams::parse(challenge, &url);
+        if granted.is_empty() || !demanded.is_insufficient_scope() {
+            return Vec::new();
+        }
+        let demanded = demanded.scope.unwrap_or_default();
+        let new = demanded.split_whitespace().filter(|scope| !granted.iter().any(|known| known == scope));
+        granted.iter().cloned().chain(new.map(str::to_owned)).collect()
+    }
+
+    async fn manager(&self) -> Result<AuthorizationManager, McpError> {
+        let mut manager = AuthorizationManager::new(self.url.as_str()).await.map_err(|error| self.failed(&error))?;
+        match &self.oauth.folder {
+            Some(folder) => manager.set_credential_store(FileStore::new(folder, &self.url)),
+            None => manager.set_credential_store(self.memory.clone()),
+        }
+        Ok(manager)
+    }
+
+    fn authorized(&self, manager: AuthorizationManager) -> Result<Authorized, McpError> {
+        // A redirect would pass the token on.
+        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build();
+        Ok(AuthClient::new(client.map_err(|error| self.failed(&error))?, manager))
+    }
+
+    fn failed(&self, error: &(dyn std::error::Error + 'static)) -> McpError {
+        McpError::Authorization { server: self.server.clone(), reason: text::line(&text::root(error)) }
+    }
+}

@@ -1,0 +1,78 @@
+//! A server as a source of tools for a runtime.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use super::connection::McpConnection;
+use super::server::McpServer;
+use super::tool;
+#[cfg(feature = "project")]
+use crate::plane::registry::Origin;
+use crate::plane::tool_source::{LoadedTools, ToolSource};
+use crate::session::runtime::RuntimeBuilder;
+
+/// What [`RuntimeBuilder::mcp`] takes: an [`McpServer`], or an [`McpConnection`] to one.
+#[derive(Clone, Debug)]
+pub struct McpTools(Source);
+
+#[derive(Clone, Debug)]
+enum Source {
+    Server(Box<McpServer>),
+    Connection(McpConnection),
+}
+
+impl From<McpServer> for McpTools {
+    fn from(server: McpServer) -> Self {
+        Self(Source::Server(Box::new(server)))
+    }
+}
+
+impl From<McpConnection> for McpTools {
+    fn from(connection: McpConnection) -> Self {
+        Self(Source::Connection(connection))
+    }
+}
+
+impl RuntimeBuilder {
+    /// Adds the tools of an MCP server, as the toolset `mcp__NAME` of tools `mcp__NAME__TOOL`. Default: none.
+    ///
+    /// [`build`](Self::build) connects to all servers concurrently, and blocks its thread until each has listed its tools, at most
+    /// for the longest [`connect_timeout`](McpServer::connect_timeout); a server that cannot be reached is an error. In async
+    /// code, await [`McpServer::connect`] first and give its connection here: `build` then waits for nothing.
+    #[track_caller]
+    pub fn mcp(self, tools: impl Into<McpTools>) -> Self {
+        let McpTools(source) = tools.into();
+        self.tool_source(Connecting { source, connection: OnceLock::new() })
+    }
+
+    /// Adds the tools of a server that a file names.
+    #[cfg(feature = "project")]
+    pub(in crate::app) fn mcp_of_file(self, server: McpServer, origin: Origin) -> Self {
+        let McpTools(source) = server.into();
+        self.tool_source_from(Connecting { source, connection: OnceLock::new() }, origin)
+    }
+}
+
+/// A server that is connected when the runtime is built.
+#[derive(Debug)]
+struct Connecting {
+    source: Source,
+    connection: OnceLock<McpConnection>,
+}
+
+impl ToolSource for Connecting {
+    fn begin(&self, root: &Path) {
+        let connection = match &self.source {
+            Source::Server(server) => McpConnection::open((**server).clone(), root),
+            Source::Connection(connection) => connection.clone(),
+        };
+        connection.set_root(root);
+        drop(self.connection.set(connection));
+    }
+
+    fn load(&self) -> Result<LoadedTools, String> {
+        let Some(connection) = self.connection.get() else { return Err("it was not begun".to_owned()) };
+        let list = connection.list().map_err(|error| error.to_string())?;
+        Ok(tool::loaded(connection, &list))
+    }
+}

@@ -1,0 +1,40 @@
+//! How a server is reached.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::oauth::OAuth;
+
+/// How a server is reached.
+#[derive(Clone)]
+pub(super) enum Transport {
+    Command(Launch),
+    Http(Endpoint),
+    #[cfg(unix)]
+    Socket(PathBuf, Endpoint),
+}
+
+/// A program that is a server.
+#[derive(Clone)]
+pub(super) struct Launch {
+    pub(super) program: OsString,
+    pub(super) arguments: Vec<OsString>,
+    pub(super) variables: Vec<(OsString, OsString)>,
+    pub(super) inherits: Vec<String>,
+    pub(super) folder: Option<PathBuf>,
+}
+
+/// A server at a URL.
+#[derive(Clone)]
+pub(super) struct Endpoint {
+    pub(super) url: String,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) token: Option<String>,
+    pub(super) oauth: Option<Box<OAuth>>,
+}
+
+impl Endpoint {
+    pub(super) fn new(url: impl Into<String>) -> Self {
+        Self { url: url.into(), headers: Vec::new(), token: None, oauth: None }
+    }
+}

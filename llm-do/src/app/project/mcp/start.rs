@@ -1,0 +1,124 @@
+//! Servers of files as servers of a runtime: variables of the environment are replaced.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::server::{ServerFile, Transport};
+use crate::app::mcp::McpServer;
+use crate::declare::worker_file::LoadedFile;
+use crate::plane::registry::Origin;
+
+impl ServerFile {
+    /// Returns the server with the variables of this process; a missing one is a fault of its settings.
+    pub(in crate::app::project) fn server(&self) -> McpServer {
+        let mut faults = Vec::new();
+        let mut expanded = |text: &str| {
+            expand(text, |name| std::env::var(name).ok()).unwrap_or_else(|fault| {
+                faults.push(fault);
+                String::new()
+            })
+        };
+        let server = match &self.transport {
+            Transport::Command { program, arguments, variables } => {
+                let program = located(&expanded(program), &self.root);
+                let arguments: Vec<_> = arguments.iter().map(|argument| expanded(argument)).collect();
+                let server = McpServer::command(&self.name, program, arguments).working_folder(&self.root);
+                variables.iter().fold(server, |server, (name, value)| server.env(name, expanded(value)))
+            }
+            Transport::Http { url, headers } => {
+                let server = McpServer::http(&self.name, expanded(url));
+                headers.iter().fold(server, |server, (name, value)| server.header(name, expanded(value)))
+            }
+            Transport::Unsupported => McpServer::command(&self.name, "", [""; 0]),
+        };
+        let server = match self.timeout {
+            Some(milliseconds) => server.timeout(Duration::from_millis(milliseconds)),
+            None => server,
+        };
+        server.with_faults(faults)
+    }
+
+    pub(in crate::app::project) fn origin(&self) -> Origin {
+        Origin::File(LoadedFile::new(self.place.clone().into(), Vec::new()))
+    }
+}
+
+/// Returns a program in the folder of the project, if it is given by a path.
+fn located(program: &str, root: &Path) -> std::ffi::OsString {
+    let path = Path::new(program);
+    if path.components().count() > 1 && path.is_relative() {
+        let absolute = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        return absolute.join(path).into_os_string();
+    }
+    program.into()
+}
+
+/// Replaces `${NAME}` and `${NAME:-default}` by variables; other text stays as it is.
+fn expand(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<String, String> {
+    let (mut expanded, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once("${") {
+        expanded.push_str(before);
+        let Some((inside, behind)) = after.split_once('}') else {
+            expanded.push_str("${");
+            rest = after;
+            continue;
+        };
+        let (name, default) = inside.split_once(":-").map_or((inside, None), |(name, text)| (name, Some(text)));
+        let is_name = !name.is_empty() && name.chars().all(|char| char.is_ascii_alphanumeric() || char == '_');
+        if !is_name {
+            expanded.push_str("${");
+            rest = after;
+            continue;
+        }
+        match (variable(name).filter(|value| default.is_none() || !value.is_empty()), default) {
+            (Some(value), _) => expanded.push_str(&value),
+            (None, Some(default)) => expanded.push_str(default),
+            (None, None) => {
+                return Err(format!("the variable `{name}` is not set; set it, or write `${{{name}:-DEFAULT}}`"));
+            }
+        }
+        rest = behind;
+    }
+    expanded.push_str(rest);
+    Ok(expanded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::expand;
+
+    fn expanded(text: &str) -> Result<String, String> {
+        expand(text, |name| match name {
+            "A" => Some("a".to_owned()),
+            "EMPTY" => Some(String::new()),
+            "NESTED" => Some("${A}".to_owned()),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn variables_are_replaced_once() {
+        for (text, value) in [
+            ("", ""),
+            ("plain $A {A}", "plain $A {A}"),
+            ("x${A}y${A}", "xaya"),
+            ("${A:-b}", "a"),
+            ("${NONE:-b c}", "b c"),
+            ("${NONE:-}", ""),
+            ("${EMPTY}", ""),
+            ("${EMPTY:-b}", "b"),
+            ("${NESTED}", "${A}"),
+            ("${A", "${A"),
+            ("${}", "${}"),
+            ("${a b} ${A}", "${a b} a"),
+        ] {
+            assert_eq!(expanded(text).unwrap(), value, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_missing_variable_without_a_default_is_named() {
+        let fault = expanded("x${NONE}").unwrap_err();
+        assert_eq!(fault, "the variable `NONE` is not set; set it, or write `${NONE:-DEFAULT}`");
+    }
+}

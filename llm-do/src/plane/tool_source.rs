@@ -1,0 +1,26 @@
+//! Sources of tools that are known only once they have been asked, such as servers.
+
+use std::fmt::Debug;
+use std::path::Path;
+
+use super::function_tool::FunctionTool;
+
+/// A source of tools, which is asked for them when a runtime is built.
+pub(crate) trait ToolSource: Debug + Send + Sync {
+    /// Begins to ask, without waiting. `root` is the folder of the project.
+    fn begin(&self, root: &Path);
+
+    /// Waits for the tools.
+    fn load(&self) -> Result<LoadedTools, String>;
+}
+
+/// The tools of a source.
+#[derive(Debug)]
+pub(crate) struct LoadedTools {
+    /// The name of the toolset that they form.
+    pub(crate) toolset: String,
+    pub(crate) description: String,
+    pub(crate) tools: Vec<FunctionTool>,
+    /// What was left out.
+    pub(crate) warnings: Vec<String>,
+}

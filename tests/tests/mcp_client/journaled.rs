@@ -1,0 +1,74 @@
+//! Calls of servers in a journal.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use llm_do::approval::ApprovalMode;
+use llm_do::context::{InputHandler, InputRequest};
+use llm_do::error::BoxError;
+use llm_do::journal::MemoryJournal;
+use llm_do::{CallContext, Result, Runtime, Value, async_trait, entry, json};
+
+use super::script::Script;
+
+/// Calls a tool of the server, then fails as often as the state demands.
+#[entry]
+async fn call_then_fail(ctx: &CallContext, tool: String, arguments: Value) -> Result<Value> {
+    let result = ctx.call_tool(&tool, arguments).await?;
+    match ctx.state::<Failures>() {
+        Some(left) if left.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok() => {
+            Err("interrupted".into())
+        }
+        _ => Ok(result),
+    }
+}
+
+struct Failures(AtomicU32);
+
+#[derive(Debug)]
+struct Decliner(Arc<AtomicU32>);
+
+#[async_trait]
+impl InputHandler for Decliner {
+    async fn answer(&self, _: &InputRequest) -> Result<String, BoxError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Ok("decline".into())
+    }
+}
+
+/// Runs the entry until it fails, then resumes the run in another runtime.
+async fn resumed(script: &Script, asked: &Arc<AtomicU32>, tool: &str, arguments: Value) -> Value {
+    let journal = MemoryJournal::new();
+    let run = async |failures: u32| {
+        let runtime = Runtime::builder()
+            .only(["call_then_fail"])
+            .approval_mode(ApprovalMode::ApproveAll)
+            .mcp(script.server())
+            .state(Failures(AtomicU32::new(failures)))
+            .journal(journal.clone())
+            .input_handler(Decliner(Arc::clone(asked)))
+            .build()
+            .unwrap();
+        runtime.run(call_then_fail { tool: tool.to_owned(), arguments: arguments.clone() }).await
+    };
+    assert!(run(1).await.unwrap_err().model_message().contains("interrupted"));
+    run(0).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_recorded_call_is_not_made_again() {
+    for flags in [&["modern"][..], &[]] {
+        let script = Script::new(flags).with_file("log");
+        assert_eq!(resumed(&script, &Arc::default(), "mcp__s__echo", json!({ "text": "a" })).await, "a");
+        assert_eq!(script.received("tools/call").len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn an_answered_question_of_a_server_is_not_asked_again() {
+    for flags in [&["modern"][..], &[]] {
+        let (script, asked) = (Script::new(flags), Arc::default());
+        assert_eq!(resumed(&script, &asked, "mcp__s__ask", json!({})).await, r#"{"action": "decline"}"#);
+        assert_eq!(asked.load(Ordering::Relaxed), 1);
+    }
+}

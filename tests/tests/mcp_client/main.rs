@@ -1,0 +1,11 @@
+//! The tools of MCP servers, as tools of a runtime. The servers are programs of the tests, on pipes and on loopback.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+mod elicitation;
+mod faults;
+mod http;
+mod journaled;
+mod lifetime;
+mod results;
+mod script;
+mod tools;
