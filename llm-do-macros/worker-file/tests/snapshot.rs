@@ -78,7 +78,7 @@ fn all_faults_are_reported_together() {
                     },
                     "required": "a",
                 },
-                "outputSchema": { "items": [] },
+                "outputSchema": { "items": 1 },
             },
         ],
     });
@@ -113,14 +113,14 @@ fn all_faults_are_reported_together() {
 fn text_that_is_not_json_is_a_fault_with_its_place() {
     check_faults(
         "{\n  \"version\": 1,\n}",
-        &expect![[r#"
+        &expect![[r"
         invalid JSON: trailing comma at line 3 column 1
-    "#]],
+    "]],
     );
     check_faults(
         "[]",
-        &expect![[r#"
+        &expect![[r"
         expected a JSON object with `version`, `server` and `tools`
-    "#]],
+    "]],
     );
 }

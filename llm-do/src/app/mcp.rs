@@ -9,3 +9,9 @@ mod snapshot;
 pub use self::serve::{
     ClientRequest, HttpOptions, McpClient, McpHttpService, McpService, MissingCapability, ServeError,
 };
+#[doc = include_str!("../../docs/typed_toolsets.md")]
+pub use self::snapshot::Snapshot;
+#[doc(hidden)]
+pub use self::snapshot::snapshot_definition;
+#[doc(inline)]
+pub use self::snapshot::{Changes, SnapshotError, SnapshotTool, check_snapshots};

@@ -62,6 +62,8 @@ impl Check<'_> {
                 "enum" if !value.is_array() => self.push(&at, "expected a list of values"),
                 "required" if !is_list_of_strings(value) => self.push(&at, "expected a list of names"),
                 "$ref" => self.reference(&at, value),
+                // Before 2020, the schemas of a tuple's items.
+                "items" if value.is_array() => self.list(&at, value, depth),
                 keyword if SCHEMAS.contains(&keyword) => self.schema(&at, value, depth + 1),
                 keyword if LISTS.contains(&keyword) => self.list(&at, value, depth),
                 keyword if MAPS.contains(&keyword) => self.map(&at, value, depth),
