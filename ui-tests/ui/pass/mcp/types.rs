@@ -58,7 +58,7 @@ fn new_issue() -> tracker::create_issue {
 fn main() {
     assert_eq!(tracker::create_issue::NAME, "mcp__issue-tracker-8b8e4aef__create-issue");
     let shown: Vec<_> = writing::MEMBERS.iter().map(|member| member.shown()).collect();
-    assert_eq!(shown, ["mcp__issue-tracker-8b8e4aef__create-issue", "mcp__issue_tracker__move"]);
+    assert_eq!(shown, ["mcp__issue-tracker-8b8e4aef__create-issue", "mcp__issue-tracker-8b8e4aef__move"]);
     let written = serde_json(&new_issue());
     assert_eq!(
         written,
