@@ -4,6 +4,7 @@ mod arguments;
 mod declaration;
 mod entry;
 mod function;
+mod mcp;
 mod stateful;
 mod stub;
 mod timeout;
@@ -17,7 +18,7 @@ use syn::Attribute;
 use syn::spanned::Spanned;
 
 use crate::errors::Errors;
-use crate::input::{Block, Callable, Data, Entry, Function, Kind, Stateful, Tool, Toolset, Worker, is_block};
+use crate::input::{Block, Callable, Data, Entry, Function, Kind, Stateful, Tool, ToolsetItem, Worker, is_block};
 use crate::{fallback, runtime};
 
 /// Expands `#[tool]`.
@@ -75,8 +76,12 @@ pub(crate) fn entry(args: TokenStream, item: &TokenStream) -> TokenStream {
 /// Expands `toolset!`, without the invalid members.
 pub(crate) fn toolset(tokens: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let toolsets = Toolset::read_all(tokens, &mut errors);
-    let code = toolsets.iter().map(toolset::registration).collect();
+    let items = ToolsetItem::read_all(tokens, &mut errors);
+    let code = items.iter().map(|item| match item {
+        ToolsetItem::Group(toolset) => toolset::registration(toolset),
+        ToolsetItem::Mcp(toolset) => mcp::registration(toolset),
+    });
+    let code = code.collect();
     match errors.finish(()) {
         Ok(()) => code,
         Err(error) => fallback::expand(&code, &error),

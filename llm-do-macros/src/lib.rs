@@ -175,6 +175,7 @@ use proc_macro::TokenStream;
 /// | Member of `toolsets` | Meaning |
 /// |---|---|
 /// | `path` | A tool, worker or entry in scope, or all members of a [`macro@toolset`] or of a type with methods |
+/// | `path::*` | All tools of an MCP server in a [`macro@toolset`] |
 /// | `prefixed("fs_", member)` | The same tools, each with the prefix in front of its name |
 /// | `member.only([path, ..])` | Only the listed members |
 /// | `member.except([path, ..])` | All members except the listed ones |
@@ -344,6 +345,10 @@ pub fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
 /// A member is a tool, worker, entry or another toolset, or a form of one: `prefixed("fs_", member)`,
 /// `member.only([path, ..])` or `member.except([path, ..])`, as in [`toolsets = [..]`](macro@tool#members). A `"name"` is not
 /// allowed. `toolsets = [name]` declares all members. Two members with the same name do not compile.
+///
+/// With the feature `mcp` of `llm-do`, `pub name = mcp("name.mcp.json");` defines a module with a struct for each tool of an MCP
+/// server, from a snapshot of them. The path is relative to the directory of the source file. `toolsets = [name::*]` declares all
+/// tools of the server.
 ///
 /// `approval` applies to the tools, not to the way they are declared: it holds wherever the members are called, and if several
 /// toolsets contain a tool, the strictest value applies.

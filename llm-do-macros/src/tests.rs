@@ -235,6 +235,32 @@ fn toolsets() {
     check(code, &expect_file!["../tests/snapshots/toolsets.rs"]);
 }
 
+#[cfg(feature = "mcp")]
+#[test]
+fn the_tools_of_a_server() {
+    let code = expand::toolset(quote! {
+        /// The tracker.
+        pub tracker = mcp("../tests/files/tracker.mcp.json");
+    });
+    // The expansion contains the absolute path of the file.
+    let code = code.to_string().replace(env!("CARGO_MANIFEST_DIR"), "CRATE");
+    check(code.parse().unwrap(), &expect_file!["../tests/snapshots/mcp.rs"]);
+}
+
+#[cfg(feature = "mcp")]
+#[test]
+fn without_a_source_path_a_server_has_no_tools() {
+    let code = expand::toolset(quote!(pub tracker = mcp("missing.mcp.json");)).to_string();
+    assert!(code.contains("mod tracker") && !code.contains("compile_error"), "{code}");
+}
+
+#[cfg(not(feature = "mcp"))]
+#[test]
+fn without_the_feature_a_snapshot_is_an_error_that_names_it() {
+    let code = expand::toolset(quote!(pub tracker = mcp("../tests/files/tracker.mcp.json");)).to_string();
+    assert!(code.contains("mod tracker") && code.contains("needs the feature `mcp` of the crate `llm-do`"), "{code}");
+}
+
 #[test]
 fn approval_and_a_summary() {
     let tool = expand::tool(

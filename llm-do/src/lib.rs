@@ -66,6 +66,7 @@
 //! | run commands | `toolsets::shell` |
 //! | fetch pages of the web | `toolsets::http` |
 //! | ask users | [`Question`](context::Question), [`InputHandler`](context::InputHandler), `toolsets::user_input` |
+//! | call the tools of an MCP server by type | `mcp::Snapshot` |
 //! | replace a worker with code, and monitor it | [`harden`], [`Shadow`](harden::Shadow) |
 //! | test | [`check!`], `testing`, [`ToolContext`] |
 //!

@@ -10,6 +10,8 @@ pub use serde;
 pub use serde_json::Value;
 
 pub use crate::app::check::check;
+#[cfg(feature = "mcp")]
+pub use crate::app::mcp::snapshot_definition;
 pub use crate::base::error::{BoxError, Fault};
 pub use crate::base::usage::Limits;
 pub use crate::declare::argument::{
@@ -29,6 +31,8 @@ pub use crate::declare::toolset::{
 };
 pub use crate::declare::worker_spec::OutputMode;
 pub use crate::plane::context::{CallContext, FromContext, State, StateKey, ToolContext};
+#[cfg(feature = "mcp")]
+pub use crate::plane::definition::SnapshotDef;
 pub use crate::plane::definition::{
     Closing, Declaration, DeclaredRule, Function, Instance, LimitsValue, Location, OpenByDefault, Opening, Rendering,
     Renders, SettingsValue, Stateful, ToolDef, ToolsetDef, WorkerDef, assert_timeout, assert_turns, json_value,

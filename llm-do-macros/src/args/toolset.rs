@@ -1,13 +1,15 @@
 //! The members of `toolsets = [..]` and of the groups in `toolset!`.
 
+mod contents;
 mod member;
 
 use proc_macro2::{Span, TokenTree};
 use syn::parse::ParseStream;
 use syn::{Attribute, Ident, LitStr, Token, Visibility, bracketed, parenthesized, token};
 
+pub(crate) use self::contents::Contents;
 use self::member::Listed;
-pub(crate) use self::member::{Member, Pick, text};
+pub(crate) use self::member::{ALL, Member, Pick, text};
 use super::approval::{self, Approval, HasApproval};
 use super::{Grammar, Key, parse, separated, skip_to_comma};
 use crate::errors::Errors;
@@ -62,15 +64,13 @@ impl Grammar for GroupKeys {
     const KEYS: &'static [Key<Self>] = &[approval::key()];
 }
 
-/// One `pub name = [members];` of `toolset!`, or `pub name(keys) = [members];`.
+/// One `pub name = [members];` of `toolset!`, or `pub name(keys) = [members];`, or `pub name = mcp("file");`.
 pub(crate) struct Group {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) ident: Ident,
     pub(crate) keys: GroupKeys,
-    /// The whole list.
-    pub(crate) span: Span,
-    pub(crate) members: Vec<Member>,
+    pub(crate) contents: Contents,
 }
 
 impl Group {
@@ -85,11 +85,10 @@ impl Group {
         }
         let keys = keys(input, errors)?;
         input.parse::<Token![=]>().map_err(|error| syn::Error::new(error.span(), form))?;
-        let (span, listed) = list(input, errors)?;
+        let (span, contents) = Contents::parse(input, &ident, errors)?;
         let end = input.parse::<Token![;]>();
-        errors.take(end.map_err(|_| syn::Error::new(span, "expected `;` after this list")));
-        let members = listed.into_iter().filter_map(|listed| checked_member(&ident, listed, errors)).collect();
-        Ok(Self { attrs, vis, ident, keys, span, members })
+        errors.take(end.map_err(|_| syn::Error::new(span, format!("expected `;` after this {}", contents.word()))));
+        Ok(Self { attrs, vis, ident, keys, contents })
     }
 }
 

@@ -145,7 +145,7 @@ fn arguments_trait(callable: &Callable) -> TokenStream {
     let constants = fields().map(|(constant, _)| quote!(&#constant));
     let read = fields().map(|(constant, field)| quote!(#field: #constant.read(__fields)?));
     let read_text = fields().map(|(constant, field)| quote!(#field: #constant.read_text(__fields)?));
-    let write = fields().map(|(constant, field)| quote!(#constant.write(&self.#field, __fields)?;));
+    let write = callable.fields().enumerate().map(|(place, argument)| written(&constant_of(place), argument));
     quote! {
         impl __llm_do::Arguments for #arguments {
             const PARAMETERS: &'static [&'static dyn __llm_do::Described] = &[#(#constants),*];
@@ -171,6 +171,12 @@ fn arguments_trait(callable: &Callable) -> TokenStream {
             }
         }
     }
+}
+
+/// The statement that encodes one argument.
+fn written(constant: &Ident, Argument { ident, skips_none, .. }: &Argument) -> TokenStream {
+    let write = quote!(#constant.write(&self.#ident, __fields)?;);
+    if *skips_none { quote!(if ::core::option::Option::is_some(&self.#ident) { #write }) } else { write }
 }
 
 /// The traits of serde and schemars, implemented with the trait above.

@@ -16,7 +16,7 @@ pub(super) const RULE: &str = "expected 1 to 64 ASCII letters, digits, `_` or `-
 pub(super) const ARGUMENT_RULE: &str = "expected 1 to 64 ASCII letters, digits, `_`, `-` or `.`";
 
 /// The primitive types, which a type with the same name shadows.
-const PRIMITIVES: [&str; 17] = [
+pub(super) const PRIMITIVES: [&str; 17] = [
     "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str", "u8", "u16", "u32", "u64", "u128",
     "usize",
 ];

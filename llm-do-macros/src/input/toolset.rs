@@ -4,12 +4,18 @@ use proc_macro2::{Span, TokenStream};
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Ident, Visibility};
 
-use super::{cfgs, docs, name};
+use super::{McpToolset, cfgs, docs, name};
 use crate::args::approval::Approval;
-use crate::args::toolset::{Group, Member, skip_group};
+use crate::args::toolset::{Contents, Group, Member, skip_group};
 use crate::errors::Errors;
 
-/// One group of `toolset!`.
+/// One item of `toolset!`.
+pub(crate) enum ToolsetItem {
+    Group(Toolset),
+    Mcp(McpToolset),
+}
+
+/// A group of members.
 pub(crate) struct Toolset {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) cfgs: Vec<Attribute>,
@@ -25,15 +31,15 @@ pub(crate) struct Toolset {
     pub(crate) members: Vec<Member>,
 }
 
-impl Toolset {
-    /// Parses all groups in the macro, without the invalid ones.
+impl ToolsetItem {
+    /// Parses all items in the macro, without the invalid ones.
     pub(crate) fn read_all(tokens: TokenStream, errors: &mut Errors) -> Vec<Self> {
-        let mut toolsets = Vec::new();
+        let mut items = Vec::new();
         let groups = |input: ParseStream| {
             while !input.is_empty() {
                 let group = Group::parse(input, errors);
                 match errors.take(group) {
-                    Some(group) => toolsets.extend(Self::read(group, errors)),
+                    Some(group) => items.extend(Self::read(group, errors)),
                     None => skip_group(input),
                 }
             }
@@ -41,20 +47,33 @@ impl Toolset {
         };
         let parsed = groups.parse2(tokens);
         errors.take(parsed);
-        toolsets
+        items
     }
 
     fn read(group: Group, errors: &mut Errors) -> Option<Self> {
-        name::check_type(&group.ident, "the toolset", "give it another name", errors).then(|| Self {
-            name: name::toolset_name(&group.ident, errors),
-            description: docs::text(&group.attrs),
-            cfgs: cfgs(&group.attrs),
-            attrs: group.attrs,
-            vis: group.vis,
-            ident: group.ident,
-            approval: group.keys.approval,
-            span: group.span,
-            members: group.members,
-        })
+        if !name::check_type(&group.ident, "the toolset", "give it another name", errors) {
+            return None;
+        }
+        let Group { attrs, vis, ident, keys, contents } = group;
+        match contents {
+            Contents::Mcp(file) => {
+                if keys.approval.is_some() {
+                    let way_out = "set rules for the tools of a server with `RuntimeBuilder::policy`";
+                    errors.push(&ident, format!("a toolset of an MCP server takes no `approval`; {way_out}"));
+                }
+                Some(Self::Mcp(McpToolset::read(attrs, vis, ident, &file, errors)))
+            }
+            Contents::List { span, members } => Some(Self::Group(Toolset {
+                name: name::toolset_name(&ident, errors),
+                description: docs::text(&attrs),
+                cfgs: cfgs(&attrs),
+                attrs,
+                vis,
+                ident,
+                approval: keys.approval,
+                span,
+                members,
+            })),
+        }
     }
 }

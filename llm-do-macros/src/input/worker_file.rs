@@ -32,7 +32,7 @@ pub(crate) struct OutputSchema {
 /// Reads the file that the attribute names, if it names one, into the attribute's keys.
 pub(super) fn read(args: &mut Worker, errors: &mut Errors) -> Option<File> {
     let literal = args.file.clone()?;
-    let found = match worker_file::find(&literal) {
+    let found = match worker_file::find(&literal, "worker file") {
         Ok(Some(found)) => found,
         Ok(None) => {
             stand_in(args, &literal);

@@ -1,4 +1,5 @@
-//! The reader of llm-do's worker files: YAML front matter with the settings of a worker, and its instructions in Markdown.
+//! The reader of llm-do's worker files: YAML front matter with the settings of a worker, and its instructions in Markdown;
+//! with the feature `mcp`, also the reader of snapshots of MCP servers.
 //!
 //! The attribute `#[worker(file = "..")]` reads files with it at compile time, `llm-do` at run time, so that both accept
 //! the same files and report the same faults. `llm_do::worker` documents the format. This crate has no API of its own to
@@ -27,11 +28,15 @@ mod file;
 mod front_matter;
 mod keys;
 mod limits;
+#[cfg(feature = "mcp")]
+mod mcp_name;
 mod name;
 mod reader;
 mod schema;
 mod server_side;
 mod settings;
+#[cfg(feature = "mcp")]
+mod snapshot;
 mod suggestion;
 mod yaml;
 
@@ -43,10 +48,14 @@ pub use self::file::{Reading, WorkerFile, read, read_keys};
 pub use self::front_matter::{Parts, split as split_front_matter};
 pub use self::keys::{Context, Keys, MODEL_CHOICE, OutputMode, Skills, ZERO_TIMEOUT, ZERO_TURNS};
 pub use self::limits::{LIMITS, Limits};
+#[cfg(feature = "mcp")]
+pub use self::mcp_name::{mcp_tool_name, mcp_toolset_name};
 pub use self::name::{RESERVED_NAME, check_model_name, check_worker_name, is_path, not_a_tool, tool_name};
 pub use self::reader::{Reader, unknown_key};
 pub use self::schema::NOT_AN_OBJECT;
 pub use self::server_side::{SERVER_SIDE_TOOLS, ServerSideKind, ServerSideTool};
 pub use self::settings::{SETTINGS, Settings, Thinking};
+#[cfg(feature = "mcp")]
+pub use self::snapshot::{Snapshot, SnapshotError, SnapshotTool, definition};
 pub use self::suggestion::{did_you_mean, nearest};
 pub use self::yaml::{Content, Key, Node, read as read_yaml};

@@ -13,9 +13,13 @@ pub mod using_servers {
     use super::{Authorizer, McpServer};
 }
 
-#[cfg(feature = "project")]
-pub(in crate::app) use self::client::toolset_name;
 pub use self::client::{Authorizer, McpConnection, McpError, McpServer, McpTools, OAuth};
 pub use self::serve::{
     ClientRequest, HttpOptions, McpClient, McpHttpService, McpService, MissingCapability, ServeError,
 };
+#[doc = include_str!("../../docs/typed_toolsets.md")]
+pub use self::snapshot::Snapshot;
+#[doc(hidden)]
+pub use self::snapshot::snapshot_definition;
+#[doc(inline)]
+pub use self::snapshot::{Changes, SnapshotError, SnapshotTool, check_snapshots};

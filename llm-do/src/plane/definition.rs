@@ -4,6 +4,8 @@ mod declaration;
 mod preview;
 mod rendering;
 mod rule;
+#[cfg(feature = "mcp")]
+mod snapshot;
 mod stateful;
 mod worker;
 
@@ -17,6 +19,10 @@ pub use self::preview::preview;
 pub(crate) use self::rendering::{DecodeForPrompt, RenderPrompt, by_json, by_prompt};
 pub use self::rendering::{Rendering, Renders};
 pub use self::rule::DeclaredRule;
+#[cfg(feature = "mcp")]
+pub(crate) use self::snapshot::LiveTool;
+#[cfg(feature = "mcp")]
+pub use self::snapshot::SnapshotDef;
 pub(crate) use self::stateful::InstanceDef;
 pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful};
 pub(crate) use self::worker::FileSchema;
@@ -315,3 +321,5 @@ pub const fn assert_timeout(timeout: Duration) {
 
 inventory::collect!(ToolDef);
 inventory::collect!(ToolsetDef);
+#[cfg(feature = "mcp")]
+inventory::collect!(SnapshotDef);

@@ -6,6 +6,8 @@ mod names;
 mod plan;
 mod prepared;
 mod registered;
+#[cfg(feature = "mcp")]
+mod snapshots;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -93,6 +95,8 @@ impl Registry {
             item.instances = instances;
         }
         let tools = items;
+        #[cfg(feature = "mcp")]
+        faults.extend(snapshots::faults(&tools));
         let by_name = tools.iter().map(|(name, item)| (Arc::clone(name), Arc::clone(item))).collect();
         #[cfg(not(feature = "json-schema"))]
         faults.extend(tools.values().filter_map(|item| item.schema_fault()));

@@ -6,8 +6,10 @@ use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::ToTokens;
 use syn::buffer::Cursor;
 use syn::ext::IdentExt;
+use syn::parse::discouraged::Speculative;
 use syn::parse::{ParseStream, Parser};
-use syn::{Ident, LitStr, Path, Token, token};
+use syn::punctuated::Punctuated;
+use syn::{Ident, LitStr, Path, PathSegment, Token, token};
 
 use crate::args::{did_you_mean, separated};
 use crate::errors::Errors;
@@ -28,6 +30,9 @@ const SYNONYMS: [(&str, &[&str]); 3] = [
     ("only", &["include", "including", "just", "pick", "select", "with", "keep", "allow", "filter"]),
     ("except", &["exclude", "excluding", "without", "but", "not", "minus", "omit", "remove", "deny"]),
 ];
+
+/// The type in the module of an MCP server that stands for all of its tools; written as `*` in a path.
+pub(crate) const ALL: &str = "__McpToolset";
 
 /// An element of a list.
 pub(super) enum Listed {
@@ -101,7 +106,7 @@ impl Member {
                 input.error("a registered name cannot be used here, since it is resolved at run time; write a path")
             );
         }
-        let path = input.call(Path::parse_mod_style).map_err(|error| syn::Error::new(error.span(), EXPECTED))?;
+        let path = path(input).map_err(|error| syn::Error::new(error.span(), EXPECTED))?;
         let Some(arguments) = arguments(input) else {
             return Ok(Self::Path(path));
         };
@@ -153,6 +158,31 @@ impl Member {
     }
 }
 
+/// Parses a path of a tool or toolset, or `module::*`.
+fn path(input: ParseStream) -> syn::Result<Path> {
+    let ahead = input.fork();
+    match all_of_module(&ahead) {
+        Some(path) => {
+            input.advance_to(&ahead);
+            Ok(path)
+        }
+        None => input.call(Path::parse_mod_style),
+    }
+}
+
+/// Parses `module::*`, as the path of the type that stands for all tools of the module.
+fn all_of_module(input: ParseStream) -> Option<Path> {
+    let mut path = Path { leading_colon: input.parse().ok()?, segments: Punctuated::new() };
+    while !input.peek(Token![*]) {
+        path.segments.push_value(PathSegment::from(Ident::parse_any(input).ok()?));
+        path.segments.push_punct(input.parse().ok()?);
+    }
+    let star: Token![*] = input.parse().ok()?;
+    let is_below_module = !path.segments.is_empty();
+    path.segments.push_value(PathSegment::from(Ident::new(ALL, star.span)));
+    is_below_module.then_some(path)
+}
+
 /// Returns the parentheses that follow, if any.
 fn arguments(input: ParseStream) -> Option<Group> {
     if input.peek(token::Paren) { input.parse().ok() } else { None }
@@ -174,7 +204,7 @@ fn paths(list: &Group, errors: &mut Errors) -> syn::Result<Vec<Path>> {
     let read = |input: ParseStream| {
         separated(input, errors, |input, errors| {
             let form = "expected the path of a tool or toolset";
-            let path = input.call(Path::parse_mod_style).map_err(|error| syn::Error::new(error.span(), form))?;
+            let path = path(input).map_err(|error| syn::Error::new(error.span(), form))?;
             if !input.is_empty() && !input.peek(Token![,]) {
                 return Err(input.error(form));
             }
@@ -218,7 +248,7 @@ fn unknown(word: &impl ToTokens) -> syn::Error {
 
 /// Returns a path as the user wrote it.
 pub(crate) fn text(tokens: &impl ToTokens) -> String {
-    tokens.to_token_stream().to_string().replace(' ', "")
+    tokens.to_token_stream().to_string().replace(' ', "").replace(ALL, "*")
 }
 
 impl Display for Listed {

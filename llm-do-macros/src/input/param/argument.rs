@@ -21,6 +21,8 @@ pub(crate) struct Argument {
     pub(crate) default: Option<Default>,
     pub(crate) example: Option<Expr>,
     pub(crate) rename: Option<LitStr>,
+    /// Whether it is left out if it is `None`, instead of being `null`.
+    pub(crate) skips_none: bool,
     /// Whether the fields of the value replace the argument.
     pub(crate) is_flat: bool,
     /// A `&'static str` expression, unless there is no description.
@@ -45,6 +47,7 @@ impl Argument {
             default: arg.default,
             example: arg.example,
             rename: arg.rename,
+            skips_none: false,
             is_flat: arg.flatten.is_some(),
             description: arg.description.map(Text::into_token_stream).or_else(|| docs::non_blank_text(&typed.attrs)),
             docs: docs::attributes(&typed.attrs),

@@ -12,7 +12,6 @@ mod handler;
 mod http;
 mod in_flight;
 mod live;
-mod name;
 mod negotiation;
 mod oauth;
 mod process;
@@ -26,8 +25,6 @@ mod transport;
 
 pub use self::connection::McpConnection;
 pub use self::error::McpError;
-#[cfg(feature = "project")]
-pub(in crate::app) use self::name::toolset as toolset_name;
 pub use self::oauth::{Authorizer, OAuth};
 pub use self::server::McpServer;
 pub use self::source::McpTools;

@@ -5,11 +5,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use llm_do_worker_file::mcp_toolset_name;
+
 use super::connection::McpConnection;
 use super::error::McpError;
+use super::http;
 use super::oauth::OAuth;
 use super::transport::{Endpoint, Launch, Transport};
-use super::{http, name};
 use crate::declare::tool::Effect;
 
 /// An MCP server: how it is reached, and what of it is used.
@@ -112,7 +114,7 @@ impl McpServer {
     /// Returns the name of the toolset: `mcp__NAME`. Characters that are not allowed are replaced, and a digest is added.
     #[must_use]
     pub fn toolset(&self) -> String {
-        name::toolset(&self.name)
+        mcp_toolset_name(&self.name)
     }
 
     /// Sets a variable of the program's environment.

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use llm_do_worker_file::mcp_tool_name;
 use rmcp::model::Tool;
 use serde_json::Value;
 
 use super::call::RemoteTool;
 use super::connection::{FirstList, McpConnection};
 use super::server::McpServer;
-use super::{body, effect, name, text};
+use super::{body, effect, text};
 use crate::declare::tool::Effect;
 use crate::plane::function_tool::FunctionTool;
 use crate::plane::tool_source::LoadedTools;
@@ -55,7 +56,7 @@ fn function_tool(connection: &McpConnection, listed: &Tool) -> FunctionTool {
     let connection = connection.clone();
     let call = move |ctx, arguments| body::call(connection.clone(), Arc::clone(&remote), ctx, arguments);
     let tool =
-        FunctionTool::new(name::tool(&server.name, &listed.name), description(listed), schema(listed), effect, call);
+        FunctionTool::new(mcp_tool_name(&server.name, &listed.name), description(listed), schema(listed), effect, call);
     match &listed.output_schema {
         Some(output) => tool.output_schema(Value::Object((**output).clone())),
         None => tool,

@@ -37,7 +37,7 @@ impl ServerFile {
     /// Returns the name of the toolset of its tools.
     pub(in crate::app::project) fn toolset(&self) -> String {
         #[cfg(feature = "mcp")]
-        return crate::app::mcp::toolset_name(&self.name);
+        return llm_do_worker_file::mcp_toolset_name(&self.name);
         #[cfg(not(feature = "mcp"))]
         format!("mcp__{}", self.name)
     }

@@ -1,0 +1,52 @@
+//! What a group of `toolset!` contains: the members of a list, or the tools of an MCP server.
+
+use proc_macro2::Span;
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{Ident, LitStr, token};
+
+use super::{Member, checked_member, list};
+use crate::errors::Errors;
+
+const FORM: &str = "expected `mcp(\"NAME.mcp.json\")`";
+
+/// The contents of a group.
+pub(crate) enum Contents {
+    /// The whole list, and its valid members.
+    List { span: Span, members: Vec<Member> },
+    /// The file of a snapshot of an MCP server.
+    Mcp(LitStr),
+}
+
+impl Contents {
+    /// Parses what stands after the `=`, and returns it with its span.
+    pub(super) fn parse(input: ParseStream, group: &Ident, errors: &mut Errors) -> syn::Result<(Span, Self)> {
+        if input.peek(Ident::peek_any) && input.peek2(token::Paren) {
+            return source(input, errors);
+        }
+        let (span, listed) = list(input, errors)?;
+        let members = listed.into_iter().filter_map(|listed| checked_member(group, listed, errors)).collect();
+        Ok((span, Self::List { span, members }))
+    }
+
+    /// Returns what it is, for an error.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Self::List { .. } => "list",
+            Self::Mcp(_) => "file",
+        }
+    }
+}
+
+/// Parses `mcp("file")`.
+fn source(input: ParseStream, errors: &mut Errors) -> syn::Result<(Span, Contents)> {
+    let word = input.call(Ident::parse_any)?;
+    let arguments: proc_macro2::Group = input.parse()?;
+    if word != "mcp" {
+        errors.push(&word, format!("unknown source `{word}`\n{FORM}, or a list: `[path, ..]`"));
+    }
+    let file = |input: ParseStream| input.parse::<LitStr>();
+    let file = file.parse2(arguments.stream()).map_err(|_| syn::Error::new(arguments.span(), FORM))?;
+    Ok((arguments.to_token_stream().into_iter().next().map_or(word.span(), |group| group.span()), Contents::Mcp(file)))
+}
