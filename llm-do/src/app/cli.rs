@@ -137,7 +137,7 @@ impl Cli {
             Command::Tools(options) => tools::list(builder, &options, runs_projects),
             Command::Check(options) => check::check(builder, &options, runs_projects),
             #[cfg(feature = "mcp")]
-            Command::Mcp(options) => mcp::serve(builder, &options, runs_projects),
+            Command::Mcp(options) => mcp::mcp(builder, &options, runs_projects),
             Command::Config(options) => config::config(builder, &options.command, runs_projects),
             Command::Init(options) => init::init(&options),
             Command::Completions(options) => generate::completions(options.shell),

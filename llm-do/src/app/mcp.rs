@@ -19,6 +19,8 @@ pub use self::serve::{
 };
 #[doc = include_str!("../../docs/typed_toolsets.md")]
 pub use self::snapshot::Snapshot;
+#[cfg(feature = "cli")]
+pub(in crate::app) use self::snapshot::linked_servers;
 #[doc(hidden)]
 pub use self::snapshot::snapshot_definition;
 #[doc(inline)]

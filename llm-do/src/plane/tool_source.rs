@@ -3,6 +3,8 @@
 use std::fmt::Debug;
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::function_tool::FunctionTool;
 
 /// A source of tools, which is asked for them when a runtime is built.
@@ -23,4 +25,12 @@ pub(crate) struct LoadedTools {
     pub(crate) tools: Vec<FunctionTool>,
     /// What was left out.
     pub(crate) warnings: Vec<String>,
+    pub(crate) listing: Listing,
+}
+
+/// All tools of a source, as it describes them.
+#[derive(Debug)]
+pub(crate) struct Listing {
+    pub(crate) source: String,
+    pub(crate) tools: Vec<Value>,
 }

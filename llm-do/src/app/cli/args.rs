@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub(super) use self::config::{ConfigCommand, ConfigOptions, ConfigPathOptions, ConfigShowOptions};
 #[cfg(feature = "mcp")]
-pub(super) use self::mcp::McpOptions;
+pub(super) use self::mcp::{CheckServersOptions, McpCommand, McpOptions, ServeOptions, SnapshotOptions};
 pub(super) use self::session::SessionOptions;
 use super::flags::Flag;
 use super::output::Format;
@@ -49,7 +49,7 @@ pub(super) enum Command {
     Tools(ToolsOptions),
     /// Check names, toolsets, state and models without running anything; warnings go to standard error.
     Check(CheckOptions),
-    /// Serve tools, workers and entries to MCP clients.
+    /// Serve tools, workers and entries to MCP clients; keep snapshots of servers.
     ///
     /// What needs approval is asked of the client's user.
     #[cfg(feature = "mcp")]
@@ -101,7 +101,8 @@ const RUN_EXAMPLES: &str = "Examples:
 const MCP_EXAMPLES: &str = "Examples:
   mcp --tools add,main             for a client that starts this program
   mcp --http 127.0.0.1:8080        for clients of this machine
-  mcp --http 0.0.0.0:8080 --host tools.example.com --token-file token";
+  mcp --http 0.0.0.0:8080 --host tools.example.com --token-file token
+  mcp snapshot github --project . > github.mcp.json";
 
 const CALL_EXAMPLES: &str = "Examples:
   call project_read_file --path a.txt      arguments by name

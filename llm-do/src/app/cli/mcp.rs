@@ -1,4 +1,6 @@
-//! `mcp`: serves tools, workers and entries to MCP clients.
+//! `mcp`: serves tools, workers and entries to MCP clients, and keeps snapshots of servers.
+
+mod snapshot;
 
 use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
@@ -7,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::CommandError;
-use super::args::McpOptions;
+use super::args::{McpCommand, McpOptions, ServeOptions};
 use super::progress::Progress;
 use super::run::{block_on, configure};
 use crate::app::mcp::{HttpOptions, McpService};
@@ -16,8 +18,17 @@ use crate::session::runtime::RuntimeBuilder;
 /// The variable with the token of HTTP clients.
 const TOKEN: &str = "LLM_DO_MCP_TOKEN";
 
+/// Serves, or compares servers with their snapshots.
+pub(super) fn mcp(builder: RuntimeBuilder, options: &McpOptions, runs_projects: bool) -> Result<(), CommandError> {
+    match &options.command {
+        None => serve(builder, &options.serve, runs_projects),
+        Some(McpCommand::Snapshot(options)) => snapshot::snapshot(builder, options, runs_projects),
+        Some(McpCommand::Check(options)) => snapshot::check(builder, options, runs_projects),
+    }
+}
+
 /// Serves what is linked, and the files that the options name, until the client or the user ends it.
-pub(super) fn serve(builder: RuntimeBuilder, options: &McpOptions, runs_projects: bool) -> Result<(), CommandError> {
+fn serve(builder: RuntimeBuilder, options: &ServeOptions, runs_projects: bool) -> Result<(), CommandError> {
     let mut settings = options.session.settings().read(options.session.items.project.as_deref())?;
     let (mut builder, entries) = options.session.add_files(builder, &mut settings, runs_projects)?;
     let registry = super::project::collect(&mut builder)?;
@@ -34,7 +45,7 @@ pub(super) fn serve(builder: RuntimeBuilder, options: &McpOptions, runs_projects
     })?
 }
 
-fn service(service: McpService, options: &McpOptions) -> Result<McpService, CommandError> {
+fn service(service: McpService, options: &ServeOptions) -> Result<McpService, CommandError> {
     let fault = |error: crate::app::mcp::ServeError| CommandError::Usage(format!("--tools: {error}"));
     let mut service = if options.tools.is_empty() { service } else { service.only(&options.tools).map_err(fault)? };
     if options.read_only {
@@ -66,7 +77,7 @@ async fn over_http(service: McpService, address: SocketAddr, http: HttpOptions) 
         .map_err(|error| CommandError::Usage(format!("{error} (--token-file or --unauthenticated, and --host)")))
 }
 
-fn http_options(options: &McpOptions, token: &CancellationToken) -> Result<HttpOptions, CommandError> {
+fn http_options(options: &ServeOptions, token: &CancellationToken) -> Result<HttpOptions, CommandError> {
     let mut http = HttpOptions::default().cancellation(token.clone());
     http = options.host.iter().fold(http, HttpOptions::host);
     http = options.origin.iter().fold(http, HttpOptions::origin);
@@ -78,7 +89,7 @@ fn http_options(options: &McpOptions, token: &CancellationToken) -> Result<HttpO
 }
 
 /// Reads the token of HTTP clients, if there is one.
-fn secret(options: &McpOptions) -> Result<Option<String>, CommandError> {
+fn secret(options: &ServeOptions) -> Result<Option<String>, CommandError> {
     let Some(path) = &options.token_file else {
         return Ok(std::env::var(TOKEN)
             .ok()

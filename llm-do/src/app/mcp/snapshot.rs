@@ -31,6 +31,12 @@ pub fn check_snapshots(live: &Snapshot) -> Result<Changes, Changes> {
     if changes.errors().is_empty() { Ok(changes) } else { Err(changes) }
 }
 
+/// Returns the servers of the linked snapshots, sorted.
+#[cfg(feature = "cli")]
+pub(in crate::app) fn linked_servers() -> std::collections::BTreeSet<&'static str> {
+    inventory::iter::<SnapshotDef>.into_iter().map(|def| def.server).collect()
+}
+
 /// Defines a snapshot: called by the code of `toolset!`.
 #[doc(hidden)]
 #[must_use]

@@ -132,3 +132,15 @@ fn without_a_terminal_servers_of_project_files_are_not_started() {
     assert!(trusted.output().contains("hello"));
     assert!(place.path().join("started").exists());
 }
+
+#[test]
+fn a_snapshot_of_a_server_is_printed_once_the_user_trusts_the_project() {
+    let place = with_server();
+    let answer = place.run(&["mcp", "snapshot", "s", "--trust-project"]);
+    let snapshot: llm_do::mcp::Snapshot = answer.output().parse().expect("the output is a snapshot");
+    assert_eq!(snapshot.server(), "s");
+    assert!(snapshot.tools().iter().any(|tool| tool.name == "echo"));
+    place.run(&["mcp", "check", "--trust-project"]).output();
+    place.run(&["mcp", "snapshot", "t", "--trust-project"]).fails(2, "unknown MCP server `t`");
+    place.run(&["mcp", "snapshot", "s"]).fails(2, "there are no servers");
+}

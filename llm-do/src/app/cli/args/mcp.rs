@@ -3,12 +3,49 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 use super::SessionOptions;
+use crate::app::cli::project::FileOptions;
 
 #[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(in crate::app::cli) struct McpOptions {
+    #[command(subcommand)]
+    pub(in crate::app::cli) command: Option<McpCommand>,
+    #[command(flatten)]
+    pub(in crate::app::cli) serve: ServeOptions,
+}
+
+#[derive(Debug, Subcommand)]
+pub(in crate::app::cli) enum McpCommand {
+    /// Print a snapshot of the tools of an MCP server, for `toolset! { pub NAME = mcp("NAME.mcp.json"); }`.
+    #[command(after_help = "Example: mcp snapshot github --project . > github.mcp.json")]
+    Snapshot(SnapshotOptions),
+    /// Compare the MCP servers with the snapshots that are linked; exits with 1 if a typed call would break.
+    Check(CheckServersOptions),
+}
+
+#[derive(Args, Debug)]
+pub(in crate::app::cli) struct SnapshotOptions {
+    /// The server, as the project or the program names it.
+    pub(in crate::app::cli) server: String,
+    #[command(flatten)]
+    pub(in crate::app::cli) servers: CheckServersOptions,
+}
+
+/// Where the servers come from.
+#[derive(Args, Debug)]
+pub(in crate::app::cli) struct CheckServersOptions {
+    /// Start the servers that the files of the project name, without asking.
+    #[arg(long)]
+    pub(in crate::app::cli) trust_project: bool,
+    #[command(flatten)]
+    pub(in crate::app::cli) items: FileOptions,
+}
+
+#[derive(Args, Debug)]
+pub(in crate::app::cli) struct ServeOptions {
     /// Serve clients over HTTP at this address and the path /mcp; default: one client on standard input and output.
     #[arg(long, value_name = "ADDRESS")]
     pub(in crate::app::cli) http: Option<SocketAddr>,

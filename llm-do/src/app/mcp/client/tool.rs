@@ -12,7 +12,7 @@ use super::server::McpServer;
 use super::{body, effect, text};
 use crate::declare::tool::Effect;
 use crate::plane::function_tool::FunctionTool;
-use crate::plane::tool_source::LoadedTools;
+use crate::plane::tool_source::{Listing, LoadedTools};
 
 /// The longest description of a tool, in characters.
 const MAX_DESCRIPTION: usize = 8_000;
@@ -34,7 +34,9 @@ pub(super) fn loaded(connection: &McpConnection, list: &FirstList) -> LoadedTool
         }
     }
     let description = format!("The tools of the MCP server `{}`.", text::line(&server.name));
-    LoadedTools { toolset: server.toolset(), description, tools, warnings }
+    let listed = list.tools.iter().filter_map(|tool| serde_json::to_value(tool).ok());
+    let listing = Listing { source: server.name.clone(), tools: listed.collect() };
+    LoadedTools { toolset: server.toolset(), description, tools, warnings, listing }
 }
 
 fn left_out(server: &McpServer, tool: &str, reason: &str) -> String {

@@ -1,0 +1,75 @@
+//! `mcp snapshot` and `mcp check`: keep the schemas of a server, and compare them with the live server.
+
+use std::io::{self, Write};
+
+use llm_do_worker_file::did_you_mean;
+
+use crate::app::cli::args::{CheckServersOptions, SnapshotOptions};
+use crate::app::cli::trust::Trust;
+use crate::app::cli::{CommandError, print};
+use crate::app::mcp::{Snapshot, check_snapshots, linked_servers};
+use crate::base::printable::printable;
+use crate::plane::tool_source::Listing;
+use crate::session::runtime::RuntimeBuilder;
+
+/// Prints a snapshot of the tools of a server.
+pub(super) fn snapshot(
+    builder: RuntimeBuilder,
+    options: &SnapshotOptions,
+    runs_projects: bool,
+) -> Result<(), CommandError> {
+    let listings = listings(builder, &options.servers, runs_projects)?;
+    let names: Vec<_> = listings.iter().map(|listing| listing.source.clone()).collect();
+    let Some(found) = listings.into_iter().find(|listing| listing.source == options.server) else {
+        let hint = did_you_mean(&options.server, names.iter().map(String::as_str));
+        let known = if names.is_empty() { "there are no servers".to_owned() } else { names.join(", ") };
+        return Err(CommandError::Usage(format!("unknown MCP server `{}`{hint}: {known}", options.server)));
+    };
+    print(live(found)?.to_string().trim_end())
+}
+
+/// Compares each server with the linked snapshots of it.
+pub(super) fn check(
+    builder: RuntimeBuilder,
+    options: &CheckServersOptions,
+    runs_projects: bool,
+) -> Result<(), CommandError> {
+    let listings = listings(builder, options, runs_projects)?;
+    let mut missing = linked_servers();
+    let mut errors = Vec::new();
+    for listing in listings {
+        missing.remove(listing.source.as_str());
+        let (server, live) = (listing.source.clone(), live(listing)?);
+        let changes = check_snapshots(&live).unwrap_or_else(|changes| changes);
+        errors.extend(changes.errors().iter().map(|error| format!("{server}: {error}")));
+        for note in changes.notes() {
+            // Ignored: standard error may be closed.
+            let _ = writeln!(io::stderr(), "note: {server}: {}", printable(note));
+        }
+    }
+    errors.extend(missing.iter().map(|server| {
+        format!(
+            "{server}: a snapshot of this MCP server is linked, but neither the program nor its project has the server"
+        )
+    }));
+    if errors.is_empty() {
+        return print(&format!("ok: {} snapshots", linked_servers().len()));
+    }
+    Err(CommandError::Error(errors.join("\n")))
+}
+
+/// Asks the servers of the program and of its project for their tools.
+fn listings(
+    builder: RuntimeBuilder,
+    options: &CheckServersOptions,
+    runs_projects: bool,
+) -> Result<Vec<Listing>, CommandError> {
+    let mut settings = options.items.settings().read(options.items.project.as_deref())?;
+    let trust = if options.trust_project { Trust::Given } else { Trust::Ask };
+    let (mut builder, _) = options.items.add_to(builder, &mut settings, runs_projects, trust)?;
+    builder.load_listings().map_err(CommandError::from_error)
+}
+
+fn live(listing: Listing) -> Result<Snapshot, CommandError> {
+    Snapshot::new(listing.source, listing.tools).map_err(CommandError::from_error)
+}
