@@ -49,9 +49,9 @@ fn what_else_a_server_lists_is_left_out() {
 fn an_unknown_version_is_the_only_fault() {
     check_faults(
         r#"{ "version": 2, "servers": [] }"#,
-        &expect![[r#"
+        &expect![[r"
             `version`: unsupported version 2: expected 1; write the snapshot again
-        "#]],
+        "]],
     );
 }
 

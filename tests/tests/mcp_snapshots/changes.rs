@@ -3,7 +3,7 @@
 use llm_do::mcp::{Changes, Snapshot};
 use llm_do::{Value, json};
 
-fn snapshot(schema: Value, output: Option<Value>) -> Snapshot {
+fn snapshot(schema: &Value, output: Option<Value>) -> Snapshot {
     let mut tool = json!({ "name": "t", "inputSchema": schema });
     if let Some(output) = output {
         tool["outputSchema"] = output;
@@ -14,13 +14,13 @@ fn snapshot(schema: Value, output: Option<Value>) -> Snapshot {
 /// Compares two schemas of the argument `a`.
 fn of_argument(old: Value, new: Value) -> Changes {
     let schema = |argument| json!({ "type": "object", "properties": { "a": argument } });
-    Changes::between(&snapshot(schema(old), None), &snapshot(schema(new), None))
+    Changes::between(&snapshot(&schema(old), None), &snapshot(&schema(new), None))
 }
 
 /// Compares two schemas of the result.
 fn of_result(old: Value, new: Value) -> Changes {
     let empty = || json!({ "type": "object" });
-    Changes::between(&snapshot(empty(), Some(old)), &snapshot(empty(), Some(new)))
+    Changes::between(&snapshot(&empty(), Some(old)), &snapshot(&empty(), Some(new)))
 }
 
 #[track_caller]
@@ -121,7 +121,7 @@ fn a_definition_is_compared_where_it_is_used() {
         } });
         json!({ "type": "object", "properties": { "first": { "$ref": "#/$defs/Node" } }, "$defs": { "Node": node } })
     };
-    let [old, new] = ["number", "integer"].map(|of| snapshot(schema(of), None));
+    let [old, new] = ["number", "integer"].map(|of| snapshot(&schema(of), None));
     breaks(&Changes::between(&old, &new), "the argument `first.value`: the type was `number` and is `integer`");
     is_fine(&Changes::between(&new, &old));
 }
@@ -153,7 +153,7 @@ fn a_new_field_and_a_new_bound_of_a_result_are_notes() {
 #[test]
 fn a_result_without_a_schema_breaks_calls_and_a_new_schema_does_not() {
     let empty = || json!({ "type": "object" });
-    let [with, without] = [Some(empty()), None].map(|output| snapshot(empty(), output));
+    let [with, without] = [Some(empty()), None].map(|output| snapshot(&empty(), output));
     breaks(&Changes::between(&with, &without), "the result has no schema any longer");
     is_fine(&Changes::between(&without, &with));
 }
@@ -177,6 +177,6 @@ fn schemas_that_refer_to_each_other_many_times_are_compared_in_bounded_time() {
         defs.insert("d40".into(), json!({ "type": last }));
         json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": defs })
     };
-    let [old, new] = ["number", "integer"].map(|last| snapshot(schema(last), None));
+    let [old, new] = ["number", "integer"].map(|last| snapshot(&schema(last), None));
     assert!(!Changes::between(&old, &new).errors().is_empty());
 }

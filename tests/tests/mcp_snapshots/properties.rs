@@ -12,8 +12,12 @@ use serde_json::Map;
 fn bounds(name: &'static str, low: &'static str, high: &'static str) -> impl Strategy<Value = Value> {
     (option::of(0..4_i64), option::of(2..6_i64)).prop_map(move |(min, max)| {
         let mut schema = json!({ "type": name });
-        min.into_iter().for_each(|min| schema[low] = min.into());
-        max.into_iter().for_each(|max| schema[high] = max.into());
+        if let Some(min) = min {
+            schema[low] = min.into();
+        }
+        if let Some(max) = max {
+            schema[high] = max.into();
+        }
         schema
     })
 }
@@ -76,7 +80,7 @@ fn changed(schema: &Value, replacements: &[(Index, Value)]) -> Value {
     let mut schema = schema.clone();
     for (index, replacement) in replacements {
         let mut places = Vec::new();
-        collect(&schema, String::new(), &mut places);
+        collect(&schema, "", &mut places);
         if !places.is_empty() {
             let place = &places[index.index(places.len())];
             *schema.pointer_mut(place).expect("a place") = replacement.clone();
@@ -85,18 +89,20 @@ fn changed(schema: &Value, replacements: &[(Index, Value)]) -> Value {
     schema
 }
 
-fn collect(value: &Value, at: String, places: &mut Vec<String>) {
+fn collect(value: &Value, at: &str, places: &mut Vec<String>) {
     let parent = at.rsplit('/').nth(1).unwrap_or_default();
     let last = at.rsplit('/').next().unwrap_or_default();
     let is_schema = matches!(parent, "properties" | "anyOf" | "oneOf" | "allOf")
         || matches!(last, "items" | "additionalProperties");
     if is_schema {
-        places.push(at.clone());
+        places.push(at.to_owned());
     }
     match value {
-        Value::Object(fields) => fields.iter().for_each(|(name, value)| collect(value, format!("{at}/{name}"), places)),
+        Value::Object(fields) => {
+            fields.iter().for_each(|(name, value)| collect(value, &format!("{at}/{name}"), places));
+        }
         Value::Array(items) => {
-            items.iter().enumerate().for_each(|(index, value)| collect(value, format!("{at}/{index}"), places));
+            items.iter().enumerate().for_each(|(index, value)| collect(value, &format!("{at}/{index}"), places));
         }
         _ => {}
     }
@@ -140,7 +146,7 @@ fn fields(root: &Value, of: &Value, seed: &mut dyn Iterator<Item = usize>) -> Va
     let mut fields = Map::new();
     for (name, schema) in properties {
         let is_required = of["required"].as_array().is_some_and(|names| names.iter().any(|known| known == name));
-        if is_required || seed.next().unwrap_or_default() % 3 > 0 {
+        if is_required || !seed.next().unwrap_or_default().is_multiple_of(3) {
             fields.insert(name.clone(), value(root, schema, seed));
         }
     }
