@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::path::Path;
 
+#[cfg(feature = "mcp")]
 use serde_json::Value;
 
 use super::function_tool::FunctionTool;
@@ -25,10 +26,13 @@ pub(crate) struct LoadedTools {
     pub(crate) tools: Vec<FunctionTool>,
     /// What was left out.
     pub(crate) warnings: Vec<String>,
+    /// What snapshots of servers are compared with.
+    #[cfg(feature = "mcp")]
     pub(crate) listing: Listing,
 }
 
 /// All tools of a source, as it describes them.
+#[cfg(feature = "mcp")]
 #[derive(Debug)]
 pub(crate) struct Listing {
     pub(crate) source: String,

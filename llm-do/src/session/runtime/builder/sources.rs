@@ -66,7 +66,7 @@ impl RuntimeBuilder {
 }
 
 fn add(loaded: LoadedTools, origin: &Origin, contents: &mut Contents, warnings: &mut Vec<String>) {
-    let LoadedTools { toolset, description, tools, warnings: left_out, listing: _ } = loaded;
+    let LoadedTools { toolset, description, tools, warnings: left_out, .. } = loaded;
     warnings.extend(left_out);
     let names = tools.iter().map(|tool| tool.name().into()).collect();
     contents.groups.push(Group { name: toolset.into(), description, tools: names, origin: origin.clone() });
