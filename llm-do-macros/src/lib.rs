@@ -346,7 +346,7 @@ pub fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
 /// `member.only([path, ..])` or `member.except([path, ..])`, as in [`toolsets = [..]`](macro@tool#members). A `"name"` is not
 /// allowed. `toolsets = [name]` declares all members. Two members with the same name do not compile.
 ///
-/// With the feature `mcp` of `llm-do`, `pub name = mcp("name.mcp.json");` defines a module with a struct for each tool of an MCP
+/// With the feature `mcp-snapshots` of `llm-do`, `pub name = mcp("name.mcp.json");` defines a module with a struct for each tool of an MCP
 /// server, from a snapshot of them. The path is relative to the directory of the source file. `toolsets = [name::*]` declares all
 /// tools of the server.
 ///

@@ -4,7 +4,7 @@ pub(crate) mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod harden;
-#[cfg(feature = "mcp")]
+#[cfg(feature = "mcp-snapshots")]
 pub mod mcp;
 #[cfg(feature = "project")]
 pub mod project;

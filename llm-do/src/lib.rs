@@ -92,6 +92,7 @@
 //! | `filesystem` | `toolsets::filesystem`: tools that read, search and change the files of one folder |
 //! | `project` | the module `project`: workers, tools, subagents and skills in the files of a folder; included in `cli` |
 //! | `mcp` | the module `mcp`: serves tools over MCP, and makes toolsets of the tools of MCP servers |
+//! | `mcp-snapshots` | typed toolsets of MCP servers, `toolset! { pub NAME = mcp(".."); }`, for crates that only declare them; included in `mcp` |
 //! | `http` | `toolsets::http`: a tool that fetches pages and files of the web |
 //! | `shell` | `toolsets::shell`: a tool that runs commands, in a sandbox where there is one |
 //! | `user_input` | `toolsets::user_input`: a tool with which models ask the user |
@@ -143,7 +144,7 @@ pub use serde_json::{Value, json};
 #[cfg(feature = "cli")]
 pub use self::app::cli;
 pub use self::app::harden;
-#[cfg(feature = "mcp")]
+#[cfg(feature = "mcp-snapshots")]
 pub use self::app::mcp;
 #[cfg(feature = "project")]
 pub use self::app::project;

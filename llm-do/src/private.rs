@@ -10,7 +10,7 @@ pub use serde;
 pub use serde_json::Value;
 
 pub use crate::app::check::check;
-#[cfg(feature = "mcp")]
+#[cfg(feature = "mcp-snapshots")]
 pub use crate::app::mcp::snapshot_definition;
 pub use crate::base::error::{BoxError, Fault};
 pub use crate::base::usage::Limits;
@@ -31,7 +31,7 @@ pub use crate::declare::toolset::{
 };
 pub use crate::declare::worker_spec::OutputMode;
 pub use crate::plane::context::{CallContext, FromContext, State, StateKey, ToolContext};
-#[cfg(feature = "mcp")]
+#[cfg(feature = "mcp-snapshots")]
 pub use crate::plane::definition::SnapshotDef;
 pub use crate::plane::definition::{
     Closing, Declaration, DeclaredRule, Function, Instance, LimitsValue, Location, OpenByDefault, Opening, Rendering,

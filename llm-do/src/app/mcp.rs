@@ -2,24 +2,28 @@
 //!
 //! Source: <https://modelcontextprotocol.io/specification/2026-07-28>.
 
+#[cfg(feature = "mcp")]
 mod client;
+#[cfg(feature = "mcp")]
 mod serve;
 mod snapshot;
 // A page of the documentation.
-#[cfg(any(doc, doctest))]
+#[cfg(all(feature = "mcp", any(doc, doctest)))]
 #[doc = include_str!("../../docs/mcp_client.md")]
 pub mod using_servers {
     #[allow(unused_imports, reason = "for links")]
     use super::{Authorizer, McpServer};
 }
 
+#[cfg(feature = "mcp")]
 pub use self::client::{Authorizer, McpConnection, McpError, McpServer, McpTools, OAuth};
+#[cfg(feature = "mcp")]
 pub use self::serve::{
     ClientRequest, HttpOptions, McpClient, McpHttpService, McpService, MissingCapability, ServeError,
 };
 #[doc = include_str!("../../docs/typed_toolsets.md")]
 pub use self::snapshot::Snapshot;
-#[cfg(feature = "cli")]
+#[cfg(all(feature = "cli", feature = "mcp"))]
 pub(in crate::app) use self::snapshot::linked_servers;
 #[doc(hidden)]
 pub use self::snapshot::snapshot_definition;

@@ -4,7 +4,7 @@ mod declaration;
 mod preview;
 mod rendering;
 mod rule;
-#[cfg(feature = "mcp")]
+#[cfg(feature = "mcp-snapshots")]
 mod snapshot;
 mod stateful;
 mod worker;
@@ -19,9 +19,9 @@ pub use self::preview::preview;
 pub(crate) use self::rendering::{DecodeForPrompt, RenderPrompt, by_json, by_prompt};
 pub use self::rendering::{Rendering, Renders};
 pub use self::rule::DeclaredRule;
-#[cfg(feature = "mcp")]
+#[cfg(feature = "mcp-snapshots")]
 pub(crate) use self::snapshot::LiveTool;
-#[cfg(feature = "mcp")]
+#[cfg(feature = "mcp-snapshots")]
 pub use self::snapshot::SnapshotDef;
 pub(crate) use self::stateful::InstanceDef;
 pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful};
@@ -321,5 +321,5 @@ pub const fn assert_timeout(timeout: Duration) {
 
 inventory::collect!(ToolDef);
 inventory::collect!(ToolsetDef);
-#[cfg(feature = "mcp")]
+#[cfg(feature = "mcp-snapshots")]
 inventory::collect!(SnapshotDef);

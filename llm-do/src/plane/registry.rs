@@ -6,7 +6,7 @@ mod names;
 mod plan;
 mod prepared;
 mod registered;
-#[cfg(feature = "mcp")]
+#[cfg(feature = "mcp-snapshots")]
 mod snapshots;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -95,7 +95,7 @@ impl Registry {
             item.instances = instances;
         }
         let tools = items;
-        #[cfg(feature = "mcp")]
+        #[cfg(feature = "mcp-snapshots")]
         faults.extend(snapshots::faults(&tools));
         let by_name = tools.iter().map(|(name, item)| (Arc::clone(name), Arc::clone(item))).collect();
         #[cfg(not(feature = "json-schema"))]

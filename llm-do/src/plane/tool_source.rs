@@ -28,12 +28,14 @@ pub(crate) struct LoadedTools {
     pub(crate) warnings: Vec<String>,
     /// What snapshots of servers are compared with.
     #[cfg(feature = "mcp")]
+    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "the command line prints and compares it"))]
     pub(crate) listing: Listing,
 }
 
 /// All tools of a source, as it describes them.
 #[cfg(feature = "mcp")]
 #[derive(Debug)]
+#[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "the command line prints and compares it"))]
 pub(crate) struct Listing {
     pub(crate) source: String,
     pub(crate) tools: Vec<Value>,

@@ -5,5 +5,8 @@ use crate::errors::Errors;
 
 /// Adds an error that names the feature.
 pub(super) fn tools(toolset: &mut McpToolset, _text: &str, errors: &mut Errors) {
-    errors.push(&toolset.file, "`mcp(..)` needs the feature `mcp` of the crate `llm-do`; add it in Cargo.toml");
+    errors.push(
+        &toolset.file,
+        "`mcp(..)` needs the feature `mcp-snapshots` of the crate `llm-do`, or `mcp`; add it in Cargo.toml",
+    );
 }
