@@ -218,6 +218,8 @@ pub mod history {
 
 /// Where effects are recorded, so that a run resumes without repeating them.
 pub mod journal {
+    #[cfg(feature = "serve")]
+    pub use crate::observe::journal::{Expired, Retention, SqliteJournal, SqliteRun};
     pub use crate::observe::journal::{
         FileJournal, Interrupted, Journal, JournalError, MemoryJournal, Record, Records, StepFuture, StepKind, StepSpec,
     };

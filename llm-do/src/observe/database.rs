@@ -71,9 +71,7 @@ impl Database {
         T: Send + 'static,
         F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
     {
-        let (sender, receiver) = oneshot::channel();
-        self.write_then(change, |result| drop(sender.send(result)));
-        receiver.await.unwrap_or_else(|_| Err(self.panicked()))
+        self.write_noting(change, |_| ()).await
     }
 
     /// The same, for sync code; must not be called inside of a change or a read.
@@ -87,9 +85,25 @@ impl Database {
         receiver.recv().unwrap_or_else(|_| Err(self.panicked()))
     }
 
-    /// Queues changes, and calls `then` with their result on the writer's thread: before any later change is made, and
-    /// even if no one waits. It must be quick.
-    pub(crate) fn write_then<T, F, D>(&self, change: F, then: D)
+    /// The same, and shows the result to `note` as soon as the changes are committed, even if the future is dropped.
+    ///
+    /// `note` runs on the writer's thread, before later changes are made: it must be quick.
+    pub(crate) async fn write_noting<T, F, N>(&self, change: F, note: N) -> Result<T, DatabaseError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+        N: FnOnce(&Result<T, DatabaseError>) + Send + 'static,
+    {
+        let (sender, receiver) = oneshot::channel();
+        self.write_then(change, |result| {
+            note(&result);
+            drop(sender.send(result));
+        });
+        receiver.await.unwrap_or_else(|_| Err(self.panicked()))
+    }
+
+    /// Queues changes; `then` gets their result on the writer's thread.
+    fn write_then<T, F, D>(&self, change: F, then: D)
     where
         T: Send + 'static,
         F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,

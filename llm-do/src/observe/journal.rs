@@ -8,6 +8,8 @@ mod memory;
 mod record;
 mod replay;
 mod shared;
+#[cfg(feature = "serve")]
+mod sqlite;
 mod step;
 
 use std::fmt::Debug;
@@ -27,6 +29,8 @@ pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep, digest};
 pub use self::memory::MemoryJournal;
 pub use self::record::Record;
 pub(crate) use self::record::too_deep;
+#[cfg(feature = "serve")]
+pub use self::sqlite::{Expired, Retention, SqliteJournal, SqliteRun};
 pub use self::step::{StepKind, StepSpec};
 
 /// The future that performs an effect that is not recorded yet.

@@ -39,6 +39,13 @@ impl DatabaseError {
         Self::Refused { path: Arc::clone(path), message }
     }
 
+    /// Returns the path of the file.
+    pub(crate) fn path(&self) -> &Path {
+        let (Self::Sqlite { path, .. } | Self::Io { path, .. } | Self::Refused { path, .. } | Self::Panicked { path }) =
+            self;
+        path
+    }
+
     /// Returns the error as one of input and output, without the path.
     pub(crate) fn into_io(self) -> io::Error {
         match self {
