@@ -112,7 +112,8 @@ impl SqliteJournal {
     /// Before that, [`renew`](SqliteRun::renew) or [`release`](SqliteRun::release) it. `owner` is unique for the process,
     /// such as a UUID. If the process hangs longer than `time`, another may take over the run; what this one records after
     /// that is refused with [`JournalError::TakenOver`]. The clocks of the processes must agree to within a small part
-    /// of `time`.
+    /// of `time`. A process that is stopped in the middle of a commit keeps the whole file locked until it continues or
+    /// ends.
     ///
     /// # Errors
     ///
