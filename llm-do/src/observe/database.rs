@@ -23,8 +23,8 @@ use self::writer::Writer;
 /// A file of SQLite. Clones share it; dropping the last one waits until all queued writes are committed.
 ///
 /// All writes go through one thread, which commits together what waits: so a write costs a part of a sync of the disk.
-/// A write that is acknowledged survives a loss of power. Several processes may have the file open: a commit waits
-/// for those of the others.
+/// A write that is acknowledged survives a loss of power. Several processes may have the file open: their commits wait
+/// for each other.
 #[derive(Clone)]
 pub(crate) struct Database(Arc<Shared>);
 

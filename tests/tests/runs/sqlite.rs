@@ -140,7 +140,7 @@ async fn an_interrupted_wait_goes_on_instead_of_starting_again() {
     let run = open(&path, &clock).run("1").await.unwrap();
     let begin = tokio::time::Instant::now();
     run.sleep(sleep, Duration::from_secs(3600)).await.unwrap();
-    assert!(begin.elapsed().is_zero() && !run.is_replaying(), "a finished wait returns at once");
+    assert!(begin.elapsed().is_zero() && !run.is_replaying(), "a finished wait returns immediately");
 }
 
 #[tokio::test(start_paused = true)]

@@ -103,10 +103,8 @@ fn make_private(path: &Path, file: &fs::Metadata) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
 
     let mode = file.permissions().mode();
-    if mode & 0o077 == 0 {
-        return Ok(());
-    }
-    fs::set_permissions(path, PermissionsExt::from_mode(mode & 0o700))
+    let private = mode & 0o700;
+    if mode & 0o777 == private { Ok(()) } else { fs::set_permissions(path, PermissionsExt::from_mode(private)) }
 }
 
 /// On other systems, the folder decides who can read a file.

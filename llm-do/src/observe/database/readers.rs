@@ -75,7 +75,7 @@ fn run(mut connection: Connection, reads: &Mutex<Receiver<Read>>) {
     loop {
         let next = reads.lock().ignore_poison().recv();
         let Ok(read) = next else { return };
-        // A panic of a read is not one of the database: whoever waits for it gets an error.
+        // A panic of a read is not one of the database: the caller gets an error.
         drop(catch_unwind(AssertUnwindSafe(|| read(&mut connection))));
     }
 }

@@ -70,7 +70,7 @@ async fn changes_that_wait_are_committed_together_in_their_order() {
 }
 
 #[tokio::test]
-async fn a_change_that_fails_or_panics_is_undone_and_the_others_are_kept() {
+async fn a_change_that_fails_or_panics_is_undone_and_its_neighbours_are_kept() {
     let (_folder, path) = folder();
     let database = database(&path);
     let release = blocked(&database);

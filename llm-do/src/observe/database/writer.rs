@@ -11,7 +11,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::DatabaseError;
 
-/// The maximum number of changes in a transaction, so that the first does not wait long for the others.
+/// The maximum number of changes in a transaction, so that the first is committed soon.
 const MAX_TOGETHER: usize = 1_000;
 /// How many pages are given back at a time, so that writes wait for a short time only.
 const PAGES_AT_ONCE: u32 = 1_000;
@@ -39,8 +39,8 @@ trait QueuedChange: Send {
 
 struct Change<F, T, D> {
     path: Arc<Path>,
-    change: Option<F>,
-    made: Option<Result<T, DatabaseError>>,
+    make: Option<F>,
+    outcome: Option<Result<T, DatabaseError>>,
     then: D,
 }
 
@@ -51,25 +51,24 @@ where
     D: FnOnce(Result<T, DatabaseError>) + Send,
 {
     fn make(&mut self, transaction: &Transaction<'_>) -> Result<(), DatabaseError> {
-        let Some(change) = self.change.take() else { return Ok(()) };
-        let made = catch_unwind(AssertUnwindSafe(|| change(transaction)));
-        let made = match made {
-            Ok(made) => made.map_err(|source| DatabaseError::sqlite(&self.path, source)),
+        let Some(make) = self.make.take() else { return Ok(()) };
+        let outcome = match catch_unwind(AssertUnwindSafe(|| make(transaction))) {
+            Ok(outcome) => outcome.map_err(|source| DatabaseError::sqlite(&self.path, source)),
             Err(_) => Err(DatabaseError::Panicked { path: Arc::clone(&self.path) }),
         };
-        let result = made.as_ref().map(drop).map_err(Clone::clone);
-        self.made = Some(made);
+        let result = outcome.as_ref().map(drop).map_err(Clone::clone);
+        self.outcome = Some(outcome);
         result
     }
 
     fn finish(self: Box<Self>, committed: Result<(), DatabaseError>) {
-        let Self { path, made, then, .. } = *self;
-        let made = match (committed, made) {
-            (Ok(()), Some(made)) => made,
+        let Self { path, outcome, then, .. } = *self;
+        let outcome = match (committed, outcome) {
+            (Ok(()), Some(outcome)) => outcome,
             (Ok(()), None) => Err(DatabaseError::Panicked { path }),
             (Err(error), _) => Err(error),
         };
-        then(made);
+        then(outcome);
     }
 }
 
@@ -90,7 +89,7 @@ impl Writer {
         F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
         D: FnOnce(Result<T, DatabaseError>) + Send + 'static,
     {
-        let change = Change { path: Arc::clone(&self.path), change: Some(change), made: None, then };
+        let change = Change { path: Arc::clone(&self.path), make: Some(change), outcome: None, then };
         self.send(Job::Change(Box::new(change)));
     }
 
@@ -99,7 +98,7 @@ impl Writer {
         self.send(Job::Shrink(Box::new(then)));
     }
 
-    /// If the thread has stopped, the job is dropped, and whoever waits for it gets an error.
+    /// If the thread has stopped, the job is dropped, and its caller gets an error.
     fn send(&self, job: Job) {
         if let Some(queue) = &self.queue {
             drop(queue.send(job));
@@ -138,12 +137,14 @@ fn run(path: &Arc<Path>, mut connection: Connection, jobs: &Receiver<Job>) {
         }
         if !shrinks.is_empty() {
             let result = shrink(&connection).map_err(|source| DatabaseError::sqlite(path, source));
-            shrinks.into_iter().for_each(|then| then(result.clone()));
+            for then in shrinks {
+                then(result.clone());
+            }
         }
     }
 }
 
-/// Makes all changes in one transaction. A failed change is undone, and the others are kept; if SQLite itself ends the
+/// Makes all changes in one transaction. A failed change is undone alone; if SQLite itself ends the
 /// transaction or cannot commit it, none is.
 fn commit(
     path: &Arc<Path>,

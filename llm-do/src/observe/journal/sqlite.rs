@@ -85,7 +85,7 @@ impl SqliteJournal {
         Self::on(database)
     }
 
-    /// Opens the journal in a database that others use too. Blocks.
+    /// Opens the journal in a database that other components use too. Blocks.
     pub(crate) fn on(database: Database) -> Result<Self, JournalError> {
         database.migrate(&tables::TABLES)?;
         Ok(Self { database, clock: Arc::new(SystemClock) })

@@ -74,7 +74,7 @@ fn describe(error: JournalError) -> String {
     }
 }
 
-/// What a journal says of a step besides its value.
+/// What a journal knows of a step besides its value.
 fn state(journal: &dyn Journal, step: &StepSpec) -> (bool, bool, Option<Value>, bool, Option<String>) {
     let unused = journal.unused("main").map(describe);
     let has_steps = journal.has_recorded_steps(&step.key);
@@ -159,7 +159,7 @@ proptest! {
 
     #[test]
     fn a_run_in_a_file_of_many_answers_like_one_in_a_file_of_its_own(operations in operations()) {
-        // Waits for other calls are over at once.
+        // Waits for other calls time out immediately.
         let paused = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
         paused.block_on(compare(operations));
     }

@@ -28,7 +28,7 @@ fn is_taken_over<T: std::fmt::Debug>(result: Result<T, JournalError>) -> bool {
 }
 
 #[tokio::test]
-async fn a_claimed_run_is_refused_to_others_until_the_claim_lapses() {
+async fn a_claimed_run_is_refused_to_another_process_until_the_claim_lapses() {
     let (_folder, clock, [first, second]) = processes();
     let _run = first.claim("1", "a", MINUTE).await.unwrap();
     clock.forward(59);
@@ -104,7 +104,7 @@ async fn a_claim_is_renewed_alone_or_with_all_of_its_owner() {
 }
 
 #[tokio::test]
-async fn a_released_run_is_free_at_once_and_closed_to_the_process_that_had_it() {
+async fn a_released_run_is_free_immediately_and_closed_to_the_process_that_had_it() {
     let (_folder, _, [first, second]) = processes();
     let run = first.claim("1", "a", MINUTE).await.unwrap();
     run.release().await.unwrap();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rusqlite::Transaction;
 
-/// How many runs are changed in one transaction, so that the steps of others wait for a short time only.
+/// How many runs are changed in one transaction, so that steps of other runs wait for a short time only.
 const AT_ONCE: u32 = 100;
 
 /// How long the records of a run are kept after its result was recorded.

@@ -30,10 +30,10 @@ const WAKE: &str = "wake";
 ///
 /// A wait is recorded when it begins: if it is interrupted, only the rest of it is waited for when the run is resumed.
 #[derive(Clone)]
-pub struct SqliteRun(Arc<OpenRun>);
+pub struct SqliteRun(pub(super) Arc<OpenRun>);
 
-struct OpenRun {
-    journal: SqliteJournal,
+pub(super) struct OpenRun {
+    pub(super) journal: SqliteJournal,
     id: Arc<str>,
     fence: Fence,
     /// How long the run is claimed at a time; `None`: until any process claims it.
@@ -131,7 +131,7 @@ impl SqliteRun {
         Ok(journal.database.write(move |transaction| fence.release(transaction)).await?)
     }
 
-    /// Returns the claim, for writes of others that belong to the run.
+    /// Returns the claim, for writes of other components that belong to the run.
     #[cfg_attr(not(test), expect(dead_code, reason = "for the service"))]
     pub(crate) fn fence(&self) -> Fence {
         self.0.fence

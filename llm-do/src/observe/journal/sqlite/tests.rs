@@ -119,3 +119,32 @@ async fn a_run_that_is_about_to_make_a_step_does_not_only_wait() {
         _ = run.only_waits(QUIET) => panic!("the run is between two steps"),
     }
 }
+
+/// Limits the size of the file, or returns its present size, in pages.
+async fn set_max_pages(run: &SqliteRun, pages: u32) -> u32 {
+    let limit = move |transaction: &rusqlite::Transaction<'_>| {
+        transaction.pragma_update_and_check(None, "max_page_count", pages, |row| row.get(0))
+    };
+    run.0.journal.database.write(limit).await.unwrap()
+}
+
+#[tokio::test]
+async fn on_a_full_disk_steps_fail_and_are_made_again_once_there_is_space() {
+    let (_folder, run) = run().await;
+    let small = step("main", StepKind::Tool, "small");
+    run.step(small.clone(), Box::pin(async { Ok(json!(1)) })).await.unwrap();
+    let used = set_max_pages(&run, 1).await;
+    let large = StepSpec::new("main", 1, StepKind::Tool, "large", json!(2));
+    let make = || run.step(large.clone(), Box::pin(async { Ok(json!("x".repeat(100_000))) }));
+    let error = make().await.unwrap_err();
+    let is_full = |source: &std::io::Error| source.kind() == std::io::ErrorKind::StorageFull;
+    assert!(matches!(&error, JournalError::Io { source, .. } if is_full(source)), "{error:?}");
+    assert!(!run.is_recorded(&large.key));
+
+    set_max_pages(&run, used + 100).await;
+    make().await.unwrap();
+    let again = run.0.journal.run("r").await.unwrap();
+    for recorded in [small, large] {
+        again.step(recorded, pending()).await.unwrap();
+    }
+}
