@@ -20,6 +20,7 @@ enum Operation {
 }
 
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is drawn independently")]
 struct Step {
     /// Inside of the last step, or of the one that contains that.
     is_inside: bool,

@@ -40,6 +40,8 @@ pub(super) const TABLES: Component = Component {
         record INTEGER PRIMARY KEY,
         run INTEGER NOT NULL,
         key TEXT NOT NULL,
+        -- Of the key, which is long: the index is small, and the records of a run are in few of its pages.
+        hash INTEGER NOT NULL,
         -- 0, or the number of the record if it is forgotten, so that its key may be recorded again.
         forgotten INTEGER NOT NULL DEFAULT 0,
         kind TEXT NOT NULL,
@@ -56,7 +58,7 @@ pub(super) const TABLES: Component = Component {
         input TEXT NOT NULL,
         value TEXT NOT NULL
     ) STRICT;
-    CREATE UNIQUE INDEX journal_records_key ON journal_records (run, key, forgotten);
+    CREATE UNIQUE INDEX journal_records_key ON journal_records (run, hash, forgotten);
     "],
 };
 
@@ -64,10 +66,10 @@ pub(super) const TABLES: Component = Component {
 const FORGET: &str = "forget";
 
 const INSERT: &str = "INSERT INTO journal_records \
-    (run, key, kind, name, parent, place, overlapped, begun, callers, digest, time, input, value) \
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13 \
+    (run, key, kind, name, parent, place, overlapped, begun, callers, digest, time, input, value, hash) \
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?15 \
     WHERE EXISTS (SELECT 1 FROM journal_runs WHERE run = ?1 AND fence = ?14) \
-    ON CONFLICT (run, key, forgotten) DO NOTHING RETURNING record";
+    ON CONFLICT (run, hash, forgotten) DO NOTHING RETURNING record";
 
 /// A record as it is written.
 pub(super) struct RecordRow {
@@ -120,6 +122,7 @@ impl RecordRow {
             input,
             value,
             fence.number,
+            hash(&record.key),
         ];
         let added = transaction.prepare_cached(INSERT)?.query_row(parameters, |row| row.get(0)).optional()?;
         if let Some(added) = added {
@@ -131,8 +134,8 @@ impl RecordRow {
         if !fence.holds(transaction)? {
             return Ok(Written::TakenOver);
         }
-        let sql = "SELECT value FROM journal_records WHERE run = ?1 AND key = ?2 AND forgotten = 0";
-        transaction.query_row(sql, (fence.run, &record.key), |row| row.get(0)).map(Written::Earlier)
+        let sql = "SELECT value FROM journal_records WHERE run = ?1 AND hash = ?2 AND forgotten = 0 AND key = ?3";
+        transaction.query_row(sql, (fence.run, hash(&record.key), &record.key), |row| row.get(0)).map(Written::Earlier)
     }
 }
 
@@ -142,17 +145,17 @@ pub(super) fn forget(transaction: &Transaction<'_>, fence: Fence, keys: &[Arc<st
         return Ok(false);
     }
     let sql = "UPDATE journal_records SET forgotten = record, input = 'null', value = 'null' \
-               WHERE run = ?1 AND key = ?2 AND forgotten = 0 RETURNING kind = 'result'";
+               WHERE run = ?1 AND hash = ?2 AND forgotten = 0 AND key = ?3 RETURNING kind = 'result'";
     let mut statement = transaction.prepare_cached(sql)?;
     for key in keys {
-        let is_result = statement.query_row((fence.run, key), |row| row.get(0)).optional()?;
+        let is_result = statement.query_row((fence.run, hash(key), key), |row| row.get(0)).optional()?;
         if is_result == Some(true) {
             set_ended(transaction, fence, None)?;
         }
     }
     let sql = "INSERT INTO journal_records \
-        (run, key, forgotten, kind, name, parent, place, overlapped, digest, time, input, value) \
-        SELECT ?1, '', coalesce(max(record), 0) + 1, ?2, '', '', 0, 0, 0, ?3, 'null', ?4 FROM journal_records";
+        (run, key, hash, forgotten, kind, name, parent, place, overlapped, digest, time, input, value) \
+        SELECT ?1, '', 0, coalesce(max(record), 0) + 1, ?2, '', '', 0, 0, 0, ?3, 'null', ?4 FROM journal_records";
     let now = nanoseconds(Timestamp::now());
     transaction.execute(sql, (fence.run, FORGET, now, json_text(keys)?))?;
     Ok(true)
@@ -227,6 +230,11 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         input: Arc::new(parse(text(9)?, 9)?),
         value: parse(text(10)?, 10)?,
     })
+}
+
+/// Returns the hash of a key as SQLite's integers are.
+fn hash(key: &str) -> i64 {
+    key::hash_text(key).cast_signed()
 }
 
 /// Saturates in the year 2262.
