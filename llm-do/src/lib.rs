@@ -57,6 +57,7 @@
 //! | give a worker more tools than fit into a request | [`RuntimeBuilder::max_tools`](runtime::RuntimeBuilder::max_tools) |
 //! | observe, log, trace | [`EventSink`](event::EventSink), [`EventKind`](event::EventKind), [`JsonLines`](event::JsonLines), [`Terminal`](event::Terminal), [`event_channel`](event::event_channel) |
 //! | resume an interrupted run, or replay one | [`FileJournal`](journal::FileJournal), [`MemoryJournal`](journal::MemoryJournal), [`Journal`](journal::Journal) |
+//! | keep the journals of many runs in one file | `journal::SqliteJournal`, [`Start::journal`](runtime::Start::journal) |
 //! | inspect, change or refuse calls and requests | [`Guard`](guard::Guard), [`FunctionGuard`](guard::FunctionGuard) |
 //! | add tools at run time, use a part of what is linked, run a library's own runtime inside a call | [`FunctionTool`](runtime::FunctionTool), [`RuntimeBuilder::only`](runtime::RuntimeBuilder::only), [`Runtime::run_under`] |
 //! | load workers from files, or define them at run time | [worker files](macro@worker#a-worker-file-at-run-time), [`WorkerSpec`](worker::WorkerSpec), `toolsets::workers` |
@@ -219,6 +220,8 @@ pub mod history {
 
 /// Where effects are recorded, so that a run resumes without repeating them.
 pub mod journal {
+    #[cfg(feature = "serve")]
+    pub use crate::observe::journal::{Expired, Retention, SqliteJournal, SqliteRun};
     pub use crate::observe::journal::{
         FileJournal, Interrupted, Journal, JournalError, MemoryJournal, Record, Records, StepFuture, StepKind, StepSpec,
     };

@@ -8,6 +8,8 @@ mod memory;
 mod record;
 mod replay;
 mod shared;
+#[cfg(feature = "serve")]
+mod sqlite;
 mod step;
 
 use std::fmt::Debug;
@@ -27,6 +29,8 @@ pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep, digest};
 pub use self::memory::MemoryJournal;
 pub use self::record::Record;
 pub(crate) use self::record::too_deep;
+#[cfg(feature = "serve")]
+pub use self::sqlite::{Expired, Retention, SqliteJournal, SqliteRun};
 pub use self::step::{StepKind, StepSpec};
 
 /// The future that performs an effect that is not recorded yet.
@@ -40,7 +44,8 @@ pub type StepFuture = BoxFuture<'static, Result<Value, Interrupted>>;
 /// A journal is a map from a step's [`key`](StepSpec::key) to its value. A recorded value is returned in the process that
 /// recorded it and in each later one. An effect that is interrupted before it is recorded runs again: effects run at least
 /// once, and exactly once if none is interrupted. Only [`step`](Self::step) and [`is_replaying`](Self::is_replaying) are
-/// required. The crate provides [`MemoryJournal`] and [`FileJournal`]; a durable execution engine can implement this trait.
+/// required. The crate provides [`MemoryJournal`], [`FileJournal`] for one run, and `SqliteJournal` (feature `serve`) for many; a
+/// durable execution engine can implement this trait.
 ///
 /// A failure that code or a model may handle is recorded like a result, since the following steps depend on it. If the run
 /// itself ends in an error, the failures that led to it are retried when the run is resumed: see [`forget`](Self::forget).
@@ -125,7 +130,10 @@ pub trait Journal: Debug + Send + Sync + 'static {
     /// An approval by a mode or a rule is not recorded: `local` is then interrupted, and the call continues. A denial by a
     /// mode or a rule is recorded if it is sent to a model, or once code begins another step after it.
     ///
-    /// `local` asks in this process. Default: [`step`](Self::step).
+    /// `local` asks in this process. The request has the key of `step`, in
+    /// [`ApprovalRequest::key`](crate::approval::ApprovalRequest::key) or
+    /// [`InputRequest::key`](crate::context::InputRequest::key), and has the same key when the run is resumed without an answer:
+    /// an answer that is stored under it may be given later, in another process. Default: [`step`](Self::step).
     ///
     /// # Errors
     ///
@@ -136,7 +144,7 @@ pub trait Journal: Debug + Send + Sync + 'static {
 
     /// Waits for `duration`; a recorded wait returns immediately.
     ///
-    /// Default: a [`step`](Self::step); an interrupted wait starts from the beginning.
+    /// Default: a [`step`](Self::step); an interrupted wait starts from the beginning. `SqliteJournal` waits for the rest only.
     ///
     /// # Errors
     ///

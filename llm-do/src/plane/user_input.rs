@@ -66,12 +66,19 @@ pub struct InputRequest {
     pub caller: Arc<str>,
     /// Why the user is asked again: what is wrong with the last answer.
     pub problem: Option<String>,
+    /// The id of the run.
+    pub run: Arc<str>,
+    /// The key of the question in the run's journal; `None` without a journal.
+    ///
+    /// It is the same when the run is resumed, in any process, so an answer can be stored under it and given later. A
+    /// question that is asked again because of a [`problem`](Self::problem) has the same key.
+    pub key: Option<Arc<str>>,
 }
 
 impl InputRequest {
     /// Returns a question of `caller`, for tests of handlers.
     #[must_use]
     pub fn new(question: impl Into<Question>, caller: impl Into<Arc<str>>) -> Self {
-        Self { question: question.into(), caller: caller.into(), problem: None }
+        Self { question: question.into(), caller: caller.into(), problem: None, run: Arc::default(), key: None }
     }
 }

@@ -1,18 +1,24 @@
 //! An application for the tests of journals, which kill and restart it.
 //!
-//! `journaled CASE MODE FOLDER`: each effect is a line of the file `effects` in the folder, synced to disk, and then a
+//! `journaled CASE MODE FOLDER [OWNER]`: each effect is a line of the file `effects` in the folder, synced to disk, and then a
 //! line of the output. The last line of the output is a JSON list: the result, or the error.
+//!
+//! Without an owner, the journal is the file `run.jsonl`; with one, it is the run `run` in `runs.db`, which the process claims
+//! for its owner for a short time; the owner `anyone` opens it without a claim.
 
 #[path = "journaled/cases.rs"]
 mod cases;
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 use llm_do::approval::{ApprovalMode, ApprovalRequest, Decision};
 use llm_do::context::{InputHandler, InputRequest};
 use llm_do::error::{BoxError, chain};
-use llm_do::journal::FileJournal;
+use llm_do::journal::{FileJournal, Journal, JournalError, SqliteJournal};
 use llm_do::model::{Message, Request, Response, ResponsePart, ToolCall};
 use llm_do::prelude::*;
 use llm_do::testing::FunctionModel;
@@ -110,15 +116,32 @@ fn mode(name: &str) -> ApprovalMode {
     }
 }
 
+/// How long a process claims its run.
+const CLAIM: Duration = Duration::from_millis(300);
+
+/// Opens the journal of the run.
+async fn journal(folder: &Path, owner: Option<&str>) -> Result<Arc<dyn Journal>> {
+    let Some(owner) = owner else { return Ok(Arc::new(FileJournal::open(folder.join("run.jsonl"))?)) };
+    let runs = SqliteJournal::open(folder.join("runs.db"))?;
+    if owner == "anyone" {
+        return Ok(Arc::new(runs.run("run").await?));
+    }
+    loop {
+        match runs.claim("run", owner, CLAIM).await {
+            Err(JournalError::Claimed { .. }) => tokio::time::sleep(CLAIM / 10).await,
+            claimed => return Ok(Arc::new(claimed?)),
+        }
+    }
+}
+
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let (Some(case), Some(mode_name), Some(folder)) = (arguments.next(), arguments.next(), arguments.next()) else {
-        return Err("usage: journaled CASE MODE FOLDER".into());
+        return Err("usage: journaled CASE MODE FOLDER [OWNER]".into());
     };
     let folder = PathBuf::from(folder);
     let effects = Effects(folder.join("effects"));
     let runtime = Runtime::builder()
-        .journal(FileJournal::open(folder.join("run.jsonl"))?)
         .input_handler(User(effects.clone()))
         .state(effects)
         .force_model(model())
@@ -129,8 +152,10 @@ fn main() -> Result<()> {
         .worker_dir(folder.join("made"))
         .build()?;
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let (name, arguments) = cases::call(&case);
-    let result = match tokio.block_on(runtime.run_named(name, arguments)) {
+    let (name, call_arguments) = cases::call(&case);
+    let journal = tokio.block_on(journal(&folder, arguments.next().as_deref()))?;
+    let run = runtime.start_named(name, call_arguments).shared_journal(journal);
+    let result = match tokio.block_on(run.into_future()) {
         Ok(Value::Array(results)) => json!(results),
         Ok(result) => json!([result]),
         Err(error) => json!([chain(&error)]),

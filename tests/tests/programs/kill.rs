@@ -9,9 +9,22 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use llm_do::Value;
-use llm_do::journal::{FileJournal, Record, StepKind};
+use llm_do::journal::{FileJournal, Record, SqliteJournal, StepKind};
 
+/// How often the processes with a journal in a file of its own are killed.
 const KILLS: usize = 50;
+
+/// How often the processes with a journal in SQLite are killed.
+fn sqlite_kills() -> usize {
+    std::env::var("LLM_DO_KILLS").map_or(30, |kills| kills.parse().unwrap())
+}
+
+/// Where the journal is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Store {
+    File,
+    Sqlite,
+}
 
 /// A pseudorandom number generator with a fixed seed.
 struct Random(u64);
@@ -28,21 +41,45 @@ impl Random {
 /// A run over several processes.
 struct JournaledRun {
     case: &'static str,
+    store: Store,
     folder: tempfile::TempDir,
 }
 
 impl JournaledRun {
-    fn new(case: &'static str) -> Self {
-        Self { case, folder: tempfile::tempdir().unwrap() }
+    fn new(case: &'static str, store: Store) -> Self {
+        Self { case, store, folder: tempfile::tempdir().unwrap() }
     }
 
+    /// The file that the last records are in.
     fn journal(&self) -> PathBuf {
-        self.folder.path().join("run.jsonl")
+        self.folder.path().join(if self.store == Store::File { "run.jsonl" } else { "runs.db-wal" })
+    }
+
+    fn records(&self) -> Vec<Record> {
+        match self.store {
+            Store::File if !self.journal().exists() => Vec::new(),
+            Store::File => FileJournal::read(self.journal()).unwrap().map(Result::unwrap).collect(),
+            Store::Sqlite => {
+                assert_eq!(self.integrity(), "ok");
+                let runs = SqliteJournal::open(self.folder.path().join("runs.db")).unwrap();
+                let tokio = tokio::runtime::Builder::new_current_thread().build().unwrap();
+                tokio.block_on(runs.records("run")).unwrap()
+            }
+        }
+    }
+
+    /// Returns what SQLite finds wrong in the file, or "ok".
+    fn integrity(&self) -> String {
+        let file = rusqlite::Connection::open(self.folder.path().join("runs.db")).unwrap();
+        file.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap()
     }
 
     fn start(&self, mode: &str) -> Child {
         let mut command = Command::new(env!("CARGO_BIN_EXE_journaled"));
         command.args([self.case, mode]).arg(self.folder.path());
+        if self.store == Store::Sqlite {
+            command.arg("anyone");
+        }
         command.stdout(Stdio::piped()).spawn().unwrap()
     }
 
@@ -73,22 +110,15 @@ impl JournaledRun {
         effects
     }
 
-    /// Returns the effects that complete lines of the journal record as finished.
+    /// Returns the effects that are recorded as finished.
     fn recorded(&self) -> BTreeSet<String> {
-        if !self.journal().exists() {
-            return BTreeSet::new();
-        }
-        FileJournal::read(self.journal()).unwrap().filter_map(|record| effect_line(&record.unwrap())).collect()
+        self.records().iter().filter_map(effect_line).collect()
     }
 
-    /// Returns the effects that the approver approved, by the complete lines of the journal.
+    /// Returns the effects that the approver approved, by the records.
     fn approved(&self) -> BTreeSet<String> {
-        if !self.journal().exists() {
-            return BTreeSet::new();
-        }
-        let records = FileJournal::read(self.journal()).unwrap().map(Result::unwrap);
         let by_approver = |record: &Record| record.kind == StepKind::Approval && record.value["by"] == "approver";
-        records.filter(by_approver).flat_map(|record| approved_effects(&record)).collect()
+        self.records().into_iter().filter(by_approver).flat_map(|record| approved_effects(&record)).collect()
     }
 
     /// Returns the contents of the worker files that the run created, by name.
@@ -101,15 +131,26 @@ impl JournaledRun {
     }
 
     fn is_torn(&self) -> bool {
-        !fs::read(self.journal()).unwrap_or_default().ends_with(b"\n")
+        self.store == Store::File && !fs::read(self.journal()).unwrap_or_default().ends_with(b"\n")
     }
 
-    /// Cuts the last line in the middle, as a power failure may; returns false if there was no record to cut.
-    fn tear(&self) -> bool {
+    /// Tears what was written last, as a power failure may; returns false if there was nothing to tear.
+    fn tear(&self, random: &mut Random) -> bool {
         let whole = fs::read(self.journal()).unwrap_or_default();
-        let mut lines = whole.split_inclusive(|byte| *byte == b'\n').rev();
-        let Some(last) = lines.next().filter(|_| lines.next().is_some()) else { return false };
-        fs::write(self.journal(), &whole[..whole.len() - last.len() / 2]).unwrap();
+        let end = match self.store {
+            Store::File => {
+                let mut lines = whole.split_inclusive(|byte| *byte == b'\n').rev();
+                let Some(last) = lines.next().filter(|_| lines.next().is_some()) else { return false };
+                last.len() / 2
+            }
+            Store::Sqlite if whole.is_empty() => return false,
+            // What the processes share in memory is lost with the power.
+            Store::Sqlite => {
+                fs::remove_file(self.folder.path().join("runs.db-shm")).unwrap();
+                usize::try_from(random.below(whole.len().min(20_000) as u64)).unwrap()
+            }
+        };
+        fs::write(self.journal(), &whole[..whole.len() - end]).unwrap();
         true
     }
 }
@@ -170,12 +211,12 @@ impl fmt::Display for Figures {
 
 /// Kills the processes of a run until it finishes or `kills` is reached, then lets it finish; returns it with its result.
 fn kill_until_finished(
-    case: &'static str,
+    (case, store): (&'static str, Store),
     kills: usize,
     random: &mut Random,
     figures: &mut Figures,
 ) -> (JournaledRun, String) {
-    let run = JournaledRun::new(case);
+    let run = JournaledRun::new(case, store);
     figures.runs += 1;
     loop {
         let (before, recorded) = (run.effects(), run.recorded());
@@ -197,30 +238,46 @@ fn kill_until_finished(
         figures.kills += 1;
         if run.is_torn() {
             figures.torn += 1;
-        } else if random.below(4) == 0 && run.tear() {
+        } else if random.below(4) == 0 && run.tear(random) {
             figures.torn_by_test += 1;
         }
     }
 }
 
-#[test]
-fn a_run_that_is_killed_at_any_point_and_resumed_has_the_same_result() {
-    let uninterrupted = JournaledRun::new("ledger");
+/// Kills a long run again and again, and writes what happened to a file.
+fn assert_same_at_any_point(store: Store, kills: usize, report: &str) {
+    let uninterrupted = JournaledRun::new("ledger", store);
     let result = uninterrupted.finish("prompt");
     assert!(uninterrupted.effects().values().all(|times| *times == 1));
     assert_eq!(uninterrupted.effects().len(), 30, "{:?}", uninterrupted.effects());
 
     let (mut random, mut figures) = (Random(0x9E37_79B9_7F4A_7C15), Figures::default());
-    while figures.kills < KILLS {
-        assert_eq!(kill_until_finished("ledger", KILLS, &mut random, &mut figures).1, result);
+    while figures.kills < kills {
+        assert_eq!(kill_until_finished(("ledger", store), kills, &mut random, &mut figures).1, result);
     }
-    assert!(figures.resumed > KILLS / 2, "{figures}");
-    fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join("kill.txt"), figures.to_string()).unwrap();
+    assert!(figures.resumed > kills / 2, "{figures}");
+    fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join(report), figures.to_string()).unwrap();
+}
+
+#[test]
+fn a_run_that_is_killed_at_any_point_and_resumed_has_the_same_result() {
+    assert_same_at_any_point(Store::File, KILLS, "kill.txt");
+}
+
+#[test]
+fn a_run_in_a_file_of_many_that_is_killed_at_any_point_and_resumed_has_the_same_result() {
+    assert_same_at_any_point(Store::Sqlite, sqlite_kills(), "kill_sqlite.txt");
 }
 
 /// Kills a case after each of its effects, and compares each resumed run with an uninterrupted one.
 fn assert_same_after_kills(case: &'static str, expected: &str) {
-    let uninterrupted = JournaledRun::new(case);
+    for store in [Store::File, Store::Sqlite] {
+        assert_same_after_kills_in(case, store, expected);
+    }
+}
+
+fn assert_same_after_kills_in(case: &'static str, store: Store, expected: &str) {
+    let uninterrupted = JournaledRun::new(case, store);
     let result = uninterrupted.finish("prompt");
     assert!(result.contains(expected), "{result}");
     let effects = uninterrupted.effects();
@@ -233,7 +290,7 @@ fn assert_same_after_kills(case: &'static str, expected: &str) {
 
     let mut random = Random(0x2545_F491_4F6C_DD1D);
     for first in 1..=effects.len() as u64 {
-        let run = JournaledRun::new(case);
+        let run = JournaledRun::new(case, store);
         let mut finished = run.kill("prompt", first, Duration::from_micros(random.below(2_000)));
         while finished.is_none() {
             let (before, recorded) = (run.effects(), run.recorded());
@@ -286,11 +343,11 @@ fn a_recorded_root_tool_is_not_repeated() {
 #[test]
 fn no_mode_runs_calls_that_only_another_mode_approved() {
     const MODES: [&str; 5] = ["approve_all", "reject_all", "prompt", "reject_all", "approve_all"];
-    let result = JournaledRun::new("moded").finish("prompt");
+    let result = JournaledRun::new("moded", Store::File).finish("prompt");
     let mut random = Random(0xD1B5_4A32_D192_ED03);
     let (mut rejected, mut performed) = (0, 0);
     for _ in 0..6 {
-        let run = JournaledRun::new("moded");
+        let run = JournaledRun::new("moded", Store::File);
         for mode in MODES.iter().cycle().take(15) {
             let (before, recorded, approved) = (run.effects(), run.recorded(), run.approved());
             let finished = run.kill(mode, 1 + random.below(3), Duration::from_micros(random.below(1_000)));

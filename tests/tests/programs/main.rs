@@ -6,4 +6,5 @@ mod kill;
 mod remembers;
 mod stock;
 #[cfg(target_os = "linux")]
+mod taken_over;
 mod terminal;

@@ -9,26 +9,27 @@ use std::time::Duration;
 
 use llm_do::event::Timestamp;
 use llm_do::journal::{
-    FileJournal, Interrupted, Journal, JournalError, MemoryJournal, Record, StepFuture, StepKind, StepSpec,
+    FileJournal, Interrupted, Journal, JournalError, MemoryJournal, Record, SqliteJournal, StepFuture, StepKind,
+    StepSpec,
 };
 use llm_do::{Value, async_trait, json};
 use proptest::prelude::*;
 
 const HEADER: &str = "{\"format\":\"llm-do journal\",\"version\":2}\n";
 
-fn tool(parent: &str, place: u32, name: &str, input: Value) -> StepSpec {
+pub(super) fn tool(parent: &str, place: u32, name: &str, input: Value) -> StepSpec {
     StepSpec::new(parent, place, StepKind::Tool, name, input)
 }
 
-fn returns(value: Value) -> StepFuture {
+pub(super) fn returns(value: Value) -> StepFuture {
     Box::pin(async { Ok(value) })
 }
 
-fn never() -> StepFuture {
+pub(super) fn never() -> StepFuture {
     Box::pin(async { panic!("a recorded effect ran again") })
 }
 
-fn interrupted() -> StepFuture {
+pub(super) fn interrupted() -> StepFuture {
     Box::pin(async { Err(Interrupted) })
 }
 
@@ -418,9 +419,11 @@ async fn concurrent_effects_are_written_as_complete_lines() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_concurrent_effects_with_the_same_key_return_the_recorded_value() {
-    let (_folder, path) = folder();
+    let (folder, path) = folder();
     let (memory, file) = (MemoryJournal::new(), FileJournal::open(&path).unwrap());
-    for journal in [&memory as &dyn Journal, &file] {
+    let runs = SqliteJournal::open(folder.path().join("runs.db")).unwrap();
+    let sqlite = runs.run("1").await.unwrap();
+    for journal in [&memory as &dyn Journal, &file, &sqlite] {
         let both = Arc::new(tokio::sync::Barrier::new(2));
         let local = |value: i32| -> StepFuture {
             let both = Arc::clone(&both);
@@ -433,7 +436,7 @@ async fn two_concurrent_effects_with_the_same_key_return_the_recorded_value() {
         let (one, two) = tokio::join!(journal.step(step.clone(), local(1)), journal.step(step, local(2)));
         assert_eq!(one.unwrap(), two.unwrap());
     }
-    assert_eq!(memory.records().len(), 1);
+    assert_eq!((memory.records().len(), runs.records("1").await.unwrap().len()), (1, 1));
     assert_eq!(names(&path), ["a"]);
 }
 
@@ -659,7 +662,7 @@ async fn names_with_special_characters_are_reported_unescaped() {
 // Random trees of calls, run as the plane runs them: keys are paths, and calls are sequential or concurrent.
 
 #[derive(Clone, Debug)]
-struct Node {
+pub(super) struct Node {
     name: &'static str,
     input: u8,
     /// The body of a nested call; `None` for a single effect.
@@ -672,7 +675,7 @@ struct Inside {
     concurrent: bool,
 }
 
-fn trees() -> impl Strategy<Value = Node> {
+pub(super) fn trees() -> impl Strategy<Value = Node> {
     let name = || prop::sample::select(vec!["a", "b", "c"]);
     let leaf = (name(), 0..2_u8).prop_map(|(name, input)| Node { name, input, inside: None });
     leaf.prop_recursive(4, 24, 4, move |node| {
@@ -686,8 +689,8 @@ type BoxFuture<T> = std::pin::Pin<Box<dyn Future<Output = Result<T, JournalError
 
 /// One process: a journal, and the number of runs of each effect in it.
 #[derive(Clone)]
-struct Process {
-    journal: Arc<dyn Journal>,
+pub(super) struct Process {
+    pub(super) journal: Arc<dyn Journal>,
     ran: Arc<Mutex<BTreeMap<Arc<str>, usize>>>,
     /// The value of an effect is the time of its first run, so that a repetition is detected.
     clock: Arc<AtomicUsize>,
@@ -696,11 +699,11 @@ struct Process {
 }
 
 impl Process {
-    fn new(journal: impl Journal, clock: &Arc<AtomicUsize>, reversed: bool) -> Self {
+    pub(super) fn new(journal: impl Journal, clock: &Arc<AtomicUsize>, reversed: bool) -> Self {
         Self { journal: Arc::new(journal), ran: Arc::default(), clock: Arc::clone(clock), reversed }
     }
 
-    async fn run(&self, root: Node) -> Value {
+    pub(super) async fn run(&self, root: Node) -> Value {
         let root = Inside { calls: vec![root], concurrent: false };
         self.clone().calls("".into(), root).await.unwrap()
     }
@@ -743,7 +746,7 @@ impl Process {
         journal.step(step, local).await
     }
 
-    fn ran(&self) -> BTreeMap<Arc<str>, usize> {
+    pub(super) fn ran(&self) -> BTreeMap<Arc<str>, usize> {
         self.ran.lock().unwrap().clone()
     }
 }
@@ -773,12 +776,12 @@ fn steps(parent: &Arc<str>, inside: &Inside, reversed: bool) -> Vec<(usize, Step
     steps
 }
 
-fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
 /// Returns the values of the records by key.
-fn values(records: impl IntoIterator<Item = Record>) -> BTreeMap<Arc<str>, Value> {
+pub(super) fn values(records: impl IntoIterator<Item = Record>) -> BTreeMap<Arc<str>, Value> {
     records.into_iter().map(|record| (record.key, record.value)).collect()
 }
 

@@ -9,5 +9,6 @@ mod money;
 mod server_side;
 mod sinks;
 mod spent;
+mod sqlite;
 mod threads;
 mod under;

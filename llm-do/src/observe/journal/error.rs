@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use jiff::Timestamp;
+
 use crate::base::error::BoxError;
 
 /// The effect was interrupted before it had an outcome to record; it runs again on resume.
@@ -30,7 +32,8 @@ pub enum JournalError {
         found: String,
     },
 
-    /// The journal file could not be read or written; all further unrecorded steps of this journal fail.
+    /// The journal file could not be read or written; all further unrecorded steps of a
+    /// [`FileJournal`](super::FileJournal) fail.
     #[error("cannot read or write the journal `{}`; fix the cause, then run again to resume", path.display())]
     Io {
         /// The file.
@@ -68,6 +71,24 @@ pub enum JournalError {
     Locked {
         /// The file.
         path: PathBuf,
+    },
+
+    /// Another process has the run.
+    #[error(
+        "the run `{run}` is in use by another process until {until}; stop that process, or try again after that time"
+    )]
+    Claimed {
+        /// The id of the run.
+        run: String,
+        /// When the claim of the other process lapses, unless it is renewed.
+        until: Timestamp,
+    },
+
+    /// Another process has claimed the run since this one did; nothing more of this one is recorded.
+    #[error("the run `{run}` was taken over by another process, which continues it")]
+    TakenOver {
+        /// The id of the run.
+        run: String,
     },
 
     /// A value cannot be recorded, or a recorded value does not fit its step.

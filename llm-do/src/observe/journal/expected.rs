@@ -6,8 +6,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::record::CallerPlace;
-use super::{Record, StepSpec};
+use super::StepSpec;
+use super::record::{CallerPlace, Recorded};
 
 /// The timeout for recorded calls that should have begun by now: concurrent tasks may begin in another order.
 const DUE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -56,11 +56,11 @@ impl MissingCalls {
 
 impl Expected {
     /// Expects the call of a record that another process made.
-    pub(super) fn add(&mut self, record: &Record, slot: usize) {
-        let new = || ExpectedCall { place: record.place, is_overlapped: false, slot };
+    pub(super) fn add(&mut self, record: &impl Recorded, slot: usize) {
+        let new = || ExpectedCall { place: record.place(), is_overlapped: false, slot };
         let call = self.calls.entry(record.call().into()).or_insert_with(new);
         self.ended.remove(&call.slot);
-        call.is_overlapped |= record.overlapped;
+        call.is_overlapped |= record.is_overlapped();
         call.slot = slot;
         if call.is_overlapped {
             self.ended.insert(slot);

@@ -272,7 +272,12 @@ pub(crate) fn name(key: &str) -> String {
 
 /// Describes a step by its kind, its name and a digest of its input.
 pub(super) fn describe(kind: StepKind, name: &str, input: &Value) -> String {
-    format!("{} `{name}` (input {})", kind.as_str(), &digest(input)[..8])
+    describe_hash(kind, name, hash(input))
+}
+
+/// Describes a step by its kind, its name and the hash of its input.
+pub(super) fn describe_hash(kind: StepKind, name: &str, hash: u64) -> String {
+    format!("{} `{name}` (input {})", kind.as_str(), &hex(hash)[..8])
 }
 
 fn names(key: &str) -> impl Iterator<Item = String> {
@@ -296,9 +301,26 @@ fn ordinal(n: u64) -> String {
 
 /// Returns a digest of a value as 16 hexadecimal digits, independent of the order of object fields.
 pub(crate) fn digest(value: &Value) -> String {
+    hex(hash(value))
+}
+
+/// Returns the hash of a value, independent of the order of object fields; the same in each version and on each machine.
+pub(super) fn hash(value: &Value) -> u64 {
     let mut hasher = SipHasher24::new();
     feed(&mut hasher, value);
-    format!("{:016x}", hasher.finish())
+    hasher.finish()
+}
+
+/// Returns the hash of a text, the same in each version and on each machine.
+#[cfg(feature = "serve")]
+pub(super) fn hash_text(text: &str) -> u64 {
+    let mut hasher = SipHasher24::new();
+    feed_text(&mut hasher, text);
+    hasher.finish()
+}
+
+fn hex(hash: u64) -> String {
+    format!("{hash:016x}")
 }
 
 /// Hashes a value, each part with its type and its length, so that different values hash different bytes.

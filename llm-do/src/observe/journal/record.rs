@@ -63,16 +63,6 @@ impl Record {
         Ok(Self { key, parent, place, overlapped, begun, callers, kind, name, input, value, time: Timestamp::now() })
     }
 
-    /// Returns the calls that contain the step, below the root call, innermost first: the caller's key, the key, the place.
-    pub(super) fn in_flight(&self) -> impl Iterator<Item = (&str, &str, CallerPlace)> {
-        let mut call = &*self.parent;
-        self.callers.iter().rev().map_while(move |place| {
-            let inner = call;
-            call = key::parent(inner)?;
-            Some((call, inner, *place))
-        })
-    }
-
     /// Returns the key of the call that this is a part of, or its own key.
     pub(crate) fn call(&self) -> &str {
         key::call(&self.key, &self.parent)
@@ -82,9 +72,84 @@ impl Record {
     pub(crate) fn is_in_thread(&self) -> bool {
         key::is_in_thread(&self.key)
     }
+}
+
+/// What the matching of steps needs of a record, which need not be in memory as a whole.
+pub(super) trait Recorded {
+    /// What stands for the outcome in memory.
+    type Value;
+
+    fn key(&self) -> &Arc<str>;
+    fn parent(&self) -> &Arc<str>;
+    fn place(&self) -> u32;
+    fn is_overlapped(&self) -> bool;
+    fn begun(&self) -> Option<u32>;
+    fn callers(&self) -> &[CallerPlace];
+    fn kind(&self) -> StepKind;
+    fn value(&self) -> Self::Value;
+
+    /// Returns whether the input is that of the step.
+    fn is_input(&self, input: &Value) -> bool;
 
     /// Describes the step without its content.
-    pub(super) fn describe(&self) -> String {
+    fn describe(&self) -> String;
+
+    /// Returns the key of the call that this is a part of, or its own key.
+    fn call(&self) -> &str {
+        key::call(self.key(), self.parent())
+    }
+
+    /// Returns the calls that contain the step, below the root call, innermost first: the caller's key, the key, the place.
+    fn in_flight(&self) -> impl Iterator<Item = (&str, &str, CallerPlace)> {
+        let mut call = &**self.parent();
+        self.callers().iter().rev().map_while(move |place| {
+            let inner = call;
+            call = key::parent(inner)?;
+            Some((call, inner, *place))
+        })
+    }
+}
+
+impl Recorded for Record {
+    type Value = Value;
+
+    fn key(&self) -> &Arc<str> {
+        &self.key
+    }
+
+    fn parent(&self) -> &Arc<str> {
+        &self.parent
+    }
+
+    fn place(&self) -> u32 {
+        self.place
+    }
+
+    fn is_overlapped(&self) -> bool {
+        self.overlapped
+    }
+
+    fn begun(&self) -> Option<u32> {
+        self.begun
+    }
+
+    fn callers(&self) -> &[CallerPlace] {
+        &self.callers
+    }
+
+    fn kind(&self) -> StepKind {
+        self.kind
+    }
+
+    fn value(&self) -> Value {
+        self.value.clone()
+    }
+
+    fn is_input(&self, input: &Value) -> bool {
+        *self.input == *input
+    }
+
+    fn describe(&self) -> String {
         key::describe(self.kind, &self.name, &self.input)
     }
 }

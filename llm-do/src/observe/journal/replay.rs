@@ -9,14 +9,14 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::expected::{Expected, MissingCalls, Overdue};
-use super::record::{CallerPlace, check_depth};
+use super::record::{CallerPlace, Recorded, check_depth};
 use super::{JournalError, Record, StepKind, StepSpec, key};
 
 /// The records of a journal, by key and by place.
-#[derive(Debug, Default)]
-pub(super) struct Replay {
+#[derive(Debug)]
+pub(super) struct Replay<R = Record> {
     /// In the order in which the steps ended.
-    slots: Vec<Slot>,
+    slots: Vec<Slot<R>>,
     /// Sorted, so that the keys of steps inside a call are adjacent to the key of the call.
     by_key: BTreeMap<Arc<str>, usize>,
     /// The calls of each parent, by its key.
@@ -26,8 +26,8 @@ pub(super) struct Replay {
 }
 
 #[derive(Debug)]
-struct Slot {
-    record: Record,
+struct Slot<R> {
+    record: R,
     /// Whether this process has replayed the record, or the result of a call that contains it.
     is_replayed: bool,
     is_forgotten: bool,
@@ -47,14 +47,21 @@ struct SiblingRecords {
 
 /// The decision about a step.
 #[derive(Debug, PartialEq)]
-pub(super) enum Lookup {
+pub(super) enum Lookup<V = Value> {
     /// The step is recorded with this value.
-    Recorded(Value),
+    Recorded(V),
     /// The step is not recorded and has to run.
     Run,
     /// Other recorded calls of the same parent have yet to begin. If they do not begin, the program has changed, and the
     /// effect of this step may be recorded under the key of a missing call.
     Wait(MissingCalls),
+}
+
+impl<R> Default for Replay<R> {
+    fn default() -> Self {
+        let (slots, by_key, siblings) = (Vec::new(), BTreeMap::new(), HashMap::new());
+        Self { slots, by_key, siblings, remaining: 0 }
+    }
 }
 
 impl Replay {
@@ -65,17 +72,6 @@ impl Replay {
             replay.load(record);
         }
         replay
-    }
-
-    /// Loads a record of another process, unless its key is already recorded; returns whether it was loaded.
-    pub(super) fn load(&mut self, record: Record) -> bool {
-        let is_new = !self.by_key.contains_key(&record.key);
-        if is_new {
-            self.remaining += 1;
-            let slot = self.insert(record, false);
-            self.expect(slot);
-        }
-        is_new
     }
 
     /// Returns the same records as a new process would load them.
@@ -90,21 +86,34 @@ impl Replay {
         }
         restarted
     }
+}
+
+impl<R: Recorded> Replay<R> {
+    /// Loads a record of another process, unless its key is already recorded; returns whether it was loaded.
+    pub(super) fn load(&mut self, record: R) -> bool {
+        let is_new = !self.by_key.contains_key(record.key());
+        if is_new {
+            self.remaining += 1;
+            let slot = self.insert(record, false);
+            self.expect(slot);
+        }
+        is_new
+    }
 
     /// Expects the call of a record, and the calls that contain it.
     fn expect(&mut self, slot: usize) {
         let record = &self.slots[slot].record;
-        if record.parent.is_empty() {
+        if record.parent().is_empty() {
             return;
         }
-        self.siblings.entry(Arc::clone(&record.parent)).or_default().expected.add(record, slot);
+        self.siblings.entry(Arc::clone(record.parent())).or_default().expected.add(record, slot);
         for (caller, call, place) in record.in_flight() {
             self.siblings.entry(caller.into()).or_default().expected.add_in_flight(call, place, slot);
         }
     }
 
     /// Notes that a step has begun, and decides whether it is replayed, runs or waits.
-    pub(super) fn look_up(&mut self, step: &StepSpec) -> Result<Lookup, JournalError> {
+    pub(super) fn look_up(&mut self, step: &StepSpec) -> Result<Lookup<R::Value>, JournalError> {
         self.begin(step);
         let Some(&slot) = self.by_key.get(&step.key) else {
             check_depth(step, &step.input)?;
@@ -120,10 +129,10 @@ impl Replay {
                 .map_or(Lookup::Run, Lookup::Wait));
         };
         let record = &self.slots[slot].record;
-        if record.input != step.input {
+        if !record.is_input(&step.input) {
             return Err(diverged(record, step.to_string()));
         }
-        let missing = self.expected(step).filter(|_| record.overlapped);
+        let missing = self.expected(step).filter(|_| record.is_overlapped());
         match missing.and_then(|expected| expected.ended_before(slot)) {
             Some(missing) => Ok(Lookup::Wait(missing)),
             None => Ok(Lookup::Recorded(self.replayed(slot))),
@@ -131,7 +140,7 @@ impl Replay {
     }
 
     /// Decides about a step whose wait for other calls timed out: its recorded value, or `None` if it has to run.
-    pub(super) fn stop_waiting(&mut self, step: &StepSpec) -> Result<Option<Value>, JournalError> {
+    pub(super) fn stop_waiting(&mut self, step: &StepSpec) -> Result<Option<R::Value>, JournalError> {
         if let Some(&slot) = self.by_key.get(&step.key) {
             return Ok(Some(self.replayed(slot)));
         }
@@ -151,9 +160,9 @@ impl Replay {
     }
 
     /// Returns a recorded value, and marks all records inside the call as replayed.
-    fn replayed(&mut self, slot: usize) -> Value {
+    fn replayed(&mut self, slot: usize) -> R::Value {
         let record = &self.slots[slot].record;
-        let (value, key, kind) = (record.value.clone(), Arc::clone(&record.key), record.kind);
+        let (value, key, kind) = (record.value(), Arc::clone(record.key()), record.kind());
         match kind {
             // A run is recorded when it begins: the steps inside it are still to be replayed.
             StepKind::Run => self.mark_slot_replayed(slot),
@@ -165,7 +174,7 @@ impl Replay {
     }
 
     /// Returns the record of a key.
-    pub(super) fn get(&self, key: &str) -> Option<&Record> {
+    pub(super) fn get(&self, key: &str) -> Option<&R> {
         self.by_key.get(key).map(|&slot| &self.slots[slot].record)
     }
 
@@ -185,14 +194,14 @@ impl Replay {
         self.slots[slot].is_forgotten = true;
         let inside = self.first_inside(slot);
         let record = &self.slots[slot].record;
-        let siblings = self.siblings.get_mut(&record.parent)?;
-        if let Some(slots) = siblings.places.get_mut(&record.place) {
+        let siblings = self.siblings.get_mut(record.parent())?;
+        if let Some(slots) = siblings.places.get_mut(&record.place()) {
             slots.retain(|known| *known != slot);
         }
         siblings.expected.remove(record.call());
         // As if the process had died during the call: the effects inside it must not run again in another call.
-        if let Some(inside) = inside.filter(|_| !record.parent.is_empty()) {
-            let began = CallerPlace { place: record.place, overlapped: record.overlapped };
+        if let Some(inside) = inside.filter(|_| !record.parent().is_empty()) {
+            let began = CallerPlace { place: record.place(), overlapped: record.is_overlapped() };
             siblings.expected.add_in_flight(record.call(), began, inside);
         }
         Some(slot)
@@ -201,21 +210,22 @@ impl Replay {
     /// Returns whether steps inside the call of a key are recorded. A part of the call itself, such as its approval, does not count.
     pub(super) fn has_steps_inside(&self, call: &str) -> bool {
         let parent = key::parent(call).unwrap_or_default();
-        self.inside(call).any(|slot| &*self.slots[slot].record.parent != parent)
+        self.inside(call).any(|slot| &**self.slots[slot].record.parent() != parent)
     }
 
     /// Returns the slot of the first record inside the call of a record.
     fn first_inside(&self, slot: usize) -> Option<usize> {
         let record = &self.slots[slot].record;
         // A part of the call, such as its approval, has the same parent.
-        let inside = self.inside(record.call()).filter(|slot| self.slots[*slot].record.parent != record.parent);
+        let inside = self.inside(record.call()).filter(|slot| self.slots[*slot].record.parent() != record.parent());
         inside.min()
     }
 
     /// Makes the calls optional that began after a forgotten failure: the run may make other calls there.
     fn make_later_optional(&mut self, slot: usize) {
-        let Record { parent, begun, .. } = &self.slots[slot].record;
-        let Some(begun) = begun.filter(|_| !parent.is_empty()) else { return };
+        let record = &self.slots[slot].record;
+        let parent = record.parent();
+        let Some(begun) = record.begun().filter(|_| !parent.is_empty()) else { return };
         let Some(siblings) = self.siblings.get_mut(parent) else { return };
         let mut calls = siblings.expected.remove_from(begun);
         let later = siblings.places.split_off(&begun);
@@ -231,8 +241,8 @@ impl Replay {
     }
 
     /// Adds a record of this process; the caller has checked that its key is not recorded.
-    pub(super) fn add(&mut self, record: Record) {
-        let parent = Arc::clone(&record.parent);
+    pub(super) fn add(&mut self, record: R) {
+        let parent = Arc::clone(record.parent());
         self.insert(record, true);
         self.siblings.entry(parent).or_default().is_added_to = true;
     }
@@ -243,7 +253,7 @@ impl Replay {
     /// counts as missing only if this process recorded another call in `parent`.
     pub(super) fn unused(&self, parent: &str) -> Option<JournalError> {
         let SiblingRecords { is_added_to, places, .. } = self.siblings.get(parent)?;
-        let is_missing = |slot: &&Slot| !slot.is_replayed && (!slot.record.overlapped || *is_added_to);
+        let is_missing = |slot: &&Slot<R>| !slot.is_replayed && (!slot.record.is_overlapped() || *is_added_to);
         let unused = places.values().flatten().map(|&slot| &self.slots[slot]).find(is_missing)?;
         Some(diverged(&unused.record, format!("the end of `{}`", key::name(parent))))
     }
@@ -253,12 +263,12 @@ impl Replay {
     }
 
     /// Returns the records that are not forgotten, in the order in which the steps ended.
-    pub(super) fn records(&self) -> impl Iterator<Item = &Record> {
+    pub(super) fn records(&self) -> impl Iterator<Item = &R> {
         self.slots.iter().filter(|slot| !slot.is_forgotten).map(|slot| &slot.record)
     }
 
-    fn insert(&mut self, record: Record, is_replayed: bool) -> usize {
-        let (parent, place, overlapped) = (Arc::clone(&record.parent), record.place, record.overlapped);
+    fn insert(&mut self, record: R, is_replayed: bool) -> usize {
+        let (parent, place, overlapped) = (Arc::clone(record.parent()), record.place(), record.is_overlapped());
         let slot = self.keep(record, false);
         self.slots[slot].is_replayed = is_replayed;
         let siblings = self.siblings.entry(parent).or_default();
@@ -268,15 +278,15 @@ impl Replay {
     }
 
     /// Adds a record that is found only by its key.
-    fn keep(&mut self, record: Record, is_optional: bool) -> usize {
+    fn keep(&mut self, record: R, is_optional: bool) -> usize {
         let slot = self.slots.len();
-        self.by_key.insert(Arc::clone(&record.key), slot);
+        self.by_key.insert(Arc::clone(record.key()), slot);
         self.slots.push(Slot { record, is_replayed: true, is_forgotten: false, is_optional });
         slot
     }
 
     /// Returns another call that is recorded at the place of `step`, if no calls of the parent overlapped.
-    fn other_at(&self, step: &StepSpec) -> Option<&Record> {
+    fn other_at(&self, step: &StepSpec) -> Option<&R> {
         let siblings = self.siblings.get(&step.parent)?;
         if siblings.overlapped || step.is_overlapped() {
             return None;
@@ -331,7 +341,7 @@ impl Replay {
     }
 }
 
-fn diverged(recorded: &Record, found: String) -> JournalError {
-    let place = key::describe_place(&recorded.parent, recorded.place);
+fn diverged(recorded: &impl Recorded, found: String) -> JournalError {
+    let place = key::describe_place(recorded.parent(), recorded.place());
     JournalError::Diverged { place, recorded: recorded.describe(), found }
 }

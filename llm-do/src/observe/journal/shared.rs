@@ -3,36 +3,42 @@
 use std::pin::pin;
 use std::sync::{Mutex, MutexGuard};
 
-use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
 use super::expected::MissingCalls;
+use super::record::Recorded;
 use super::replay::{Lookup, Replay};
-use super::{JournalError, StepSpec};
+use super::{JournalError, Record, StepSpec};
 use crate::base::mutex::IgnorePoison;
 
 /// The records of a journal, shared by the calls of a process.
-#[derive(Debug, Default)]
-pub(super) struct SharedReplay {
-    replay: Mutex<Replay>,
+#[derive(Debug)]
+pub(super) struct SharedReplay<R = Record> {
+    replay: Mutex<Replay<R>>,
     /// Notified whenever a call begins.
     begun: Notify,
 }
 
-impl SharedReplay {
-    pub(super) fn new(replay: Replay) -> Self {
+impl Default for SharedReplay {
+    fn default() -> Self {
+        Self::new(Replay::default())
+    }
+}
+
+impl<R: Recorded> SharedReplay<R> {
+    pub(super) fn new(replay: Replay<R>) -> Self {
         Self { replay: Mutex::new(replay), begun: Notify::new() }
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Replay> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Replay<R>> {
         self.replay.lock().ignore_poison()
     }
 
     /// Returns the recorded value of a step, or `None` if the step has to run.
     ///
     /// Waits while other recorded calls of the same parent have yet to begin. Cancel safe.
-    pub(super) async fn look_up(&self, step: &StepSpec) -> Result<Option<Value>, JournalError> {
+    pub(super) async fn look_up(&self, step: &StepSpec) -> Result<Option<R::Value>, JournalError> {
         let found = self.lock().look_up(step);
         self.begun.notify_waiters();
         match found? {
@@ -42,7 +48,7 @@ impl SharedReplay {
         }
     }
 
-    async fn wait(&self, step: &StepSpec, mut missing: MissingCalls) -> Result<Option<Value>, JournalError> {
+    async fn wait(&self, step: &StepSpec, mut missing: MissingCalls) -> Result<Option<R::Value>, JournalError> {
         let mut deadline = Instant::now() + missing.timeout();
         loop {
             let mut begun = pin!(self.begun.notified());

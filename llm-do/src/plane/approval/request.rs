@@ -37,6 +37,12 @@ pub struct ApprovalRequest {
     pub path_ids: Vec<u64>,
     /// The id of the run.
     pub run: Arc<str>,
+    /// The key of the approval in the run's journal; `None` without a journal.
+    ///
+    /// It is the same when the run is resumed, in any process, so a decision can be stored under it and given later.
+    /// Equal calls that are made one after the other have different keys. A request that is repeated because of a
+    /// [`problem`](Self::problem) with edited arguments has the same key.
+    pub key: Option<Arc<str>>,
     /// The id of the call, as in its events.
     pub call: u64,
     /// The id of the calling call; `None` for a root call, which needs approval only if it is
@@ -83,6 +89,7 @@ impl ApprovalRequest {
             path: Vec::new(),
             path_ids: Vec::new(),
             run: Arc::default(),
+            key: None,
             call: 0,
             parent: None,
             template: None,

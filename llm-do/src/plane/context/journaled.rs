@@ -137,12 +137,29 @@ impl<S> CallContext<S> {
     where
         T: Serialize + DeserializeOwned + Send + 'static,
     {
+        self.keyed_step(method, kind, name, input, |_| local).await
+    }
+
+    /// The same, for an effect that takes the key of its step; `None` without a journal.
+    pub(crate) async fn keyed_step<T, L>(
+        &self,
+        method: JournalMethod,
+        kind: StepKind,
+        name: &str,
+        input: impl FnOnce() -> Value,
+        local: impl FnOnce(Option<Arc<str>>) -> L,
+    ) -> Result<T, CallError>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+        L: Future<Output = Result<T, CallError>> + Send + 'static,
+    {
         if self.journal().is_none() {
-            return local.await;
+            return local(None).await;
         }
         let (step, in_flight) = self.next_step(kind, name, input());
         self.record_denials().await?;
         let tool = self.name().to_owned();
+        let local = local(Some(Arc::clone(&step.key)));
         let local = async move {
             match local.await {
                 Ok(value) => Recorded::written(value, &tool),

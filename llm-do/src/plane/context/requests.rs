@@ -165,15 +165,19 @@ impl<S> CallContext<S> {
             return Err(CallError::Failed { tool, source: format!("the question cannot be asked: {fault}").into() });
         }
         self.emit(|| EventKind::InputAsked { question: question.clone() });
-        let request = InputRequest { caller: Arc::clone(&self.frame().name), problem: None, question };
+        let request =
+            InputRequest { run: self.run_id().into(), ..InputRequest::new(question, Arc::clone(&self.frame().name)) };
         let prompt = request.question.prompt.clone();
         let input = || if request.question.is_plain() { json!(prompt) } else { json!(request.question) };
         let asked = request.clone();
-        let local = async move { answers(&*handler, asked).await.map_err(|source| CallError::Failed { tool, source }) };
+        let local = |key| async move {
+            let asked = InputRequest { key, ..asked };
+            answers(&*handler, asked).await.map_err(|source| CallError::Failed { tool, source })
+        };
         let answers = tokio::select! {
             biased;
             () = self.cancelled() => return Err(CallError::Cancelled { tool: self.name().to_owned() }),
-            answers = self.step(JournalMethod::Promise, StepKind::Input, "user_input", input, local) => answers?,
+            answers = self.keyed_step(JournalMethod::Promise, StepKind::Input, "user_input", input, local) => answers?,
         };
         let answer = answers.join(", ");
         self.emit(|| EventKind::InputAnswered { answer: answer.clone() });

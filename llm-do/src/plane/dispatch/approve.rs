@@ -77,7 +77,8 @@ impl Run {
         required: RequiredApproval,
         round: u32,
     ) -> Result<Option<Value>, CallError> {
-        let RequiredApproval { source, request } = required;
+        let RequiredApproval { source, mut request } = required;
+        request.key = approval_key(ctx, round);
         let preview = preview::of(ctx, tool, &request);
         let submitted = self.approvals().submit(tool, ctx.frame().by, *request, preview, &self.approved);
         let StepOutcome { value: answer, is_replayed } = self.ask(ctx, submitted, round).await?;
@@ -299,6 +300,11 @@ impl Run {
 fn has_begun(ctx: &CallContext) -> bool {
     let step = ctx.frame().step.get();
     step.is_some_and(|step| ctx.journal().is_some_and(|journal| journal.has_recorded_steps(&step.key)))
+}
+
+/// Returns the key of the answer about a call, if there is a journal; `round` is the 0-based number of the request.
+pub(super) fn approval_key(ctx: &CallContext, round: u32) -> Option<Arc<str>> {
+    ctx.frame().step.get().map(|step| approval_step(step, round).key)
 }
 
 /// Sets the ids of the call of `ctx`, its callers and its run.

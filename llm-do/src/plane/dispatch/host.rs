@@ -140,7 +140,7 @@ impl Host for Run {
     }
 
     fn journal(&self) -> Option<&Arc<dyn Journal>> {
-        self.outermost().plane.config.journal.as_ref()
+        self.run_journal()
     }
 
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool {

@@ -1,5 +1,6 @@
 //! The root call: starts a run and its journal entry.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
@@ -12,7 +13,7 @@ use crate::base::error::CallError;
 use crate::base::usage::Limits;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::Caller;
-use crate::observe::journal::{Journal, JournalError, StepKind, StepSpec};
+use crate::observe::journal::{ChildSteps, Journal, JournalError, StepKind, StepSpec};
 use crate::plane::approval::RunMemory;
 use crate::plane::context::{CallContext, CallFrame, Deadline, GivenArguments, Host};
 use crate::plane::conversation::{Conversation, Threads};
@@ -45,17 +46,17 @@ impl Root {
         let arguments = self.arguments?;
         let tool = self.plane.registry.get(&self.name);
         let arguments = if let Some(tool) = tool { tool.canonical(arguments) } else { arguments };
-        let journaled =
-            self.plane.config.journal.as_ref().map(|_| {
-                self.plane.root_steps.next(&Arc::default(), StepKind::Run, self.name.as_str(), arguments.clone())
-            });
-        let (step, _in_flight) = journaled.unzip();
-        let fresh = self.id.get().cloned().unwrap_or_else(fresh_id);
-        let id = match (&self.plane.config.journal, &step) {
-            (Some(journal), Some(step)) => start(journal.as_ref(), step, &self.name, &fresh).await?,
-            _ => Arc::clone(&fresh),
+        let journal = self.settings.journal(&self.plane).cloned();
+        let own_steps = self.settings.journal.is_some().then(ChildSteps::default);
+        let steps = own_steps.as_ref().unwrap_or(&self.plane.root_steps);
+        let begin = |_| steps.next(&Arc::default(), StepKind::Run, self.name.as_str(), arguments.clone());
+        let (step, _in_flight) = journal.as_ref().map(begin).unzip();
+        let given = self.settings.id.take();
+        let fresh = given.or_else(|| self.id.get().cloned()).unwrap_or_else(fresh_id);
+        let (id, is_resumed) = match (&journal, &step) {
+            (Some(journal), Some(step)) => start(journal.as_ref(), step, &self.name, fresh).await?,
+            _ => (fresh, false),
         };
-        let is_resumed = id != fresh;
         drop(self.id.set(Arc::clone(&id)));
         let limits = self.settings.limits(&self.plane);
         // Dropped when the run ends, even if a handle keeps the run's context alive.
@@ -78,14 +79,24 @@ pub(crate) fn fresh_id() -> Arc<str> {
     uuid::Uuid::now_v7().to_string().into()
 }
 
-/// Starts a run in the journal, and returns its id: the recorded one if the run is resumed, whose failures are retried.
-async fn start(journal: &dyn Journal, step: &StepSpec, name: &str, fresh: &Arc<str>) -> Result<Arc<str>, CallError> {
-    let id = Value::String(fresh.to_string());
-    let recorded = journal.step(step.clone(), Box::pin(async move { Ok(id) })).await;
+/// Starts a run in the journal, and returns its id, and whether an earlier process started it: then the id is the
+/// recorded one, and the failures that ended the run are retried.
+async fn start(
+    journal: &dyn Journal,
+    step: &StepSpec,
+    name: &str,
+    fresh: Arc<str>,
+) -> Result<(Arc<str>, bool), CallError> {
+    let is_new = Arc::new(AtomicBool::new(false));
+    let (id, starting) = (Value::String(fresh.to_string()), Arc::clone(&is_new));
+    let started = async move {
+        starting.store(true, Ordering::Relaxed);
+        Ok(id)
+    };
     let failed = |error: JournalError| CallError::Journal { tool: name.to_owned(), source: error.into() };
-    let recorded = recorded.map_err(failed)?;
+    let recorded = journal.step(step.clone(), Box::pin(started)).await.map_err(failed)?;
     retry(journal, step).await.map_err(failed)?;
-    Ok(recorded.as_str().map_or_else(|| Arc::clone(fresh), Into::into))
+    Ok((recorded.as_str().map_or(fresh, Into::into), !is_new.load(Ordering::Relaxed)))
 }
 
 /// Creates the frame of the user, with the limits of the run.

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Plane, Run};
 use crate::base::usage::Limits;
 use crate::observe::event::{self, EventSink};
+use crate::observe::journal::Journal;
 use crate::plane::approval::{ApprovalMode, Approvals, Approver};
 use crate::plane::user_input::InputHandler;
 
@@ -23,6 +24,10 @@ pub(crate) struct RunSettings {
     pub(crate) input_handler: Option<Arc<dyn InputHandler>>,
     /// In addition to those of the runtime: the lower limit applies.
     pub(crate) limits: Option<Limits>,
+    /// The id of the run, unless its journal has another.
+    pub(crate) id: Option<Arc<str>>,
+    /// Records this run alone.
+    pub(crate) journal: Option<Arc<dyn Journal>>,
     pub(crate) project_root: Option<PathBuf>,
     pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     /// In addition to that of the runtime.
@@ -45,6 +50,11 @@ impl RunSettings {
     pub(super) fn approvals_under(&mut self, plane: &Plane, outer: &Approvals) -> Approvals {
         let (mode, approver) = (self.approval_mode, self.approver.take());
         plane.approvals.under(outer).for_run(mode, approver)
+    }
+
+    /// Returns the journal of the run, if any.
+    pub(super) fn journal<'a>(&'a self, plane: &'a Plane) -> Option<&'a Arc<dyn Journal>> {
+        self.journal.as_ref().or(plane.config.journal.as_ref())
     }
 
     /// Returns the limits of the run.
@@ -72,6 +82,12 @@ impl Run {
         let outer = || self.outer.as_ref().and_then(|outer| outer.run_input_handler());
         let own = || self.plane.config.input_handler.as_ref();
         self.settings.input_handler.as_ref().or_else(outer).or_else(own)
+    }
+
+    /// Returns the journal of this run, if any: a run under another is recorded in that run's journal.
+    pub(super) fn run_journal(&self) -> Option<&Arc<dyn Journal>> {
+        let outermost = self.outermost();
+        outermost.settings.journal(&outermost.plane)
     }
 
     /// Returns the folder below which this run reads files.

@@ -2,13 +2,14 @@
 
 use std::any::TypeId;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tokio_util::sync::CancellationToken;
 
 use super::Start;
 use crate::base::usage::Limits;
 use crate::observe::event::{self, Callback, Event, EventSink};
+use crate::observe::journal::Journal;
 use crate::plane::approval::{ApprovalMode, ApprovalRequest, Approver, ByFunction, Decision};
 use crate::plane::user_input::InputHandler;
 
@@ -164,6 +165,92 @@ impl<T, C> Start<T, C> {
     pub fn limits(mut self, limits: Limits) -> Self {
         self.root.settings.limits = Some(limits);
         self
+    }
+
+    /// Records the effects of this run in a journal of its own, in place of the [runtime's](super::super::RuntimeBuilder::journal).
+    ///
+    /// One journal holds one run: to resume it, perhaps in another process, start an equal call with that journal. The
+    /// result of a finished run is returned again, and nothing runs. A run [under](Self::under) another is recorded in
+    /// the journal of that run instead.
+    ///
+    /// The id of the run is unknown until it starts, since a resumed run keeps its id; call this before
+    /// [`handle`](Self::handle).
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use llm_do::prelude::*;
+    /// use llm_do::journal::MemoryJournal;
+    ///
+    /// /// Draws a number.
+    /// #[entry]
+    /// async fn draw(ctx: &CallContext) -> Result<u128> {
+    ///     Ok(ctx.effect("draw", (), async { Ok(std::time::UNIX_EPOCH.elapsed()?.as_nanos()) }).await?)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let runtime = Runtime::builder().build()?;
+    /// let journal = MemoryJournal::new();
+    /// let drawn = runtime.start(draw {}).journal(journal.clone()).await?;
+    /// assert_eq!(runtime.start(draw {}).journal(journal.replayed()).await?, drawn);
+    /// assert_ne!(runtime.start(draw {}).journal(MemoryJournal::new()).await?, drawn);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn journal(self, journal: impl Journal) -> Self {
+        self.shared_journal(Arc::new(journal))
+    }
+
+    /// Records the effects of this run in a journal that the program also keeps; see [`journal`](Self::journal).
+    pub fn shared_journal(mut self, journal: Arc<dyn Journal>) -> Self {
+        self.root.settings.journal = Some(journal);
+        if self.root.under.is_none() {
+            // Handles that exist already are right unless the journal has the run.
+            let known = self.root.id.get().cloned();
+            self.root.settings.id = self.root.settings.id.or(known);
+            self.set_id(OnceLock::new());
+        }
+        self
+    }
+
+    /// Sets the id of the run, such as one that a service has given it. Default: a new UUID of version 7.
+    ///
+    /// A run that is resumed from a journal keeps the id that is recorded there, and a run [under](Self::under) another
+    /// has the id of that run. The id of each run must be unique.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use llm_do::prelude::*;
+    ///
+    /// /// Greets a person.
+    /// #[entry]
+    /// async fn greet(ctx: &CallContext, name: String) -> String {
+    ///     format!("Hello, {name}!")
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let runtime = Runtime::builder().build()?;
+    /// let start = runtime.start(greet { name: "Ann".into() }).with_id("order-17");
+    /// assert_eq!(start.id(), Some("order-17"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with_id(mut self, id: impl Into<Arc<str>>) -> Self {
+        let id = id.into();
+        if self.root.under.is_none() && self.root.id.get().is_some() {
+            self.set_id(OnceLock::from(Arc::clone(&id)));
+        }
+        self.root.settings.id = Some(id);
+        self
+    }
+
+    fn set_id(&mut self, id: OnceLock<Arc<str>>) {
+        let id = Arc::new(id);
+        self.handle.id = Arc::clone(&id);
+        self.root.id = id;
     }
 
     /// Sets the folder that this run reads files of prompts from, replacing the runtime's.

@@ -1,0 +1,69 @@
+//! Errors of a database.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use rusqlite::ErrorCode;
+
+/// The error of a database. Cloned for each of the writes that failed together.
+#[derive(Clone, Debug, thiserror::Error)]
+pub(crate) enum DatabaseError {
+    /// SQLite failed.
+    #[error("cannot read or write the database `{}`", path.display())]
+    Sqlite { path: Arc<Path>, source: Arc<rusqlite::Error> },
+
+    /// The file cannot be created or read.
+    #[error("cannot open the database `{}`", path.display())]
+    Io { path: Arc<Path>, source: Arc<io::Error> },
+
+    /// The file is not a database of this crate and version. It was not changed.
+    #[error("cannot open `{}` as a database: {message}", path.display())]
+    Refused { path: Arc<Path>, message: String },
+
+    /// A change or a read panicked.
+    #[error("a change or a read of the database `{}` panicked", path.display())]
+    Panicked { path: Arc<Path> },
+}
+
+impl DatabaseError {
+    pub(super) fn sqlite(path: &Arc<Path>, source: impl Into<Arc<rusqlite::Error>>) -> Self {
+        Self::Sqlite { path: Arc::clone(path), source: source.into() }
+    }
+
+    pub(super) fn io(path: &Arc<Path>, source: io::Error) -> Self {
+        Self::Io { path: Arc::clone(path), source: Arc::new(source) }
+    }
+
+    pub(super) fn refused(path: &Arc<Path>, message: String) -> Self {
+        Self::Refused { path: Arc::clone(path), message }
+    }
+
+    /// Returns the path of the file.
+    pub(crate) fn path(&self) -> &Path {
+        let (Self::Sqlite { path, .. } | Self::Io { path, .. } | Self::Refused { path, .. } | Self::Panicked { path }) =
+            self;
+        path
+    }
+
+    /// Returns the error as one of input and output, without the path.
+    pub(crate) fn into_io(self) -> io::Error {
+        match self {
+            Self::Sqlite { source, .. } => io::Error::new(kind(&source), source),
+            Self::Io { source, .. } => io::Error::new(source.kind(), source),
+            Self::Refused { message, .. } => io::Error::new(io::ErrorKind::InvalidData, message),
+            Self::Panicked { .. } => io::Error::other("a change or a read of the database panicked"),
+        }
+    }
+}
+
+fn kind(error: &rusqlite::Error) -> io::ErrorKind {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => io::ErrorKind::StorageFull,
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => io::ErrorKind::ResourceBusy,
+        Some(ErrorCode::PermissionDenied) => io::ErrorKind::PermissionDenied,
+        Some(ErrorCode::ReadOnly) => io::ErrorKind::ReadOnlyFilesystem,
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => io::ErrorKind::InvalidData,
+        _ => io::ErrorKind::Other,
+    }
+}

@@ -1,0 +1,185 @@
+//! The thread that writes: all changes that wait are made in one transaction, each in a savepoint of its own.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::DatabaseError;
+
+/// The maximum number of changes in a transaction, so that the first is committed soon.
+const MAX_TOGETHER: usize = 1_000;
+/// How many pages are given back at a time, so that writes wait for a short time only.
+const PAGES_AT_ONCE: u32 = 1_000;
+
+/// A handle of the writer's thread. Dropping it waits until all queued changes are committed.
+pub(super) struct Writer {
+    path: Arc<Path>,
+    queue: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+enum Job {
+    Change(Box<dyn QueuedChange>),
+    Shrink(Box<dyn FnOnce(Result<(), DatabaseError>) + Send>),
+}
+
+/// A change, and who waits for it.
+trait QueuedChange: Send {
+    /// Makes the change, and keeps its result.
+    fn make(&mut self, transaction: &Transaction<'_>) -> Result<(), DatabaseError>;
+
+    /// Passes the result on, or the error of the commit.
+    fn finish(self: Box<Self>, committed: Result<(), DatabaseError>);
+}
+
+struct Change<F, T, D> {
+    path: Arc<Path>,
+    make: Option<F>,
+    outcome: Option<Result<T, DatabaseError>>,
+    then: D,
+}
+
+impl<T, F, D> QueuedChange for Change<F, T, D>
+where
+    T: Send,
+    F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send,
+    D: FnOnce(Result<T, DatabaseError>) + Send,
+{
+    fn make(&mut self, transaction: &Transaction<'_>) -> Result<(), DatabaseError> {
+        let Some(make) = self.make.take() else { return Ok(()) };
+        let outcome = match catch_unwind(AssertUnwindSafe(|| make(transaction))) {
+            Ok(outcome) => outcome.map_err(|source| DatabaseError::sqlite(&self.path, source)),
+            Err(_) => Err(DatabaseError::Panicked { path: Arc::clone(&self.path) }),
+        };
+        let result = outcome.as_ref().map(drop).map_err(Clone::clone);
+        self.outcome = Some(outcome);
+        result
+    }
+
+    fn finish(self: Box<Self>, committed: Result<(), DatabaseError>) {
+        let Self { path, outcome, then, .. } = *self;
+        let outcome = match (committed, outcome) {
+            (Ok(()), Some(outcome)) => outcome,
+            (Ok(()), None) => Err(DatabaseError::Panicked { path }),
+            (Err(error), _) => Err(error),
+        };
+        then(outcome);
+    }
+}
+
+impl Writer {
+    /// Starts the thread.
+    pub(super) fn spawn(path: &Arc<Path>, connection: Connection) -> io::Result<Self> {
+        let (queue, jobs) = channel();
+        let thread_path = Arc::clone(path);
+        let thread = std::thread::Builder::new().name("llm-do-database".to_owned());
+        let thread = thread.spawn(move || run(&thread_path, connection, &jobs))?;
+        Ok(Self { path: Arc::clone(path), queue: Some(queue), thread: Some(thread) })
+    }
+
+    /// Queues a change; `then` gets its result once it is committed.
+    pub(super) fn write<T, F, D>(&self, change: F, then: D)
+    where
+        T: Send + 'static,
+        F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+        D: FnOnce(Result<T, DatabaseError>) + Send + 'static,
+    {
+        let change = Change { path: Arc::clone(&self.path), make: Some(change), outcome: None, then };
+        self.send(Job::Change(Box::new(change)));
+    }
+
+    /// Queues giving back the space of deleted rows.
+    pub(super) fn shrink(&self, then: impl FnOnce(Result<(), DatabaseError>) + Send + 'static) {
+        self.send(Job::Shrink(Box::new(then)));
+    }
+
+    /// If the thread has stopped, the job is dropped, and its caller gets an error.
+    fn send(&self, job: Job) {
+        if let Some(queue) = &self.queue {
+            drop(queue.send(job));
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.queue = None;
+        if let Some(thread) = self.thread.take()
+            // The last handle may be dropped by what the thread calls.
+            && thread.thread().id() != std::thread::current().id()
+        {
+            drop(thread.join());
+        }
+    }
+}
+
+fn run(path: &Arc<Path>, mut connection: Connection, jobs: &Receiver<Job>) {
+    while let Ok(first) = jobs.recv() {
+        let (mut changes, mut shrinks) = (Vec::new(), Vec::new());
+        for job in std::iter::once(first).chain(jobs.try_iter()).take(MAX_TOGETHER) {
+            match job {
+                Job::Change(change) => changes.push(change),
+                Job::Shrink(then) => shrinks.push(then),
+            }
+        }
+        if !changes.is_empty() {
+            let committed = commit(path, &mut connection, &mut changes);
+            for change in changes {
+                let finish = AssertUnwindSafe(|| change.finish(committed.clone()));
+                // A panic there is not one of the database.
+                drop(catch_unwind(finish));
+            }
+        }
+        if !shrinks.is_empty() {
+            let result = shrink(&connection).map_err(|source| DatabaseError::sqlite(path, source));
+            for then in shrinks {
+                then(result.clone());
+            }
+        }
+    }
+}
+
+/// Makes all changes in one transaction. A failed change is undone alone; if SQLite itself ends the
+/// transaction or cannot commit it, none is.
+fn commit(
+    path: &Arc<Path>,
+    connection: &mut Connection,
+    changes: &mut [Box<dyn QueuedChange>],
+) -> Result<(), DatabaseError> {
+    let failed = |source| DatabaseError::sqlite(path, source);
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    for change in changes {
+        execute(&transaction, "SAVEPOINT change").map_err(failed)?;
+        if let Err(error) = change.make(&transaction) {
+            if transaction.is_autocommit() {
+                return Err(error);
+            }
+            execute(&transaction, "ROLLBACK TO change").map_err(failed)?;
+        }
+        execute(&transaction, "RELEASE change").map_err(failed)?;
+    }
+    // If it fails, the transaction is rolled back when it is dropped.
+    transaction.commit().map_err(failed)
+}
+
+fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.execute([]).map(drop)
+}
+
+/// Gives back the pages without rows, and copies the log to the file, which then has its final size.
+fn shrink(connection: &Connection) -> rusqlite::Result<()> {
+    loop {
+        let before: u32 = connection.pragma_query_value(None, "freelist_count", |row| row.get(0))?;
+        connection.execute_batch(&format!("PRAGMA incremental_vacuum({PAGES_AT_ONCE})"))?;
+        let after: u32 = connection.pragma_query_value(None, "freelist_count", |row| row.get(0))?;
+        if after == 0 || after >= before {
+            break;
+        }
+    }
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+}

@@ -1,0 +1,121 @@
+//! The steps of a run that are in flight: whether the run only waits, and for how long.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::watch;
+
+use super::super::{StepKind, StepSpec};
+
+/// The steps of a run that are in flight.
+#[derive(Debug, Default)]
+pub(super) struct InFlight(watch::Sender<Steps>);
+
+#[derive(Debug, Default)]
+struct Steps {
+    /// The number of steps that do something themselves.
+    work: usize,
+    /// The decisions, answers and times that are waited for, by key; times once they are recorded.
+    waits: HashMap<Arc<str>, Option<Timestamp>>,
+    /// The calls with steps of their own, by the key that is the parent of these steps.
+    calls: HashSet<Arc<str>>,
+    /// The number of steps in flight by the key of the call that contains them.
+    inside: HashMap<Arc<str>, usize>,
+}
+
+/// What a step is to the run that makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Activity {
+    Work,
+    Wait,
+    /// A call with steps of its own, which decide.
+    Call,
+}
+
+/// A guard: the step counts as in flight until this is dropped.
+#[derive(Debug)]
+pub(super) struct StepInFlight<'a> {
+    steps: &'a watch::Sender<Steps>,
+    activity: Activity,
+    key: Arc<str>,
+    parent: Arc<str>,
+}
+
+impl InFlight {
+    pub(super) fn begin(&self, step: &StepSpec, activity: Activity) -> StepInFlight<'_> {
+        // The result of a run is recorded by a step that contains the whole run.
+        let (activity, key) = match step.kind {
+            StepKind::Result => (Activity::Call, step.call().into()),
+            _ => (activity, Arc::clone(&step.key)),
+        };
+        let guard = StepInFlight { steps: &self.0, activity, key, parent: Arc::clone(&step.parent) };
+        self.0.send_modify(|steps| steps.begin(&guard));
+        guard
+    }
+
+    /// Waits until the run has only waited for `quiet`; returns when the first of its timers ends, if it has one.
+    ///
+    /// Code between two steps is not seen, so it must take less than `quiet`.
+    pub(super) async fn only_waits(&self, quiet: Duration) -> Option<Timestamp> {
+        let mut steps = self.0.subscribe();
+        loop {
+            if steps.borrow_and_update().is_only_waiting() {
+                if tokio::time::timeout(quiet, steps.changed()).await.is_err() {
+                    return steps.borrow().waits.values().flatten().min().copied();
+                }
+            } else if steps.changed().await.is_err() {
+                // Unreachable: the sender is borrowed.
+                return None;
+            }
+        }
+    }
+}
+
+impl Steps {
+    fn begin(&mut self, step: &StepInFlight<'_>) {
+        *self.inside.entry(Arc::clone(&step.parent)).or_default() += 1;
+        match step.activity {
+            Activity::Work => self.work += 1,
+            Activity::Wait => drop(self.waits.insert(Arc::clone(&step.key), None)),
+            Activity::Call => drop(self.calls.insert(Arc::clone(&step.key))),
+        }
+    }
+
+    fn end(&mut self, step: &StepInFlight<'_>) {
+        if let Some(inside) = self.inside.get_mut(&step.parent) {
+            *inside -= 1;
+            if *inside == 0 {
+                self.inside.remove(&step.parent);
+            }
+        }
+        match step.activity {
+            Activity::Work => self.work -= 1,
+            Activity::Wait => drop(self.waits.remove(&step.key)),
+            Activity::Call => drop(self.calls.remove(&step.key)),
+        }
+    }
+
+    /// A call without a step in flight runs code of its own.
+    fn is_only_waiting(&self) -> bool {
+        self.work == 0 && !self.waits.is_empty() && self.calls.iter().all(|call| self.inside.contains_key(call))
+    }
+}
+
+impl StepInFlight<'_> {
+    /// Sets when the wait ends.
+    pub(super) fn wait_until(&self, time: Timestamp) {
+        self.steps.send_modify(|steps| {
+            if let Some(wait) = steps.waits.get_mut(&self.key) {
+                *wait = Some(time);
+            }
+        });
+    }
+}
+
+impl Drop for StepInFlight<'_> {
+    fn drop(&mut self) {
+        self.steps.send_modify(|steps| steps.end(self));
+    }
+}

@@ -1,0 +1,72 @@
+//! Claims of runs: one process has a run at a time, and what another wrote late is refused.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Transaction};
+
+/// The right to write to a run, as long as no other process claims the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fence {
+    /// The number of the run in the file.
+    pub(crate) run: i64,
+    /// The number of the claim.
+    pub(crate) number: i64,
+}
+
+/// The answer to a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Claim {
+    Granted(Fence),
+    /// Another owner has the run until this time, unless it renews the lease.
+    Held(Timestamp),
+}
+
+impl Fence {
+    /// Returns whether no other process has claimed the run since.
+    pub(crate) fn holds(self, connection: &Connection) -> rusqlite::Result<bool> {
+        let sql = "SELECT 1 FROM journal_runs WHERE run = ?1 AND fence = ?2";
+        connection.prepare_cached(sql)?.exists((self.run, self.number))
+    }
+
+    /// Extends the lease until a time, if it ends earlier; returns false if another process has claimed the run.
+    pub(crate) fn renew(self, transaction: &Transaction<'_>, until: Timestamp) -> rusqlite::Result<bool> {
+        let sql = "UPDATE journal_runs SET expires = max(coalesce(expires, 0), ?3) WHERE run = ?1 AND fence = ?2";
+        let parameters = (self.run, self.number, until.as_millisecond());
+        Ok(transaction.prepare_cached(sql)?.execute(parameters)? > 0)
+    }
+
+    /// Ends the claim: any process may claim the run, and this one can no longer write to it.
+    pub(crate) fn release(self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+        let sql =
+            "UPDATE journal_runs SET owner = NULL, expires = NULL, fence = fence + 1 WHERE run = ?1 AND fence = ?2";
+        transaction.prepare_cached(sql)?.execute((self.run, self.number)).map(drop)
+    }
+}
+
+/// Claims a run for `owner` until a time, unless another owner has it; the run is created if it is new.
+///
+/// Without a time, the run is claimed until any other process claims it.
+pub(crate) fn claim(
+    transaction: &Transaction<'_>,
+    id: &str,
+    owner: Option<&str>,
+    now: Timestamp,
+    until: Option<Timestamp>,
+) -> rusqlite::Result<Claim> {
+    let sql = "SELECT expires FROM journal_runs WHERE id = ?1 AND expires > ?2 AND owner IS NOT ?3";
+    let mut statement = transaction.prepare_cached(sql)?;
+    let held = statement.query_row((id, now.as_millisecond(), owner), |row| row.get::<_, i64>(0)).optional()?;
+    if let Some(until) = held {
+        return Ok(Claim::Held(Timestamp::from_millisecond(until).unwrap_or(Timestamp::MAX)));
+    }
+    let sql = "INSERT INTO journal_runs (id, fence, owner, expires) VALUES (?1, 1, ?2, ?3) \
+               ON CONFLICT (id) DO UPDATE SET fence = fence + 1, owner = ?2, expires = ?3 RETURNING run, fence";
+    let mut statement = transaction.prepare_cached(sql)?;
+    let parameters = (id, owner, until.map(Timestamp::as_millisecond));
+    statement.query_row(parameters, |row| Ok(Claim::Granted(Fence { run: row.get(0)?, number: row.get(1)? })))
+}
+
+/// Extends all leases of an owner that end before a time; returns their number.
+pub(crate) fn renew_all(transaction: &Transaction<'_>, owner: &str, until: Timestamp) -> rusqlite::Result<usize> {
+    let sql = "UPDATE journal_runs SET expires = ?2 WHERE owner = ?1 AND expires < ?2";
+    transaction.prepare_cached(sql)?.execute((owner, until.as_millisecond()))
+}

@@ -1,0 +1,259 @@
+//! The tables of the journal, and the statements on them.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension, Row, Transaction};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::super::replay::Replay;
+use super::super::{Record, StepKind, key};
+use super::head::{Names, RecordHead};
+use super::lease::Fence;
+use crate::observe::database::Component;
+
+/// Never change a migration that is released.
+pub(super) const TABLES: Component = Component {
+    name: "journal",
+    migrations: &["
+    -- The numbers of deleted runs are not used again: a process that was stalled must not write to another run.
+    CREATE TABLE journal_runs (
+        run INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        -- Grows whenever a process claims the run; a write states the number that its process got.
+        fence INTEGER NOT NULL,
+        -- Who has the run, and until when, in milliseconds since 1970.
+        owner TEXT,
+        expires INTEGER,
+        -- When the result was recorded, in milliseconds since 1970.
+        ended INTEGER,
+        -- Whether only the result is kept.
+        reduced INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE INDEX journal_runs_ended ON journal_runs (ended) WHERE ended IS NOT NULL;
+    CREATE INDEX journal_runs_owner ON journal_runs (owner) WHERE owner IS NOT NULL;
+    -- In the order in which the steps ended. A row of the kind `forget` has the keys whose records before it are forgotten.
+    CREATE TABLE journal_records (
+        record INTEGER PRIMARY KEY,
+        run INTEGER NOT NULL,
+        key TEXT NOT NULL,
+        -- Of the key, which is long: the index is small, and the records of a run are in few of its pages.
+        hash INTEGER NOT NULL,
+        -- 0, or the number of the record if it is forgotten, so that its key may be recorded again.
+        forgotten INTEGER NOT NULL DEFAULT 0,
+        kind TEXT NOT NULL,
+        name TEXT NOT NULL,
+        parent TEXT NOT NULL,
+        place INTEGER NOT NULL,
+        overlapped INTEGER NOT NULL,
+        begun INTEGER,
+        callers TEXT,
+        digest INTEGER NOT NULL,
+        -- In nanoseconds since 1970.
+        time INTEGER NOT NULL,
+        -- Last, since they are long: what is before them is read without them.
+        input TEXT NOT NULL,
+        value TEXT NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX journal_records_key ON journal_records (run, hash, forgotten);
+    "],
+};
+
+/// The name of the rows that forget records.
+const FORGET: &str = "forget";
+
+const INSERT: &str = "INSERT INTO journal_records \
+    (run, key, kind, name, parent, place, overlapped, begun, callers, digest, time, input, value, hash) \
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?15 \
+    WHERE EXISTS (SELECT 1 FROM journal_runs WHERE run = ?1 AND fence = ?14) \
+    ON CONFLICT (run, hash, forgotten) DO NOTHING RETURNING record";
+
+/// A record as it is written.
+pub(super) struct RecordRow {
+    record: Record,
+    digest: u64,
+    callers: Option<String>,
+    input: String,
+    value: String,
+}
+
+/// What became of a record.
+pub(super) enum Written {
+    /// It was added under this number.
+    New(i64),
+    /// Another with this outcome was recorded under its key in the meantime.
+    Earlier(String),
+    /// Another process has the run.
+    TakenOver,
+}
+
+impl RecordRow {
+    /// Returns the row of a record, and its outcome.
+    pub(super) fn new(mut record: Record) -> serde_json::Result<(Self, Value)> {
+        let callers = (!record.callers.is_empty()).then(|| serde_json::to_string(&record.callers)).transpose()?;
+        let (input, text) = (serde_json::to_string(&record.input)?, serde_json::to_string(&record.value)?);
+        let value = record.value.take();
+        Ok((Self { digest: key::hash(&record.input), record, callers, input, value: text }, value))
+    }
+
+    /// Returns what is kept in memory of the record; it has no number yet.
+    pub(super) fn head(&self) -> RecordHead {
+        RecordHead::new(0, &self.record, self.digest)
+    }
+
+    /// Adds the record, unless another process has the run, or the key is recorded.
+    pub(super) fn insert(&self, transaction: &Transaction<'_>, fence: Fence) -> rusqlite::Result<Written> {
+        let Self { record, digest, callers, input, value } = self;
+        let parameters = rusqlite::params![
+            fence.run,
+            record.key,
+            record.kind.as_str(),
+            record.name,
+            record.parent,
+            record.place,
+            record.overlapped,
+            record.begun,
+            callers,
+            digest.cast_signed(),
+            nanoseconds(record.time),
+            input,
+            value,
+            fence.number,
+            hash(&record.key),
+        ];
+        let added = transaction.prepare_cached(INSERT)?.query_row(parameters, |row| row.get(0)).optional()?;
+        if let Some(added) = added {
+            if record.kind == StepKind::Result {
+                set_ended(transaction, fence, Some(record.time))?;
+            }
+            return Ok(Written::New(added));
+        }
+        if !fence.holds(transaction)? {
+            return Ok(Written::TakenOver);
+        }
+        let sql = "SELECT value FROM journal_records WHERE run = ?1 AND hash = ?2 AND forgotten = 0 AND key = ?3";
+        transaction.query_row(sql, (fence.run, hash(&record.key), &record.key), |row| row.get(0)).map(Written::Earlier)
+    }
+}
+
+/// Forgets the records of these keys; returns false if another process has the run.
+pub(super) fn forget(transaction: &Transaction<'_>, fence: Fence, keys: &[Arc<str>]) -> rusqlite::Result<bool> {
+    if !fence.holds(transaction)? {
+        return Ok(false);
+    }
+    let sql = "UPDATE journal_records SET forgotten = record, input = 'null', value = 'null' \
+               WHERE run = ?1 AND hash = ?2 AND forgotten = 0 AND key = ?3 RETURNING kind = 'result'";
+    let mut statement = transaction.prepare_cached(sql)?;
+    for key in keys {
+        let is_result = statement.query_row((fence.run, hash(key), key), |row| row.get(0)).optional()?;
+        if is_result == Some(true) {
+            set_ended(transaction, fence, None)?;
+        }
+    }
+    let sql = "INSERT INTO journal_records \
+        (run, key, hash, forgotten, kind, name, parent, place, overlapped, digest, time, input, value) \
+        SELECT ?1, '', 0, coalesce(max(record), 0) + 1, ?2, '', '', 0, 0, 0, ?3, 'null', ?4 FROM journal_records";
+    let now = nanoseconds(Timestamp::now());
+    transaction.execute(sql, (fence.run, FORGET, now, json_text(keys)?))?;
+    Ok(true)
+}
+
+fn set_ended(transaction: &Transaction<'_>, fence: Fence, ended: Option<Timestamp>) -> rusqlite::Result<()> {
+    let sql = "UPDATE journal_runs SET ended = ?2 WHERE run = ?1";
+    transaction.prepare_cached(sql)?.execute((fence.run, ended.map(Timestamp::as_millisecond))).map(drop)
+}
+
+const LOAD: &str = "SELECT record, key, parent, name, kind, place, overlapped, begun, callers, digest, \
+    CASE kind WHEN 'forget' THEN value END FROM journal_records WHERE run = ?1 ORDER BY record";
+
+/// Loads what is kept in memory of the records of a run.
+pub(super) fn load(connection: &Connection, run: i64) -> rusqlite::Result<Replay<RecordHead>> {
+    let (mut replay, mut names) = (Replay::default(), Names::default());
+    let mut statement = connection.prepare_cached(LOAD)?;
+    let mut rows = statement.query([run])?;
+    while let Some(row) = rows.next()? {
+        match row.get_ref(10)?.as_str_or_null()? {
+            Some(forgotten) => replay.forget(&parse::<Vec<Arc<str>>>(forgotten, 10)?),
+            None => drop(replay.load(head(row, &mut names)?)),
+        }
+    }
+    Ok(replay)
+}
+
+fn head(row: &Row<'_>, names: &mut Names) -> rusqlite::Result<RecordHead> {
+    let text = |index| row.get_ref(index)?.as_str().map_err(rusqlite::Error::from);
+    Ok(RecordHead {
+        record: row.get(0)?,
+        key: text(1)?.into(),
+        parent: names.shared(text(2)?),
+        name: names.shared(text(3)?),
+        kind: kind(text(4)?, 4)?,
+        place: row.get(5)?,
+        overlapped: row.get(6)?,
+        begun: row.get(7)?,
+        callers: row.get_ref(8)?.as_str_or_null()?.map_or(Ok(Vec::new()), |callers| parse(callers, 8))?,
+        digest: row.get::<_, i64>(9)?.cast_unsigned(),
+    })
+}
+
+/// Reads the outcome of a record, as JSON.
+pub(super) fn value(connection: &Connection, record: i64) -> rusqlite::Result<String> {
+    let sql = "SELECT value FROM journal_records WHERE record = ?1";
+    connection.prepare_cached(sql)?.query_row([record], |row| row.get(0))
+}
+
+const RECORDS: &str = "SELECT key, parent, name, kind, place, overlapped, begun, callers, time, input, value \
+    FROM journal_records JOIN journal_runs USING (run) \
+    WHERE id = ?1 AND forgotten = 0 ORDER BY record";
+
+/// Reads the records of a run that are not forgotten.
+pub(super) fn records(connection: &Connection, id: &str) -> rusqlite::Result<Vec<Record>> {
+    let mut statement = connection.prepare_cached(RECORDS)?;
+    statement.query_map([id], record)?.collect()
+}
+
+fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
+    let text = |index| row.get_ref(index)?.as_str().map_err(rusqlite::Error::from);
+    Ok(Record {
+        key: text(0)?.into(),
+        parent: text(1)?.into(),
+        name: text(2)?.into(),
+        kind: kind(text(3)?, 3)?,
+        place: row.get(4)?,
+        overlapped: row.get(5)?,
+        begun: row.get(6)?,
+        callers: row.get_ref(7)?.as_str_or_null()?.map_or(Ok(Vec::new()), |callers| parse(callers, 7))?,
+        time: Timestamp::from_nanosecond(row.get::<_, i64>(8)?.into()).map_err(|error| invalid(8, error))?,
+        input: Arc::new(parse(text(9)?, 9)?),
+        value: parse(text(10)?, 10)?,
+    })
+}
+
+/// Returns the hash of a key as SQLite's integers are.
+fn hash(key: &str) -> i64 {
+    key::hash_text(key).cast_signed()
+}
+
+/// Saturates in the year 2262.
+fn nanoseconds(time: Timestamp) -> i64 {
+    i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX)
+}
+
+fn kind(name: &str, column: usize) -> rusqlite::Result<StepKind> {
+    serde_json::from_value(Value::from(name)).map_err(|error| invalid(column, error))
+}
+
+fn parse<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> {
+    serde_json::from_str(text).map_err(|error| invalid(column, error))
+}
+
+fn invalid(column: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
+}
+
+fn json_text(value: impl Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(&value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+}

@@ -1,0 +1,150 @@
+//! Whether a run only waits, so that it may be dropped.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::super::{Journal, JournalError, StepFuture, StepKind, StepSpec};
+use super::{SqliteJournal, SqliteRun};
+
+const QUIET: Duration = Duration::from_millis(30);
+
+type Made = JoinHandle<Result<Value, JournalError>>;
+
+async fn run() -> (tempfile::TempDir, SqliteRun) {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(folder.path().join("runs.db")).unwrap().with_clock(Timestamp::UNIX_EPOCH);
+    (folder, journal.run("r").await.unwrap())
+}
+
+fn step(parent: &str, kind: StepKind, name: &str) -> StepSpec {
+    StepSpec::new(parent, 0, kind, name, json!(name))
+}
+
+fn pending() -> StepFuture {
+    Box::pin(std::future::pending())
+}
+
+/// Asks a person, in another task.
+fn ask(run: &SqliteRun, parent: &str) -> Made {
+    let (run, question) = (run.clone(), step(parent, StepKind::Input, "ask"));
+    tokio::spawn(async move { run.promise(question, pending()).await })
+}
+
+async fn stop(made: Made) {
+    made.abort();
+    assert!(made.await.is_err());
+}
+
+async fn only_waits(run: &SqliteRun) -> bool {
+    timeout(QUIET * 4, run.only_waits(QUIET)).await.is_ok()
+}
+
+#[tokio::test]
+async fn a_run_that_asks_a_person_only_waits_unless_it_also_works() {
+    let (_folder, run) = run().await;
+    assert!(!only_waits(&run).await, "nothing is in flight, so code runs");
+    let asked = ask(&run, "main");
+    assert!(only_waits(&run).await);
+    let working = run.clone();
+    let work = tokio::spawn(async move { working.step(step("main", StepKind::Model, "model"), pending()).await });
+    tokio::task::yield_now().await;
+    assert!(!only_waits(&run).await);
+    stop(work).await;
+    assert!(only_waits(&run).await);
+    stop(asked).await;
+    assert!(!only_waits(&run).await);
+}
+
+#[tokio::test]
+async fn a_call_without_a_step_in_flight_runs_code_of_its_own() {
+    let (_folder, run) = run().await;
+    let _asked = ask(&run, "main");
+    let (calling, call) = (run.clone(), step("main", StepKind::Call, "deploy"));
+    let inside = call.key.clone();
+    let _call = tokio::spawn(async move { calling.call(call, pending()).await });
+    tokio::task::yield_now().await;
+    assert!(!only_waits(&run).await);
+    let _inner = ask(&run, &inside);
+    assert!(only_waits(&run).await);
+}
+
+#[tokio::test]
+async fn the_step_of_the_result_contains_the_run() {
+    let (_folder, run) = run().await;
+    let main = step("", StepKind::Run, "main");
+    let (recording, result) = (run.clone(), main.within(StepKind::Result, "result"));
+    let _result = tokio::spawn(async move { recording.step(result, pending()).await });
+    tokio::task::yield_now().await;
+    assert!(!only_waits(&run).await);
+    let _asked = ask(&run, &main.key);
+    assert!(only_waits(&run).await);
+}
+
+#[tokio::test]
+async fn the_time_of_the_first_timer_is_known_to_those_who_drop_the_run() {
+    let (_folder, run) = run().await;
+    let sleep = |name, seconds| {
+        let step = step("main", StepKind::Sleep, name);
+        step.overlap();
+        run.sleep(step, Duration::from_secs(seconds))
+    };
+    let wake = tokio::select! {
+        _ = sleep("far", 60) => panic!("a sleep ended"),
+        _ = sleep("near", 20) => panic!("a sleep ended"),
+        wake = run.only_waits(QUIET) => wake,
+    };
+    assert_eq!(wake, Some(Timestamp::from_second(20).unwrap()));
+}
+
+#[tokio::test]
+async fn a_run_that_is_about_to_make_a_step_does_not_only_wait() {
+    let (_folder, run) = run().await;
+    let _asked = ask(&run, "main");
+    let working = run.clone();
+    let work = async move {
+        for place in 0..20 {
+            tokio::time::sleep(QUIET / 3).await;
+            let step = StepSpec::new("main", place, StepKind::Tool, "work", json!(place));
+            step.overlap();
+            working.step(step, Box::pin(async { Ok(Value::Null) })).await.unwrap();
+        }
+    };
+    tokio::select! {
+        biased;
+        () = work => {}
+        _ = run.only_waits(QUIET) => panic!("the run is between two steps"),
+    }
+}
+
+/// Limits the size of the file, or returns its present size, in pages.
+async fn set_max_pages(run: &SqliteRun, pages: u32) -> u32 {
+    let limit = move |transaction: &rusqlite::Transaction<'_>| {
+        transaction.pragma_update_and_check(None, "max_page_count", pages, |row| row.get(0))
+    };
+    run.0.journal.database.write(limit).await.unwrap()
+}
+
+#[tokio::test]
+async fn on_a_full_disk_steps_fail_and_are_made_again_once_there_is_space() {
+    let (_folder, run) = run().await;
+    let small = step("main", StepKind::Tool, "small");
+    run.step(small.clone(), Box::pin(async { Ok(json!(1)) })).await.unwrap();
+    let used = set_max_pages(&run, 1).await;
+    let large = StepSpec::new("main", 1, StepKind::Tool, "large", json!(2));
+    let make = || run.step(large.clone(), Box::pin(async { Ok(json!("x".repeat(100_000))) }));
+    let error = make().await.unwrap_err();
+    let is_full = |source: &std::io::Error| source.kind() == std::io::ErrorKind::StorageFull;
+    assert!(matches!(&error, JournalError::Io { source, .. } if is_full(source)), "{error:?}");
+    assert!(!run.is_recorded(&large.key));
+
+    set_max_pages(&run, used + 100).await;
+    make().await.unwrap();
+    let again = run.0.journal.run("r").await.unwrap();
+    for recorded in [small, large] {
+        again.step(recorded, pending()).await.unwrap();
+    }
+}
