@@ -202,8 +202,9 @@ pub mod event {
     #[cfg(feature = "tracing")]
     pub use crate::observe::event::TracingSink;
     pub use crate::observe::event::{
-        Callback, Caller, ChannelSink, Delivery, Delta, Event, EventKind, EventPart, EventReceiver, EventSink,
-        FileInfo, GuardAction, GuardHook, ItemKind, JsonLines, Outcome, Terminal, Verbosity, event_channel,
+        ByDigest, Callback, Caller, ChannelSink, ContentFile, ContentMessage, ContentResult, Delivery, Delta, Event,
+        EventKind, EventPart, EventReceiver, EventSink, FileInfo, GuardAction, GuardHook, ItemKind, JsonLines, Outcome,
+        RequestContent, Terminal, Verbosity, event_channel,
     };
 }
 

@@ -3,6 +3,7 @@
 
 mod chat;
 mod compaction;
+mod content;
 mod events;
 mod journal;
 mod money;

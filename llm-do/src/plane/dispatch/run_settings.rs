@@ -31,6 +31,8 @@ pub(crate) struct RunSettings {
     pub(crate) gates_root: bool,
     /// Whether the root call, of a worker, returns its prompt instead of asking its model.
     pub(crate) renders_only: bool,
+    /// Whether events have the content of requests.
+    pub(crate) content: Option<bool>,
 }
 
 impl RunSettings {
@@ -72,6 +74,12 @@ impl Run {
         let outer = || self.outer.as_ref().and_then(|outer| outer.run_input_handler());
         let own = || self.plane.config.input_handler.as_ref();
         self.settings.input_handler.as_ref().or_else(outer).or_else(own)
+    }
+
+    /// Returns whether events have the content of requests.
+    pub(super) fn has_content(&self) -> bool {
+        let outer = || self.outer.as_ref().map(|outer| outer.has_content());
+        self.settings.content.or_else(outer).unwrap_or(self.plane.config.content)
     }
 
     /// Returns the folder below which this run reads files.
