@@ -7,3 +7,4 @@ mod remembers;
 mod stock;
 #[cfg(target_os = "linux")]
 mod terminal;
+mod trace;

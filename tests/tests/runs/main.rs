@@ -11,4 +11,5 @@ mod server_side;
 mod sinks;
 mod spent;
 mod threads;
+mod trace;
 mod under;
