@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_core::Stream;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::hint::RequestHint;
@@ -178,7 +179,7 @@ impl<'a> Request<'a> {
 }
 
 /// The description of a tool for a model.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
     /// The name: `^[A-Za-z0-9_-]{1,64}$`.
     pub name: Arc<str>,
@@ -204,7 +205,7 @@ pub enum ToolChoice<'a> {
 }
 
 /// The schema of an answer.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutputSchema {
     /// The name: `^[A-Za-z0-9_-]{1,64}$`.
     pub name: Arc<str>,

@@ -56,6 +56,7 @@
 //! | use the tools of MCP servers | `mcp::McpServer`, `RuntimeBuilder::mcp`, `mcp::using_servers` |
 //! | give a worker more tools than fit into a request | [`RuntimeBuilder::max_tools`](runtime::RuntimeBuilder::max_tools) |
 //! | observe, log, trace | [`EventSink`](event::EventSink), [`EventKind`](event::EventKind), [`JsonLines`](event::JsonLines), [`Terminal`](event::Terminal), [`event_channel`](event::event_channel) |
+//! | look at a run: its calls, requests, waits and costs, as text or as a page | `trace` |
 //! | resume an interrupted run, or replay one | [`FileJournal`](journal::FileJournal), [`MemoryJournal`](journal::MemoryJournal), [`Journal`](journal::Journal) |
 //! | keep the journals of many runs in one file | `journal::SqliteJournal`, [`Start::journal`](runtime::Start::journal) |
 //! | inspect, change or refuse calls and requests | [`Guard`](guard::Guard), [`FunctionGuard`](guard::FunctionGuard) |
@@ -98,6 +99,7 @@
 //! | `shell` | `toolsets::shell`: a tool that runs commands, in a sandbox where there is one |
 //! | `user_input` | `toolsets::user_input`: a tool with which models ask the user |
 //! | `workers` | `toolsets::workers`: tools with which models create workers |
+//! | `trace` | the module `trace`: what happened in a run, as a tree and as a page; with `cli`, the command `trace` |
 //! | `tracing` | `TracingSink`: `tracing` spans that follow OpenTelemetry's conventions for generative AI |
 //! | `chrono04`, `jiff02`, `url2`, `uuid1` | arguments and results with types of that crate and major version; the crate's feature `serde` must be enabled too |
 
@@ -159,6 +161,8 @@ pub use self::app::testing;
     feature = "workers"
 ))]
 pub use self::app::toolsets;
+#[cfg(feature = "trace")]
+pub use self::app::trace;
 pub use self::base::error::{CallError, Result};
 pub use self::base::usage::Limits;
 pub use self::declare::prompt::Prompt;
@@ -203,8 +207,9 @@ pub mod event {
     #[cfg(feature = "tracing")]
     pub use crate::observe::event::TracingSink;
     pub use crate::observe::event::{
-        Callback, Caller, ChannelSink, Delivery, Delta, Event, EventKind, EventPart, EventReceiver, EventSink,
-        FileInfo, GuardAction, GuardHook, ItemKind, JsonLines, Outcome, Terminal, Verbosity, event_channel,
+        ByDigest, Callback, Caller, ChannelSink, ContentFile, ContentMessage, ContentResult, Delivery, Delta, Event,
+        EventKind, EventPart, EventReceiver, EventSink, FileInfo, GuardAction, GuardHook, ItemKind, JsonLines, Outcome,
+        RequestContent, Terminal, Verbosity, event_channel,
     };
 }
 

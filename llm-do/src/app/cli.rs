@@ -29,6 +29,8 @@ mod run;
 mod state;
 mod terminal_user;
 mod tools;
+#[cfg(feature = "trace")]
+mod trace;
 mod trust;
 mod wait_notice;
 
@@ -144,6 +146,8 @@ impl Cli {
             Command::Man => generate::manual(),
             Command::Journal(options) => journal::list(&options),
             Command::Harden(options) => harden::harden(builder, &options),
+            #[cfg(feature = "trace")]
+            Command::Trace(options) => trace::trace(&options),
             #[cfg(feature = "local-download")]
             Command::Fetch(options) => fetch::fetch(&options),
         }

@@ -3,6 +3,7 @@
 mod buffer;
 mod callback;
 mod channel;
+mod content;
 mod detail;
 mod flush;
 mod json_lines;
@@ -25,6 +26,8 @@ use serde::{Deserialize, Serialize};
 
 pub use self::callback::Callback;
 pub use self::channel::{ChannelSink, EventReceiver, event_channel};
+pub use self::content::{ByDigest, ContentFile, ContentMessage, ContentResult, RequestContent};
+pub(crate) use self::content::{SentRequest, ShownContent};
 pub use self::detail::{
     ApprovalScope, Caller, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
 };

@@ -41,6 +41,8 @@ pub(crate) struct SessionConfig {
     /// The timeout for closing an instance.
     pub(crate) close_timeout: Duration,
     pub(crate) streaming: bool,
+    /// Whether events have the content of requests.
+    pub(crate) content: bool,
     pub(crate) return_permission_errors: bool,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) input_handler: Option<Arc<dyn InputHandler>>,
@@ -63,6 +65,7 @@ impl Default for SessionConfig {
             timeouts: HashMap::new(),
             close_timeout: CLOSE_TIMEOUT,
             streaming: false,
+            content: false,
             return_permission_errors: false,
             clock: Arc::new(SystemClock),
             input_handler: None,

@@ -38,7 +38,7 @@ use crate::base::error::CallError;
 use crate::declare::prompt::Attached;
 use crate::declare::tool::{FromReturn, ResultForm, Tool, ToolReturn, check_round_trip, from_result, to_arguments};
 use crate::declare::toolset::{Anything, Declares};
-use crate::observe::event::{Caller, EventKind};
+use crate::observe::event::{Caller, EventKind, ShownContent};
 use crate::plane::declared::{Callee, Declared};
 use crate::plane::instance::CloseTasks;
 
@@ -246,6 +246,11 @@ impl<S> CallContext<S> {
 
     pub(crate) fn frame(&self) -> &CallFrame {
         &self.scope.frame
+    }
+
+    /// Returns what the events of the run have shown of requests, if they have content.
+    pub(crate) fn shown_content(&self) -> Option<&ShownContent> {
+        self.scope.host.shown_content()
     }
 
     /// Returns whether a sink receives events.

@@ -39,7 +39,7 @@ pub use self::shadow::Shadow;
 pub(crate) use self::shadow::Shadows;
 use crate::base::error::{CallError, chain};
 use crate::declare::tool::ToolReturn;
-use crate::observe::event::{ActiveRunSinks, Caller, EventKind, EventSink, RunSinks};
+use crate::observe::event::{ActiveRunSinks, Caller, EventKind, EventSink, RunSinks, ShownContent};
 use crate::observe::journal::ChildSteps;
 use crate::plane::approval::{Approvals, RunScope};
 use crate::plane::config::SessionConfig;
@@ -83,6 +83,8 @@ pub(crate) struct Run {
     seq: Mutex<u64>,
     /// The setting warnings already reported, with the model.
     warned: Mutex<HashSet<(Arc<str>, SettingWarning)>>,
+    /// What the events have shown of requests to models.
+    shown_content: ShownContent,
     /// Shadow calls in flight.
     shadows: TaskTracker,
     close_tasks: CloseTasks,
@@ -132,6 +134,7 @@ impl Run {
             threads,
             seq: Mutex::new(0),
             warned: Mutex::default(),
+            shown_content: ShownContent::default(),
             shadows: TaskTracker::new(),
             close_tasks,
             is_resumed,

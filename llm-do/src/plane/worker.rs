@@ -1,6 +1,7 @@
 //! Runs a worker: sends requests to its model until the model returns the output.
 
 mod calls;
+mod content;
 mod guarded;
 mod output;
 mod request_usage;
@@ -18,6 +19,7 @@ use llm_do_providers::{
 };
 use serde_json::{Value, json};
 
+pub(crate) use self::content::ShownMessages;
 pub(crate) use self::output::Output;
 use self::server_side::ToolUses;
 pub(crate) use self::tool_search::ToolSearch;
@@ -58,6 +60,7 @@ pub(crate) struct WorkerRun {
     pub(crate) guards: Option<Guards>,
     /// The conversation to continue and to save, for a root call or one in a thread.
     pub(crate) conversation: Option<Arc<Conversation>>,
+    pub(crate) shown: ShownMessages,
 }
 
 /// The parts of a request that guards may change.
@@ -145,6 +148,7 @@ impl WorkerRun {
             model: response.model.clone(),
             parts: response.parts.iter().cloned().map(Into::into).collect(),
             usage: response.usage,
+            files: self.show_answer(&response),
             replayed: is_replayed,
         });
         self.ctx.emit(|| EventKind::Usage { used: self.ctx.usage() });
@@ -185,6 +189,7 @@ impl WorkerRun {
             turn: turns.turn() + 1,
             messages: parts.messages.len(),
             tools: parts.tools.iter().map(|tool| Arc::clone(&tool.name)).collect(),
+            content: self.show_request(turns, &parts).map(Box::new),
         });
         let send = Arc::clone(self).send(parts.clone(), turns.turn(), Arc::clone(&reserved));
         let is_sent = Arc::new(AtomicBool::new(false));

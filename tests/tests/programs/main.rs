@@ -8,3 +8,4 @@ mod stock;
 #[cfg(target_os = "linux")]
 mod taken_over;
 mod terminal;
+mod trace;

@@ -3,6 +3,7 @@
 
 mod chat;
 mod compaction;
+mod content;
 mod events;
 mod journal;
 mod money;
@@ -11,4 +12,5 @@ mod sinks;
 mod spent;
 mod sqlite;
 mod threads;
+mod trace;
 mod under;

@@ -4,6 +4,8 @@ mod config;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod session;
+#[cfg(feature = "trace")]
+mod trace;
 
 use std::path::PathBuf;
 
@@ -13,6 +15,8 @@ pub(super) use self::config::{ConfigCommand, ConfigOptions, ConfigPathOptions, C
 #[cfg(feature = "mcp")]
 pub(super) use self::mcp::{CheckServersOptions, McpCommand, McpOptions, ServeOptions, SnapshotOptions};
 pub(super) use self::session::SessionOptions;
+#[cfg(feature = "trace")]
+pub(super) use self::trace::{DiffOptions, ShowOptions, TraceCommand, TraceFormat, TraceOptions};
 use super::flags::Flag;
 use super::output::Format;
 use super::project::FileOptions;
@@ -70,6 +74,10 @@ pub(super) enum Command {
     /// Nested calls are indented below their caller. An unfinished call is listed if a call in it has finished.
     #[command(after_help = "Example: run --journal run.jsonl \"Review the notes\", then journal run.jsonl")]
     Journal(JournalOptions),
+    /// Show what happened in a run: its calls as a tree, as JSON, or as a page.
+    #[cfg(feature = "trace")]
+    #[command(after_help = TRACE_EXAMPLES)]
+    Trace(TraceOptions),
     /// Run a candidate tool on the recorded inputs of a worker and compare the results.
     ///
     /// Each distinct input is a case. Exits with 0 if the candidate agrees in all cases, and with 1 otherwise.
@@ -113,6 +121,13 @@ const CHAT_EXAMPLES: &str = "Examples:
   chat editor -v           a worker, with its calls
   chat --continue          the latest chat of this folder
   chat --resume            the chats of this folder";
+
+#[cfg(feature = "trace")]
+const TRACE_EXAMPLES: &str = "Examples:
+  run --events run.jsonl --content \"Review the notes\"
+  trace run.jsonl                      the calls, with times, tokens and cost
+  trace run.jsonl --html run.html      a page, with the messages of each request
+  trace diff before.jsonl after.jsonl";
 
 const INIT_EXAMPLES: &str = "Examples:
   init notes               a project in the folder `notes`

@@ -7,6 +7,7 @@ use llm_do_providers::Usage;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use super::content::{ContentFile, RequestContent};
 use super::detail::{ApprovalScope, Caller, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource};
 use super::parts::EventPart;
 use crate::base::usage::RunUsage;
@@ -146,6 +147,9 @@ pub enum EventKind {
         messages: usize,
         /// The names of the tools that the model may call.
         tools: Vec<Arc<str>>,
+        /// The content of the request, if [content](crate::runtime::RuntimeBuilder::content) is enabled.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content: Option<Box<RequestContent>>,
     },
     /// The model does not answer yet.
     ModelWaiting {
@@ -198,6 +202,10 @@ pub enum EventKind {
         parts: Vec<EventPart>,
         /// What it used.
         usage: Usage,
+        /// The files of the answer in the order of its parts, if [content](crate::runtime::RuntimeBuilder::content) is
+        /// enabled.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<ContentFile>,
         /// Whether the journal had the answer, and no model was asked.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         replayed: bool,

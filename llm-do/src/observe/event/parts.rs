@@ -1,5 +1,7 @@
 //! The parts of an answer in an event: sinks receive them whole; JSON has the size of a file instead of its bytes.
 
+use std::sync::Arc;
+
 use llm_do_providers::{Attachment, ResponsePart};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -44,13 +46,16 @@ pub struct FileInfo {
     pub media_type: String,
     /// The size in bytes.
     pub bytes: u64,
+    /// The [digest](crate::event::RequestContent) of the bytes, in the content of requests and answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Arc<str>>,
 }
 
 impl FileInfo {
     /// Returns the facts about a file without a name.
     #[must_use]
     pub fn new(media_type: impl Into<String>, bytes: u64) -> Self {
-        Self { name: None, media_type: media_type.into(), bytes }
+        Self { name: None, media_type: media_type.into(), bytes, digest: None }
     }
 }
 

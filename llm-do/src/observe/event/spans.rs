@@ -1,6 +1,7 @@
 //! Exports calls and requests as `tracing` spans.
 
 mod content;
+mod conversation;
 mod server_side;
 mod start;
 mod tool_calls;
@@ -13,10 +14,11 @@ use llm_do_providers::Usage;
 use serde_json::Value;
 use tracing::{Level, Span, event};
 
+use self::conversation::{Conversation, Definitions};
 use self::server_side::ServerSideSpans;
 use self::start::{agent, chat, provider_name, tool, workflow};
 use self::tool_calls::PendingToolCalls;
-use super::{Caller, Delivery, Event, EventKind, EventPart, EventSink, ItemKind, Outcome};
+use super::{Caller, Delivery, Event, EventKind, EventPart, EventSink, ItemKind, Outcome, RequestContent};
 use crate::base::mutex::IgnorePoison;
 
 #[doc = include_str!("../../../docs/tracing_sink.md")]
@@ -24,6 +26,7 @@ use crate::base::mutex::IgnorePoison;
 pub struct TracingSink {
     content: bool,
     open: Mutex<HashMap<CallKey, OpenCall>>,
+    definitions: Mutex<Definitions>,
 }
 
 /// Identifies a call by its run and its id.
@@ -41,6 +44,8 @@ struct OpenCall {
     tool_calls: PendingToolCalls,
     /// What the call's own requests used.
     used: Usage,
+    /// The messages of the call's requests, if events have them.
+    conversation: Conversation,
 }
 
 impl TracingSink {
@@ -74,10 +79,16 @@ impl EventSink for TracingSink {
                 if let Some(call) = open.remove(&here) {
                     call.finish(outcome, self.content);
                 }
+                if event.call == 0 {
+                    self.definitions.lock().ignore_poison().forget(&event.run);
+                }
             }
-            EventKind::ModelRequest { model, .. } => {
+            EventKind::ModelRequest { model, content, .. } => {
                 if let Some(call) = open.get_mut(&here) {
                     call.start_request(model);
+                    if let Some(content) = content.as_deref().filter(|_| self.content) {
+                        call.record_request(&event.run, content, &mut self.definitions.lock().ignore_poison());
+                    }
                 }
             }
             EventKind::ServerSideToolStarted { tool, input } => {
@@ -149,6 +160,7 @@ impl TracingSink {
             server_side: ServerSideSpans::default(),
             tool_calls: PendingToolCalls::default(),
             used: Usage::default(),
+            conversation: Conversation::default(),
         }
     }
 
@@ -186,6 +198,18 @@ impl OpenCall {
         self.chat = Some(chat(provider, model, &self.span));
     }
 
+    /// Records the content of a request.
+    fn record_request(&mut self, run: &Arc<str>, content: &RequestContent, definitions: &mut Definitions) {
+        let defined = definitions.of(run, content);
+        let messages = self.conversation.extend(content);
+        if let Some(chat) = self.chat.as_ref().filter(|chat| !chat.is_disabled()) {
+            chat.record("gen_ai.input.messages", messages);
+            for (field, definition) in defined {
+                chat.record(field, &*definition);
+            }
+        }
+    }
+
     /// Ends the span of a request that was not answered.
     fn fail_request(&mut self) {
         self.server_side = ServerSideSpans::default();
@@ -203,6 +227,7 @@ impl OpenCall {
         chat.record("gen_ai.response.model", model);
         record_usage(&chat, usage);
         if with_content {
+            self.conversation.push_answer(parts);
             chat.record("gen_ai.output.messages", content::model_message(parts));
         }
     }

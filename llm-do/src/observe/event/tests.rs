@@ -1,5 +1,7 @@
 //! Tests that events of all kinds are read back equal from JSON.
 
+mod content;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -19,6 +21,10 @@ const SCOPES: [ApprovalScope; 4] =
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![any::<String>(), "[a-z_]{0,8}"]
+}
+
+fn maybe() -> impl Strategy<Value = Option<String>> {
+    prop::option::of(text())
 }
 
 fn name() -> impl Strategy<Value = Arc<str>> {
@@ -126,7 +132,6 @@ fn part() -> impl Strategy<Value = EventPart> {
 /// one.
 fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
     let kinds = of([ItemKind::Tool, ItemKind::Worker, ItemKind::Entry]);
-    let maybe = || prop::option::of(text());
     match kind {
         EventKind::CallStarted { .. } => (kinds, caller(), value())
             .prop_map(|(what, by, arguments)| EventKind::CallStarted { what, by, arguments })
@@ -196,9 +201,7 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
         EventKind::Shadowed { .. } => (text(), any::<bool>(), outcome(), outcome())
             .prop_map(|(worker, agrees, answer, other)| EventKind::Shadowed { worker, agrees, answer, other })
             .boxed(),
-        EventKind::ModelRequest { .. } => (name(), any::<u32>(), any::<usize>(), prop::collection::vec(name(), 0..3))
-            .prop_map(|(model, turn, messages, tools)| EventKind::ModelRequest { model, turn, messages, tools })
-            .boxed(),
+        EventKind::ModelRequest { .. } => content::model_request(),
         EventKind::ModelWaiting { .. } => text().prop_map(|on| EventKind::ModelWaiting { on }).boxed(),
         EventKind::SettingWarning { .. } => (name(), text(), text())
             .prop_map(|(model, setting, message)| EventKind::SettingWarning { model, setting, message })
@@ -217,9 +220,7 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
         EventKind::ServerSideToolFinished { .. } => (name(), value(), maybe())
             .prop_map(|(tool, input, error)| EventKind::ServerSideToolFinished { tool, input, error })
             .boxed(),
-        EventKind::ModelResponse { .. } => (text(), prop::collection::vec(part(), 0..4), usage(), any::<bool>())
-            .prop_map(|(model, parts, usage, replayed)| EventKind::ModelResponse { model, parts, usage, replayed })
-            .boxed(),
+        EventKind::ModelResponse { .. } => content::model_response(),
         EventKind::ModelRetry { .. } => text().prop_map(|reason| EventKind::ModelRetry { reason }).boxed(),
         EventKind::Usage { .. } => run_usage().prop_map(|used| EventKind::Usage { used }).boxed(),
         EventKind::Dropped { .. } => any::<u64>().prop_map(|count| EventKind::Dropped { count }).boxed(),
@@ -261,13 +262,19 @@ fn kinds() -> Vec<EventKind> {
         EventKind::InputAnswered { answer: none() },
         EventKind::Subtask { description: none(), worker: none(), points },
         EventKind::Shadowed { worker: none(), agrees: true, answer: outcome(), other: outcome() },
-        EventKind::ModelRequest { model: Arc::clone(&tool), turn: 1, messages: 1, tools: Vec::new() },
+        EventKind::ModelRequest { model: Arc::clone(&tool), turn: 1, messages: 1, tools: Vec::new(), content: None },
         EventKind::ModelWaiting { on: none() },
         EventKind::SettingWarning { model: Arc::clone(&tool), setting: none(), message: none() },
         EventKind::ModelDelta { delta: Delta::Text(none()) },
         EventKind::ServerSideToolStarted { tool: Arc::clone(&tool), input: Value::Null },
         EventKind::ServerSideToolFinished { tool, input: Value::Null, error: None },
-        EventKind::ModelResponse { model: none(), parts: Vec::new(), usage: Usage::default(), replayed: false },
+        EventKind::ModelResponse {
+            model: none(),
+            parts: Vec::new(),
+            usage: Usage::default(),
+            files: Vec::new(),
+            replayed: false,
+        },
         EventKind::ModelRetry { reason: none() },
         EventKind::Usage { used: RunUsage::default() },
         EventKind::Dropped { count: 0 },
@@ -315,7 +322,7 @@ fn a_file_is_read_back_without_its_bytes() {
     let json = serde_json::to_value(file(b"GIF89a")).unwrap();
     assert_eq!(json.to_string(), r#"{"type":"attachment","name":"a.gif","media_type":"image/gif","bytes":6}"#);
     let read: EventPart = serde_json::from_value(json.clone()).unwrap();
-    let info = FileInfo { name: Some("a.gif".into()), media_type: "image/gif".into(), bytes: 6 };
+    let info = FileInfo { name: Some("a.gif".into()), ..FileInfo::new("image/gif", 6) };
     assert_eq!((&read, read.file(), read.whole()), (&EventPart::File(info.clone()), Some(info), None));
     assert_eq!(serde_json::to_value(&read).unwrap(), json, "writing it again gives the same JSON");
 }

@@ -14,7 +14,7 @@ use crate::base::error::{BoxError, CallError};
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::ToolReturn;
 use crate::declare::worker_spec::WorkerSpec;
-use crate::observe::event::{Caller, EventKind};
+use crate::observe::event::{Caller, EventKind, ShownContent};
 use crate::observe::journal::Journal;
 use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
@@ -47,6 +47,9 @@ pub(crate) trait Host: Send + Sync {
 
     /// Emits an event of a call.
     fn emit(&self, ctx: &CallContext, kind: EventKind);
+
+    /// Returns what the events of the run have shown of requests, if they have content.
+    fn shown_content(&self) -> Option<&ShownContent>;
 
     /// Reports a setting that was changed or left out for `model`, once for each run.
     fn warn(&self, ctx: &CallContext, model: &Arc<str>, warning: &SettingWarning);

@@ -17,7 +17,7 @@ use crate::base::mutex::IgnorePoison;
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::{Effect, ResultForm, ToolReturn};
 use crate::declare::worker_spec::WorkerSpec;
-use crate::observe::event::{Caller, EventKind, ItemKind};
+use crate::observe::event::{Caller, EventKind, ItemKind, ShownContent};
 use crate::observe::journal::Journal;
 use crate::plane::context::{CallContext, GivenArguments, Host};
 use crate::plane::conversation::Threads;
@@ -72,6 +72,10 @@ impl Host for Run {
 
     fn emit(&self, ctx: &CallContext, kind: EventKind) {
         self.send(ctx, kind);
+    }
+
+    fn shown_content(&self) -> Option<&ShownContent> {
+        self.has_content().then(|| &self.outermost().shown_content)
     }
 
     fn warn(&self, ctx: &CallContext, model: &Arc<str>, warning: &SettingWarning) {

@@ -19,7 +19,7 @@ use crate::plane::context::CallContext;
 use crate::plane::conversation::Conversation;
 use crate::plane::guard::Guards;
 use crate::plane::registry::{Prepared, PreparedWorker, Registered, WorkerPlan};
-use crate::plane::worker::{Limits, Output, ToolSearch, WorkerRun};
+use crate::plane::worker::{Limits, Output, ShownMessages, ToolSearch, WorkerRun};
 
 /// What a worker's call takes from its run.
 #[derive(Clone, Copy)]
@@ -253,6 +253,7 @@ impl WorkerSetup<'_> {
             processors: Arc::clone(&self.plane.config.processors),
             guards: self.guards.cloned(),
             conversation: self.conversation.cloned(),
+            shown: ShownMessages::default(),
         })
     }
 }

@@ -36,6 +36,8 @@ pub(crate) struct RunSettings {
     pub(crate) gates_root: bool,
     /// Whether the root call, of a worker, returns its prompt instead of asking its model.
     pub(crate) renders_only: bool,
+    /// Whether events have the content of requests.
+    pub(crate) content: Option<bool>,
 }
 
 impl RunSettings {
@@ -88,6 +90,12 @@ impl Run {
     pub(super) fn run_journal(&self) -> Option<&Arc<dyn Journal>> {
         let outermost = self.outermost();
         outermost.settings.journal(&outermost.plane)
+    }
+
+    /// Returns whether events have the content of requests.
+    pub(super) fn has_content(&self) -> bool {
+        let outer = || self.outer.as_ref().map(|outer| outer.has_content());
+        self.settings.content.or_else(outer).unwrap_or(self.plane.config.content)
     }
 
     /// Returns the folder below which this run reads files.

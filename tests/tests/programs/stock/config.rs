@@ -94,6 +94,7 @@ fn settings(folder: &str) -> Vec<(&'static str, String, Value)> {
         row("chats", &format!("{folder}/chats"), json!(format!("{folder}/chats"))),
         row("verbose", "2", json!(2)),
         row("output", "jsonl", json!("jsonl")),
+        row("content", "true", json!(true)),
     ]
 }
 
@@ -145,6 +146,7 @@ worker_dir                none         default
 chats                     chats        LLM_DO_CHATS
 verbose                   1            --verbose
 output                    text         default
+content                   false        default
 ";
     assert_eq!(out, expected);
 }

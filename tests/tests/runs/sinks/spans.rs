@@ -168,6 +168,36 @@ async fn keep_swordfish(sink: TracingSink) -> Trace {
 }
 
 #[tokio::test]
+async fn a_request_has_its_messages_and_tools_if_events_and_the_sink_have_content() {
+    for (of_events, of_sink) in [(true, true), (false, true), (true, false)] {
+        let trace = Trace::default();
+        let _guard = tracing::subscriber::set_default(trace.clone());
+        let runtime = Runtime::builder().content(of_events).force_model(calls_keep().named("m:m"));
+        let runtime = runtime.sink(TracingSink::new().content(of_sink)).build().unwrap();
+        runtime.run(keeper { input: "swordfish".into() }).await.unwrap();
+        let spans = trace.spans();
+        let requests: Vec<_> = spans.values().filter(|span| span.name() == "chat m").collect();
+        let has_messages = |span: &&Seen| span.fields.contains_key("gen_ai.input.messages");
+        assert_eq!(requests.iter().all(has_messages), of_events && of_sink, "{requests:?}");
+        if of_events && of_sink {
+            let roles = |span: &Seen| {
+                let messages: Value = serde_json::from_str(&span.fields["gen_ai.input.messages"]).unwrap();
+                messages
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|message| message["role"].as_str().unwrap().to_owned())
+                    .collect()
+            };
+            let roles: Vec<Vec<String>> = requests.iter().map(|span| roles(span)).collect();
+            assert_eq!(roles, [vec!["user"], vec!["user", "assistant", "tool"]]);
+            let defines = |span: &&Seen| span.fields["gen_ai.tool.definitions"].contains("Keep a secret.");
+            assert!(requests.iter().all(defines), "the second event has only the digest: {requests:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn spans_are_nested_like_calls() {
     let trace = Trace::default();
     let _guard = tracing::subscriber::set_default(trace.clone());

@@ -43,6 +43,15 @@ pub(in crate::app::cli) struct SessionOptions {
         default_missing_value = "true"
     )]
     return_permission_errors: Option<bool>,
+    /// Write what models are sent into events: messages, instructions, definitions of tools, images; `trace` shows it.
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    content: Option<bool>,
     /// Maximum nesting depth of workers; default: 5.
     #[arg(long, value_name = "N")]
     max_depth: Option<u32>,
@@ -68,6 +77,7 @@ impl SessionOptions {
             model: Set::option(self.model.clone(), "--model"),
             approval_mode: self.approval_mode(),
             return_permission_errors: Set::option(self.return_permission_errors, "--return-permission-errors"),
+            content: Set::option(self.content, "--content"),
             max_depth: Set::option(self.max_depth, "--max-depth"),
             limit_requests: Set::option(limits.limit_requests, "--limit-requests"),
             limit_tokens: Set::option(limits.limit_tokens, "--limit-tokens"),

@@ -42,7 +42,7 @@ impl Setting {
 }
 
 /// The settings, in the order in which they are shown.
-pub(super) const SETTINGS: [Setting; 13] = [
+pub(super) const SETTINGS: [Setting; 14] = [
     Setting::new("model", |settings| &mut settings.model),
     Setting::new("approval_mode", |settings| &mut settings.approval_mode),
     Setting::new("return_permission_errors", |settings| &mut settings.return_permission_errors),
@@ -56,6 +56,7 @@ pub(super) const SETTINGS: [Setting; 13] = [
     Setting::new("chats", |settings| &mut settings.chats).of_user(),
     Setting::new("verbose", |settings| &mut settings.verbose),
     Setting::new("output", |settings| &mut settings.output),
+    Setting::new("content", |settings| &mut settings.content).of_user(),
 ];
 
 /// The values of the settings.
@@ -74,6 +75,7 @@ pub(in crate::app::cli) struct Settings {
     pub(in crate::app::cli) chats: Set<PathBuf>,
     pub(in crate::app::cli) verbose: Set<Verbosity>,
     pub(in crate::app::cli) output: Set<Format>,
+    pub(in crate::app::cli) content: Set<bool>,
     /// Values of the project's file that have no effect, since another value is stricter.
     pub(in crate::app::cli) warnings: Vec<String>,
 }
@@ -115,6 +117,7 @@ impl Settings {
         self.max_depth.offer(default.max_depth, Source::Default);
         self.verbose.offer(Verbosity::default(), Source::Default);
         self.output.offer(Format::default(), Source::Default);
+        self.content.offer(default.content, Source::Default);
         for setting in &SETTINGS {
             if let Some((of_project, stricter)) = (setting.slot)(self).settle() {
                 self.warnings.push(format!(
@@ -138,6 +141,7 @@ impl Settings {
         differing(&mut self.approval_mode, Some(&preset.approval_mode), Some(&base.approval_mode), source);
         let (returns, base_returns) = (&preset.return_permission_errors, &base.return_permission_errors);
         differing(&mut self.return_permission_errors, Some(returns), Some(base_returns), source);
+        differing(&mut self.content, Some(&preset.content), Some(&base.content), source);
         differing(&mut self.max_depth, Some(&preset.max_depth), Some(&base.max_depth), source);
         differing(&mut self.limit_requests, limits.requests.as_ref(), fewer.requests.as_ref(), source);
         differing(&mut self.limit_tokens, limits.total_tokens.as_ref(), fewer.total_tokens.as_ref(), source);
@@ -171,6 +175,9 @@ impl Settings {
         }
         if let Some(returned) = self.return_permission_errors.get() {
             builder = builder.return_permission_errors(*returned);
+        }
+        if let Some(content) = self.content.get() {
+            builder = builder.content(*content);
         }
         if let Some(depth) = self.max_depth.get() {
             builder = builder.max_depth(*depth);

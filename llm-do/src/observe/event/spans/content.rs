@@ -1,9 +1,9 @@
 //! Messages in the JSON format of OpenTelemetry's conventions.
 
-use llm_do_providers::ResponsePart;
+use llm_do_providers::{ResponsePart, ToolSpec};
 use serde_json::{Value, json};
 
-use crate::observe::event::EventPart;
+use crate::observe::event::{ContentMessage, ContentResult, EventPart};
 
 /// Returns the arguments of a call as a user message.
 pub(super) fn user_message(arguments: &Value) -> String {
@@ -23,6 +23,39 @@ pub(super) fn model_message(answer: &[EventPart]) -> String {
     let parts: Vec<Value> = answer().filter_map(part).collect();
     let finish_reason = if calls { "tool_call" } else { "unknown" };
     json!([{"role": "assistant", "parts": parts, "finish_reason": finish_reason}]).to_string()
+}
+
+/// Returns a message of a request.
+pub(super) fn request_message(message: &ContentMessage) -> Value {
+    match message {
+        ContentMessage::User { parts } => json!({"role": "user", "parts": parts_of(parts)}),
+        ContentMessage::Assistant { parts } => json!({"role": "assistant", "parts": parts_of(parts)}),
+        ContentMessage::Tool { results } => {
+            let result = |result: &ContentResult| json!({"type": "tool_call_response", "id": result.call_id, "response": result.content});
+            json!({"role": "tool", "parts": results.iter().map(result).collect::<Vec<_>>()})
+        }
+    }
+}
+
+/// Returns an answer as a message of the next request.
+pub(super) fn answered_message(parts: &[EventPart]) -> Value {
+    json!({"role": "assistant", "parts": parts_of(parts)})
+}
+
+/// Returns the parts without files, whose bytes belong into no span.
+fn parts_of(parts: &[EventPart]) -> Vec<Value> {
+    parts.iter().filter_map(EventPart::whole).filter_map(part).collect()
+}
+
+/// Returns instructions.
+pub(super) fn instructions(content: &str) -> String {
+    json!([text(content)]).to_string()
+}
+
+/// Returns the definitions of tools.
+pub(super) fn tools(tools: &[ToolSpec]) -> String {
+    let function = |tool: &ToolSpec| json!({"type": "function", "name": tool.name, "description": tool.description, "parameters": tool.parameters});
+    tools.iter().map(function).collect::<Value>().to_string()
 }
 
 fn part(part: &ResponsePart) -> Option<Value> {

@@ -112,6 +112,9 @@ pub(super) fn chat(provider: &str, model: &str, parent: &Span) -> Span {
         "gen_ai.usage.output_tokens" = field::Empty,
         "gen_ai.usage.cache_read.input_tokens" = field::Empty,
         "gen_ai.usage.reasoning.output_tokens" = field::Empty,
+        "gen_ai.system_instructions" = field::Empty,
+        "gen_ai.tool.definitions" = field::Empty,
+        "gen_ai.input.messages" = field::Empty,
         "gen_ai.output.messages" = field::Empty,
     )
 }

@@ -57,6 +57,27 @@ impl RuntimeBuilder {
         self.sink(Callback::new(f))
     }
 
+    /// Sets whether events have the content of requests to models: messages, instructions, definitions of tools, and files.
+    /// Default: false, since content may be personal, secret and long.
+    ///
+    /// Each [`ModelRequest`](crate::event::EventKind::ModelRequest) has what is new to the model; see
+    /// [`RequestContent`](crate::event::RequestContent). Arguments, results and answers are in events in any case.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use llm_do::event::JsonLines;
+    /// use llm_do::prelude::*;
+    ///
+    /// let log = JsonLines::new(Vec::new());
+    /// let runtime = Runtime::builder().sink(log).content(true).build()?;
+    /// # Ok::<_, Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn content(mut self, yes: bool) -> Self {
+        self.config.content = yes;
+        self
+    }
+
     /// Sets how many events may wait for a sink that is called on a thread of its own. Default: 4,096.
     ///
     /// Once as many wait, new events are dropped until half of the queue is free; an

@@ -13,6 +13,7 @@ pub(crate) struct Preset {
     pub(crate) return_permission_errors: bool,
     pub(crate) max_depth: u32,
     pub(crate) limits: Limits,
+    pub(crate) content: bool,
 }
 
 impl RuntimeBuilder {
@@ -25,6 +26,7 @@ impl RuntimeBuilder {
             return_permission_errors: self.config.return_permission_errors,
             max_depth: self.config.max_depth,
             limits: self.config.limits.as_deref().cloned().unwrap_or_default(),
+            content: self.config.content,
         }
     }
 }

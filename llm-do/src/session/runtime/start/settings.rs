@@ -65,6 +65,15 @@ impl<T, C> Start<T, C> {
         self.sink(Callback::new(f))
     }
 
+    /// Sets whether the events of this run have the content of requests to models, replacing the runtime's
+    /// [setting](crate::runtime::RuntimeBuilder::content).
+    ///
+    /// All sinks receive it, those of the runtime too. A run under another one has content if that has.
+    pub fn content(mut self, yes: bool) -> Self {
+        self.root.settings.content = Some(yes);
+        self
+    }
+
     /// Sets the approver of this run, replacing the runtime's.
     ///
     /// It has its own queue. It does not see decisions of the runtime's approver, and what it approves for the

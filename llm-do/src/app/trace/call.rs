@@ -1,0 +1,169 @@
+//! A call, as its events describe it.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::figures::Figures;
+use super::waits::Waits;
+use crate::observe::event::{ApprovalScope, Caller, DecidedBy, ItemKind, RuleSource};
+
+/// A call of a run.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) run: Arc<str>,
+    pub(super) id: u64,
+    pub(super) name: Arc<str>,
+    pub(super) parent: Option<usize>,
+    pub(super) children: Vec<usize>,
+    /// How many calls it is below.
+    pub(super) level: usize,
+    /// `None` if the log has no start of the call.
+    pub(super) what: Option<ItemKind>,
+    pub(super) by: Option<Caller>,
+    pub(super) arguments: Value,
+    /// The times of the first and of the last event.
+    pub(super) first: Timestamp,
+    pub(super) last: Timestamp,
+    pub(super) ending: Ending,
+    pub(super) note: Option<String>,
+    pub(super) attachments: Vec<String>,
+    pub(super) is_replayed: bool,
+    pub(super) requests: Vec<ModelRequest>,
+    pub(super) approvals: Vec<Approval>,
+    pub(super) questions: Vec<Question>,
+    /// Why the model was asked again, and what else went wrong without ending the call.
+    pub(super) retries: Vec<String>,
+    pub(super) remarks: Vec<String>,
+    /// The times in which the call itself waited.
+    pub(super) waits: Waits,
+    /// Those of the call and of all calls below it.
+    pub(super) all_waits: Waits,
+    pub(super) own: Figures,
+    pub(super) total: Figures,
+}
+
+/// How a call ended.
+#[derive(Debug, PartialEq)]
+pub(super) enum Ending {
+    /// The log has no end of the call.
+    Unfinished,
+    Result(Value),
+    Error(String),
+    /// It never ran.
+    Refused(String),
+}
+
+/// A request to a model.
+#[derive(Debug, Serialize)]
+pub(super) struct ModelRequest {
+    pub(super) model: Arc<str>,
+    pub(super) turn: u32,
+    pub(super) sent: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) answered: Option<Timestamp>,
+    pub(super) input_tokens: u64,
+    pub(super) output_tokens: u64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) replayed: bool,
+}
+
+/// A decision about the call.
+#[derive(Debug, Serialize)]
+pub(super) struct Approval {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) asked: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) decided: Option<Decided>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Decided {
+    pub(super) time: Timestamp,
+    pub(super) approved: bool,
+    pub(super) by: DecidedBy,
+    pub(super) rule: RuleSource,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) edited: Option<Value>,
+    pub(super) scope: ApprovalScope,
+}
+
+/// A question to the user.
+#[derive(Debug, Serialize)]
+pub(super) struct Question {
+    pub(super) prompt: String,
+    pub(super) asked_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) answered_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) answer: Option<String>,
+}
+
+impl Ending {
+    pub(super) fn status(&self) -> &'static str {
+        match self {
+            Self::Unfinished => "unfinished",
+            Self::Result(_) => "finished",
+            Self::Error(_) => "failed",
+            Self::Refused(_) => "refused",
+        }
+    }
+}
+
+impl Call {
+    pub(super) fn new(run: Arc<str>, id: u64, name: Arc<str>, at: Timestamp) -> Self {
+        Self {
+            run,
+            id,
+            name,
+            parent: None,
+            children: Vec::new(),
+            level: 0,
+            what: None,
+            by: None,
+            arguments: Value::Null,
+            first: at,
+            last: at,
+            ending: Ending::Unfinished,
+            note: None,
+            attachments: Vec::new(),
+            is_replayed: false,
+            requests: Vec::new(),
+            approvals: Vec::new(),
+            questions: Vec::new(),
+            retries: Vec::new(),
+            remarks: Vec::new(),
+            waits: Waits::default(),
+            all_waits: Waits::default(),
+            own: Figures::default(),
+            total: Figures::default(),
+        }
+    }
+
+    /// Returns the time from the first to the last event, in milliseconds.
+    pub(super) fn elapsed(&self) -> u64 {
+        millis(self.first, self.last)
+    }
+
+    /// Returns how long the call or a call below it waited for a decision, an answer or a rate limit, in milliseconds.
+    pub(super) fn waiting(&self) -> u64 {
+        self.all_waits.total()
+    }
+
+    /// Returns the error of a call that failed or was refused.
+    pub(super) fn error(&self) -> Option<&str> {
+        match &self.ending {
+            Ending::Error(error) | Ending::Refused(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the milliseconds between two times; 0 if the clock went backwards.
+pub(super) fn millis(from: Timestamp, to: Timestamp) -> u64 {
+    u64::try_from(to.duration_since(from).as_millis()).unwrap_or_default()
+}

@@ -1,0 +1,57 @@
+//! The times in which calls wait.
+
+use jiff::Timestamp;
+
+use super::call::millis;
+
+/// Times, each with its start and end.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Waits(Vec<(Timestamp, Timestamp)>);
+
+impl Waits {
+    pub(super) fn add(&mut self, from: Timestamp, to: Timestamp) {
+        if from < to {
+            self.0.push((from, to));
+        }
+    }
+
+    pub(super) fn extend(&mut self, others: &Self) {
+        self.0.extend_from_slice(&others.0);
+    }
+
+    /// Sorts the times, and joins those that overlap, as those of concurrent calls do.
+    pub(super) fn join(&mut self) {
+        self.0.sort_unstable();
+        let mut joined: Vec<(Timestamp, Timestamp)> = Vec::with_capacity(self.0.len());
+        for (from, to) in self.0.drain(..) {
+            match joined.last_mut() {
+                Some((_, end)) if from <= *end => *end = (*end).max(to),
+                _ => joined.push((from, to)),
+            }
+        }
+        self.0 = joined;
+    }
+
+    /// Returns the milliseconds of joined times.
+    pub(super) fn total(&self) -> u64 {
+        self.0.iter().map(|(from, to)| millis(*from, *to)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::Waits;
+
+    #[test]
+    fn overlapping_times_count_once() {
+        let at = |millis| Timestamp::from_millisecond(millis).unwrap();
+        let mut waits = Waits::default();
+        for (from, to) in [(50, 60), (0, 10), (5, 20), (20, 25), (55, 55)] {
+            waits.add(at(from), at(to));
+        }
+        waits.join();
+        assert_eq!(waits.total(), 35);
+    }
+}

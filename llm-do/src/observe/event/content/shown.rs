@@ -1,0 +1,219 @@
+//! Makes the content of events, and knows what the events of a run have shown.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::Hasher;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use llm_do_providers::{Attachment, Message, OutputSchema, ResponsePart, ToolResult, ToolSpec, UserPart};
+use serde_json::Value;
+use siphasher::sip128::{Hasher128, SipHasher13};
+
+use super::{ByDigest, ContentFile, ContentMessage, ContentResult, RequestContent};
+use crate::base::mutex::IgnorePoison;
+use crate::observe::event::parts::{EventPart, FileInfo};
+
+/// The size up to which an event has the bytes of an image.
+const MAX_IMAGE: usize = 256 << 10;
+
+/// How many digests of schemas are remembered.
+const MAX_SCHEMAS: usize = 1024;
+
+/// What the events of a run have shown.
+#[derive(Debug, Default)]
+pub(crate) struct ShownContent {
+    digests: Mutex<HashSet<Arc<str>>>,
+    /// The digests of schemas, which the registry shares: a request would otherwise serialize all of its tools.
+    schemas: Mutex<HashMap<usize, SchemaDigest>>,
+}
+
+#[derive(Debug)]
+struct SchemaDigest {
+    /// Kept, so that its address is not used for another.
+    _schema: Arc<Value>,
+    digest: u128,
+}
+
+/// A request, with the number of messages that the call's events have shown.
+#[derive(Clone, Copy)]
+pub(crate) struct SentRequest<'a> {
+    pub(crate) kept: usize,
+    pub(crate) messages: &'a [Message],
+    pub(crate) instructions: &'a Arc<str>,
+    pub(crate) tools: &'a Arc<[ToolSpec]>,
+    pub(crate) output: Option<&'a OutputSchema>,
+}
+
+impl ShownContent {
+    /// Returns what is new in a request.
+    pub(crate) fn request(&self, request: SentRequest<'_>) -> RequestContent {
+        let SentRequest { kept, messages, instructions, tools, output } = request;
+        let new = messages.get(kept..).unwrap_or_default();
+        let digest = text_digest(instructions);
+        RequestContent {
+            kept,
+            messages: new.iter().map(content_message).collect(),
+            instructions: (!instructions.is_empty()).then(|| self.once(digest, || Arc::clone(instructions))),
+            tools: (!tools.is_empty()).then(|| self.once(self.tools_digest(tools), || Arc::clone(tools))),
+            output: output.map(|output| {
+                let digest = finish(|hasher| {
+                    write_text(hasher, &output.name);
+                    hasher.write_u128(self.schema_digest(&output.schema));
+                });
+                self.once(digest, || output.clone())
+            }),
+            files: self.new_images(new),
+        }
+    }
+
+    /// Returns the files of an answer.
+    pub(crate) fn answer<'a>(&self, files: impl Iterator<Item = &'a Attachment>) -> Vec<ContentFile> {
+        files.map(|file| self.file(file)).collect()
+    }
+
+    fn once<T>(&self, digest: u128, value: impl FnOnce() -> T) -> ByDigest<T> {
+        let digest = text_of(digest);
+        let is_new = self.is_new(&digest);
+        ByDigest { digest, value: is_new.then(value) }
+    }
+
+    fn is_new(&self, digest: &Arc<str>) -> bool {
+        self.digests.lock().ignore_poison().insert(Arc::clone(digest))
+    }
+
+    fn file(&self, file: &Attachment) -> ContentFile {
+        let info = info(file);
+        let is_image = file.media_type().starts_with("image/") && file.data().len() <= MAX_IMAGE;
+        let is_shown = is_image && info.digest.as_ref().is_some_and(|digest| self.is_new(digest));
+        ContentFile { info, data: is_shown.then(|| file.data().into()) }
+    }
+
+    fn new_images(&self, messages: &[Message]) -> Vec<ContentFile> {
+        let files = messages.iter().flat_map(attachments);
+        files.map(|file| self.file(file)).filter(|file| file.data.is_some()).collect()
+    }
+
+    fn tools_digest(&self, tools: &[ToolSpec]) -> u128 {
+        finish(|hasher| {
+            for ToolSpec { name, description, parameters } in tools {
+                write_text(hasher, name);
+                write_text(hasher, description);
+                hasher.write_u128(self.schema_digest(parameters));
+            }
+        })
+    }
+
+    fn schema_digest(&self, schema: &Arc<Value>) -> u128 {
+        let address = Arc::as_ptr(schema).addr();
+        let mut known = self.schemas.lock().ignore_poison();
+        if let Some(known) = known.get(&address) {
+            return known.digest;
+        }
+        if known.len() >= MAX_SCHEMAS {
+            // Workers that are created at run time have schemas of their own.
+            known.clear();
+        }
+        let digest = finish(|hasher| {
+            // Writing to a hasher does not fail.
+            let _ = serde_json::to_writer(Written(hasher), schema);
+        });
+        known.insert(address, SchemaDigest { _schema: Arc::clone(schema), digest });
+        digest
+    }
+}
+
+fn content_message(message: &Message) -> ContentMessage {
+    match message {
+        Message::User { parts } => ContentMessage::User { parts: parts.iter().map(user_part).collect() },
+        Message::Assistant { parts } => ContentMessage::Assistant { parts: parts.iter().map(answer_part).collect() },
+        Message::Tool { results } => ContentMessage::Tool { results: results.iter().map(content_result).collect() },
+        _ => ContentMessage::User { parts: Vec::new() },
+    }
+}
+
+fn user_part(part: &UserPart) -> EventPart {
+    match part {
+        UserPart::Attachment(file) => EventPart::File(info(file)),
+        UserPart::Text { text } => EventPart::Whole(ResponsePart::Text { text: text.clone() }),
+        _ => EventPart::Whole(ResponsePart::Text { text: String::new() }),
+    }
+}
+
+fn answer_part(part: &ResponsePart) -> EventPart {
+    match part {
+        ResponsePart::Attachment(file) => EventPart::File(info(file)),
+        part => EventPart::Whole(part.clone()),
+    }
+}
+
+fn content_result(result: &ToolResult) -> ContentResult {
+    ContentResult {
+        call_id: result.call_id.clone(),
+        name: result.name.clone(),
+        content: result.content.clone(),
+        is_error: result.is_error,
+        attachments: result.attachments.iter().map(info).collect(),
+    }
+}
+
+/// Returns the files of a message.
+fn attachments(message: &Message) -> Vec<&Attachment> {
+    match message {
+        Message::User { parts } => parts
+            .iter()
+            .filter_map(|part| match part {
+                UserPart::Attachment(file) => Some(file),
+                _ => None,
+            })
+            .collect(),
+        Message::Assistant { parts } => parts
+            .iter()
+            .filter_map(|part| match part {
+                ResponsePart::Attachment(file) => Some(file),
+                _ => None,
+            })
+            .collect(),
+        Message::Tool { results } => results.iter().flat_map(|result| &result.attachments).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the facts about a file, with its digest.
+fn info(file: &Attachment) -> FileInfo {
+    let digest = finish(|hasher| hasher.write(file.data()));
+    FileInfo { digest: Some(text_of(digest)), ..file.into() }
+}
+
+fn text_digest(text: &str) -> u128 {
+    finish(|hasher| write_text(hasher, text))
+}
+
+fn finish(write: impl FnOnce(&mut SipHasher13)) -> u128 {
+    let mut hasher = SipHasher13::new();
+    write(&mut hasher);
+    hasher.finish128().as_u128()
+}
+
+/// Writes a text with its length, so that texts after one another cannot be taken for others.
+fn write_text(hasher: &mut SipHasher13, text: &str) {
+    hasher.write_u64(text.len() as u64);
+    hasher.write(text.as_bytes());
+}
+
+fn text_of(digest: u128) -> Arc<str> {
+    format!("{digest:032x}").into()
+}
+
+/// A hasher as a writer.
+struct Written<'a>(&'a mut SipHasher13);
+
+impl io::Write for Written<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

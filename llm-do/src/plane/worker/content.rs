@@ -1,0 +1,61 @@
+//! What events show of a worker's requests and answers.
+
+use std::sync::Mutex;
+
+use llm_do_providers::{Message, Response};
+
+use super::turn::Turns;
+use super::{RequestParts, WorkerRun};
+use crate::base::mutex::IgnorePoison;
+use crate::observe::event::{ContentFile, RequestContent, SentRequest};
+
+/// The messages that the events of a call have shown, if guards or history processors may change what was sent before.
+#[derive(Debug, Default)]
+pub(crate) struct ShownMessages(Mutex<Vec<Message>>);
+
+impl ShownMessages {
+    /// Shows a request; returns how many of its messages were shown before.
+    fn show(&self, messages: &[Message]) -> usize {
+        let mut shown = self.0.lock().ignore_poison();
+        let kept = shown.iter().zip(messages).take_while(|(shown, sent)| shown == sent).count();
+        shown.truncate(kept);
+        shown.extend_from_slice(&messages[kept..]);
+        kept
+    }
+
+    fn push(&self, message: Message) {
+        self.0.lock().ignore_poison().push(message);
+    }
+}
+
+impl WorkerRun {
+    /// Returns what is new in a request, if events have content.
+    pub(super) fn show_request(&self, turns: &Turns, parts: &RequestParts) -> Option<RequestContent> {
+        let content = self.ctx.shown_content()?;
+        let kept = if self.changes_messages() {
+            self.shown.show(&parts.messages)
+        } else {
+            parts.messages.len() - turns.new_messages(&parts.messages).len()
+        };
+        Some(content.request(SentRequest {
+            kept,
+            messages: &parts.messages,
+            instructions: parts.instructions.as_ref().unwrap_or(&self.instructions),
+            tools: &parts.tools,
+            output: self.output.schema(),
+        }))
+    }
+
+    /// Returns the files of an answer, if events have content.
+    pub(super) fn show_answer(&self, response: &Response) -> Vec<ContentFile> {
+        let Some(content) = self.ctx.shown_content() else { return Vec::new() };
+        if self.changes_messages() {
+            self.shown.push(Message::Assistant { parts: response.parts.clone() });
+        }
+        content.answer(response.attachments())
+    }
+
+    fn changes_messages(&self) -> bool {
+        self.guards.is_some() || !self.processors.is_empty()
+    }
+}
