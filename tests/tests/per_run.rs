@@ -9,7 +9,7 @@ use futures_util::{FutureExt, StreamExt};
 use llm_do::approval::{ApprovalInbox, ApprovalMode, ApprovalRequest, DecidedBy, Decision};
 use llm_do::context::{CancellationToken, InputHandler, InputRequest};
 use llm_do::error::BoxError;
-use llm_do::event::{Event, EventKind, EventSink, event_channel};
+use llm_do::event::{Delivery, Event, EventKind, EventSink, event_channel};
 use llm_do::journal::MemoryJournal;
 use llm_do::model::{Message, Request, Response, ResponsePart, ToolCall};
 use llm_do::prelude::*;
@@ -227,6 +227,36 @@ async fn a_slow_sink_of_a_run_blocks_nothing_and_loses_no_event() {
     flushed.await.unwrap();
     assert_eq!(received.lock().unwrap().len(), own.events().len());
     // A background task drops the sink.
+    let dropped = async {
+        while weak.upgrade().is_some() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), dropped).await.expect("the sink of a finished run is dropped");
+}
+
+/// A sink whose flush never ends immediately.
+#[derive(Debug)]
+struct Yielding;
+
+#[async_trait]
+impl EventSink for Yielding {
+    fn emit(&self, _: &Arc<Event>) {}
+
+    fn delivery(&self) -> Delivery {
+        Delivery::Inline
+    }
+
+    async fn flush(&self) {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_sink_whose_flush_takes_a_moment_is_dropped_after_its_run() {
+    let (runtime, sink) = (runtime(), Arc::new(Yielding));
+    let weak = Arc::downgrade(&sink);
+    runtime.start(who {}).shared_sink(sink).await.unwrap();
     let dropped = async {
         while weak.upgrade().is_some() {
             tokio::time::sleep(Duration::from_millis(1)).await;

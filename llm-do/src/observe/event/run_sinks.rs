@@ -91,9 +91,8 @@ impl ActiveRunSinks {
             let sinks = Arc::downgrade(self);
             tokio.spawn(async move {
                 sink.flush().await;
-                drop(sink);
                 if let Some(sinks) = sinks.upgrade() {
-                    sinks.drop_idle();
+                    sinks.drop_flushed(&sink);
                 }
             });
         }
@@ -107,6 +106,11 @@ impl ActiveRunSinks {
                 entry.is_released = true;
             }
         }
+    }
+
+    /// Drops a released sink that was flushed; it may never look idle, since a flush may always take a moment.
+    fn drop_flushed(&self, sink: &Sink) {
+        self.0.lock().ignore_poison().retain(|entry| !(entry.is_released && Arc::ptr_eq(&entry.sink, sink)));
     }
 
     /// Drops the released sinks that are idle, and returns those that are busy.
