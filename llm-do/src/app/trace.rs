@@ -18,6 +18,8 @@ use self::call::Call;
 #[cfg(feature = "cli")]
 pub(crate) use self::diff::compare;
 pub use self::page::write_page;
+#[cfg(feature = "serve")]
+pub(crate) use self::page::{BODY, Page};
 pub use self::read::TraceFault;
 #[cfg(feature = "cli")]
 pub(crate) use self::text::{Style, changes, tree};

@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-/// The scripts, in the order in which they use each other: they are one script, in one scope.
+/// The scripts that show a model, in the order in which they use each other: a page is one script, in one scope.
 const SCRIPTS: [&str; 10] = [
     include_str!("page/format.js"),
     include_str!("page/dom.js"),
@@ -17,10 +17,52 @@ const SCRIPTS: [&str; 10] = [
     include_str!("page/tree.js"),
     include_str!("page/timeline.js"),
     include_str!("page/detail.js"),
-    include_str!("page/main.js"),
+    include_str!("page/view.js"),
 ];
+/// What fills the model of the page of a log.
+const MAIN: &str = include_str!("page/main.js");
 const STYLE: &str = include_str!("page/page.css");
-const BODY: &str = include_str!("page/body.html");
+/// The elements that the scripts use.
+pub(crate) const BODY: &str = include_str!("page/body.html");
+
+/// A page that is one file: its policy allows its own script and style.
+#[derive(Debug)]
+pub(crate) struct Page {
+    script: String,
+    style: String,
+    pub(crate) policy: String,
+}
+
+impl Page {
+    /// Creates a page from the scripts and the style of this module, and more; `policy` is added to its policy.
+    pub(crate) fn new(scripts: &[&str], style: &str, policy: &str) -> Self {
+        let script = format!("(() => {{\n\"use strict\";\n{}{}}})();", SCRIPTS.concat(), scripts.concat());
+        let style = format!("{STYLE}{style}");
+        let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
+        let policy = format!(
+            "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'{policy}",
+            hash(&script),
+            hash(&style)
+        );
+        Self { script, style, policy }
+    }
+
+    /// Returns all before the content of the body.
+    pub(crate) fn begin(&self, title: &str) -> String {
+        let Self { style, policy, .. } = self;
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" \
+             content=\"{policy}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta \
+             name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>{title}</title>\n\
+             <style>{style}</style>\n</head>\n<body>\n"
+        )
+    }
+
+    /// Returns all after the content of the body.
+    pub(crate) fn end(&self) -> String {
+        format!("<script>{}</script>\n</body>\n</html>\n", self.script)
+    }
+}
 
 /// Reads events, as [`JsonLines`](crate::event::JsonLines) writes them, and writes a page that shows them.
 ///
@@ -33,15 +75,9 @@ const BODY: &str = include_str!("page/body.html");
 ///
 /// Returns an error if reading or writing fails.
 pub fn write_page(mut events: impl BufRead, mut page: impl Write) -> io::Result<()> {
-    let script = script();
-    let policy = policy(&script);
-    write!(
-        page,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" \
-         content=\"{policy}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta \
-         name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>Trace</title>\n\
-         <style>{STYLE}</style>\n</head>\n<body>\n{BODY}\n<script type=\"application/json\" id=\"events\">\n"
-    )?;
+    let html = Page::new(&[MAIN], "", "");
+    page.write_all(html.begin("Trace").as_bytes())?;
+    write!(page, "{BODY}\n<script type=\"application/json\" id=\"events\">\n")?;
     let mut line = Vec::new();
     while events.read_until(b'\n', &mut line)? > 0 {
         if let Ok(text) = std::str::from_utf8(&line)
@@ -52,7 +88,7 @@ pub fn write_page(mut events: impl BufRead, mut page: impl Write) -> io::Result<
         }
         line.clear();
     }
-    write!(page, "</script>\n<script>{script}</script>\n</body>\n</html>\n")?;
+    write!(page, "</script>\n{}", html.end())?;
     page.flush()
 }
 
@@ -60,19 +96,6 @@ pub fn write_page(mut events: impl BufRead, mut page: impl Write) -> io::Result<
 /// the escape means the same.
 fn inert(json: &str) -> String {
     json.replace('<', "\\u003c")
-}
-
-fn script() -> String {
-    format!("(() => {{\n\"use strict\";\n{}}})();", SCRIPTS.concat())
-}
-
-fn policy(script: &str) -> String {
-    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
-    format!(
-        "default-src 'none'; script-src {}; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
-        hash(script),
-        hash(STYLE)
-    )
 }
 
 #[cfg(test)]
