@@ -8,6 +8,8 @@ pub mod harden;
 pub mod mcp;
 #[cfg(feature = "project")]
 pub mod project;
+#[cfg(feature = "serve")]
+pub mod serve;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(any(feature = "filesystem", feature = "http", feature = "shell", feature = "user_input", feature = "workers"))]

@@ -53,6 +53,7 @@
 //! | require approval, and decide | [`Policy`](approval::Policy), [`RuntimeBuilder::approve_with`](runtime::RuntimeBuilder::approve_with), [`Approver`](approval::Approver), [`ApprovalInbox`](approval::ApprovalInbox) |
 //! | limit requests, tokens, money, time, depth | [`Limits`], [`PriceTable`](usage::PriceTable), [`RuntimeBuilder::timeout`](runtime::RuntimeBuilder::timeout), [`RuntimeBuilder::max_depth`](runtime::RuntimeBuilder::max_depth) |
 //! | serve tools to MCP clients | `mcp::McpService` |
+//! | keep many runs in one file and serve them over HTTP | `serve::Service` |
 //! | use the tools of MCP servers | `mcp::McpServer`, `RuntimeBuilder::mcp`, `mcp::using_servers` |
 //! | give a worker more tools than fit into a request | [`RuntimeBuilder::max_tools`](runtime::RuntimeBuilder::max_tools) |
 //! | observe, log, trace | [`EventSink`](event::EventSink), [`EventKind`](event::EventKind), [`JsonLines`](event::JsonLines), [`Terminal`](event::Terminal), [`event_channel`](event::event_channel) |
@@ -94,6 +95,7 @@
 //! | `filesystem` | `toolsets::filesystem`: tools that read, search and change the files of one folder |
 //! | `project` | the module `project`: workers, tools, subagents and skills in the files of a folder; included in `cli` |
 //! | `mcp` | the module `mcp`: serves tools over MCP, and makes toolsets of the tools of MCP servers |
+//! | `serve` | the module `serve`: many runs as a service, over HTTP and in one file; `journal::SqliteJournal` |
 //! | `mcp-snapshots` | typed toolsets of MCP servers, `toolset! { pub NAME = mcp(".."); }`, for crates that only declare them; included in `mcp` |
 //! | `http` | `toolsets::http`: a tool that fetches pages and files of the web |
 //! | `shell` | `toolsets::shell`: a tool that runs commands, in a sandbox where there is one |
@@ -151,6 +153,8 @@ pub use self::app::harden;
 pub use self::app::mcp;
 #[cfg(feature = "project")]
 pub use self::app::project;
+#[cfg(feature = "serve")]
+pub use self::app::serve;
 #[cfg(feature = "testing")]
 pub use self::app::testing;
 #[cfg(any(

@@ -26,6 +26,8 @@ mod progress;
 mod project;
 mod rule_file;
 mod run;
+#[cfg(feature = "serve")]
+mod serve;
 mod state;
 mod terminal_user;
 mod tools;
@@ -140,6 +142,8 @@ impl Cli {
             Command::Check(options) => check::check(builder, &options, runs_projects),
             #[cfg(feature = "mcp")]
             Command::Mcp(options) => mcp::mcp(builder, &options, runs_projects),
+            #[cfg(feature = "serve")]
+            Command::Serve(options) => serve::serve(builder, &options, runs_projects),
             Command::Config(options) => config::config(builder, &options.command, runs_projects),
             Command::Init(options) => init::init(&options),
             Command::Completions(options) => generate::completions(options.shell),

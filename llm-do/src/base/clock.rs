@@ -1,6 +1,7 @@
 //! The clock of events.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -9,6 +10,13 @@ use jiff::Timestamp;
 pub trait Clock: Debug + Send + Sync {
     /// Returns the current time.
     fn now(&self) -> Timestamp;
+}
+
+/// A clock that several own.
+impl<C: Clock + ?Sized> Clock for Arc<C> {
+    fn now(&self) -> Timestamp {
+        (**self).now()
+    }
 }
 
 /// The system clock.

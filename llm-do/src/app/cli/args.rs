@@ -3,6 +3,8 @@
 mod config;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(feature = "serve")]
+mod serve;
 mod session;
 #[cfg(feature = "trace")]
 mod trace;
@@ -14,6 +16,8 @@ use clap::{Args, Parser, Subcommand};
 pub(super) use self::config::{ConfigCommand, ConfigOptions, ConfigPathOptions, ConfigShowOptions};
 #[cfg(feature = "mcp")]
 pub(super) use self::mcp::{CheckServersOptions, McpCommand, McpOptions, ServeOptions, SnapshotOptions};
+#[cfg(feature = "serve")]
+pub(super) use self::serve::ServiceOptions;
 pub(super) use self::session::SessionOptions;
 #[cfg(feature = "trace")]
 pub(super) use self::trace::{DiffOptions, ShowOptions, TraceCommand, TraceFormat, TraceOptions};
@@ -59,6 +63,10 @@ pub(super) enum Command {
     #[cfg(feature = "mcp")]
     #[command(after_help = MCP_EXAMPLES)]
     Mcp(Box<McpOptions>),
+    /// Serve runs over HTTP: start, watch, decide and continue them; they survive the end of this process.
+    #[cfg(feature = "serve")]
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve(Box<ServiceOptions>),
     /// Show the settings of this program, or where their files are.
     Config(ConfigOptions),
     /// Write the files of a new project, or of a new application in Rust, into a folder.
@@ -111,6 +119,12 @@ const MCP_EXAMPLES: &str = "Examples:
   mcp --http 127.0.0.1:8080        for clients of this machine
   mcp --http 0.0.0.0:8080 --host tools.example.com --token-file token
   mcp snapshot github --project . > github.mcp.json";
+
+#[cfg(feature = "serve")]
+const SERVE_EXAMPLES: &str = "Examples:
+  serve                            for this machine, at http://127.0.0.1:8080/
+  serve --service service.json --listen 0.0.0.0:8080 --host runs.example.com
+  curl --json '{\"entry\":\"main\",\"arguments\":{\"input\":\"Hello\"}}' http://127.0.0.1:8080/runs";
 
 const CALL_EXAMPLES: &str = "Examples:
   call project_read_file --path a.txt      arguments by name

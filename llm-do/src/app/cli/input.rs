@@ -75,6 +75,12 @@ pub(super) fn named<'a>(
     }
 }
 
+/// Returns the names of what can be run by name alone.
+#[cfg(feature = "serve")]
+pub(super) fn entry_names(registry: &Registry, entries: &Entries) -> Vec<String> {
+    Names { registry, entries }.all().map(|item| item.name().to_owned()).collect()
+}
+
 /// The names that a command line may contain.
 #[derive(Clone, Copy)]
 struct Names<'a> {

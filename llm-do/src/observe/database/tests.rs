@@ -1,5 +1,5 @@
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 
 use rusqlite::{Connection, Transaction};
@@ -23,7 +23,7 @@ fn folder() -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-fn database(path: &PathBuf) -> Database {
+fn database(path: &Path) -> Database {
     let database = Database::open(path).unwrap();
     database.migrate(&LINES).unwrap();
     database
@@ -45,7 +45,7 @@ fn blocked(database: &Database) -> std::sync::mpsc::Sender<()> {
     database.write_then(
         move |transaction| {
             started.send(()).unwrap();
-            drop(released.recv());
+            let _ = released.recv();
             add(transaction, "first")
         },
         drop,

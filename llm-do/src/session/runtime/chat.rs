@@ -124,6 +124,19 @@ impl Chat {
         self.continued(name, self.runtime.start_named(name, arguments))
     }
 
+    /// Prepares a root call that continues the chat; once it has ended, [`count`](Self::count) its usage.
+    #[cfg(feature = "serve")]
+    pub(crate) fn begin(&mut self, name: &str, arguments: Value) -> Start<Value> {
+        let conversation = self.workers.entry(name.to_owned()).or_default();
+        self.runtime.start_named(name, arguments).continuing(Arc::clone(conversation), Arc::clone(&self.threads))
+    }
+
+    /// Adds the usage of a root call.
+    #[cfg(feature = "serve")]
+    pub(crate) fn count(&self, used: UsageTree) {
+        count(&self.usage, used);
+    }
+
     fn continued<T: 'static, C>(&mut self, name: &str, start: Start<T, C>) -> BoxFuture<'_, Result<T, CallError>>
     where
         C: 'static,
@@ -160,12 +173,15 @@ struct CountOnDrop {
 
 impl Drop for CountOnDrop {
     fn drop(&mut self) {
-        let used = self.run.usage_tree();
-        if !used.is_zero() {
-            let mut usage = lock(&self.usage);
-            usage.name = CHAT.into();
-            usage.add_child(used);
-        }
+        count(&self.usage, self.run.usage_tree());
+    }
+}
+
+fn count(usage: &Mutex<UsageTree>, used: UsageTree) {
+    if !used.is_zero() {
+        let mut usage = lock(usage);
+        usage.name = CHAT.into();
+        usage.add_child(used);
     }
 }
 

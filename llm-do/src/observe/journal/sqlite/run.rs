@@ -131,17 +131,10 @@ impl SqliteRun {
         Ok(journal.database.write(move |transaction| fence.release(transaction)).await?)
     }
 
-    /// Returns the claim, for writes of other components that belong to the run.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the service"))]
-    pub(crate) fn fence(&self) -> Fence {
-        self.0.fence
-    }
-
     /// Waits until the run has only waited for `quiet`, for decisions, answers or times; returns the first such time.
     ///
     /// Then the run can be dropped: nothing is in flight that would have to run again. Code between two steps is not seen,
     /// so `quiet` must be longer than that takes.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the service"))]
     pub(crate) async fn only_waits(&self, quiet: Duration) -> Option<Timestamp> {
         self.0.in_flight.only_waits(quiet).await
     }

@@ -1,0 +1,305 @@
+//! Many runs as a service: started, watched and decided over HTTP, in one file.
+
+mod ask;
+mod client;
+mod engine;
+mod file;
+mod http;
+mod listen;
+mod metrics;
+mod openapi;
+mod recorder;
+mod schedule;
+mod store;
+mod webhook;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+pub use self::client::{Client, Role};
+use self::engine::active::ActiveRuns;
+use self::engine::{Options, Shared};
+use self::metrics::Metrics;
+pub use self::schedule::Schedule;
+use self::store::Store;
+pub use self::webhook::Webhook;
+use crate::base::clock::{Clock, SystemClock};
+use crate::base::error::BoxError;
+use crate::observe::database::Database;
+use crate::observe::event::ItemKind;
+use crate::observe::journal::SqliteJournal;
+use crate::session::runtime::Runtime;
+
+#[doc = include_str!("../../docs/serving.md")]
+#[derive(Clone, Debug)]
+#[must_use = "it serves nothing until it is opened"]
+pub struct Service {
+    runtime: Runtime,
+    options: Options,
+}
+
+/// A [`Service`] that has its file open and drives its runs.
+///
+/// Dropping it does not stop it: see [`close`](Self::close).
+#[derive(Debug)]
+pub struct OpenService {
+    shared: Arc<Shared>,
+    engine: JoinHandle<()>,
+}
+
+/// Why a service could not be set up or opened.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct ServiceError {
+    message: String,
+    #[source]
+    source: Option<BoxError>,
+}
+
+impl ServiceError {
+    fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), source: None }
+    }
+}
+
+impl Service {
+    /// Creates a service whose clients may start the entries of a runtime.
+    pub fn new(runtime: Runtime) -> Self {
+        let entries = runtime.registry().iter().filter(|item| item.kind() == ItemKind::Entry);
+        let options = Options {
+            entries: entries.map(|item| item.name().to_owned()).collect(),
+            clients: Vec::new(),
+            schedules: Vec::new(),
+            webhooks: Vec::new(),
+            hosts: Vec::new(),
+            max_active_runs: 64,
+            park_after: Duration::from_secs(10),
+            keep_finished: Duration::from_secs(30 * 24 * 60 * 60),
+            max_body_bytes: 1 << 20,
+            requests_per_second: 50,
+            clock: Arc::new(SystemClock),
+            tick: Duration::from_millis(250),
+            lease: Duration::from_secs(15),
+            is_open: false,
+        };
+        Self { runtime, options }
+    }
+
+    /// Offers these items instead of all entries: entries, tools or workers.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for an unknown name.
+    pub fn entries(mut self, names: impl IntoIterator<Item: Into<String>>) -> Result<Self, ServiceError> {
+        self.options.entries = names.into_iter().map(Into::into).collect();
+        self.options.entries.iter().try_for_each(|name| self.check_known(name))?;
+        Ok(self)
+    }
+
+    /// Adds a client. Default: none, and each program on this machine may do everything.
+    pub fn client(mut self, client: Client) -> Self {
+        self.options.clients.push(client);
+        self
+    }
+
+    /// Adds a schedule. Default: none.
+    pub fn schedule(mut self, schedule: Schedule) -> Self {
+        self.options.schedules.push(schedule);
+        self
+    }
+
+    /// Adds a webhook. Default: none.
+    pub fn webhook(mut self, webhook: Webhook) -> Self {
+        self.options.webhooks.push(webhook);
+        self
+    }
+
+    /// Accepts requests to this host, `name` or `name:port`. Default: `localhost`, `127.0.0.1` and `[::1]`, which are always
+    /// accepted.
+    pub fn host(mut self, host: impl Into<String>) -> Self {
+        self.options.hosts.push(host.into());
+        self
+    }
+
+    /// Sets the maximum number of runs that this process drives concurrently. Default: 64.
+    ///
+    /// Runs that wait for a person or a time do not count once they are set aside.
+    pub fn max_active_runs(mut self, runs: usize) -> Self {
+        self.options.max_active_runs = runs.max(1);
+        self
+    }
+
+    /// Sets after which time a run is set aside that only waits for people or for a time. Default: 10 seconds.
+    ///
+    /// It then takes no memory. It is replayed from its records once it can continue.
+    pub fn park_after(mut self, time: Duration) -> Self {
+        self.options.park_after = time;
+        self
+    }
+
+    /// Sets how long finished runs are kept, with their events and records. Default: 30 days.
+    pub fn keep_finished(mut self, time: Duration) -> Self {
+        self.options.keep_finished = time;
+        self
+    }
+
+    /// Sets the maximum size of a request, in bytes. Default: 1 MiB.
+    pub fn max_body_bytes(mut self, bytes: usize) -> Self {
+        self.options.max_body_bytes = bytes;
+        self
+    }
+
+    /// Sets how many requests a client may make per second, and twice as many in a burst. Default: 50.
+    ///
+    /// Requests without a valid token share one such limit.
+    pub fn requests_per_second(mut self, requests: u32) -> Self {
+        self.options.requests_per_second = requests.max(1);
+        self
+    }
+
+    /// Sets the clock of schedules, approvals, quotas and the expiry of runs. Default: the system's.
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.options.clock = Arc::new(clock);
+        self
+    }
+
+    /// Sets how often the service looks for what other processes wrote to its file, and for times that have come.
+    /// Default: 250 milliseconds.
+    pub fn poll_interval(mut self, interval: Duration) -> Self {
+        self.options.tick = interval.max(Duration::from_millis(1));
+        self
+    }
+
+    /// Sets how long a process may be silent before another one takes over its runs. Default: 15 seconds.
+    ///
+    /// A process that is only slow can no longer write to a run that was taken over.
+    pub fn take_over_after(mut self, time: Duration) -> Self {
+        self.options.lease = time;
+        self
+    }
+
+    /// Allows [`OpenService::serve`] to listen beyond this machine without clients. Default: false.
+    pub fn allow_unauthenticated(mut self) -> Self {
+        self.options.is_open = true;
+        self
+    }
+
+    /// Opens the file of the service, or creates it, and continues its runs.
+    ///
+    /// Several processes may open one file: a run is driven by one process, and taken over by another if that one dies.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file cannot be opened, or if a client, a schedule or a webhook is unusable: it has the name of
+    /// another, or starts an unknown item.
+    ///
+    /// # Panics
+    ///
+    /// Panics outside of a Tokio runtime.
+    pub async fn open(self, path: impl AsRef<Path>) -> Result<OpenService, ServiceError> {
+        self.check()?;
+        let (path, clock) = (path.as_ref().to_owned(), Arc::clone(&self.options.clock));
+        let opened = tokio::task::spawn_blocking(move || {
+            let database = Database::open(&path)?;
+            let journal = SqliteJournal::on(database.clone())?.with_clock(clock);
+            Ok::<_, BoxError>((journal, Store::new(database)?))
+        });
+        let opened = opened.await.map_err(Into::into).flatten();
+        let (journal, store) = opened.map_err(|source| ServiceError {
+            message: "cannot open the file of the service".to_owned(),
+            source: Some(source),
+        })?;
+        let shared = Arc::new(Shared {
+            runtime: self.runtime,
+            store,
+            journal,
+            options: self.options,
+            metrics: Metrics::new(),
+            active: ActiveRuns::default(),
+            owner: Uuid::new_v4().to_string(),
+            shutdown: CancellationToken::new(),
+        });
+        let engine = tokio::spawn(Arc::clone(&shared).run());
+        Ok(OpenService { shared, engine })
+    }
+
+    fn check(&self) -> Result<(), ServiceError> {
+        let Options { clients, schedules, webhooks, .. } = &self.options;
+        unique("client", clients.iter().map(Client::name))?;
+        unique("schedule", schedules.iter().map(|schedule| &*schedule.name))?;
+        unique("webhook", webhooks.iter().map(|webhook| &*webhook.name))?;
+        for schedule in schedules {
+            self.check_known(&schedule.entry)?;
+            let item = self.runtime.registry().get(&schedule.entry);
+            item.map_or(Ok(()), |item| item.validate(&schedule.arguments)).map_err(|fault| {
+                ServiceError::new(format!(
+                    "schedule `{}`: invalid arguments for `{}`: {fault}",
+                    schedule.name, schedule.entry
+                ))
+            })?;
+        }
+        webhooks.iter().try_for_each(|webhook| self.check_known(&webhook.entry))
+    }
+
+    fn check_known(&self, name: &str) -> Result<(), ServiceError> {
+        let registry = self.runtime.registry();
+        if registry.get(name).is_some() {
+            return Ok(());
+        }
+        let hint = llm_do_worker_file::did_you_mean(name, registry.iter().map(|item| item.name()));
+        Err(ServiceError::new(format!("unknown entry, tool or worker `{name}`{hint}")))
+    }
+}
+
+fn unique<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(), ServiceError> {
+    let mut known = std::collections::HashSet::new();
+    for name in names {
+        if !known.insert(name) {
+            return Err(ServiceError::new(format!("two {what}s have the name `{name}`")));
+        }
+    }
+    Ok(())
+}
+
+impl OpenService {
+    /// Returns the routes of the service, for a router of your own.
+    ///
+    /// Its paths are absolute: mount it at the root of a host.
+    pub fn router(&self) -> Router {
+        http::router(&self.shared)
+    }
+
+    /// Serves clients over HTTP until `shutdown` is cancelled, and then closes the service.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the listener is reachable from other machines, and the service has no clients or no host.
+    pub async fn serve(self, listener: TcpListener, shutdown: CancellationToken) -> Result<(), ServiceError> {
+        let served = listen::serve(listener, &self.shared, self.router(), shutdown).await;
+        self.close().await;
+        served
+    }
+
+    /// Stops driving runs, and puts those that have not finished back into the queue: the next process continues them.
+    ///
+    /// A tool that is running is interrupted at its next wait; its effect is repeated if it was not recorded.
+    pub async fn close(self) {
+        self.shared.shutdown.cancel();
+        // Ignored: a panic of the engine was reported by its thread.
+        let _ = self.engine.await;
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("journal", &self.journal).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,170 @@
+//! Drives the runs of a service: claims them, runs them, sets aside those that only wait, and records how they end.
+
+pub(super) mod active;
+mod drive;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use llm_do_providers::Money;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use self::active::ActiveRuns;
+use super::client::Client;
+use super::metrics::Metrics;
+use super::schedule::Schedule;
+use super::store::{NewRun, Source, Store, StoreError, Topic};
+use super::webhook::Webhook;
+use crate::base::clock::Clock;
+use crate::observe::journal::SqliteJournal;
+use crate::plane::dispatch::fresh_id;
+use crate::session::runtime::Runtime;
+
+/// What all parts of a service share.
+pub(super) struct Shared {
+    pub(super) runtime: Runtime,
+    pub(super) store: Store,
+    pub(super) journal: SqliteJournal,
+    pub(super) options: Options,
+    pub(super) metrics: Metrics,
+    pub(super) active: ActiveRuns,
+    /// The name of this process in claims.
+    pub(super) owner: String,
+    /// Cancelled when the process is about to end: runs are put back into the queue.
+    pub(super) shutdown: CancellationToken,
+}
+
+/// The settings of a service.
+#[derive(Clone, Debug)]
+pub(super) struct Options {
+    pub(super) clients: Vec<Client>,
+    pub(super) schedules: Vec<Schedule>,
+    pub(super) webhooks: Vec<Webhook>,
+    /// The names of what may be started.
+    pub(super) entries: Vec<String>,
+    pub(super) hosts: Vec<String>,
+    pub(super) max_active_runs: usize,
+    pub(super) park_after: Duration,
+    pub(super) keep_finished: Duration,
+    pub(super) max_body_bytes: usize,
+    pub(super) requests_per_second: u32,
+    pub(super) clock: Arc<dyn Clock>,
+    /// How often the file is checked for what other processes wrote, and for times that have come.
+    pub(super) tick: Duration,
+    pub(super) lease: Duration,
+    pub(super) is_open: bool,
+}
+
+/// How many runs are considered in one round.
+const CLAIMED_TOGETHER: usize = 64;
+
+impl Shared {
+    pub(super) fn now(&self) -> Timestamp {
+        self.options.clock.now()
+    }
+
+    /// Runs the service until it is shut down, and then puts its runs back into the queue.
+    pub(super) async fn run(self: Arc<Self>) {
+        let (runs, mut version, mut changes) = (TaskTracker::new(), 0, self.store.changes(Topic::Queue));
+        let mut tick = tokio::time::interval(self.options.tick);
+        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let (mut last_expiry, mut last_renewal) = (None, Instant::now());
+        while !self.shutdown.is_cancelled() {
+            tokio::select! {
+                () = self.shutdown.cancelled() => break,
+                _ = tick.tick() => {
+                    // Ignored, here and below: the next tick tries again, and `ready` reports a file that fails.
+                    let _ = self.store.notify_of_other_processes(&mut version).await;
+                    let _ = self.start_scheduled().await;
+                    let _ = self.expire(&mut last_expiry).await;
+                }
+                _ = changes.changed() => {}
+            }
+            changes.mark_unchanged();
+            let _ = self.cancel_requested().await;
+            let _ = self.claim(&runs, self.store.runnable(self.now(), CLAIMED_TOGETHER).await).await;
+            if last_renewal.elapsed() >= self.options.lease / 3 {
+                last_renewal = Instant::now();
+                let _ = self.journal.renew(&self.owner, self.options.lease).await;
+                let _ = self.claim(&runs, self.store.running().await).await;
+            }
+        }
+        runs.close();
+        runs.wait().await;
+    }
+
+    /// Starts or resumes those of the runs that no process drives, up to the maximum.
+    async fn claim(
+        self: &Arc<Self>,
+        runs: &TaskTracker,
+        candidates: Result<Vec<String>, StoreError>,
+    ) -> Result<(), StoreError> {
+        for id in candidates? {
+            if self.active.count() >= self.options.max_active_runs {
+                break;
+            }
+            let Some(entered) = self.active.enter(&id) else { continue };
+            // An error: another process has the run, or the file cannot be written.
+            if let Ok(journal) = self.journal.claim(&id, &self.owner, self.options.lease).await {
+                runs.spawn(Arc::clone(self).drive(id, journal, entered));
+            }
+        }
+        Ok(())
+    }
+
+    /// Cancels the runs of this process that a client, perhaps through another process, wants cancelled.
+    async fn cancel_requested(&self) -> Result<(), StoreError> {
+        for id in self.store.cancel_requested().await? {
+            self.active.cancel(&id);
+        }
+        Ok(())
+    }
+
+    /// Starts the runs of schedules whose time has come.
+    async fn start_scheduled(&self) -> Result<(), StoreError> {
+        for schedule in &self.options.schedules {
+            let now = self.now();
+            let last = self.store.last_start(&schedule.name, now).await?;
+            let Some(due) = schedule.due(last, now) else { continue };
+            let new = NewRun {
+                id: fresh_id().to_string(),
+                tenant: Arc::clone(&schedule.tenant),
+                client: Arc::clone(&schedule.name),
+                quota: super::client::Quota::default(),
+                source: Source::Schedule { name: schedule.name.to_string() },
+                entry: schedule.entry.clone(),
+                arguments: schedule.arguments.clone(),
+                // Two processes that find the same time start one run.
+                idempotency_key: Some(format!("schedule:{}:{due}", schedule.name)),
+                chat: None,
+                now,
+            };
+            self.store.insert_run(new).await?;
+            self.store.started(&schedule.name, due).await?;
+        }
+        Ok(())
+    }
+
+    /// Deletes what finished long ago, once a minute.
+    async fn expire(&self, last: &mut Option<Timestamp>) -> Result<(), StoreError> {
+        let now = self.now();
+        if last.is_some_and(|last| now.duration_since(last) < jiff::SignedDuration::from_mins(1)) {
+            return Ok(());
+        }
+        *last = Some(now);
+        let Ok(before) = now.checked_sub(self.options.keep_finished) else { return Ok(()) };
+        let expired = self.store.expire(before, 1000).await?;
+        for id in expired {
+            // Ignored: its records are found again by their age.
+            let _ = self.journal.delete(&id).await;
+        }
+        Ok(())
+    }
+}
+
+/// What may be left of a day's money, as a limit of a run.
+pub(super) fn cost_limit(limit: Option<Money>) -> Option<crate::base::usage::Limits> {
+    limit.map(|limit| crate::base::usage::Limits::new().cost(limit))
+}

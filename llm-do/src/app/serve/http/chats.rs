@@ -1,0 +1,74 @@
+//! Chats: conversations whose messages are runs.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::response::Response;
+use http::{HeaderMap, StatusCode};
+use llm_do_worker_file::did_you_mean;
+use uuid::Uuid;
+
+use super::body::Json as Body;
+use super::problem::Problem;
+use super::runs::{new_run, started};
+use super::view::{ChatList, ChatView, SendMessage, StartChat};
+use super::{App, Identity, Role};
+use crate::app::serve::engine::Shared;
+use crate::app::serve::store::ChatRow;
+
+/// The maximum number of chats in a list.
+const MAX_LIST: u32 = 500;
+
+pub(super) async fn start(
+    State(shared): App,
+    client: Identity,
+    Body(StartChat { entry }): Body<StartChat>,
+) -> Result<(StatusCode, Json<ChatView>), Problem> {
+    client.require(Role::Start)?;
+    let entries = &shared.options.entries;
+    if !entries.contains(&entry) {
+        let hint = did_you_mean(&entry, entries.iter().map(String::as_str));
+        return Err(Problem::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "unknown_entry",
+            format!("unknown entry `{entry}`{hint}"),
+        ));
+    }
+    let id = Uuid::now_v7().to_string();
+    let chat = shared.store.insert_chat(id, Arc::clone(&client.tenant), entry, shared.now()).await?;
+    Ok((StatusCode::CREATED, Json(chat.into())))
+}
+
+pub(super) async fn list(State(shared): App, client: Identity) -> Result<Json<ChatList>, Problem> {
+    client.require(Role::Watch)?;
+    let chats = shared.store.chats(client.scope(), MAX_LIST).await?;
+    Ok(Json(ChatList { chats: chats.into_iter().map(ChatView::from).collect() }))
+}
+
+pub(super) async fn one(
+    State(shared): App,
+    client: Identity,
+    Path(id): Path<String>,
+) -> Result<Json<ChatView>, Problem> {
+    client.require(Role::Watch)?;
+    Ok(Json(visible(&shared, &client, &id).await?.into()))
+}
+
+pub(super) async fn send(
+    State(shared): App,
+    client: Identity,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Body(SendMessage { arguments }): Body<SendMessage>,
+) -> Result<Response, Problem> {
+    client.require(Role::Start)?;
+    let chat = visible(&shared, &client, &id).await?;
+    let new = new_run(&shared, &client, &headers, chat.entry, arguments, Some(chat.id))?;
+    started(shared.store.insert_run(new).await?)
+}
+
+async fn visible(shared: &Shared, client: &Identity, id: &str) -> Result<ChatRow, Problem> {
+    let chat = shared.store.chat(id).await?;
+    chat.filter(|chat| client.sees(&chat.tenant)).ok_or_else(|| Problem::unknown("chat"))
+}

@@ -1,0 +1,112 @@
+//! What a request must pass before its handler: host, origin, token, rate.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use governor::{DefaultKeyedRateLimiter, Quota};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+
+use super::problem::Problem;
+use crate::app::serve::client::{Identity, identify};
+use crate::app::serve::engine::Shared;
+use crate::app::serve::metrics::StatusLabel;
+
+/// Hosts under which this machine reaches itself.
+const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// The headers of all answers: nothing is cached, framed, or taken for another type.
+const HEADERS: [(HeaderName, HeaderValue); 4] = [
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+    (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+];
+
+/// Who may pass.
+pub(super) struct Gate {
+    shared: Arc<Shared>,
+    /// By client, or `None` for requests without a valid token.
+    rates: DefaultKeyedRateLimiter<Option<Arc<str>>>,
+}
+
+impl Gate {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        let rate = NonZeroU32::new(shared.options.requests_per_second).unwrap_or(NonZeroU32::MIN);
+        // A page loads several things together.
+        let burst = rate.saturating_mul(NonZeroU32::MIN.saturating_add(1));
+        Self { shared, rates: DefaultKeyedRateLimiter::keyed(Quota::per_second(rate).allow_burst(burst)) }
+    }
+
+    /// Refuses requests by other names: a web page could reach the service by a name of its own (DNS rebinding). Refuses
+    /// requests of pages of other origins, which would act with what the browser can reach.
+    fn check_origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+        let host = text(header::HOST).ok_or_else(|| Problem::invalid("the header `host` is missing"))?;
+        let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+        let name = name.map_or(host, |(name, _)| name);
+        let hosts = &self.shared.options.hosts;
+        let is_known = hosts.iter().any(|known| known == host || known == name) || LOOPBACK_HOSTS.contains(&name);
+        if !is_known {
+            return Err(Problem::new(
+                StatusCode::MISDIRECTED_REQUEST,
+                "unknown_host",
+                "the service does not have this name",
+            ));
+        }
+        let is_same = |origin: &str| origin.split_once("://").is_some_and(|(_, authority)| authority == host);
+        match text(header::ORIGIN) {
+            Some(origin) if !is_same(origin) => {
+                Err(Problem::new(StatusCode::FORBIDDEN, "foreign_origin", "requests of other web pages are refused"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns who makes the request.
+    fn identify(&self, headers: &HeaderMap) -> Option<Identity> {
+        let clients = &self.shared.options.clients;
+        if clients.is_empty() {
+            return Some(Identity::local());
+        }
+        let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+        let (scheme, token) = value.split_once(' ')?;
+        identify(clients, token.trim()).filter(|_| scheme.eq_ignore_ascii_case("bearer"))
+    }
+
+    fn check_rate(&self, client: Option<&Identity>) -> Result<(), Problem> {
+        let key = client.map(|client| Arc::clone(&client.name));
+        self.rates.check_key(&key).map_err(|_| {
+            Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", "too many requests; retry after a second")
+        })
+    }
+}
+
+/// Lets a request pass if its host and origin are right; counts it.
+pub(super) async fn guard(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
+    let mut response = match gate.check_origin(request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    };
+    let status = StatusLabel { status: response.status().as_u16() };
+    gate.shared.metrics.requests.get_or_create(&status).inc();
+    for (name, value) in HEADERS {
+        response.headers_mut().entry(name).or_insert(value);
+    }
+    response
+}
+
+/// Lets a request pass if its token is valid, and hands the client to the handler.
+pub(super) async fn authenticate(
+    State(gate): State<Arc<Gate>>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    let client = gate.identify(request.headers());
+    gate.check_rate(client.as_ref())?;
+    let client = client.ok_or_else(Problem::unauthenticated)?;
+    request.extensions_mut().insert(client);
+    Ok(next.run(request).await)
+}

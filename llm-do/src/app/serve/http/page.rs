@@ -1,0 +1,44 @@
+//! The page of the service: runs, one run as it happens, what waits for a person, chats.
+
+use std::sync::LazyLock;
+
+use axum::Router;
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use http::{HeaderValue, header};
+
+use crate::app::trace::{BODY, Page};
+
+/// The scripts of this page, after those that show the calls of a run.
+const SCRIPTS: [&str; 7] = [
+    include_str!("../page/api.js"),
+    include_str!("../page/runs.js"),
+    include_str!("../page/inbox.js"),
+    include_str!("../page/run.js"),
+    include_str!("../page/start.js"),
+    include_str!("../page/chats.js"),
+    include_str!("../page/boot.js"),
+];
+const STYLE: &str = include_str!("../page/service.css");
+
+/// The page, and its policy as a header: what a model writes is text in it, and nothing but the service is reached.
+static PAGE: LazyLock<(String, String)> = LazyLock::new(|| {
+    let page = Page::new(&SCRIPTS, STYLE, "; connect-src 'self'");
+    let body = include_str!("../page/body.html");
+    let html = format!("{}{body}<template id=\"trace\">{BODY}</template>\n{}", page.begin("Runs"), page.end());
+    (html, format!("{}; frame-ancestors 'none'", page.policy))
+});
+
+pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
+    Router::new().route("/", get(page))
+}
+
+async fn page() -> Response {
+    let (html, policy) = &*PAGE;
+    let mut response = Html(html.as_str()).into_response();
+    // All of it is ASCII.
+    if let Ok(policy) = HeaderValue::from_str(policy) {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
+}

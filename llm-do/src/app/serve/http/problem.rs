@@ -1,0 +1,76 @@
+//! Errors of requests, as problem details (RFC 9457).
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use serde_json::{Map, Value, json};
+
+use crate::app::serve::store::StoreError;
+
+/// Why a request failed.
+#[derive(Debug)]
+pub(in crate::app::serve) struct Problem {
+    status: StatusCode,
+    /// Stable, for programs: `unknown_run`.
+    code: &'static str,
+    detail: String,
+    more: Map<String, Value>,
+}
+
+impl Problem {
+    pub(super) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
+        Self { status, code, detail: detail.into(), more: Map::new() }
+    }
+
+    /// Adds a member.
+    pub(super) fn with(mut self, name: &str, value: Value) -> Self {
+        self.more.insert(name.to_owned(), value);
+        self
+    }
+
+    pub(super) fn invalid(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_request", detail)
+    }
+
+    /// The answer for what does not exist, and for what the client may not see: both look the same.
+    pub(super) fn unknown(what: &'static str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", format!("unknown {what}"))
+    }
+
+    pub(super) fn unauthenticated() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", "a valid bearer token is required")
+    }
+
+    pub(super) fn forbidden(role: &str) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "forbidden", format!("the role `{role}` is required"))
+    }
+}
+
+impl From<StoreError> for Problem {
+    /// Where the file is, and what is wrong with it, concerns the operator alone: `ready` fails.
+    fn from(_: StoreError) -> Self {
+        let text = "the service cannot read or write its file at the moment";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "storage_failed", text)
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let Self { status, code, detail, more } = self;
+        let mut body = json!({
+            "type": format!("urn:llm-do:problem:{code}"),
+            "title": status.canonical_reason().unwrap_or_default(),
+            "status": status.as_u16(),
+            "detail": detail,
+        });
+        if let Value::Object(body) = &mut body {
+            body.extend(more);
+        }
+        let mut response = (status, axum::Json(body)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}

@@ -1,0 +1,194 @@
+//! Runs: start, list, look at, cancel, resume.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use llm_do_worker_file::did_you_mean;
+use serde_json::{Value, json};
+
+use super::body::Json as Body;
+use super::problem::Problem;
+use super::view::{RunList, RunListQuery, RunView, StartRun, WaitView};
+use super::{App, Identity, Role};
+use crate::app::serve::engine::Shared;
+use crate::app::serve::store::{Cancelling, Filter, Inserted, NewRun, RunRow, Source};
+use crate::plane::dispatch::fresh_id;
+
+/// The header of a key that makes starting a run idempotent.
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+/// The maximum length of such a key, in bytes.
+const MAX_KEY_BYTES: usize = 255;
+/// The maximum number of runs in a list.
+const MAX_LIST: u32 = 500;
+
+pub(super) async fn start(
+    State(shared): App,
+    client: Identity,
+    headers: HeaderMap,
+    Body(request): Body<StartRun>,
+) -> Result<Response, Problem> {
+    client.require(Role::Start)?;
+    let StartRun { entry, arguments } = request;
+    let new = new_run(&shared, &client, &headers, entry, arguments, None)?;
+    started(shared.store.insert_run(new).await?)
+}
+
+/// Returns the run that a request asks for.
+pub(super) fn new_run(
+    shared: &Shared,
+    client: &Identity,
+    headers: &HeaderMap,
+    entry: String,
+    arguments: Value,
+    chat: Option<String>,
+) -> Result<NewRun, Problem> {
+    check(shared, &entry, &arguments)?;
+    Ok(NewRun {
+        id: fresh_id().to_string(),
+        tenant: Arc::clone(&client.tenant),
+        client: Arc::clone(&client.name),
+        quota: client.quota,
+        source: Source::Client,
+        entry,
+        arguments,
+        idempotency_key: idempotency_key(headers)?,
+        chat,
+        now: shared.now(),
+    })
+}
+
+/// Checks the name of an entry and its arguments.
+pub(super) fn check(shared: &Shared, entry: &str, arguments: &Value) -> Result<(), Problem> {
+    let entries = &shared.options.entries;
+    let item = shared.runtime.registry().get(entry).filter(|_| entries.iter().any(|known| known == entry));
+    let Some(item) = item else {
+        let hint = did_you_mean(entry, entries.iter().map(String::as_str));
+        return Err(Problem::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "unknown_entry",
+            format!("unknown entry `{entry}`{hint}"),
+        ));
+    };
+    item.validate(arguments).map_err(|fault| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_arguments", fault))
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(key) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
+    let key = key.to_str().ok().filter(|key| (1..=MAX_KEY_BYTES).contains(&key.len()));
+    let fault =
+        || Problem::invalid(format!("`{IDEMPOTENCY_KEY}` must have 1 to {MAX_KEY_BYTES} printable ASCII characters"));
+    // Apart from the keys of schedules and webhooks.
+    key.map(|key| Some(format!("client:{key}"))).ok_or_else(fault)
+}
+
+/// Returns the answer to a request that starts a run.
+pub(super) fn started(inserted: Inserted) -> Result<Response, Problem> {
+    let refused = |status, code, detail: String| Err(Problem::new(status, code, detail));
+    match inserted {
+        Inserted::New(run) => Ok(located(StatusCode::CREATED, run)),
+        Inserted::Existing(run) => Ok(located(StatusCode::OK, run)),
+        Inserted::Conflict(run) => {
+            let text = "the idempotency key belongs to a run with another entry or other arguments";
+            refused(StatusCode::CONFLICT, "other_request", text.to_owned())
+                .map_err(|problem| problem.with("run", json!(run.id)))
+        }
+        Inserted::ChatBusy(run) => {
+            let text = "the chat has an unfinished run; send the next message once it has finished";
+            refused(StatusCode::CONFLICT, "chat_busy", text.to_owned())
+                .map_err(|problem| problem.with("run", json!(run)))
+        }
+        Inserted::TooManyRuns(limit) => {
+            let text = format!("{limit} runs have not finished, the maximum of this client");
+            refused(StatusCode::TOO_MANY_REQUESTS, "too_many_runs", text)
+        }
+        Inserted::TooExpensive(limit) => {
+            let text = format!("today's runs have cost {limit}, the maximum of this client");
+            refused(StatusCode::TOO_MANY_REQUESTS, "cost_limit_reached", text)
+        }
+    }
+}
+
+fn located(status: StatusCode, run: RunRow) -> Response {
+    let location = HeaderValue::from_str(&format!("/runs/{}", run.id)).ok();
+    let mut response = (status, Json(RunView::new(run, Vec::new()))).into_response();
+    if let Some(location) = location {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+    response
+}
+
+pub(super) async fn list(
+    State(shared): App,
+    client: Identity,
+    query: Result<Query<RunListQuery>, axum::extract::rejection::QueryRejection>,
+) -> Result<Json<RunList>, Problem> {
+    client.require(Role::Watch)?;
+    let Query(query) = query.map_err(|rejection| Problem::invalid(rejection.body_text()))?;
+    let limit = query.limit.unwrap_or(50).clamp(1, MAX_LIST);
+    let RunListQuery { state, entry, chat, before, .. } = query;
+    let filter = Filter { tenant: client.scope(), state, entry, chat, before, limit };
+    let runs = shared.store.runs(filter).await?;
+    let next =
+        (runs.len() == usize::try_from(limit).unwrap_or(usize::MAX)).then(|| runs.last().map(|run| run.id.clone()));
+    Ok(Json(RunList {
+        runs: runs.into_iter().map(|run| RunView::new(run, Vec::new())).collect(),
+        next: next.flatten(),
+    }))
+}
+
+pub(super) async fn one(
+    State(shared): App,
+    client: Identity,
+    Path(id): Path<String>,
+) -> Result<Json<RunView>, Problem> {
+    client.require(Role::Watch)?;
+    view(&shared, &client, &id).await.map(Json)
+}
+
+async fn view(shared: &Shared, client: &Identity, id: &str) -> Result<RunView, Problem> {
+    let run = visible(shared, client, id).await?;
+    let waits = shared.store.waits(None, None, Some(run.id.clone()), MAX_LIST).await?;
+    Ok(RunView::new(run, waits.into_iter().map(WaitView::from).collect()))
+}
+
+/// Returns a run that the client may see.
+pub(super) async fn visible(shared: &Shared, client: &Identity, id: &str) -> Result<RunRow, Problem> {
+    let run = shared.store.run(id).await?;
+    run.filter(|run| client.sees(&run.tenant)).ok_or_else(|| Problem::unknown("run"))
+}
+
+pub(super) async fn cancel(
+    State(shared): App,
+    client: Identity,
+    Path(id): Path<String>,
+) -> Result<(StatusCode, Json<RunView>), Problem> {
+    client.require(Role::Start)?;
+    visible(&shared, &client, &id).await?;
+    let status = match shared.store.cancel(&id, shared.now()).await? {
+        Cancelling::Requested => StatusCode::ACCEPTED,
+        Cancelling::Done => StatusCode::OK,
+        Cancelling::AlreadyFinished => {
+            return Err(Problem::new(StatusCode::CONFLICT, "already_finished", "the run has already finished"));
+        }
+        Cancelling::Unknown => return Err(Problem::unknown("run")),
+    };
+    shared.active.cancel(&id);
+    Ok((status, Json(view(&shared, &client, &id).await?)))
+}
+
+pub(super) async fn resume(
+    State(shared): App,
+    client: Identity,
+    Path(id): Path<String>,
+) -> Result<(StatusCode, Json<RunView>), Problem> {
+    client.require(Role::Start)?;
+    visible(&shared, &client, &id).await?;
+    if !shared.store.resume(&id).await? {
+        let text = "only failed and cancelled runs can be resumed";
+        return Err(Problem::new(StatusCode::CONFLICT, "not_resumable", text));
+    }
+    Ok((StatusCode::ACCEPTED, Json(view(&shared, &client, &id).await?)))
+}

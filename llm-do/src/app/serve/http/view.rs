@@ -1,0 +1,307 @@
+//! What requests and answers look like, with their schemas.
+
+use jiff::Timestamp;
+use llm_do_providers::Usage;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::app::serve::ask::Verdict;
+use crate::app::serve::store::{ChatRow, Outcome, RunRow, RunState, Source, Wait, WaitKind};
+use crate::base::usage::RunUsage;
+
+/// A request to start a run.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct StartRun {
+    /// The entry, as listed by `/entries`.
+    pub(super) entry: String,
+    /// Its arguments, by name.
+    #[serde(default = "no_arguments")]
+    pub(super) arguments: Value,
+}
+
+fn no_arguments() -> Value {
+    Value::Object(Map::new())
+}
+
+/// Which runs a list contains.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct RunListQuery {
+    /// Only runs in this state.
+    pub(super) state: Option<RunState>,
+    /// Only runs of this entry.
+    pub(super) entry: Option<String>,
+    /// Only runs of this chat.
+    pub(super) chat: Option<String>,
+    /// Only runs before this one: `next` of the page before.
+    pub(super) before: Option<String>,
+    /// The maximum number of runs: default 50, at most 500.
+    pub(super) limit: Option<u32>,
+}
+
+/// A page of runs, the latest first.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct RunList {
+    pub(super) runs: Vec<RunView>,
+    /// `before` of the next page, if there may be one.
+    pub(super) next: Option<String>,
+}
+
+/// A run.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct RunView {
+    id: String,
+    entry: String,
+    arguments: Value,
+    state: RunState,
+    /// The result of a run that succeeded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<Value>,
+    /// The error of a run that failed, with its causes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    /// Whether a request to cancel it was accepted.
+    is_cancelled: bool,
+    tenant: String,
+    /// Who started it.
+    client: String,
+    source: Source,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chat: Option<String>,
+    #[schemars(with = "String")]
+    created: Timestamp,
+    #[schemars(with = "Option<String>")]
+    started: Option<Timestamp>,
+    #[schemars(with = "Option<String>")]
+    finished: Option<Timestamp>,
+    /// When it continues, if it waits for a time.
+    #[schemars(with = "Option<String>")]
+    wakes: Option<Timestamp>,
+    /// How often a process began to drive it.
+    attempts: u64,
+    usage: UsageView,
+    /// Its approvals and questions, if one run was requested.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    waits: Vec<WaitView>,
+}
+
+/// What a run used.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct UsageView {
+    tool_calls: u64,
+    /// Requests to models.
+    requests: u64,
+    input_tokens: u64,
+    output_tokens: u64,
+    /// The known cost in US dollars, as an exact decimal.
+    #[schemars(with = "String")]
+    cost: llm_do_providers::Money,
+    /// Requests whose price is unknown.
+    unpriced_requests: u64,
+}
+
+impl From<RunUsage> for UsageView {
+    fn from(RunUsage { tool_calls, model, cost }: RunUsage) -> Self {
+        let Usage { requests, input_tokens, output_tokens, .. } = model;
+        let (cost, unpriced_requests) = (cost.known, cost.unpriced_requests);
+        Self { tool_calls, requests, input_tokens, output_tokens, cost, unpriced_requests }
+    }
+}
+
+impl RunView {
+    pub(super) fn new(run: RunRow, waits: Vec<WaitView>) -> Self {
+        let (result, error) = match run.outcome {
+            Some(Outcome::Result(result)) => (Some(result), None),
+            Some(Outcome::Error(error)) => (None, Some(error)),
+            Some(Outcome::Cancelled) | None => (None, None),
+        };
+        Self {
+            id: run.id,
+            entry: run.entry,
+            arguments: run.arguments,
+            state: run.state,
+            result,
+            error,
+            is_cancelled: run.is_cancelled,
+            tenant: run.tenant,
+            client: run.client,
+            source: run.source,
+            chat: run.chat,
+            created: run.created,
+            started: run.started,
+            finished: run.finished,
+            wakes: run.wake,
+            attempts: run.attempts,
+            usage: run.usage.into(),
+            waits,
+        }
+    }
+}
+
+/// Approvals or questions that wait for a person, the oldest first.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct WaitList {
+    pub(super) waiting: Vec<WaitView>,
+}
+
+/// An approval or a question.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct WaitView {
+    id: String,
+    run: String,
+    /// The entry of the run.
+    entry: String,
+    kind: WaitKind,
+    /// What to show: of an approval `tool`, `summary`, `arguments`, `preview` and more; of a question `prompt` and `choices`.
+    request: Value,
+    /// The digest of `request`, which the answer must name.
+    digest: String,
+    #[schemars(with = "String")]
+    created: Timestamp,
+    answer: Option<Value>,
+    answered_by: Option<String>,
+    #[schemars(with = "Option<String>")]
+    answered: Option<Timestamp>,
+    /// Whether the run no longer waits for it.
+    is_withdrawn: bool,
+}
+
+impl From<Wait> for WaitView {
+    fn from(wait: Wait) -> Self {
+        let Wait {
+            id, run, entry, kind, request, digest, created, answer, answered_by, answered, is_withdrawn, ..
+        } = wait;
+        Self { id, run, entry, kind, request, digest, created, answer, answered_by, answered, is_withdrawn }
+    }
+}
+
+/// The decision about an approval.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct Decision {
+    /// The digest of what was shown.
+    pub(super) digest: String,
+    #[serde(flatten)]
+    pub(super) verdict: Verdict,
+}
+
+/// The answer to a question.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct Answer {
+    /// The digest of what was shown.
+    pub(super) digest: String,
+    /// A text, or a choice, or a list of choices.
+    pub(super) answer: Value,
+}
+
+/// An answer was recorded.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct Answered {
+    pub(super) id: String,
+    pub(super) answered_by: String,
+}
+
+/// A request to start a chat.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct StartChat {
+    /// The entry that gets the messages.
+    pub(super) entry: String,
+}
+
+/// A message of a chat.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct SendMessage {
+    /// The arguments of the entry, by name.
+    pub(super) arguments: Value,
+}
+
+/// Chats, the latest first.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct ChatList {
+    pub(super) chats: Vec<ChatView>,
+}
+
+/// A chat; its messages are the runs with its id.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct ChatView {
+    id: String,
+    entry: String,
+    tenant: String,
+    #[schemars(with = "String")]
+    created: Timestamp,
+    #[schemars(with = "String")]
+    updated: Timestamp,
+    /// What all its messages used.
+    usage: UsageView,
+}
+
+impl From<ChatRow> for ChatView {
+    fn from(chat: ChatRow) -> Self {
+        let ChatRow { id, entry, tenant, created, updated, state } = chat;
+        Self { id, entry, tenant, created, updated, usage: state.usage.total().into() }
+    }
+}
+
+/// What can be started.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct EntryList {
+    pub(super) entries: Vec<EntryView>,
+}
+
+/// An entry.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct EntryView {
+    pub(super) name: String,
+    pub(super) description: String,
+    /// The JSON schema of its arguments.
+    pub(super) parameters: Value,
+}
+
+/// Why a request failed: problem details, by RFC 9457.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct ProblemView {
+    /// `urn:llm-do:problem:CODE`, stable.
+    r#type: String,
+    title: String,
+    status: u16,
+    detail: String,
+}
+
+/// Adds the schemas of all bodies to a generator; returns the schema of each by the name of its type.
+pub(in crate::app::serve) fn schemas(generator: &mut SchemaGenerator) {
+    fn add<T: JsonSchema>(generator: &mut SchemaGenerator) {
+        let _ = generator.subschema_for::<T>();
+    }
+    add::<StartRun>(generator);
+    add::<RunList>(generator);
+    add::<WaitList>(generator);
+    add::<Decision>(generator);
+    add::<Answer>(generator);
+    add::<Answered>(generator);
+    add::<StartChat>(generator);
+    add::<SendMessage>(generator);
+    add::<ChatList>(generator);
+    add::<EntryList>(generator);
+    add::<ProblemView>(generator);
+}

@@ -1,0 +1,73 @@
+// One run: its state, what it waits for, and its calls as they happen.
+
+function runPage(id) {
+  const head = element("div", { class: "run-head" });
+  const waits = element("div", { class: "cards run-waits" });
+  const outcome = element("div", { class: "run-outcome" });
+  const trace = element("div", { class: "run-trace" });
+  trace.append(byId("trace").content.cloneNode(true));
+  byId("page").replaceChildren(element("div", { class: "run-page" }, head, outcome, waits, trace));
+  const list = new WaitList(waits);
+  const model = new TraceModel();
+  const view = new View(model);
+  const draw = debounced(150, () => {
+    view.summarise();
+    document.title = head.title ?? document.title;
+    view.tree.refresh();
+    if (!view.tree.selected && !view.follow() && model.roots[0]) {
+      view.tree.select(model.roots[0], { isQuiet: true });
+      view.detail.show(model.roots[0]);
+    } else if (view.tree.selected?.version !== view.drawn) {
+      view.detail.show(view.tree.selected);
+    }
+    view.drawn = view.tree.selected?.version;
+  });
+  let state;
+  const load = async () => {
+    const run = await get(`/runs/${encodeURIComponent(id)}`);
+    state = run.state;
+    showRun(run, head, outcome, load);
+    list.update((run.waits ?? []).filter((wait) => wait.answered === null && !wait.is_withdrawn));
+  };
+  const ending = new AbortController();
+  addEventListener("pagehide", () => ending.abort());
+  follow(id, (name, data) => {
+    if (name === "event") model.push(JSON.parse(data));
+    else load().catch((error) => status(error.message, true));
+    draw();
+    return name === "state" && ["succeeded", "failed", "cancelled"].includes(JSON.parse(data).state) ? "end" : undefined;
+  }, ending.signal);
+  allWaiting().catch(() => {});
+  return repeat(async () => {
+    if (state === undefined || !["succeeded", "failed", "cancelled"].includes(state)) await load();
+  });
+}
+
+function showRun(run, head, outcome, load) {
+  const shown = JSON.stringify([run.state, run.is_cancelled, run.finished, run.wakes]);
+  if (head.shown === shown) return;
+  head.shown = shown;
+  head.title = visible(`${run.entry} · ${run.state}`);
+  document.title = head.title;
+  const act = (text, path, kind) => {
+    const button = element("button", { type: "button", class: kind, id: path }, text);
+    button.addEventListener("click", () => {
+      button.disabled = true;
+      post(`/runs/${encodeURIComponent(run.id)}/${path}`, undefined).then(path === "resume" ? () => location.reload() : load)
+        .catch((error) => status(error.message, true)).finally(() => (button.disabled = false));
+    });
+    return button;
+  };
+  const isOpen = ["queued", "running", "waiting"].includes(run.state);
+  head.replaceChildren(
+    element("h1", {}, run.entry), stateChip(run), element("span", { class: "quiet" }, ago(run.created)),
+    element("span", { class: "quiet" }, `by ${run.source.name ?? run.client}`),
+    ...(run.wakes ? [element("span", { class: "quiet" }, `continues ${formatDate(parseTime(run.wakes))}`)] : []),
+    ...(run.chat ? [element("a", { href: `/?chat=${encodeURIComponent(run.chat)}` }, "Chat")] : []),
+    element("span", { class: "gap" }),
+    isOpen && !run.is_cancelled ? act("Cancel", "cancel", "more danger") : "",
+    run.state === "failed" || run.state === "cancelled" ? act("Resume", "resume", "more") : "");
+  outcome.replaceChildren();
+  if (run.error !== undefined) append(outcome, [element("div", { class: "error", id: "run-error" }, plainText(run.error))]);
+  if (run.result !== undefined) append(outcome, [element("div", { id: "run-result" }, fold("Result", () => anyValue(run.result, { isProse: true }), { open: true }))]);
+}

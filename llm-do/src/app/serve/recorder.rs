@@ -1,0 +1,102 @@
+//! Stores the events of a run, several at a time.
+
+mod earlier;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use tokio::sync::{mpsc, oneshot};
+
+use self::earlier::EarlierAttempts;
+use super::store::Store;
+use crate::base::usage::RunUsage;
+use crate::observe::event::{Delivery, Event, EventKind, EventSink};
+
+/// How many events are written together at most.
+const BATCH: usize = 256;
+
+/// A sink that stores the events of one run.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    entries: mpsc::UnboundedSender<Entry>,
+    is_closed: AtomicBool,
+}
+
+#[derive(Debug)]
+enum Entry {
+    Event(Arc<Event>),
+    /// To be confirmed once everything before is written.
+    Flush(oneshot::Sender<()>),
+}
+
+impl Recorder {
+    /// Returns a sink, and starts the task that writes; it ends once the sink is dropped.
+    pub(super) fn start(store: Store, run: String, is_resumed: bool) -> Arc<Self> {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        tokio::spawn(write(store, run, is_resumed, receiver));
+        Arc::new(Self { entries: sender, is_closed: AtomicBool::new(false) })
+    }
+
+    /// Ignores further events: those of calls that are dropped because their run is set aside.
+    pub(super) fn close(&self) {
+        self.is_closed.store(true, Ordering::Relaxed);
+    }
+}
+
+async fn write(store: Store, run: String, is_resumed: bool, mut receiver: mpsc::UnboundedReceiver<Entry>) {
+    // Ignored, here and below: the events are for people who watch. The journal, which the run depends on, reports a file that
+    // cannot be read or written.
+    let mut earlier = if is_resumed { EarlierAttempts::load(&store, &run).await.ok() } else { None };
+    let mut entries = Vec::with_capacity(BATCH);
+    while receiver.recv_many(&mut entries, BATCH).await > 0 {
+        let (mut events, mut flushed, mut usage) = (Vec::new(), Vec::new(), None);
+        for entry in entries.drain(..) {
+            match entry {
+                Entry::Event(event) => {
+                    usage = usage_of_run(&event).or(usage);
+                    events.extend(match &mut earlier {
+                        Some(earlier) => earlier.new_event(&event),
+                        None => serde_json::to_string(&*event).ok(),
+                    });
+                }
+                Entry::Flush(written) => flushed.push(written),
+            }
+        }
+        if !events.is_empty() {
+            let _ = store.add_events(&run, events, usage).await;
+        }
+        for written in flushed {
+            let _ = written.send(());
+        }
+    }
+}
+
+/// Returns what the whole run used, if the event reports it.
+fn usage_of_run(event: &Event) -> Option<RunUsage> {
+    match &event.kind {
+        EventKind::Usage { used } if event.parent.is_none() => Some(*used),
+        _ => None,
+    }
+}
+
+#[async_trait]
+impl EventSink for Recorder {
+    fn emit(&self, event: &Arc<Event>) {
+        // Pieces of an answer are for display while it arrives; the whole answer is an event as well.
+        if !matches!(event.kind, EventKind::ModelDelta { .. }) && !self.is_closed.load(Ordering::Relaxed) {
+            let _ = self.entries.send(Entry::Event(Arc::clone(event)));
+        }
+    }
+
+    fn delivery(&self) -> Delivery {
+        Delivery::Inline
+    }
+
+    async fn flush(&self) {
+        let (written, done) = oneshot::channel();
+        if self.entries.send(Entry::Flush(written)).is_ok() {
+            let _ = done.await;
+        }
+    }
+}

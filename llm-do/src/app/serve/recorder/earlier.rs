@@ -1,0 +1,96 @@
+//! The events of earlier attempts of a run: a resumed run reports some again, and numbers its calls anew.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Value, json};
+
+use crate::app::serve::store::{Store, StoreError};
+use crate::observe::event::Event;
+use crate::observe::journal::digest;
+
+/// What differs in an event that is reported again.
+const CHANGING: [&str; 6] = ["time", "seq", "elapsed_ms", "replayed", "position", "total"];
+
+/// What earlier attempts of a run have reported, and what of it the current one has reported again.
+#[derive(Debug, Default)]
+pub(super) struct EarlierAttempts {
+    /// The events that were not reported again, by digest.
+    events: HashMap<String, usize>,
+    /// The calls that were not made again, in their order.
+    calls: Vec<Call>,
+    /// The stored numbers of calls, by their numbers in this attempt: a call that is replayed as a whole makes no calls, so the
+    /// next call has a lower number than before.
+    numbers: HashMap<u64, u64>,
+    next: u64,
+}
+
+#[derive(Debug)]
+struct Call {
+    number: u64,
+    parent: Option<u64>,
+    name: String,
+}
+
+impl EarlierAttempts {
+    pub(super) async fn load(store: &Store, run: &str) -> Result<Self, StoreError> {
+        let (mut earlier, mut known, mut last) = (Self::default(), HashSet::new(), 0);
+        loop {
+            let events = store.events(run, last).await?;
+            let Some(end) = events.last() else { return Ok(earlier) };
+            last = end.number;
+            for event in &events {
+                if let Ok(event) = serde_json::from_str(&event.event) {
+                    earlier.add(event, &mut known);
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, event: Value, known: &mut HashSet<u64>) {
+        if let (Some(number), Some(name)) = (event["call"].as_u64(), event["name"].as_str())
+            && known.insert(number)
+        {
+            self.calls.push(Call { number, parent: event["parent"].as_u64(), name: name.to_owned() });
+            self.next = self.next.max(number + 1);
+        }
+        *self.events.entry(identity(event)).or_default() += 1;
+    }
+
+    /// Returns an event as JSON, unless an earlier attempt has reported it.
+    pub(super) fn new_event(&mut self, event: &Event) -> Option<String> {
+        let parent = event.parent.map(|parent| self.numbers.get(&parent).copied().unwrap_or(parent));
+        let number = self.number(event, parent);
+        let mut value = serde_json::to_value(event).ok()?;
+        value["call"] = json!(number);
+        value["parent"] = json!(parent);
+        let identity = identity(value.clone());
+        let Some(count) = self.events.get_mut(&identity) else { return Some(value.to_string()) };
+        *count -= 1;
+        if *count == 0 {
+            self.events.remove(&identity);
+        }
+        None
+    }
+
+    /// Returns the stored number of the event's call: that of an earlier call, if it is made again.
+    fn number(&mut self, event: &Event, parent: Option<u64>) -> u64 {
+        if let Some(number) = self.numbers.get(&event.call) {
+            return *number;
+        }
+        let again = self.calls.iter().position(|call| call.parent == parent && call.name == *event.name);
+        let number = again.map_or(self.next, |place| self.calls.remove(place).number);
+        self.next = self.next.max(number + 1);
+        self.numbers.insert(event.call, number);
+        number
+    }
+}
+
+/// Returns the digest of what stays the same when an event is reported again.
+fn identity(mut event: Value) -> String {
+    if let Value::Object(fields) = &mut event {
+        for name in CHANGING {
+            fields.shift_remove(name);
+        }
+    }
+    digest(&event)
+}

@@ -1,0 +1,177 @@
+//! The tables of a service: its runs, what they wait for, their events, its chats and schedules.
+
+mod chats;
+mod events;
+mod runs;
+mod schedules;
+mod waits;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use serde::de::DeserializeOwned;
+use tokio::sync::watch;
+
+pub(super) use self::chats::ChatRow;
+pub(super) use self::events::StoredEvent;
+pub(super) use self::runs::{Cancelling, Claimed, Filter, Inserted, NewRun, Outcome, RunRow, RunState, Source};
+pub(super) use self::waits::{Asked, Decided, Wait, WaitKind};
+use crate::observe::database::{Component, Database, DatabaseError};
+
+/// Why the file of a service could not be read or written.
+pub(super) type StoreError = DatabaseError;
+
+/// The tables of the service.
+static COMPONENT: Component = Component { name: "service", migrations: &[TABLES] };
+
+/// The first version.
+const TABLES: &str = "
+CREATE TABLE runs (
+    id TEXT PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    client TEXT NOT NULL,
+    source TEXT NOT NULL,
+    entry TEXT NOT NULL,
+    arguments TEXT NOT NULL,
+    idempotency_key TEXT,
+    chat TEXT,
+    cost_limit TEXT,
+    state TEXT NOT NULL,
+    outcome TEXT,
+    usage TEXT,
+    created INTEGER NOT NULL,
+    started INTEGER,
+    finished INTEGER,
+    wake INTEGER,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    is_cancelled INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX runs_by_idempotency_key ON runs (tenant, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE INDEX runs_by_state ON runs (state, wake);
+CREATE INDEX runs_by_tenant ON runs (tenant, id);
+CREATE TABLE waits (
+    id TEXT PRIMARY KEY,
+    run TEXT NOT NULL,
+    key TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    request TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    answer TEXT,
+    answered_by TEXT,
+    answered INTEGER,
+    attempt INTEGER NOT NULL,
+    is_withdrawn INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (run, key)
+) WITHOUT ROWID;
+CREATE INDEX open_waits ON waits (created) WHERE answer IS NULL AND is_withdrawn = 0;
+CREATE TABLE events (
+    run TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    event TEXT NOT NULL,
+    PRIMARY KEY (run, number)
+) WITHOUT ROWID;
+CREATE TABLE chats (
+    id TEXT PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    entry TEXT NOT NULL,
+    state TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    updated INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX chats_by_tenant ON chats (tenant, updated);
+CREATE TABLE schedules (
+    name TEXT PRIMARY KEY,
+    last INTEGER NOT NULL
+) WITHOUT ROWID;
+";
+
+/// What a write may matter to.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Topic {
+    /// Runs may be started, resumed or cancelled.
+    Queue,
+    /// A person has answered.
+    Answers,
+    /// A run has new events or another state.
+    Progress,
+}
+
+/// The tables of a service. Clones share the file.
+#[derive(Clone, Debug)]
+pub(super) struct Store {
+    database: Database,
+    /// Counts the writes of each topic.
+    changes: Arc<[watch::Sender<u64>; 3]>,
+}
+
+impl Store {
+    pub(super) fn new(database: Database) -> Result<Self, StoreError> {
+        database.migrate(&COMPONENT)?;
+        Ok(Self { database, changes: Arc::default() })
+    }
+
+    /// Returns a receiver that is notified after writes of a topic.
+    pub(super) fn changes(&self, topic: Topic) -> watch::Receiver<u64> {
+        self.changes[topic as usize].subscribe()
+    }
+
+    /// Notifies those who wait for a change.
+    pub(super) fn notify(&self, topics: &[Topic]) {
+        for topic in topics {
+            self.changes[*topic as usize].send_modify(|count| *count = count.wrapping_add(1));
+        }
+    }
+
+    /// Returns whether the file can be read.
+    pub(super) async fn check(&self) -> Result<(), StoreError> {
+        self.database.read(|connection| connection.query_row("SELECT count(*) FROM schedules", [], |_| Ok(()))).await
+    }
+
+    /// Notifies those who wait for a change if another process has written since the last look; `seen` is the version then.
+    pub(super) async fn notify_of_other_processes(&self, seen: &mut i64) -> Result<(), StoreError> {
+        // Of the one connection that writes: it counts the commits of other connections.
+        let read = |tx: &rusqlite::Transaction<'_>| tx.query_row("PRAGMA data_version", [], |row| row.get(0));
+        let version: i64 = self.database.write(read).await?;
+        if std::mem::replace(seen, version) != version {
+            self.notify(&[Topic::Queue, Topic::Answers, Topic::Progress]);
+        }
+        Ok(())
+    }
+}
+
+/// A time as a column: milliseconds since 1970, UTC.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Millis(Timestamp);
+
+impl ToSql for Millis {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.0.as_millisecond().into())
+    }
+}
+
+impl FromSql for Millis {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let millis = i64::column_result(value)?;
+        Timestamp::from_millisecond(millis).map(Self).map_err(|error| FromSqlError::Other(error.into()))
+    }
+}
+
+/// A value as a column: JSON.
+#[derive(Clone, Debug)]
+struct Json<T>(T);
+
+impl<T: serde::Serialize> ToSql for Json<T> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let text =
+            serde_json::to_string(&self.0).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+        Ok(text.into())
+    }
+}
+
+impl<T: DeserializeOwned> FromSql for Json<T> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        serde_json::from_str(value.as_str()?).map(Self).map_err(|error| FromSqlError::Other(error.into()))
+    }
+}

@@ -1,0 +1,78 @@
+//! Conversations: what each of them remembers.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, Row, named_params, params};
+
+use super::{Json, Millis, Store, StoreError};
+use crate::session::runtime::ChatState;
+
+/// A chat as stored.
+#[derive(Clone, Debug)]
+pub(in crate::app::serve) struct ChatRow {
+    pub(in crate::app::serve) id: String,
+    pub(in crate::app::serve) tenant: String,
+    pub(in crate::app::serve) entry: String,
+    pub(in crate::app::serve) state: ChatState,
+    pub(in crate::app::serve) created: Timestamp,
+    pub(in crate::app::serve) updated: Timestamp,
+}
+
+impl ChatRow {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id: row.get("id")?,
+            tenant: row.get("tenant")?,
+            entry: row.get("entry")?,
+            state: row.get::<_, Json<_>>("state")?.0,
+            created: row.get::<_, Millis>("created")?.0,
+            updated: row.get::<_, Millis>("updated")?.0,
+        })
+    }
+}
+
+impl Store {
+    /// Adds a chat that remembers nothing yet.
+    pub(in crate::app::serve) async fn insert_chat(
+        &self,
+        id: String,
+        tenant: Arc<str>,
+        entry: String,
+        now: Timestamp,
+    ) -> Result<ChatRow, StoreError> {
+        let sql = "INSERT INTO chats (id, tenant, entry, state, created, updated) VALUES (?1, ?2, ?3, ?4, ?5, ?5) RETURNING *";
+        self.database
+            .write(move |tx| {
+                let values = params![id, &*tenant, entry, Json(ChatState::new()), Millis(now)];
+                tx.query_row(sql, values, ChatRow::read)
+            })
+            .await
+    }
+
+    pub(in crate::app::serve) async fn chat(&self, id: &str) -> Result<Option<ChatRow>, StoreError> {
+        let id = id.to_owned();
+        let read = move |connection: &rusqlite::Connection| {
+            connection.query_row("SELECT * FROM chats WHERE id = ?", [id], ChatRow::read).optional()
+        };
+        self.database.read(read).await
+    }
+
+    /// Lists chats, the latest first.
+    pub(in crate::app::serve) async fn chats(
+        &self,
+        tenant: Option<Arc<str>>,
+        limit: u32,
+    ) -> Result<Vec<ChatRow>, StoreError> {
+        let sql =
+            "SELECT * FROM chats WHERE :tenant IS NULL OR tenant = :tenant ORDER BY updated DESC, id LIMIT :limit";
+        self.database
+            .read(move |connection| {
+                let mut statement = connection.prepare_cached(sql)?;
+                let values = named_params! { ":tenant": tenant.as_deref(), ":limit": limit };
+                let chats = statement.query_map(values, ChatRow::read)?;
+                chats.collect()
+            })
+            .await
+    }
+}

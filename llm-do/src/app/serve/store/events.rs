@@ -1,0 +1,60 @@
+//! The events of runs, numbered in each run.
+
+use rusqlite::params;
+
+use super::{Json, Store, StoreError, Topic};
+use crate::base::usage::RunUsage;
+
+/// How many events are read together.
+const EVENT_BATCH: usize = 500;
+
+/// An event of a run, as JSON.
+#[derive(Clone, Debug)]
+pub(in crate::app::serve) struct StoredEvent {
+    /// From 1, without gaps; a resumed run continues.
+    pub(in crate::app::serve) number: u64,
+    pub(in crate::app::serve) event: String,
+}
+
+impl Store {
+    /// Appends events, and the usage that the last of them reported.
+    pub(in crate::app::serve) async fn add_events(
+        &self,
+        run: &str,
+        events: Vec<String>,
+        usage: Option<RunUsage>,
+    ) -> Result<(), StoreError> {
+        let run = run.to_owned();
+        let added = self.database.write(move |tx| {
+            let last = "SELECT coalesce(max(number), 0) FROM events WHERE run = ?";
+            let mut number: u64 = tx.prepare_cached(last)?.query_row([&run], |row| row.get(0))?;
+            let mut insert = tx.prepare_cached("INSERT INTO events (run, number, event) VALUES (?, ?, ?)")?;
+            for event in &events {
+                number += 1;
+                insert.execute(params![run, number, event])?;
+            }
+            if let Some(usage) = &usage {
+                tx.execute("UPDATE runs SET usage = ?2 WHERE id = ?1 AND finished IS NULL", params![run, Json(usage)])?;
+            }
+            Ok(())
+        });
+        added.await?;
+        self.notify(&[Topic::Progress]);
+        Ok(())
+    }
+
+    /// Returns the next events of a run after a number.
+    pub(in crate::app::serve) async fn events(&self, run: &str, after: u64) -> Result<Vec<StoredEvent>, StoreError> {
+        let run = run.to_owned();
+        let sql = "SELECT number, event FROM events WHERE run = ?1 AND number > ?2 ORDER BY number LIMIT ?3";
+        self.database
+            .read(move |connection| {
+                let mut statement = connection.prepare_cached(sql)?;
+                let limit = i64::try_from(EVENT_BATCH).unwrap_or(i64::MAX);
+                let read = |row: &rusqlite::Row<'_>| Ok(StoredEvent { number: row.get(0)?, event: row.get(1)? });
+                let events = statement.query_map(params![run, after, limit], read)?;
+                events.collect()
+            })
+            .await
+    }
+}

@@ -1,0 +1,119 @@
+//! Runs that other services start, by signed requests.
+
+use std::fmt;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hmac::{Hmac, KeyInit, Mac};
+use http::HeaderMap;
+use jiff::{SignedDuration, Timestamp};
+use sha2::Sha256;
+
+use super::ServiceError;
+
+/// How much the clock of a sender may differ from ours; the tolerance of Standard Webhooks' libraries.
+const TOLERANCE: SignedDuration = SignedDuration::from_mins(5);
+/// The prefix of a secret in Base64, by Standard Webhooks.
+const SECRET_PREFIX: &str = "whsec_";
+
+/// A webhook of a service: requests of another service to `/webhooks/NAME`, each of which starts a run.
+///
+/// A request must be signed with the shared secret, by one of two schemes: [Standard Webhooks] (`webhook-id`,
+/// `webhook-timestamp`, `webhook-signature`), whose requests are valid for 5 minutes, or GitHub's (`x-hub-signature-256`). The
+/// id of the message is the idempotency key of the run, so a message that is sent again starts nothing.
+///
+/// [Standard Webhooks]: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+#[derive(Clone)]
+#[must_use]
+pub struct Webhook {
+    pub(super) name: Arc<str>,
+    pub(super) entry: String,
+    pub(super) argument: Option<String>,
+    pub(super) tenant: Arc<str>,
+    secret: Vec<u8>,
+}
+
+impl Webhook {
+    /// Creates a webhook with this name, which starts `entry`.
+    ///
+    /// A secret that begins with `whsec_` is Base64; any other is used as it is.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for a secret of less than 16 bytes, or one that is not Base64 although it begins with `whsec_`.
+    pub fn new(name: impl Into<Arc<str>>, secret: &str, entry: impl Into<String>) -> Result<Self, ServiceError> {
+        let name = name.into();
+        let fault = |text: &str| ServiceError::new(format!("webhook `{name}`: {text}"));
+        let secret = match secret.strip_prefix(SECRET_PREFIX) {
+            Some(encoded) => STANDARD.decode(encoded).map_err(|_| fault("the secret after `whsec_` is not Base64"))?,
+            None => secret.as_bytes().to_vec(),
+        };
+        if secret.len() < 16 {
+            return Err(fault("the secret is shorter than 16 bytes: use more, chosen at random"));
+        }
+        Ok(Self { tenant: Arc::clone(&name), name, entry: entry.into(), argument: None, secret })
+    }
+
+    /// Passes the body of a request, which is JSON, as this argument. Default: the body is the object of all arguments.
+    pub fn argument(mut self, name: impl Into<String>) -> Self {
+        self.argument = Some(name.into());
+        self
+    }
+
+    /// Sets the tenant that the runs belong to. Default: the name of the webhook.
+    pub fn tenant(mut self, tenant: impl Into<Arc<str>>) -> Self {
+        self.tenant = tenant.into();
+        self
+    }
+
+    /// Checks the signature of a request, and returns the id of its message.
+    pub(super) fn verify(&self, headers: &HeaderMap, body: &[u8], now: Timestamp) -> Result<String, Refused> {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        if let Some(signatures) = text("webhook-signature") {
+            let (id, time) = (text("webhook-id").ok_or(Refused)?, text("webhook-timestamp").ok_or(Refused)?);
+            let sent = time.parse().ok().and_then(|second| Timestamp::from_second(second).ok()).ok_or(Refused)?;
+            if now.duration_since(sent).abs() > TOLERANCE {
+                return Err(Refused);
+            }
+            let signed = [id.as_bytes(), b".", time.as_bytes(), b".", body];
+            let given = signatures.split(' ').filter_map(|signature| signature.strip_prefix("v1,"));
+            let mut given = given.filter_map(|signature| STANDARD.decode(signature).ok());
+            return if given.any(|given| self.is_signed(&signed, &given)) { Ok(id.to_owned()) } else { Err(Refused) };
+        }
+        let given = text("x-hub-signature-256").and_then(|value| value.strip_prefix("sha256=")).ok_or(Refused)?;
+        let given = decode_hex(given).ok_or(Refused)?;
+        let id = text("x-github-delivery").ok_or(Refused)?;
+        if self.is_signed(&[body], &given) { Ok(id.to_owned()) } else { Err(Refused) }
+    }
+
+    /// Returns whether `given` is the signature of the parts, in constant time.
+    fn is_signed(&self, parts: &[&[u8]], given: &[u8]) -> bool {
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.secret) else { return false };
+        for part in parts {
+            mac.update(part);
+        }
+        mac.verify_slice(given).is_ok()
+    }
+}
+
+/// A request is not signed with the secret, or too old. Why is not reported: a forger would learn from it.
+#[derive(Debug)]
+pub(super) struct Refused;
+
+impl fmt::Debug for Webhook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Webhook").field("name", &self.name).field("entry", &self.entry).finish_non_exhaustive()
+    }
+}
+
+fn decode_hex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16);
+    let pairs = text.as_bytes().chunks(2);
+    pairs
+        .map(|pair| match pair {
+            [high, low] => u8::try_from(digit(high)? * 16 + digit(low)?).ok(),
+            _ => None,
+        })
+        .collect()
+}
