@@ -5,6 +5,7 @@
 mod figures;
 mod hostile;
 mod log;
+mod service;
 mod use_of_keys;
 mod webdriver;
 

@@ -46,6 +46,19 @@ impl Browser {
         self.ask("/url", &json!({ "url": url }));
     }
 
+    /// Opens another tab and goes there; returns both tabs, the other one last.
+    pub(crate) fn open_tab(&self) -> [String; 2] {
+        let first = self.send("GET", &format!("{}/window", self.session), &Value::Null);
+        let second = self.ask("/window/new", &json!({ "type": "tab" }));
+        let tabs = [first.as_str().unwrap().to_owned(), second["handle"].as_str().unwrap().to_owned()];
+        self.switch_to(&tabs[1]);
+        tabs
+    }
+
+    pub(crate) fn switch_to(&self, tab: &str) {
+        self.ask("/window", &json!({ "handle": tab }));
+    }
+
     /// Runs a script, and returns what it returns.
     pub(crate) fn execute(&self, script: &str) -> Value {
         self.ask("/execute/sync", &json!({ "script": script, "args": [] }))

@@ -4,6 +4,8 @@
 mod cli;
 mod kill;
 mod remembers;
+#[cfg(unix)]
+mod serve;
 mod stock;
 #[cfg(target_os = "linux")]
 mod taken_over;

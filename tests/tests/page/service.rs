@@ -1,0 +1,174 @@
+//! The page of a service: runs are started, watched and decided on it.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::json;
+
+use super::pictures;
+use super::webdriver::Browser;
+
+/// A service in a process of its own.
+struct Service {
+    process: Child,
+    url: String,
+    _folder: tempfile::TempDir,
+}
+
+/// A tab that shows the page of a service.
+struct Tab(Browser);
+
+impl Service {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_served"));
+        let mut process = command.arg(folder.path()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut address = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut address).unwrap();
+        Self { process, url: format!("http://{}", address.trim()), _folder: folder }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+impl Tab {
+    /// Opens a page of a service; returns `None` if there is no browser.
+    fn open(service: &Service, path: &str) -> Option<Self> {
+        let tab = Self(Browser::start()?);
+        tab.0.go(&format!("{}{path}", service.url));
+        tab.wait_for("document.documentElement.dataset.ready !== undefined");
+        Some(tab)
+    }
+
+    fn wait_for(&self, expression: &str) {
+        for _ in 0..500 {
+            if self.0.execute(&format!("return {expression}")) == json!(true) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        panic!("never: {expression}; {}; {}", self.0.log(), self.text("#page"));
+    }
+
+    fn text(&self, selector: &str) -> String {
+        let text = self.0.execute(&format!("return document.querySelector({}).textContent", json!(selector)));
+        text.as_str().unwrap().to_owned()
+    }
+
+    /// Clicks the button with this text, once it is there.
+    fn click(&self, text: &str) {
+        let button = format!(
+            "[...document.querySelectorAll('button')].find(button => button.textContent === {} && !button.disabled)",
+            json!(text)
+        );
+        self.wait_for(&format!("{button} !== undefined"));
+        self.0.execute(&format!("{button}.click()"));
+    }
+
+    /// Sets the value of a field, once it is there.
+    fn fill(&self, selector: &str, text: &str) {
+        let field = format!("document.querySelector({})", json!(selector));
+        self.wait_for(&format!("{field} !== null"));
+        self.0.execute(&format!("{field}.value = {}", json!(text)));
+    }
+
+    /// Starts a run by the form.
+    fn start_run(&self, name: &str) {
+        self.fill("#argument-name", name);
+        self.click("Start");
+        self.wait_for("location.search.startsWith('?run=')");
+        self.wait_for("document.querySelector('.wait-card') !== null");
+    }
+
+    /// Waits until the run has this state.
+    fn reaches(&self, state: &str) {
+        self.wait_for(&format!("document.querySelector('.run-head .chip')?.textContent === {}", json!(state)));
+    }
+}
+
+#[test]
+fn a_run_is_started_watched_and_decided_with_a_reload_in_the_middle() {
+    let service = Service::start();
+    let Some(tab) = Tab::open(&service, "/?view=start") else { return };
+    tab.start_run("report");
+    assert!(tab.text(".wait-card h2").contains("report-approved"), "{}", tab.text(".wait-card"));
+    tab.click("Edit…");
+    tab.fill("textarea[aria-label=Arguments]", r#"{"what": "edited by a person"}"#);
+    tab.click("Approve with these arguments");
+    tab.wait_for("document.querySelector('.wait-card h2')?.textContent.includes('report-right') === true");
+    tab.wait_for("[...document.querySelectorAll('.row .name')].some(name => name.textContent === 'act_if_approved')");
+    tab.0.execute("location.reload()");
+    tab.wait_for("document.querySelector('.wait-card h2')?.textContent.includes('report-right') === true");
+    tab.click("Approve");
+    tab.fill("textarea[aria-label=Answer]", "yes");
+    tab.click("Answer");
+    tab.reaches("succeeded");
+    let result = tab.text("#run-result");
+    assert!(result.contains("edited by a person") && result.contains("report-yes"), "{result}");
+    tab.wait_for(
+        "[...document.querySelectorAll('.row .name')].filter(name => name.textContent.startsWith('act')).length === 7",
+    );
+    for (size, is_phone) in [((1280, 860), false), ((390, 780), true)] {
+        for theme in ["light", "dark"] {
+            tab.0.look(size, is_phone, theme);
+            std::fs::write(pictures().join(format!("service-{theme}-{}.png", size.0)), tab.0.picture()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_denied_call_ends_the_run_with_the_reason_and_keys_do_the_same() {
+    let service = Service::start();
+    let Some(tab) = Tab::open(&service, "/?view=start") else { return };
+    tab.start_run("report");
+    tab.0.go(&format!("{}/?view=inbox", service.url));
+    tab.wait_for("document.activeElement?.classList.contains('wait-card') === true");
+    tab.0.press("d");
+    tab.fill("input[aria-label=Reason]", "not on a Friday");
+    tab.0.press("\u{e007}");
+    tab.wait_for("document.querySelector('.outcome')?.textContent === 'Denied.'");
+    tab.0.execute("document.querySelector('.wait-card a').click()");
+    tab.reaches("failed");
+    assert!(tab.text("#run-error").contains("denied: not on a Friday"), "{}", tab.text("#run-error"));
+}
+
+#[test]
+fn of_two_tabs_that_decide_one_wins_and_the_other_shows_it() {
+    let service = Service::start();
+    let Some(tab) = Tab::open(&service, "/?view=start") else { return };
+    tab.start_run("report");
+    let inbox = format!("{}/?view=inbox", service.url);
+    tab.0.go(&inbox);
+    tab.wait_for("document.querySelector('.wait-card') !== null");
+    let [first, second] = tab.0.open_tab();
+    tab.0.go(&inbox);
+    tab.wait_for("document.querySelector('.wait-card') !== null");
+    // It no longer asks the service what waits.
+    tab.0.execute("Object.defineProperty(document, 'hidden', { value: true })");
+    tab.0.switch_to(&first);
+    tab.click("Approve");
+    tab.wait_for("document.querySelector('.outcome')?.textContent === 'Approved.'");
+    tab.0.switch_to(&second);
+    tab.click("Approve");
+    tab.wait_for("document.querySelector('.outcome')?.textContent === 'local was first: approved.'");
+}
+
+#[test]
+fn text_that_attacks_the_page_stays_text() {
+    let service = Service::start();
+    let Some(tab) = Tab::open(&service, "/?view=start") else { return };
+    let hostile =
+        "<img src=x onerror=\"window.attacked=1\"><script>window.attacked=1</script>\"'><svg onload=window.attacked=1>";
+    tab.start_run(hostile);
+    for page in ["/", "/?view=inbox", "/?view=chats"] {
+        tab.0.go(&format!("{}{page}", service.url));
+        tab.wait_for("document.documentElement.dataset.ready !== undefined");
+        assert_eq!(tab.0.execute("return [window.attacked ?? null, document.querySelectorAll('#page img, #page svg, #page script').length]"), json!([null, 0]));
+    }
+    assert_eq!(tab.0.log(), "", "no violation of the policy");
+}

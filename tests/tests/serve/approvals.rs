@@ -1,0 +1,155 @@
+//! Approvals and questions: stored first, answered once, by a person who saw what is asked.
+
+use super::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approval_shows_what_would_run() {
+    let server = Setup::new().serve().await;
+    let id = server.start("write_lines", json!({ "lines": ["a"] })).await;
+    let shown = server.waiting("/approvals").await;
+    let request = &shown["request"];
+    assert_eq!(request["summary"], r#"write_line(line="a")"#);
+    assert_eq!((&request["tool"], &request["effect"]), (&json!("write_line"), &json!("destructive")));
+    assert_eq!((&request["path"], &shown["run"]), (&json!(["write_lines"]), &json!(id)));
+    assert_eq!(server.get(&format!("/runs/{id}")).await["waits"][0], shown);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approved_call_runs() {
+    let setup = Setup::new();
+    let server = setup.serve().await;
+    let id = server.start("write_lines", json!({ "lines": ["a"] })).await;
+    let shown = server.waiting("/approvals").await;
+    let (status, _) = server.decide(&shown, json!({ "decision": "approve" })).await;
+    assert_eq!(status, StatusCode::OK);
+    server.reaches(&id, "succeeded").await;
+    assert_eq!(setup.lines.all(), ["a"]);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approval_for_the_run_holds_for_equal_calls() {
+    let setup = Setup::new();
+    let server = setup.serve().await;
+    let id = server.start("write_lines", json!({ "lines": ["a", "a", "a"] })).await;
+    let shown = server.waiting("/approvals").await;
+    server.decide(&shown, json!({ "decision": "approve", "scope": "run" })).await;
+    server.reaches(&id, "succeeded").await;
+    assert_eq!(setup.lines.all(), ["a", "a", "a"]);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_denied_call_does_not_run_and_its_run_gets_the_reason() {
+    let setup = Setup::new();
+    let server = setup.serve().await;
+    let id = server.start("write_lines", json!({ "lines": ["a"] })).await;
+    let shown = server.waiting("/approvals").await;
+    server.decide(&shown, json!({ "decision": "deny", "reason": "not today" })).await;
+    let run = server.reaches(&id, "failed").await;
+    assert!(run["error"].as_str().unwrap().ends_with("denied: not today"), "{run}");
+    assert!(setup.lines.all().is_empty());
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edited_call_runs_with_the_arguments_of_the_person() {
+    let setup = Setup::new();
+    let server = setup.serve().await;
+    let id = server.start("write_lines", json!({ "lines": ["a"] })).await;
+    let shown = server.waiting("/approvals").await;
+    server.decide(&shown, json!({ "decision": "edit", "arguments": { "line": 7 } })).await;
+    let again = loop {
+        let again = server.waiting("/approvals").await;
+        if again["request"]["problem"].is_string() {
+            break again;
+        }
+    };
+    assert_eq!(again["id"], shown["id"]);
+    assert_ne!(again["digest"], shown["digest"], "the person must look again");
+    let (status, _) = server.decide(&shown, json!({ "decision": "approve" })).await;
+    assert_eq!(status, StatusCode::CONFLICT);
+    server.decide(&again, json!({ "decision": "edit", "arguments": { "line": "b" } })).await;
+    server.reaches(&id, "succeeded").await;
+    assert_eq!(setup.lines.all(), ["b"]);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_decision_about_something_else_than_was_shown_is_refused() {
+    let setup = Setup::new();
+    let server = setup.serve().await;
+    server.start("write_lines", json!({ "lines": ["a"] })).await;
+    let shown = server.waiting("/approvals").await;
+    let path = format!("/approvals/{}", shown["id"].as_str().unwrap());
+    let (status, problem) = server.post(&path, json!({ "digest": "0", "decision": "approve" })).await;
+    assert_eq!((status, &problem["type"]), (StatusCode::CONFLICT, &json!("urn:llm-do:problem:stale")));
+    assert_eq!(problem["current"], shown);
+    assert!(setup.lines.all().is_empty());
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_decisions_the_first_holds_and_the_second_gets_it() {
+    let setup = Setup::new();
+    let server = setup.serve().await;
+    let id = server.start("write_lines", json!({ "lines": ["a"] })).await;
+    let shown = server.waiting("/approvals").await;
+    let (approve, deny) = (json!({ "decision": "approve" }), json!({ "decision": "deny", "reason": "no" }));
+    let (one, other) = tokio::join!(server.decide(&shown, approve), server.decide(&shown, deny));
+    let lost = [&one, &other].into_iter().find(|(status, _)| *status == StatusCode::CONFLICT).unwrap();
+    assert_eq!(lost.1["type"], "urn:llm-do:problem:already_answered");
+    assert_eq!(lost.1["current"]["answered_by"], "local");
+    let end = if one.0 == StatusCode::OK { "succeeded" } else { "failed" };
+    server.reaches(&id, end).await;
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_is_answered_and_asked_again_if_the_answer_is_not_a_choice() {
+    let server = Setup::new().serve().await;
+    let id = server.start("meet", json!({})).await;
+    let shown = server.waiting("/questions").await;
+    assert_eq!(shown["request"]["prompt"], "Who are you?");
+    let path = format!("/questions/{}", shown["id"].as_str().unwrap());
+    let (status, _) = server.post(&path, json!({ "digest": shown["digest"], "answer": { "name": "Ann" } })).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    server.post(&path, json!({ "digest": shown["digest"], "answer": "Ann" })).await;
+    assert_eq!(server.reaches(&id, "succeeded").await["result"], "You are Ann.");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approval_is_given_three_days_later_after_a_restart() {
+    let setup = Setup::new();
+    let server = setup.serve().await;
+    let id = server.start("write_lines", json!({ "lines": ["a"] })).await;
+    server.reaches(&id, "waiting").await;
+    let shown = server.waiting("/approvals").await;
+    server.stop().await;
+
+    setup.clock.advance(Duration::from_secs(3 * 24 * 60 * 60));
+    let server = setup.serve().await;
+    assert_eq!(server.waiting("/approvals").await, shown);
+    let (status, _) = server.decide(&shown, json!({ "decision": "approve" })).await;
+    assert_eq!(status, StatusCode::OK);
+    let run = server.reaches(&id, "succeeded").await;
+    assert_eq!((&run["result"], &run["finished"]), (&json!(1), &json!("2026-11-28T08:00:00Z")));
+    assert_eq!(setup.lines.all(), ["a"]);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_decision_in_another_process_reaches_the_run() {
+    let setup = Setup::new();
+    let server = setup.serve_with(|service| service.park_after(Duration::from_secs(60))).await;
+    let other = setup.serve().await;
+    let id = server.start("write_lines", json!({ "lines": ["a"] })).await;
+    let shown = other.waiting("/approvals").await;
+    other.decide(&shown, json!({ "decision": "approve" })).await;
+    server.reaches(&id, "succeeded").await;
+    assert_eq!(setup.lines.all(), ["a"]);
+    other.stop().await;
+    server.stop().await;
+}

@@ -1,0 +1,39 @@
+//! Chats: messages that remember those before.
+
+use super::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_messages_of_a_chat_remember_those_before_also_after_a_restart() {
+    let setup = Setup::new();
+    let offer = |service: Service| service.entries(["assistant"]).unwrap();
+    let server = setup.serve_with(offer).await;
+    let (status, chat) = server.post("/chats", json!({ "entry": "assistant" })).await;
+    assert_eq!(status, StatusCode::CREATED);
+    let chat = chat["id"].as_str().unwrap().to_owned();
+    let path = format!("/chats/{chat}/messages");
+    let message = json!({ "arguments": { "input": "Hello" } });
+    let (_, run) = server.post(&path, message.clone()).await;
+    assert_eq!(server.reaches(run["id"].as_str().unwrap(), "succeeded").await["result"], "1 messages");
+    server.stop().await;
+
+    let server = setup.serve_with(offer).await;
+    let (_, run) = server.post(&path, message).await;
+    assert_eq!(server.reaches(run["id"].as_str().unwrap(), "succeeded").await["result"], "3 messages");
+    let runs = server.get(&format!("/runs?chat={chat}")).await;
+    assert_eq!(runs["runs"].as_array().unwrap().len(), 2);
+    assert_eq!(server.get("/chats").await["chats"][0]["usage"]["requests"], 2);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chat_takes_one_message_at_a_time() {
+    let server = Setup::new().serve().await;
+    let (_, chat) = server.post("/chats", json!({ "entry": "meet" })).await;
+    let path = format!("/chats/{}/messages", chat["id"].as_str().unwrap());
+    let (status, first) = server.post(&path, json!({ "arguments": {} })).await;
+    assert_eq!(status, StatusCode::CREATED);
+    let (status, problem) = server.post(&path, json!({ "arguments": {} })).await;
+    assert_eq!((status, &problem["type"]), (StatusCode::CONFLICT, &json!("urn:llm-do:problem:chat_busy")));
+    assert_eq!(problem["run"], first["id"]);
+    server.stop().await;
+}

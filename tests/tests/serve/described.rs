@@ -1,0 +1,101 @@
+//! The service describes itself.
+
+use super::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_path_of_the_description_exists_and_each_reference_in_it_leads_somewhere() {
+    let server = Setup::new().serve().await;
+    let document = server.get("/openapi.json").await;
+    assert_eq!(document["openapi"], "3.1.0");
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+            let request = server.request(method.clone(), &path.replace(['{', '}'], "")).json(&json!({}));
+            let problem = json_or_text(request.send().await.unwrap()).await;
+            let unknown = ["unknown_path", "wrong_method"].map(|code| json!(format!("urn:llm-do:problem:{code}")));
+            assert!(!unknown.contains(&problem["type"]), "{method} {path}: {problem}");
+            assert!(operation["summary"].is_string(), "{path}");
+        }
+    }
+    for reference in references(&document) {
+        let pointer = reference.strip_prefix('#').unwrap();
+        assert!(document.pointer(pointer).is_some(), "{reference}");
+    }
+    server.stop().await;
+}
+
+async fn json_or_text(response: Response) -> Value {
+    let text = response.text().await.unwrap();
+    serde_json::from_str(&text).unwrap_or(Value::String(text))
+}
+
+fn references(value: &Value) -> Vec<&str> {
+    match value {
+        Value::Object(object) => {
+            let own = object.get("$ref").and_then(Value::as_str);
+            own.into_iter().chain(object.values().flat_map(references)).collect()
+        }
+        Value::Array(items) => items.iter().flat_map(references).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn entries_are_listed_with_the_schemas_of_their_arguments() {
+    let server = Setup::new().serve().await;
+    let list = server.get("/entries").await;
+    let entries = list["entries"].as_array().unwrap();
+    let greet = entries.iter().find(|entry| entry["name"] == "greet").unwrap();
+    assert_eq!(greet["description"], "Greet a person.");
+    assert_eq!(greet["parameters"]["required"], json!(["name"]));
+    assert!(entries.iter().all(|entry| entry["name"] != "write_line"), "tools are not offered");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_figures_count_runs_and_what_waits() {
+    let server = Setup::new().serve().await;
+    let id = server.start("greet", json!({ "name": "Ann" })).await;
+    server.reaches(&id, "succeeded").await;
+    server.start("meet", json!({})).await;
+    server.waiting("/questions").await;
+    let text = server.request(Method::GET, "/metrics").send().await.unwrap().text().await.unwrap();
+    for line in
+        ["llm_do_runs{state=\"succeeded\"} 1", "llm_do_waits 1", "llm_do_finished_runs_total{state=\"succeeded\"} 1"]
+    {
+        assert!(text.lines().any(|known| known == line), "{line}: {text}");
+    }
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_cannot_work_is_an_error_with_the_reason() {
+    let setup = Setup::new();
+    let error = setup.service().entries(["gret"]).unwrap_err().to_string();
+    assert_eq!(error, "unknown entry, tool or worker `gret`; did you mean `greet`?");
+    std::fs::write(setup.folder.path().join("runs.db"), "not a database, but a text that is longer than its header")
+        .unwrap();
+    let error = setup.service().open(setup.folder.path().join("runs.db")).await.unwrap_err();
+    assert!(llm_do::error::chain(&error).contains("runs.db"), "{}", llm_do::error::chain(&error));
+}
+
+#[test]
+fn each_fault_of_a_service_file_is_named_with_its_place() {
+    let setup = Setup::new();
+    let path = setup.folder.path().join("service.json");
+    let client = |fields: &str| format!(r#"{{"clients": [{{"name": "a", "roles": [], {fields}}}]}}"#);
+    for (text, fault) in [
+        ("{".to_owned(), "EOF while parsing"),
+        (r#"{"client": []}"#.to_owned(), "unknown field `client`"),
+        (client(r#""token": "secret""#), "`clients[0].token`"),
+        (client(r#""token": {"env": "LLM_DO_TEST_NO_SUCH"}"#), "`LLM_DO_TEST_NO_SUCH` is not set"),
+        (client(r#""token": {"file": "missing"}"#), "cannot read"),
+        (client(r#""token": {"file": "t"}, "roles": ["boss"]"#), "roles"),
+        (r#"{"schedules": [{"name": "s", "cron": "x", "entry": "greet"}]}"#.to_owned(), "schedule `s`"),
+        (r#"{"webhooks": [{"name": "w", "secret": {"file": "t"}, "entry": "greet"}]}"#.to_owned(), "cannot read"),
+    ] {
+        std::fs::write(&path, &text).unwrap();
+        let error = setup.service().configure(&path).unwrap_err().to_string();
+        assert!(error.contains("service.json: ") && error.contains(fault), "{text}: {error}");
+    }
+}

@@ -1,0 +1,63 @@
+//! The events of runs, from any point.
+
+use super::*;
+
+/// Reads the events of a run until the stream ends.
+async fn follow(server: &Server, path: &str, last: Option<u64>) -> Vec<(Option<u64>, Value)> {
+    let mut request = server.request(Method::GET, path);
+    if let Some(last) = last {
+        request = request.header("last-event-id", last);
+    }
+    let text = request.send().await.unwrap().text().await.unwrap();
+    let event = |block: &str| {
+        let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")));
+        (field("id").map(|id| id.parse().unwrap()), serde_json::from_str(field("data").unwrap()).unwrap())
+    };
+    text.split("\n\n").filter(|block| block.contains("data: ")).map(event).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_has_all_events_of_a_run_and_ends_with_its_state() {
+    let server = Setup::new().serve().await;
+    let id = server.start("greet", json!({ "name": "Ann" })).await;
+    let events = follow(&server, &format!("/runs/{id}/events"), None).await;
+    let kinds: Vec<_> = events.iter().filter_map(|(_, event)| event["kind"].as_str()).collect();
+    assert_eq!(kinds, ["approval_decided", "call_started", "progress", "call_finished", "usage"]);
+    assert!(events.iter().filter(|(_, event)| event["kind"].is_string()).all(|(_, event)| event["run"] == *id));
+    assert_eq!(events.last().unwrap(), &(None, json!({ "state": "succeeded" })));
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_connects_again_gets_what_it_has_not_seen() {
+    let server = Setup::new().serve().await;
+    let id = server.start("greet", json!({ "name": "Ann" })).await;
+    let path = format!("/runs/{id}/events");
+    let all = follow(&server, &path, None).await;
+    let numbers = |events: &[(Option<u64>, Value)]| events.iter().filter_map(|(number, _)| *number).collect::<Vec<_>>();
+    assert_eq!(numbers(&all), [1, 2, 3, 4, 5]);
+    for last in 1..=5 {
+        let rest = follow(&server, &path, Some(last)).await;
+        assert_eq!(numbers(&rest), (last + 1..=5).collect::<Vec<_>>());
+        assert_eq!(rest, follow(&server, &format!("{path}?after={last}"), None).await);
+    }
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_arrive_while_the_run_waits() {
+    let server = Setup::new().serve().await;
+    let id = server.start("write_lines", json!({ "lines": ["a"] })).await;
+    let mut response = server.request(Method::GET, &format!("/runs/{id}/events")).send().await.unwrap();
+    let mut text = String::new();
+    while !text.contains("approval_asked") {
+        text += &String::from_utf8_lossy(&response.chunk().await.unwrap().unwrap());
+    }
+    let shown = server.waiting("/approvals").await;
+    server.decide(&shown, json!({ "decision": "approve" })).await;
+    while let Some(chunk) = response.chunk().await.unwrap() {
+        text += &String::from_utf8_lossy(&chunk);
+    }
+    assert!(text.contains(r#""state":"succeeded""#), "{text}");
+    server.stop().await;
+}

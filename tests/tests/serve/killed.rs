@@ -1,0 +1,153 @@
+//! A service that is killed at any point: no recorded effect is lost or repeated, and every run ends right.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+use super::*;
+
+/// How often services are killed, unless `LLM_DO_TEST_KILLS` is set.
+const KILLS: usize = 30;
+/// The effects of each run, in the order of its result.
+const PARTS: [&str; 7] = ["first", "approved", "left", "right", "clerk0", "clerk1", "yes"];
+
+/// A pseudorandom number generator with a fixed seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % end
+    }
+}
+
+/// A service in a process of its own.
+struct Served {
+    child: Child,
+    server: Server,
+}
+
+impl Served {
+    fn start(folder: &std::path::Path) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_served"));
+        let mut child = command.arg(folder).stdout(Stdio::piped()).spawn().unwrap();
+        let mut address = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
+        let (address, http) = (address.trim().to_owned(), reqwest::Client::new());
+        let (shutdown, serving) = (CancellationToken::new(), tokio::spawn(async {}));
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        Self { child, server: Server { address, http, shutdown, serving, _folder: folder } }
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Approves and answers all that waits. A request that fails because the service was killed is made again later.
+    async fn answer_all(&self) -> Option<usize> {
+        let mut answered = 0;
+        for (path, answer) in
+            [("/approvals", json!({ "decision": "approve" })), ("/questions", json!({ "answer": "yes" }))]
+        {
+            let list: Value = self.server.request(Method::GET, path).send().await.ok()?.json().await.ok()?;
+            for shown in list["waiting"].as_array()? {
+                let mut body = answer.clone();
+                body["digest"] = shown["digest"].clone();
+                let path = format!("{path}/{}", shown["id"].as_str()?);
+                let response = self.server.request(Method::POST, &path).json(&body).send().await.ok()?;
+                answered += usize::from(response.status() == StatusCode::OK);
+            }
+        }
+        Some(answered)
+    }
+
+    async fn unfinished(&self) -> Option<usize> {
+        let list: Value = self.server.request(Method::GET, "/runs?limit=500").send().await.ok()?.json().await.ok()?;
+        let states = list["runs"].as_array()?.iter().map(|run| run["state"].as_str().unwrap_or_default().to_owned());
+        Some(states.filter(|state| ["queued", "running", "waiting"].contains(&&**state)).count())
+    }
+}
+
+/// Returns the effects, with how often each was performed.
+fn effects(folder: &std::path::Path) -> BTreeMap<String, usize> {
+    let mut effects = BTreeMap::new();
+    for line in std::fs::read_to_string(folder.join("effects")).unwrap_or_default().lines() {
+        *effects.entry(line.to_owned()).or_default() += 1;
+    }
+    effects
+}
+
+/// Returns what the calls of effects returned that were performed and recorded, by the events of a run.
+async fn recorded(server: &Server, id: &str) -> BTreeSet<String> {
+    let text = server.request(Method::GET, &format!("/runs/{id}/events")).send().await.unwrap().text().await.unwrap();
+    let events = text.lines().filter_map(|line| line.strip_prefix("data: "));
+    let events = events.map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let finished =
+        events.filter(|event| event["kind"] == "call_finished" && event["name"].as_str().unwrap().starts_with("act"));
+    finished.filter_map(|event| event["result"].as_str().map(str::to_owned)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_at_any_point_a_service_loses_and_repeats_no_recorded_effect() {
+    let kills = std::env::var("LLM_DO_TEST_KILLS").map_or(KILLS, |kills| kills.parse().unwrap());
+    let (folder, mut random) = (tempfile::tempdir().unwrap(), Random(0x005e_ed17));
+    let (mut runs, mut answers, mut killed) = (Vec::new(), 0, 0);
+    while killed < kills {
+        // Sometimes two processes serve the file, and one is killed.
+        let survivor = (random.below(4) == 0).then(|| Served::start(folder.path()));
+        let served = Served::start(folder.path());
+        for _ in 0..random.below(3) {
+            let name = format!("run{}", runs.len());
+            runs.push((name.clone(), served.server.start("work", json!({ "name": name })).await));
+        }
+        let end = Instant::now() + Duration::from_millis(random.below(400));
+        while Instant::now() < end {
+            answers += served.answer_all().await.unwrap();
+            tokio::time::sleep(Duration::from_millis(random.below(20))).await;
+        }
+        served.kill();
+        killed += 1;
+        if let Some(survivor) = survivor {
+            answers += survivor.answer_all().await.unwrap();
+            survivor.kill();
+            killed += 1;
+        }
+    }
+    let served = Served::start(folder.path());
+    while served.unfinished().await.unwrap() > 0 {
+        answers += served.answer_all().await.unwrap();
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let (effects, mut repeated) = (effects(folder.path()), 0);
+    for (name, id) in &runs {
+        let run = served.server.get(&format!("/runs/{id}")).await;
+        assert_eq!(run["state"], "succeeded", "{run}");
+        let results: Vec<_> = run["result"].as_array().unwrap().iter().map(|result| result.as_str().unwrap()).collect();
+        let parts: Vec<_> = results.iter().map(|result| result.split(' ').next().unwrap().to_owned()).collect();
+        assert_eq!(parts, PARTS.map(|part| format!("{name}-{part}")));
+        for result in &results {
+            assert_eq!(
+                effects.get(*result),
+                Some(&1),
+                "{result} is an effect, and none is performed twice under one number"
+            );
+        }
+        let recorded = recorded(&served.server, id).await;
+        let unknown: Vec<_> = recorded.iter().filter(|recorded| !results.contains(&recorded.as_str())).collect();
+        assert!(unknown.is_empty(), "recorded effects that were repeated: {unknown:?}");
+        let waits = run["waits"].as_array().unwrap();
+        assert_eq!(waits.len(), 3, "each approval and question was kept: {waits:?}");
+        repeated += effects.keys().filter(|effect| effect.starts_with(&format!("{name}-"))).count() - PARTS.len();
+    }
+    served.kill();
+    println!(
+        "{killed} kills, {} runs, {} effects, {answers} answers, {repeated} effects interrupted before they were recorded",
+        runs.len(),
+        effects.len()
+    );
+    assert!(repeated <= killed * 4, "an effect is repeated only if a kill interrupted it");
+}

@@ -1,0 +1,54 @@
+//! Quotas and rates.
+
+use llm_do::serve::{Client, Role};
+use llm_do::usage::Money;
+
+use super::*;
+
+const TOKEN: &str = "0123456789abcdef";
+
+fn client() -> Client {
+    Client::new("ann", TOKEN).unwrap().role(Role::Start).role(Role::Watch)
+}
+
+async fn start(server: &Server, entry: &str, arguments: Value) -> (StatusCode, Value) {
+    let body = json!({ "entry": entry, "arguments": arguments });
+    let response = server.request(Method::POST, "/runs").bearer_auth(TOKEN).json(&body).send().await.unwrap();
+    (response.status(), json_of(response).await)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_has_at_most_its_number_of_unfinished_runs() {
+    let server = Setup::new().serve_with(|service| service.client(client().max_runs(2))).await;
+    for _ in 0..2 {
+        assert_eq!(start(&server, "meet", json!({})).await.0, StatusCode::CREATED);
+    }
+    let (status, problem) = start(&server, "meet", json!({})).await;
+    assert_eq!((status, &problem["type"]), (StatusCode::TOO_MANY_REQUESTS, &json!("urn:llm-do:problem:too_many_runs")));
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_whose_money_of_the_day_is_spent_starts_nothing_until_the_next_day() {
+    let setup = Setup::new();
+    let limited = client().max_daily_cost(Money::ZERO);
+    let server = setup.serve_with(|service| service.client(limited)).await;
+    let (status, problem) = start(&server, "greet", json!({ "name": "Ann" })).await;
+    assert_eq!(
+        (status, &problem["type"]),
+        (StatusCode::TOO_MANY_REQUESTS, &json!("urn:llm-do:problem:cost_limit_reached"))
+    );
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_above_the_rate_are_refused() {
+    let server = Setup::new().serve_with(|service| service.client(client()).requests_per_second(2)).await;
+    let mut refused = 0;
+    for _ in 0..20 {
+        let response = server.request(Method::GET, "/runs").bearer_auth(TOKEN).send().await.unwrap();
+        refused += usize::from(response.status() == StatusCode::TOO_MANY_REQUESTS);
+    }
+    assert!(refused >= 10, "{refused}");
+    server.stop().await;
+}

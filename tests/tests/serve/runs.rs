@@ -1,0 +1,169 @@
+//! Runs: started, listed, cancelled, resumed, continued.
+
+use super::*;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_is_started_and_its_result_is_kept() {
+    let server = Setup::new().serve().await;
+    let id = server.start("greet", json!({ "name": "Ann" })).await;
+    let run = server.reaches(&id, "succeeded").await;
+    assert_eq!(run["result"], "Hello, Ann!");
+    assert_eq!((&run["entry"], &run["client"], &run["attempts"]), (&json!("greet"), &json!("local"), &json!(1)));
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_with_a_known_key_starts_nothing() {
+    let server = Setup::new().serve().await;
+    let start = |name: &'static str| {
+        let body = json!({ "entry": "greet", "arguments": { "name": name } });
+        server.request(Method::POST, "/runs").header("idempotency-key", "a").json(&body).send()
+    };
+    let first = start("Ann").await.unwrap();
+    assert_eq!(first.status(), StatusCode::CREATED);
+    let again = start("Ann").await.unwrap();
+    assert_eq!(again.status(), StatusCode::OK);
+    let first = json_of(first).await;
+    assert_eq!(first["id"], json_of(again).await["id"]);
+    let other = start("Bob").await.unwrap();
+    assert_eq!(other.status(), StatusCode::CONFLICT);
+    let problem = json_of(other).await;
+    assert_eq!((&problem["type"], &problem["run"]), (&json!("urn:llm-do:problem:other_request"), &first["id"]));
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_started_is_refused_with_the_reason() {
+    let server = Setup::new().serve().await;
+    for (body, fault) in [
+        (json!({ "entry": "gret" }), "unknown entry `gret`; did you mean `greet`?"),
+        (json!({ "entry": "write_line", "arguments": { "line": "a" } }), "unknown entry `write_line`"),
+        (json!({ "entry": "greet", "arguments": { "nam": "Ann" } }), "name"),
+        (json!({ "entry": "greet", "argument": {} }), "unknown field `argument`"),
+        (json!({ "arguments": {} }), "missing field `entry`"),
+        (json!([]), "invalid"),
+    ] {
+        let (status, problem) = server.post("/runs", body.clone()).await;
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{body}");
+        assert!(problem["detail"].as_str().unwrap().contains(fault), "{body}: {problem}");
+    }
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_are_listed_by_state_and_entry_page_by_page() {
+    let server = Setup::new().serve().await;
+    let mut greeted = Vec::new();
+    for n in 0..5 {
+        greeted.push(server.start("greet", json!({ "name": n.to_string() })).await);
+    }
+    let asking = server.start("meet", json!({})).await;
+    for id in &greeted {
+        server.reaches(id, "succeeded").await;
+    }
+    let ids = |list: &Value| -> Vec<String> {
+        list["runs"].as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap().to_owned()).collect()
+    };
+    greeted.reverse();
+    let first = server.get("/runs?state=succeeded&limit=3").await;
+    assert_eq!(ids(&first), greeted[..3]);
+    let next = first["next"].as_str().unwrap();
+    let second = server.get(&format!("/runs?state=succeeded&limit=3&before={next}")).await;
+    assert_eq!((ids(&second), &second["next"]), (greeted[3..].to_vec(), &Value::Null));
+    assert_eq!(ids(&server.get("/runs?entry=meet").await), [asking]);
+    let fault = server.get("/runs?state=done").await;
+    assert!(fault["detail"].as_str().unwrap().contains("unknown variant `done`"), "{fault}");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_running_run_is_cancelled() {
+    let server = Setup::new().serve().await;
+    let id = server.start("stuck", json!({})).await;
+    server.reaches(&id, "running").await;
+    let (status, _) = server.post(&format!("/runs/{id}/cancel"), json!({})).await;
+    assert_eq!(status, StatusCode::ACCEPTED);
+    server.reaches(&id, "cancelled").await;
+    let (status, _) = server.post(&format!("/runs/{id}/cancel"), json!({})).await;
+    assert_eq!(status, StatusCode::CONFLICT);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_waiting_run_is_cancelled_and_its_question_withdrawn() {
+    let server = Setup::new().serve().await;
+    let id = server.start("meet", json!({})).await;
+    let question = server.waiting("/questions").await;
+    server.reaches(&id, "waiting").await;
+    let (status, run) = server.post(&format!("/runs/{id}/cancel"), json!({})).await;
+    assert_eq!((status, &run["state"]), (StatusCode::OK, &json!("cancelled")));
+    assert_eq!(server.get("/questions").await["waiting"], json!([]));
+    let path = format!("/questions/{}", question["id"].as_str().unwrap());
+    let (status, problem) = server.post(&path, json!({ "digest": question["digest"], "answer": "Ann" })).await;
+    assert_eq!((status, &problem["type"]), (StatusCode::CONFLICT, &json!("urn:llm-do:problem:withdrawn")));
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failed_run_is_resumed_and_only_the_failure_is_repeated() {
+    let setup = Setup::new();
+    setup.failing.0.store(true, Ordering::Relaxed);
+    let server = setup.serve().await;
+    let id = server.start("try_it", json!({})).await;
+    let run = server.reaches(&id, "failed").await;
+    assert!(run["error"].as_str().unwrap().ends_with("the disk is on fire"), "{run}");
+    setup.failing.0.store(false, Ordering::Relaxed);
+    let (status, _) = server.post(&format!("/runs/{id}/resume"), json!({})).await;
+    assert_eq!(status, StatusCode::ACCEPTED);
+    assert_eq!(server.reaches(&id, "succeeded").await["result"], "fine");
+    let (status, _) = server.post(&format!("/runs/{id}/resume"), json!({})).await;
+    assert_eq!(status, StatusCode::CONFLICT);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_waits_for_a_time_is_set_aside_and_continues_then() {
+    let setup = Setup::new();
+    let server = setup.serve().await;
+    let id = server.start("nap", json!({})).await;
+    let run = server.reaches(&id, "waiting").await;
+    assert_eq!(run["wakes"], "2026-11-25T09:00:00Z");
+    setup.clock.advance(Duration::from_secs(61 * 60));
+    assert_eq!(server.reaches(&id, "succeeded").await["result"], "rested");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopped_service_puts_its_runs_back_and_the_next_one_continues_them() {
+    let setup = Setup::new();
+    let server = setup.serve().await;
+    let id = server.start("write_lines", json!({ "lines": ["a", "b"] })).await;
+    let shown = server.waiting("/approvals").await;
+    server.decide(&shown, json!({ "decision": "approve" })).await;
+    while setup.lines.all().is_empty() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    server.stop().await;
+
+    let server = setup.serve().await;
+    let shown = server.waiting("/approvals").await;
+    assert_eq!(shown["request"]["arguments"], json!({ "line": "b" }));
+    server.decide(&shown, json!({ "decision": "approve" })).await;
+    let run = server.reaches(&id, "succeeded").await;
+    assert_eq!(run["result"], 2);
+    assert_eq!(setup.lines.all(), ["a", "b"], "no effect is repeated");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn finished_runs_are_deleted_after_their_time() {
+    let setup = Setup::new();
+    let server = setup.serve_with(|service| service.keep_finished(Duration::from_secs(60 * 60))).await;
+    let id = server.start("greet", json!({ "name": "Ann" })).await;
+    server.reaches(&id, "succeeded").await;
+    setup.clock.advance(Duration::from_secs(2 * 60 * 60));
+    while server.request(Method::GET, &format!("/runs/{id}")).send().await.unwrap().status() != StatusCode::NOT_FOUND {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    server.stop().await;
+}
