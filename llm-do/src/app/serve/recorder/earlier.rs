@@ -1,4 +1,4 @@
-//! The events of earlier attempts of a run: a resumed run reports some again, and numbers its calls anew.
+//! The events of earlier attempts of a run: a resumed run reports some again, and gives its calls other numbers.
 
 use std::collections::{HashMap, HashSet};
 
