@@ -1,5 +1,6 @@
 //! A service: runs that are started, watched and decided over HTTP, and that survive the end of its process.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+#![allow(clippy::print_stdout, reason = "the figures of the kills")]
 
 mod approvals;
 mod attacks;
@@ -214,10 +215,10 @@ impl Server {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        match tokio::time::timeout(Duration::from_secs(30), reached).await {
-            Ok(run) => run,
-            Err(_) => panic!("{} is not {state}", self.get(&format!("/runs/{id}")).await),
+        if let Ok(run) = tokio::time::timeout(Duration::from_secs(30), reached).await {
+            return run;
         }
+        panic!("{} is not {state}", self.get(&format!("/runs/{id}")).await)
     }
 
     /// Waits for something that waits for a person.
