@@ -57,6 +57,8 @@ pub(super) struct Options {
     pub(super) is_open: bool,
 }
 
+/// How many runs are deleted in one transaction, so that other writes wait for a short time only.
+const EXPIRED_TOGETHER: u32 = 50;
 /// How many runs are considered in one round.
 const CLAIMED_TOGETHER: usize = 64;
 
@@ -155,12 +157,19 @@ impl Shared {
         }
         *last = Some(now);
         let Ok(before) = now.checked_sub(self.options.keep_finished) else { return Ok(()) };
-        let expired = self.store.expire(before, 1000).await?;
-        for id in expired {
-            // Ignored: its records are found again by their age.
-            let _ = self.journal.delete(&id).await;
+        let mut is_shrinking = false;
+        loop {
+            let expired = self.store.expire(before, EXPIRED_TOGETHER).await?;
+            if expired.is_empty() {
+                break;
+            }
+            is_shrinking = true;
+            for id in expired {
+                // Ignored: the records of a run without an entry are never read.
+                let _ = self.journal.delete(&id).await;
+            }
         }
-        Ok(())
+        if is_shrinking { self.store.shrink().await } else { Ok(()) }
     }
 }
 

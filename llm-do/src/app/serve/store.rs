@@ -124,7 +124,12 @@ impl Store {
         }
     }
 
-    /// Returns whether the file can be read.
+    /// Gives the space of deleted rows back.
+    pub(super) async fn shrink(&self) -> Result<(), StoreError> {
+        self.database.shrink().await
+    }
+
+    /// Checks that the file can be read.
     pub(super) async fn check(&self) -> Result<(), StoreError> {
         self.database.read(|connection| connection.query_row("SELECT count(*) FROM schedules", [], |_| Ok(()))).await
     }
