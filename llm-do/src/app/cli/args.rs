@@ -326,8 +326,8 @@ mod tests {
             let part = match name {
                 "run" | "call" => run,
                 "chat" => chat,
-                #[cfg(feature = "mcp")]
-                "mcp" if chat.contains(&format!("`--{}`", "model")) => &[row.expect("no row for `mcp`"), chat].concat(),
+                // Their rows refer to the options of `chat`.
+                "mcp" | "serve" => &[row.unwrap_or_else(|| panic!("no row for `{name}`")), chat].concat(),
                 // The rows of its commands are checked below.
                 "config" => continue,
                 _ => row.unwrap_or_else(|| panic!("no row for `{name}`")),
