@@ -1,9 +1,9 @@
 //! Confirms what a model read from a note, by what the note itself states.
 //!
-//! The rules know few words and no names or cities. They only decide whether a note is plain enough: a value is
-//! confirmed if the note states it in a usual form, about the person and not about another one, and if nothing else in
-//! the note can be meant. All other values are doubtful, even if they may be right, and so is a value if the model read
-//! another one in the note.
+//! The rules know a few hundred words, no names and no cities. A value is confirmed if the note states it in a usual
+//! form, about the person and not about another one. What is less clear, such as "from Bath" beside another place, also
+//! needs the model to read the same. All other values are doubtful, even if they may be right. A field is empty if
+//! nothing in the note can be its value.
 
 /// A pattern that is compiled when it is first used.
 macro_rules! pattern {
@@ -19,14 +19,14 @@ mod people;
 mod place;
 
 use std::fmt::Display;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use self::people::People;
 
 /// What a note states about a field: a value, or `None` if it states none; the error is the reason for a doubt.
 pub(crate) type Stated<T> = Result<Option<T>, String>;
-
-/// The minimum similarity of two spellings of the same name, from 0 to 1.
-const MIN_SIMILARITY: f64 = 0.75;
 
 /// A note with its number words as digits.
 pub(crate) struct Note(String);
@@ -40,34 +40,48 @@ impl Note {
         &self.0
     }
 
-    /// Returns the name of the person that the note is about, if `proposed` is that name.
+    /// Returns a doubt about all fields if the note corrects itself, such as "53, no, sorry, 54".
+    pub(crate) fn correction(&self) -> Option<String> {
+        static CORRECTION: LazyLock<Regex> = pattern!(
+            r"(?xi)\bno,?\ (?:sorry|wait)|,\ sorry|\bI\ mean\b|\b(?:or|no),?\ rather\b|correction|(?:make|scratch)\ that
+            |crossed\ out|hang\ on|misread|\btypo"
+        );
+        CORRECTION.is_match(&self.0).then(|| "the note corrects itself".to_owned())
+    }
+
+    /// Returns a doubt if other people are in the note and the model read neither the stated age nor the stated city.
+    pub(crate) fn misreading(
+        &self,
+        name: Option<&str>,
+        age: (Option<u8>, u8),
+        city: (Option<&str>, &str),
+    ) -> Option<String> {
+        let is_misread =
+            age.0.is_some_and(|stated| stated != age.1) && city.0.is_some_and(|stated| !agrees(stated, city.1));
+        let are_several = || People::new(&self.0, &note::runs(&self.0), name).are_several();
+        (is_misread && are_several()).then(|| "the model read another age and another city".to_owned())
+    }
+
+    /// Returns the name of the person that the note is about.
     pub(crate) fn name(&self, proposed: &str) -> Stated<&str> {
         name::name(&self.0, &note::runs(&self.0), proposed)
     }
 
-    /// Returns the age of the person with this name; it is doubtful if the model proposed another possible age.
+    /// Returns the age of the person with this name.
     pub(crate) fn age(&self, name: Option<&str>, proposed: u8) -> Stated<u8> {
         age::age(&self.0, &People::new(&self.0, &note::runs(&self.0), name), proposed)
     }
 
-    /// Returns the city where the person with this name lives; it is doubtful if the model read another one in the note.
-    ///
-    /// A small model often makes up a city or repeats the name, which is not a sign of another reading.
+    /// Returns the city where the person with this name lives.
     pub(crate) fn city(&self, name: Option<&str>, proposed: &str) -> Stated<&str> {
         let runs = note::runs(&self.0);
-        let city = place::city(&self.0, &runs, &People::new(&self.0, &runs, name))?;
-        let is_read = contains(&self.0, proposed) && !name.is_some_and(|name| agrees(proposed, name));
-        if is_read && !city.is_some_and(|city| agrees(proposed, city)) {
-            return doubt("city", city.into_iter().chain([proposed]));
-        }
-        Ok(city)
+        place::city(&self.0, &runs, &People::new(&self.0, &runs, name), proposed)
     }
 }
 
-/// Whether two values mean the same: one contains the words of the other, or they differ in a few letters.
-fn agrees(proposed: &str, stated: &str) -> bool {
-    let similarity = strsim::normalized_levenshtein(&proposed.to_lowercase(), &stated.to_lowercase());
-    contains(proposed, stated) || contains(stated, proposed) || similarity >= MIN_SIMILARITY
+/// Whether one of two values contains the words of the other.
+fn agrees(one: &str, other: &str) -> bool {
+    contains(one, other) || contains(other, one)
 }
 
 /// Whether `whole` contains the words of `part`, ignoring case and punctuation.
@@ -76,12 +90,25 @@ fn contains(whole: &str, part: &str) -> bool {
     words(whole).contains(&words(part)) && part.contains(char::is_alphanumeric)
 }
 
+/// Whether a sentence of the note denies that it states what `field` matches.
+fn is_withheld(note: &str, field: &str) -> bool {
+    let denial =
+        r"\b(?:not?|never|neither|nor|without|forgot|too shy|unknown|empty|blank|declin\w+|refus\w+)\b|n['’]t\b";
+    let pattern = format!(r"(?i)(?:{denial})[^.!?;]*\b(?:{field})\b|\b(?:{field})\b[^.!?;]*(?:{denial})");
+    regex::Regex::new(&pattern).is_ok_and(|pattern| pattern.is_match(note))
+}
+
 /// Returns the doubt about a field that may have several values.
 fn doubt<T, V: Display>(field: &str, values: impl Iterator<Item = V>) -> Stated<T> {
-    let mut values: Vec<_> = values.map(|value| value.to_string()).collect();
-    values.dedup();
-    Err(match values.as_slice() {
+    let mut possible: Vec<String> = Vec::new();
+    for value in values.map(|value| value.to_string()) {
+        if !possible.contains(&value) {
+            possible.push(value);
+        }
+    }
+    Err(match possible.as_slice() {
+        [] => format!("the note is not clear about the {field}"),
         [only] => format!("the {field} may be {only}, but the note is not clear"),
-        _ => format!("the {field} may be {}", values.join(" or ")),
+        _ => format!("the {field} may be {}", possible.join(" or ")),
     })
 }

@@ -78,20 +78,6 @@ fn read_note(
 )]
 async fn extract_person(input: String) -> Person;
 
-/// The name of a person, without title.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-struct Name {
-    /// Full name, copied from the note.
-    #[schemars(length(max = 60))]
-    name: String,
-}
-
-/// Name the person that a note is about.
-#[worker(instructions = "You are a helpful assistant that copies the full name of a person from a note as JSON.")]
-async fn name_person(input: String) -> Name {
-    format!("{input}\n\nWhat is the full name of this person?")
-}
-
 /// Write accepted records to `records.csv` and those to review to `review.csv` in a folder; replaces existing files.
 #[tool(effect = idempotent)]
 fn write_records(folder: &Path, findings: &[Finding]) -> Result<()> {
@@ -110,7 +96,7 @@ fn write_records(folder: &Path, findings: &[Finding]) -> Result<()> {
 }
 
 /// Extract a record from every note of a folder, and write the records and those to review to that folder.
-#[entry(toolsets = [list_notes, read_note, extract_person, name_person, write_records])]
+#[entry(toolsets = [list_notes, read_note, extract_person, write_records])]
 async fn intake(
     ctx: &CallContext<intake>,
     /// The folder; default: the notes of this example.
@@ -157,17 +143,19 @@ async fn read(ctx: &CallContext<intake>, folder: &Path, file: &Path) -> Result<F
     let note = Note::new(&text);
     let person = ctx.call(extract_person { input: note.text().to_owned() }).await?;
 
-    let mut name = note.name(&person.name);
-    let answer;
-    if !matches!(name, Ok(Some(_))) {
-        answer = ctx.call(name_person { input: note.text().to_owned() }).await?.name;
-        name = note.name(&answer).or(name);
-    }
+    let name = note.name(&person.name);
     let who = name.clone().unwrap_or(Some(&person.name));
     let age = note.age(who, person.age);
     let city = note.city(who, &person.city);
+    let stated_city = city.as_ref().ok().copied().flatten();
+    let misreading =
+        note.misreading(who, (age.as_ref().ok().copied().flatten(), person.age), (stated_city, &person.city));
     let doubts =
-        [name.as_ref().err(), age.as_ref().err(), city.as_ref().err()].into_iter().flatten().cloned().collect();
+        [note.correction().as_ref(), misreading.as_ref(), name.as_ref().err(), age.as_ref().err(), city.as_ref().err()]
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect();
     let record = Record {
         file: String::new(),
         name: name.map_or(Some(person.name), |name| name.map(str::to_owned)),

@@ -14,25 +14,34 @@ const UNITS: [&str; 20] = [
 /// Number words for tens, from twenty on.
 const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 
-/// Titles, days and months: capitalised words that belong to no name and no city.
-static TITLES_AND_DATES: LazyLock<Regex> = pattern!(
-    r"(?xi)^(?:mr|mrs|ms|miss|mx|dr|doctor|prof|professor|sir|dame|lady|lord|rev|captain|capt|herr|frau|señora?|senhora?
-    |signora?|monsieur|madame|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|may
-    |june|july|august|september|october|november|december|i)\b\.?\s*"
+/// Titles, roles, labels, days and months: capitalised words that belong to no name and no city.
+static LABELS: LazyLock<Regex> = pattern!(
+    r"(?xi)^(?:(?-i:Father|Sister|Brother)\x20
+    |(?:mr|mrs|ms|miss|mx|dr|doctor|prof|professor|sir|dame|lady|lord|master|rev|capt(?:ain)?|col(?:onel)?
+    |count(?:ess)?|herr|frau|señora?|sra?|senhora?|signora?|monsieur|madame|name|age|city|home|address|patient|client
+    |caller|customer|visitor|guest|member|student|pupil|driver|owner|donor|tenant|applicant|passenger|resident|nurse|coach|i
+    |(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b\.?\s*
+    |(?:mon|tues?|wed|thu|thurs|fri|sat|sun|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?
+    |sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)$)"
 );
+
+/// What follows a name or a city in a run: a day, or letters such as "OBE".
+static TAIL: LazyLock<Regex> =
+    pattern!(r"(?: (?:\p{Lu}{2,}|(?:Mon|Tues?|Wed|Thu|Thurs|Fri|Sat|Sun)(?:\p{Ll}*days?)?)|-based)$");
 
 /// Words that are often capitalised only because they begin a sentence.
 static OPENERS: LazyLock<Regex> = pattern!(
-    r"(?xi)^(?:an?|the|this|that|these|those|s?he|it|we|they|you|my|our|your|his|her|their|its|in|on|at|by|for|from|to|of
-    |with|and|but|or|so|as|if|when|while|after|before|until|since|please|new|next|not?|now|then|there|here|today
-    |yesterday|tomorrow|both|who|what|where|could|can|will|would|spoke|took|lives|living|aged?|still|first|also
-    |patient|client|caller|visitor|guest|member|student|pupil)\b\s*"
+    r"(?xi)^(?:an?|the|this|that|these|those|s?he|it|we|they|you|my|our|your|his|her|their|its|in|on|at|by|for|from|to
+    |of|with|and|but|or|so|as|if|when|while|after|before|until|since|please|next|not?|now|then|there|here|today
+    |yesterday|tomorrow|both|who|what|where|could|would|spoke|took|met|saw|called|emailed|phoned|asked|booked
+    |interviewed|lives|living|aged|still|first|also|only|just|hi|hello|dear)\b\s*"
 );
 
 /// Capitalised words in a row, with particles such as "de" between them.
 static CAPITALISED: LazyLock<Regex> = LazyLock::new(|| {
-    let word = r"(?:\b(?:al|el)-)?\b\p{Lu}(?:\.|\w*(?:(?:-|['’]\p{Lu})\w+)*)";
-    let particle = "de|da|do|dos|das|di|del|della|der|den|van|von|la|le|al|el|bin|ben|ibn|y|e|upon";
+    let word = r"(?:\b(?:al-|el-|[dl]['’])|\B['’]s-)?\b(?:St\.|\p{Lu}(?:\.|\w*(?:(?:-|['’]\p{Lu})\w+)*))";
+    let particle =
+        "de|da|do|dos|das|di|del|della|der|den|ter|van|von|zu|af|la|le|al|el|bin|binti|ben|ibn|y|e|upon|['’]t";
     Regex::new(&format!("{word}(?: (?:(?:{particle}) ){{0,2}}{word})*")).expect("the pattern is valid")
 });
 
@@ -49,15 +58,16 @@ impl Run<'_> {
     }
 
     pub(super) fn is_one_word(self) -> bool {
-        !self.text.contains([' ', '-'])
+        !self.text.contains(' ')
     }
 }
 
 /// Returns `note` with its number words as digits.
 pub(super) fn with_digits(note: &str) -> String {
     static WORDS: LazyLock<Regex> = LazyLock::new(|| {
-        let (tens, units) = (TENS.join("|"), UNITS.join("|"));
-        Regex::new(&format!(r"(?i)\b(?:({tens})(?:[- ]({units}))?|({units}))\b")).expect("the pattern is valid")
+        // "One" by itself is mostly not a number.
+        let (tens, units, from_two) = (TENS.join("|"), UNITS.join("|"), UNITS[2..].join("|"));
+        Regex::new(&format!(r"(?i)\b(?:({tens})(?:[- ]({units}))?|({from_two}))\b")).expect("the pattern is valid")
     });
     let value =
         |words: &[&str], word: &str| words.iter().position(|known| known.eq_ignore_ascii_case(word)).unwrap_or(0);
@@ -69,18 +79,18 @@ pub(super) fn with_digits(note: &str) -> String {
     WORDS.replace_all(note, digits).into_owned()
 }
 
-/// Returns the runs of capitalised words of `note`, without titles, dates and words that only begin a sentence.
+/// Returns the runs of capitalised words of `note`, without labels, abbreviations and words that only begin a sentence.
 pub(super) fn runs(note: &str) -> Vec<Run<'_>> {
     let all = CAPITALISED.find_iter(note).map(|found| Run { text: found.as_str(), start: found.start() });
-    all.map(|run| trimmed(note, run)).filter(|run| !run.text.is_empty()).collect()
+    all.map(|run| trimmed(note, run)).filter(|run| run.text.contains(char::is_lowercase)).collect()
 }
 
 /// Removes what precedes the name or city in `run`.
 fn trimmed<'a>(note: &str, run: Run<'a>) -> Run<'a> {
     let opener = OPENERS.find(run.text).filter(|_| begins_sentence(note, run.start));
-    match TITLES_AND_DATES.find(run.text).or(opener) {
+    match LABELS.find(run.text).or(opener) {
         Some(lead) => trimmed(note, Run { text: &run.text[lead.end()..], start: run.start + lead.end() }),
-        None => run,
+        None => Run { text: TAIL.find(run.text).map_or(run.text, |tail| &run.text[..tail.start()]), ..run },
     }
 }
 
