@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use llm_do_providers::Money;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -19,7 +18,6 @@ use super::store::{NewRun, Source, Store, StoreError, Topic};
 use super::webhook::Webhook;
 use crate::base::clock::Clock;
 use crate::observe::journal::SqliteJournal;
-use crate::plane::dispatch::fresh_id;
 use crate::session::runtime::Runtime;
 
 /// What all parts of a service share.
@@ -130,19 +128,11 @@ impl Shared {
             let now = self.now();
             let last = self.store.last_start(&schedule.name, now).await?;
             let Some(due) = schedule.due(last, now) else { continue };
-            let new = NewRun {
-                id: fresh_id().to_string(),
-                tenant: Arc::clone(&schedule.tenant),
-                client: Arc::clone(&schedule.name),
-                quota: super::client::Quota::default(),
-                source: Source::Schedule { name: schedule.name.to_string() },
-                entry: schedule.entry.clone(),
-                arguments: schedule.arguments.clone(),
-                // Two processes that find the same time start one run.
-                idempotency_key: Some(format!("schedule:{}:{due}", schedule.name)),
-                chat: None,
-                now,
-            };
+            let source = Source::Schedule { name: schedule.name.to_string() };
+            // Two processes that find the same time start one run.
+            let key = format!("schedule:{}:{due}", schedule.name);
+            let owner = (&schedule.tenant, &schedule.name);
+            let new = NewRun::automatic(source, owner, &schedule.entry, schedule.arguments.clone(), key, now);
             self.store.insert_run(new).await?;
             self.store.started(&schedule.name, due).await?;
         }
@@ -171,9 +161,4 @@ impl Shared {
         }
         if is_shrinking { self.store.shrink().await } else { Ok(()) }
     }
-}
-
-/// What may be left of a day's money, as a limit of a run.
-pub(super) fn cost_limit(limit: Option<Money>) -> Option<crate::base::usage::Limits> {
-    limit.map(|limit| crate::base::usage::Limits::new().cost(limit))
 }

@@ -34,13 +34,16 @@ pub(super) async fn serve(
     check_address(shared, address)?;
     let (graceful, connections) = (GracefulShutdown::new(), Arc::new(Semaphore::new(MAX_CONNECTIONS)));
     loop {
-        let Ok(permit) = Arc::clone(&connections).acquire_owned().await else { break };
+        let accepted = async {
+            let permit = Arc::clone(&connections).acquire_owned().await.map_err(io::Error::other)?;
+            Ok((listener.accept().await?.0, permit))
+        };
         let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+            accepted = accepted => accepted,
             () = shutdown.cancelled() => break,
         };
-        let stream = match accepted {
-            Ok((stream, _)) => stream,
+        let (stream, permit) = match accepted {
+            Ok(accepted) => accepted,
             Err(error) => {
                 pause_after(&error).await;
                 continue;

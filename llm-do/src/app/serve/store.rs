@@ -2,6 +2,9 @@
 
 mod chats;
 mod events;
+mod new_run;
+mod queue;
+mod run_state;
 mod runs;
 mod schedules;
 mod waits;
@@ -15,7 +18,10 @@ use tokio::sync::watch;
 
 pub(super) use self::chats::ChatRow;
 pub(super) use self::events::StoredEvent;
-pub(super) use self::runs::{Cancelling, Claimed, Filter, Inserted, NewRun, Outcome, RunRow, RunState, Source};
+pub(super) use self::new_run::{Inserted, NewRun};
+pub(super) use self::queue::Cancelling;
+pub(super) use self::run_state::{Outcome, RunState, Source};
+pub(super) use self::runs::{Filter, RunRow};
 pub(super) use self::waits::{Asked, Decided, Wait, WaitKind};
 use crate::observe::database::{Component, Database, DatabaseError};
 
@@ -50,6 +56,10 @@ CREATE TABLE runs (
 CREATE UNIQUE INDEX runs_by_idempotency_key ON runs (tenant, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX runs_by_state ON runs (state, wake);
 CREATE INDEX runs_by_tenant ON runs (tenant, id);
+CREATE INDEX runs_by_creation ON runs (tenant, created);
+CREATE INDEX runs_by_chat ON runs (chat) WHERE chat IS NOT NULL;
+CREATE INDEX runs_by_end ON runs (finished) WHERE finished IS NOT NULL;
+CREATE INDEX unfinished_runs ON runs (tenant) WHERE finished IS NULL;
 CREATE TABLE waits (
     id TEXT PRIMARY KEY,
     run TEXT NOT NULL,

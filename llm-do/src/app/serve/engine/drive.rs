@@ -6,12 +6,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::Shared;
 use super::active::Entered;
-use super::{Shared, cost_limit};
 use crate::app::serve::ask::Asker;
 use crate::app::serve::recorder::Recorder;
-use crate::app::serve::store::{Claimed, Outcome, RunRow, StoreError, Topic};
+use crate::app::serve::store::{Outcome, RunRow, StoreError, Topic};
 use crate::base::error::{CallError, chain};
+use crate::base::usage::{Limits, RunUsage};
 use crate::observe::event::EventSink;
 use crate::observe::journal::{Journal, SqliteRun};
 use crate::session::runtime::{Chat, Start};
@@ -41,7 +42,7 @@ impl Shared {
     }
 
     async fn try_drive(&self, id: &str, journal: &SqliteRun, entered: &Entered) -> Result<(), StoreError> {
-        let Some(Claimed(run)) = self.store.begin(id, self.now()).await? else { return Ok(()) };
+        let Some(run) = self.store.begin(id, self.now()).await? else { return Ok(()) };
         if run.is_cancelled {
             return self.store.finish(id, Outcome::Cancelled, run.usage, None, self.now()).await;
         }
@@ -86,26 +87,48 @@ impl Shared {
         }
         match ended {
             Ended::Finished(result) => {
-                let outcome = match result {
-                    Ok(result) => Outcome::Result(result),
-                    // Cancelled by a client. If the process ends, the run continues later.
-                    Err(_) if entered.cancellation.is_cancelled() => Outcome::Cancelled,
-                    Err(error) => Outcome::Error(chain(&error)),
-                };
-                self.count(&run, &outcome, &usage);
-                let chat = run.chat.clone().zip(chat).map(|(id, chat)| (id, json!(chat.state())));
-                self.store.finish(id, outcome, usage, chat, self.now()).await
+                let is_cancelled = entered.cancellation.is_cancelled();
+                self.finish(&run, result, usage, chat, is_cancelled).await
             }
-            Ended::Waits { until, recorded } => {
-                self.metrics.parked.inc();
-                // An answer may have come in the moment in which the run was set aside: recorded, or not.
-                let has_progressed = journal.recorded() != recorded;
-                let mut known = self.store.asked_keys(id).await?;
-                known.retain(|key| journal.is_recorded(key));
-                self.store.park(id, until, has_progressed, known).await
-            }
+            Ended::Waits { until, recorded } => self.park(id, journal, until, recorded).await,
             Ended::Shutdown => self.store.requeue(id).await,
         }
+    }
+
+    /// Records how a run ended.
+    async fn finish(
+        &self,
+        run: &RunRow,
+        result: Result<Value, CallError>,
+        usage: RunUsage,
+        chat: Option<Chat>,
+        is_cancelled: bool,
+    ) -> Result<(), StoreError> {
+        let outcome = match result {
+            Ok(result) => Outcome::Result(result),
+            // Cancelled by a client. If the process ends, the run continues later.
+            Err(_) if is_cancelled => Outcome::Cancelled,
+            Err(error) => Outcome::Error(chain(&error)),
+        };
+        self.count(run, &outcome, &usage);
+        let chat = run.chat.clone().zip(chat).map(|(id, chat)| (id, json!(chat.state())));
+        self.store.finish(&run.id, outcome, usage, chat, self.now()).await
+    }
+
+    /// Sets a run aside that had `recorded` effects when it was found to wait.
+    async fn park(
+        &self,
+        id: &str,
+        journal: &SqliteRun,
+        until: Option<Timestamp>,
+        recorded: usize,
+    ) -> Result<(), StoreError> {
+        self.metrics.parked.inc();
+        // An answer may have come in the moment in which the run was set aside: recorded, or not.
+        let has_progressed = journal.recorded() != recorded;
+        let mut known = self.store.asked_keys(id).await?;
+        known.retain(|key| journal.is_recorded(key));
+        self.store.park(id, until, has_progressed, known).await
     }
 
     fn start(&self, run: &RunRow, chat: Option<&mut Chat>) -> Start<Value> {
@@ -115,8 +138,9 @@ impl Shared {
             None => self.runtime.start_named(&run.entry, arguments),
         };
         let start = start.with_id(run.id.as_str());
-        match cost_limit(run.cost_limit) {
-            Some(limits) => start.limits(limits),
+        // What was left of the day's money when the run was created.
+        match run.cost_limit {
+            Some(limit) => start.limits(Limits::new().cost(limit)),
             None => start,
         }
     }
@@ -133,7 +157,7 @@ impl Shared {
         }
     }
 
-    fn count(&self, run: &RunRow, outcome: &Outcome, usage: &crate::base::usage::RunUsage) {
+    fn count(&self, run: &RunRow, outcome: &Outcome, usage: &RunUsage) {
         let state = outcome.state();
         self.metrics.finished.get_or_create(&state.into()).inc();
         self.metrics.run_seconds.observe(self.now().duration_since(run.created).as_secs_f64().max(0.0));

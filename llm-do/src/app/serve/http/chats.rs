@@ -6,12 +6,11 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
-use llm_do_worker_file::did_you_mean;
 use uuid::Uuid;
 
 use super::body::Json as Body;
 use super::problem::Problem;
-use super::runs::{new_run, started};
+use super::runs::{new_run, offered, started};
 use super::view::{ChatList, ChatView, SendMessage, StartChat};
 use super::{App, Identity, Role};
 use crate::app::serve::engine::Shared;
@@ -26,15 +25,7 @@ pub(super) async fn start(
     Body(StartChat { entry }): Body<StartChat>,
 ) -> Result<(StatusCode, Json<ChatView>), Problem> {
     client.require(Role::Start)?;
-    let entries = &shared.options.entries;
-    if !entries.contains(&entry) {
-        let hint = did_you_mean(&entry, entries.iter().map(String::as_str));
-        return Err(Problem::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "unknown_entry",
-            format!("unknown entry `{entry}`{hint}"),
-        ));
-    }
+    offered(&shared, &entry)?;
     let id = Uuid::now_v7().to_string();
     let chat = shared.store.insert_chat(id, Arc::clone(&client.tenant), entry, shared.now()).await?;
     Ok((StatusCode::CREATED, Json(chat.into())))

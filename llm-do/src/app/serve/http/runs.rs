@@ -16,6 +16,7 @@ use super::{App, Identity, Role};
 use crate::app::serve::engine::Shared;
 use crate::app::serve::store::{Cancelling, Filter, Inserted, NewRun, RunRow, Source};
 use crate::plane::dispatch::fresh_id;
+use crate::plane::registry::Registered;
 
 /// The header of a key that makes starting a run idempotent.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -62,17 +63,19 @@ pub(super) fn new_run(
 
 /// Checks the name of an entry and its arguments.
 pub(super) fn check(shared: &Shared, entry: &str, arguments: &Value) -> Result<(), Problem> {
+    let invalid = |fault| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_arguments", fault);
+    offered(shared, entry)?.validate(arguments).map_err(invalid)
+}
+
+/// Returns what may be started under this name.
+pub(super) fn offered<'a>(shared: &'a Shared, entry: &str) -> Result<&'a Registered, Problem> {
     let entries = &shared.options.entries;
     let item = shared.runtime.registry().get(entry).filter(|_| entries.iter().any(|known| known == entry));
-    let Some(item) = item else {
+    item.map(AsRef::as_ref).ok_or_else(|| {
         let hint = did_you_mean(entry, entries.iter().map(String::as_str));
-        return Err(Problem::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            "unknown_entry",
-            format!("unknown entry `{entry}`{hint}"),
-        ));
-    };
-    item.validate(arguments).map_err(|fault| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_arguments", fault))
+        let text = format!("unknown entry `{entry}`{hint}");
+        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "unknown_entry", text)
+    })
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {

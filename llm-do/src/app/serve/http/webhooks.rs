@@ -1,7 +1,5 @@
 //! Runs that other services start.
 
-use std::sync::Arc;
-
 use axum::extract::{Path, State};
 use axum::response::Response;
 use http::HeaderMap;
@@ -11,10 +9,8 @@ use super::App;
 use super::body::Raw;
 use super::problem::Problem;
 use super::runs::{check, started};
-use crate::app::serve::client::Quota;
 use crate::app::serve::store::{NewRun, Source};
 use crate::app::serve::webhook::Refused;
-use crate::plane::dispatch::fresh_id;
 
 pub(super) async fn receive(
     State(shared): App,
@@ -31,17 +27,8 @@ pub(super) async fn receive(
         None => body,
     };
     check(&shared, &webhook.entry, &arguments)?;
-    let new = NewRun {
-        id: fresh_id().to_string(),
-        tenant: Arc::clone(&webhook.tenant),
-        client: Arc::clone(&webhook.name),
-        quota: Quota::default(),
-        source: Source::Webhook { name },
-        entry: webhook.entry.clone(),
-        arguments,
-        idempotency_key: Some(format!("webhook:{}:{id}", webhook.name)),
-        chat: None,
-        now: shared.now(),
-    };
+    let key = format!("webhook:{}:{id}", webhook.name);
+    let (source, owner) = (Source::Webhook { name }, (&webhook.tenant, &webhook.name));
+    let new = NewRun::automatic(source, owner, &webhook.entry, arguments, key, shared.now());
     started(shared.store.insert_run(new).await?)
 }

@@ -1,7 +1,7 @@
 //! When schedules last started a run.
 
 use jiff::Timestamp;
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 
 use super::{Millis, Store, StoreError};
 
@@ -12,6 +12,14 @@ impl Store {
         schedule: &str,
         now: Timestamp,
     ) -> Result<Timestamp, StoreError> {
+        let known = schedule.to_owned();
+        let read = move |connection: &rusqlite::Connection| {
+            let sql = "SELECT last FROM schedules WHERE name = ?";
+            connection.prepare_cached(sql)?.query_row([known], |row| row.get::<_, Millis>(0)).optional()
+        };
+        if let Some(Millis(last)) = self.database.read(read).await? {
+            return Ok(last);
+        }
         let schedule = schedule.to_owned();
         let last = self.database.write(move |tx| {
             tx.execute(
