@@ -1,9 +1,8 @@
-//! Confirms what a model read from a note, by what the note itself states.
+//! Confirms what the model read from a note, by what the note itself states.
 //!
-//! The rules know a few hundred words, no names and no cities. A value is confirmed if the note states it in a usual
-//! form, about the person and not about another one. What is less clear, such as "from Bath" beside another place, also
-//! needs the model to read the same. All other values are doubtful, even if they may be right. A field is empty if
-//! nothing in the note can be its value.
+//! For each field, code lists the values that the note may contain, and those that it states about the person in a usual
+//! form, such as "lives in". One stated value is confirmed if the model read it too, or if nothing in the note speaks
+//! against it. All other values are doubtful, even if they may be right. A field is empty if the note cannot contain its value.
 
 /// A pattern that is compiled when it is first used.
 macro_rules! pattern {
@@ -12,11 +11,22 @@ macro_rules! pattern {
     };
 }
 
+/// A pattern for a sentence that denies that it states a field, as in "gave no address".
+macro_rules! denial {
+    ($field:expr) => {
+        std::sync::LazyLock::new(|| {
+            let (field, denial) = ($field, $crate::confirm::DENIAL);
+            let pattern = format!(r"(?i)(?:{denial})[^.!?;,(]*\b(?:{field})\b|\b(?:{field})\b[^.!?;,(]*(?:{denial})");
+            regex::Regex::new(&pattern).expect("the pattern is valid")
+        })
+    };
+}
+
 mod age;
+mod city;
 mod name;
 mod note;
 mod people;
-mod place;
 
 use std::fmt::Display;
 use std::sync::LazyLock;
@@ -24,59 +34,93 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use self::people::People;
+use crate::{Finding, Person, Record};
 
 /// What a note states about a field: a value, or `None` if it states none; the error is the reason for a doubt.
-pub(crate) type Stated<T> = Result<Option<T>, String>;
+type Stated<T> = Result<Option<T>, String>;
 
-/// A note with its number words as digits.
-pub(crate) struct Note(String);
+/// Words that deny something.
+const DENIAL: &str =
+    r"\b(?:not?|never|neither|nor|without|forgot|too shy|unknown|empty|blank|declin\w+|refus\w+)\b|n['’]t\b";
 
-impl Note {
-    pub(crate) fn new(text: &str) -> Self {
-        Self(note::with_digits(text.trim()))
+/// Returns `note` as the model should read it.
+pub(crate) fn prepared(note: &str) -> String {
+    note::with_digits(note.trim())
+}
+
+/// Returns the record of a note: what it states, as far as that confirms what the model read.
+pub(crate) fn confirm(note: &str, read: Person) -> Finding {
+    let runs = note::runs(note);
+    let name = name::found(note, &runs, &read.name).settle("name", |name| agrees(name, &read.name));
+    let people = People::new(note, &runs, name.as_ref().ok().copied().flatten().unwrap_or(&read.name));
+    let age = age::found(note, &people, read.age).settle("age", |age| *age == read.age);
+    let city = city::found(note, &runs, &people, &read.city).settle("city", |city| agrees(city, &read.city));
+
+    let is_misread = people.are_several()
+        && matches!(age, Ok(Some(stated)) if stated != read.age)
+        && matches!(city, Ok(Some(stated)) if !agrees(stated, &read.city));
+    let misread = is_misread.then(|| "the model read another age and another city".to_owned());
+    let corrected = corrects_itself(note).then(|| "the note corrects itself".to_owned());
+    let (name, name_doubt) = value_and_doubt(name.map(|name| name.map(str::to_owned)), read.name);
+    let (age, age_doubt) = value_and_doubt(age, read.age);
+    let (city, city_doubt) = value_and_doubt(city.map(|city| city.map(str::to_owned)), read.city);
+    let doubts = [corrected, misread, name_doubt, age_doubt, city_doubt].into_iter().flatten().collect();
+    Finding { record: Record { file: String::new(), name, age, city }, doubts }
+}
+
+/// Returns the value for the record, which is what the model read if the field is doubtful, and the doubt.
+fn value_and_doubt<T>(stated: Stated<T>, read: T) -> (Option<T>, Option<String>) {
+    match stated {
+        Ok(value) => (value, None),
+        Err(doubt) => (Some(read), Some(doubt)),
     }
+}
 
-    pub(crate) fn text(&self) -> &str {
-        &self.0
-    }
+/// What code found in a note about a field.
+struct Found<T> {
+    /// The values that the note states about the person in a usual form.
+    stated: Vec<T>,
+    /// All values that the field can have.
+    possible: Vec<T>,
+    /// Whether the note denies that it states the field, as in "gave no address".
+    is_withheld: bool,
+    /// Whether the note contains what the model read.
+    is_in_note: bool,
+    /// Whether nothing in the note makes the values doubtful.
+    is_clear: bool,
+}
 
-    /// Returns a doubt about all fields if the note corrects itself, such as "53, no, sorry, 54".
-    pub(crate) fn correction(&self) -> Option<String> {
-        static CORRECTION: LazyLock<Regex> = pattern!(
-            r"(?xi)\bno,?\ (?:sorry|wait)|,\ sorry|\bI\ mean\b|\b(?:or|no),?\ rather\b|correction|(?:make|scratch)\ that
-            |crossed\ out|hang\ on|misread|\btypo"
-        );
-        CORRECTION.is_match(&self.0).then(|| "the note corrects itself".to_owned())
+impl<T: Copy + Display + PartialEq> Found<T> {
+    /// Returns the value if it is clear, or if the model read it and nothing else is stated.
+    fn settle(mut self, field: &str, is_read: impl Fn(&T) -> bool) -> Stated<T> {
+        self.stated.dedup();
+        match (self.stated.as_slice(), self.possible.as_slice()) {
+            ([], _) if self.is_withheld => return Ok(None),
+            ([], []) if !self.is_in_note => return Ok(None),
+            ([value], _) if !self.is_withheld && (is_read(value) || self.is_clear) => return Ok(Some(*value)),
+            ([], [value]) if is_read(value) && self.is_clear => return Ok(Some(*value)),
+            _ => {}
+        }
+        let mut possible: Vec<String> = Vec::new();
+        for value in self.stated.iter().chain(&self.possible).map(ToString::to_string) {
+            if !possible.contains(&value) {
+                possible.push(value);
+            }
+        }
+        Err(match possible.as_slice() {
+            [] => format!("the note is not clear about the {field}"),
+            [only] => format!("the {field} may be {only}, but the note is not clear"),
+            _ => format!("the {field} may be {}", possible.join(" or ")),
+        })
     }
+}
 
-    /// Returns a doubt if other people are in the note and the model read neither the stated age nor the stated city.
-    pub(crate) fn misreading(
-        &self,
-        name: Option<&str>,
-        age: (Option<u8>, u8),
-        city: (Option<&str>, &str),
-    ) -> Option<String> {
-        let is_misread =
-            age.0.is_some_and(|stated| stated != age.1) && city.0.is_some_and(|stated| !agrees(stated, city.1));
-        let are_several = || People::new(&self.0, &note::runs(&self.0), name).are_several();
-        (is_misread && are_several()).then(|| "the model read another age and another city".to_owned())
-    }
-
-    /// Returns the name of the person that the note is about.
-    pub(crate) fn name(&self, proposed: &str) -> Stated<&str> {
-        name::name(&self.0, &note::runs(&self.0), proposed)
-    }
-
-    /// Returns the age of the person with this name.
-    pub(crate) fn age(&self, name: Option<&str>, proposed: u8) -> Stated<u8> {
-        age::age(&self.0, &People::new(&self.0, &note::runs(&self.0), name), proposed)
-    }
-
-    /// Returns the city where the person with this name lives.
-    pub(crate) fn city(&self, name: Option<&str>, proposed: &str) -> Stated<&str> {
-        let runs = note::runs(&self.0);
-        place::city(&self.0, &runs, &People::new(&self.0, &runs, name), proposed)
-    }
+/// Whether the note corrects itself, as in "53, no, sorry, 54".
+fn corrects_itself(note: &str) -> bool {
+    static CORRECTION: LazyLock<Regex> = pattern!(
+        r"(?i)\bno,? (?:sorry|wait)|, sorry,|\bI mean\b|\brather\b|correction|(?:make|scratch) that|hang on|typo"
+    );
+    CORRECTION.is_match(note)
 }
 
 /// Whether one of two values contains the words of the other.
@@ -90,25 +134,12 @@ fn contains(whole: &str, part: &str) -> bool {
     words(whole).contains(&words(part)) && part.contains(char::is_alphanumeric)
 }
 
-/// Whether a sentence of the note denies that it states what `field` matches.
-fn is_withheld(note: &str, field: &str) -> bool {
-    let denial =
-        r"\b(?:not?|never|neither|nor|without|forgot|too shy|unknown|empty|blank|declin\w+|refus\w+)\b|n['’]t\b";
-    let pattern = format!(r"(?i)(?:{denial})[^.!?;]*\b(?:{field})\b|\b(?:{field})\b[^.!?;]*(?:{denial})");
-    regex::Regex::new(&pattern).is_ok_and(|pattern| pattern.is_match(note))
-}
-
-/// Returns the doubt about a field that may have several values.
-fn doubt<T, V: Display>(field: &str, values: impl Iterator<Item = V>) -> Stated<T> {
-    let mut possible: Vec<String> = Vec::new();
-    for value in values.map(|value| value.to_string()) {
-        if !possible.contains(&value) {
-            possible.push(value);
-        }
-    }
-    Err(match possible.as_slice() {
-        [] => format!("the note is not clear about the {field}"),
-        [only] => format!("the {field} may be {only}, but the note is not clear"),
-        _ => format!("the {field} may be {}", possible.join(" or ")),
-    })
+/// Whether the note denies something, or reports a change or another time.
+fn denies(note: &str) -> bool {
+    static CHANGE: LazyLock<Regex> = LazyLock::new(|| {
+        let words = "was|were|had|used|left|will|would|when|until|till|since|then|ago|work|office|moved|grew|born|native|\
+                     raised|holiday";
+        Regex::new(&format!(r"(?i){DENIAL}|\b(?:{words})\b|['’]ll\b")).expect("the pattern is valid")
+    });
+    CHANGE.is_match(note)
 }

@@ -15,7 +15,7 @@ use cap_std::fs::Dir;
 use llm_do::prelude::*;
 use walkdir::WalkDir;
 
-use crate::confirm::Note;
+use crate::confirm::{confirm, prepared};
 use crate::report::report;
 
 /// A person as the model reads a note; it may guess what the note does not state.
@@ -140,29 +140,9 @@ async fn finding(ctx: &CallContext<intake>, folder: &Path, file: &Path) -> Resul
 /// Lets the model read a note, and confirms each field by what the note states.
 async fn read(ctx: &CallContext<intake>, folder: &Path, file: &Path) -> Result<Finding, CallError> {
     let text = ctx.call(read_note { folder: folder.to_owned(), file: file.to_owned() }).await?;
-    let note = Note::new(&text);
-    let person = ctx.call(extract_person { input: note.text().to_owned() }).await?;
-
-    let name = note.name(&person.name);
-    let who = name.clone().unwrap_or(Some(&person.name));
-    let age = note.age(who, person.age);
-    let city = note.city(who, &person.city);
-    let stated_city = city.as_ref().ok().copied().flatten();
-    let misreading =
-        note.misreading(who, (age.as_ref().ok().copied().flatten(), person.age), (stated_city, &person.city));
-    let doubts =
-        [note.correction().as_ref(), misreading.as_ref(), name.as_ref().err(), age.as_ref().err(), city.as_ref().err()]
-            .into_iter()
-            .flatten()
-            .cloned()
-            .collect();
-    let record = Record {
-        file: String::new(),
-        name: name.map_or(Some(person.name), |name| name.map(str::to_owned)),
-        age: age.unwrap_or(Some(person.age)),
-        city: city.map_or(Some(person.city), |city| city.map(str::to_owned)),
-    };
-    Ok(Finding { record, doubts })
+    let note = prepared(&text);
+    let person = ctx.call(extract_person { input: note.clone() }).await?;
+    Ok(confirm(&note, person))
 }
 
 fn main() -> ExitCode {

@@ -94,7 +94,7 @@ async fn a_note_with_other_people_goes_to_review_if_the_model_misread_age_and_ci
 #[tokio::test]
 async fn a_city_without_a_capital_letter_goes_to_review() {
     let line = line("Ann Hill is 34 and lives in bath.", proposing("Ann Hill", 34, "Bath")).await;
-    assert_eq!(line, "a.txt: Ann Hill, 34, Bath (to review: the city may be Bath, but the note is not clear)");
+    assert_eq!(line, "a.txt: Ann Hill, 34, Bath (to review: the note is not clear about the city)");
 }
 
 #[tokio::test]
@@ -113,6 +113,21 @@ async fn a_verb_before_the_name_is_removed_if_the_model_read_the_name_without_it
 async fn the_age_of_another_person_is_not_taken() {
     let line = line("Ann Hill lives in Bath. Her son Tom is 9.", proposing("Ann Hill", 9, "Bath")).await;
     assert_eq!(line, "a.txt: Ann Hill, 9, Bath (to review: the age may be 9, but the note is not clear)");
+}
+
+#[tokio::test]
+async fn an_age_that_follows_another_person_needs_the_model() {
+    let note = "Ann Hill of Bath brought her son Tom. 9 years old.";
+    let line = line(note, proposing("Ann Hill", 34, "Bath")).await;
+    assert!(line.contains("(to review: the age may be 9"), "{line}");
+}
+
+#[tokio::test]
+async fn a_number_of_something_else_is_not_an_age() {
+    let note = "Ann Hill, who lives in Bath, has borrowed 3 books.";
+    assert_eq!(line(note, proposing("Ann Hill", 30, "Bath")).await, "a.txt: Ann Hill, -, Bath");
+    let line = line(note, proposing("Ann Hill", 3, "Bath")).await;
+    assert!(line.contains("(to review: the note is not clear about the age"), "{line}");
 }
 
 #[tokio::test]

@@ -16,8 +16,8 @@ const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy
 
 /// Titles, roles, labels, days and months: capitalised words that belong to no name and no city.
 static LABELS: LazyLock<Regex> = pattern!(
-    r"(?xi)^(?:(?-i:Father|Sister|Brother)\x20
-    |(?:mr|mrs|ms|miss|mx|dr|doctor|prof|professor|sir|dame|lady|lord|master|rev|capt(?:ain)?|col(?:onel)?
+    r"(?xi)^(?:(?-i:Father|Sister|Brother|Old|Young|Little)\x20
+    |(?:mr|mrs|ms|miss|mx|dr|doctor|pt|wife|husband|prof|professor|sir|dame|lady|lord|master|rev|capt(?:ain)?|col(?:onel)?
     |count(?:ess)?|herr|frau|señora?|sra?|senhora?|signora?|monsieur|madame|name|age|city|home|address|patient|client
     |caller|customer|visitor|guest|member|student|pupil|driver|owner|donor|tenant|applicant|passenger|resident|nurse|coach|i
     |(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b\.?\s*
@@ -27,7 +27,7 @@ static LABELS: LazyLock<Regex> = pattern!(
 
 /// What follows a name or a city in a run: a day, or letters such as "OBE".
 static TAIL: LazyLock<Regex> =
-    pattern!(r"(?: (?:\p{Lu}{2,}|(?:Mon|Tues?|Wed|Thu|Thurs|Fri|Sat|Sun)(?:\p{Ll}*days?)?)|-based)$");
+    pattern!(r"(?: (?:I|\p{Lu}{2,}|(?:Mon|Tues?|Wed|Thu|Thurs|Fri|Sat|Sun)(?:\p{Ll}*days?)?)|-based)$");
 
 /// Words that are often capitalised only because they begin a sentence.
 static OPENERS: LazyLock<Regex> = pattern!(
@@ -67,7 +67,7 @@ pub(super) fn with_digits(note: &str) -> String {
     static WORDS: LazyLock<Regex> = LazyLock::new(|| {
         // "One" by itself is mostly not a number.
         let (tens, units, from_two) = (TENS.join("|"), UNITS.join("|"), UNITS[2..].join("|"));
-        Regex::new(&format!(r"(?i)\b(?:({tens})(?:[- ]({units}))?|({from_two}))\b")).expect("the pattern is valid")
+        Regex::new(&format!(r"(?i)\b(?:({tens})(?:[- ]?({units}))?|({from_two}))\b")).expect("the pattern is valid")
     });
     let value =
         |words: &[&str], word: &str| words.iter().position(|known| known.eq_ignore_ascii_case(word)).unwrap_or(0);
@@ -104,4 +104,15 @@ pub(super) fn begins_sentence(note: &str, at: usize) -> bool {
 pub(super) fn clause_before(note: &str, at: usize) -> &str {
     static END: LazyLock<Regex> = pattern!(r"[.!?;:,()\n]|\b(?:but|and)\b");
     &note[END.find_iter(&note[..at]).last().map_or(0, |end| end.end())..at]
+}
+
+/// Returns where the sentence of byte `at` ends.
+pub(super) fn sentence_end(note: &str, at: usize) -> usize {
+    static END: LazyLock<Regex> = pattern!(r"[.!?] |\n");
+    END.find_at(note, at).map_or(note.len(), |end| end.start())
+}
+
+/// Whether only the beginning of a sentence seems to capitalise `run`.
+pub(super) fn is_opener(note: &str, run: Run<'_>) -> bool {
+    run.is_one_word() && begins_sentence(note, run.start) && !note[..run.start].ends_with(": ")
 }
