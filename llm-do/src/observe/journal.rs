@@ -32,10 +32,10 @@ pub use self::promise::{Promise, PromiseFuture, PromiseSpec};
 pub use self::record::Record;
 pub(crate) use self::record::too_deep;
 #[cfg(feature = "serve")]
-#[cfg(feature = "serve")]
-pub(crate) use self::sqlite::promises;
-#[cfg(feature = "serve")]
 pub use self::sqlite::{Expired, OpenPromise, Retention, SqliteJournal, SqliteRun};
+#[cfg(feature = "serve")]
+#[cfg(feature = "serve")]
+pub(crate) use self::sqlite::{promises, tables as sqlite_tables};
 pub use self::step::{StepKind, StepSpec};
 
 /// The future that performs an effect that is not recorded yet.

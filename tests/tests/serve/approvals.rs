@@ -153,3 +153,27 @@ async fn a_decision_in_another_process_reaches_the_run() {
     other.stop().await;
     server.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_is_listed_page_by_page() {
+    let server = Setup::new().serve().await;
+    for n in 0..5 {
+        server.start("write_lines", json!({ "lines": [n.to_string()] })).await;
+    }
+    while server.get("/approvals").await["waiting"].as_array().unwrap().len() < 5 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let all = server.get("/approvals").await;
+    assert_eq!(all["next"], Value::Null);
+    let (mut listed, mut path) = (Vec::new(), "/approvals?limit=2".to_owned());
+    loop {
+        let page = server.get(&path).await;
+        listed.extend(page["waiting"].as_array().unwrap().clone());
+        let Some(next) = page["next"].as_str() else { break };
+        path = format!("/approvals?limit=2&after={next}");
+    }
+    assert_eq!(json!(listed), all["waiting"]);
+    let fault = server.get("/approvals?before=x").await;
+    assert!(fault["detail"].as_str().unwrap().contains("unknown field `before`"), "{fault}");
+    server.stop().await;
+}

@@ -37,3 +37,23 @@ async fn a_chat_takes_one_message_at_a_time() {
     assert_eq!(problem["run"], first["id"]);
     server.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chat_is_deleted_some_time_after_its_last_message_has_finished() {
+    let setup = Setup::new();
+    let server = setup.serve_with(|service| service.keep_finished(Duration::from_secs(60 * 60))).await;
+    let mut chats = Vec::new();
+    for entry in ["greet", "meet"] {
+        let (_, chat) = server.post("/chats", json!({ "entry": entry })).await;
+        chats.push(format!("/chats/{}", chat["id"].as_str().unwrap()));
+    }
+    let (_, run) = server.post(&format!("{}/messages", chats[1]), json!({ "arguments": {} })).await;
+    server.reaches(run["id"].as_str().unwrap(), "waiting").await;
+    setup.clock.advance(Duration::from_secs(2 * 60 * 60));
+    let status = async |chat: &str| server.request(Method::GET, chat).send().await.unwrap().status();
+    while status(&chats[0]).await != StatusCode::NOT_FOUND {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(status(&chats[1]).await, StatusCode::OK, "its message waits for a person");
+    server.stop().await;
+}

@@ -1,5 +1,6 @@
 //! Quotas and rates.
 
+use llm_do::Limits;
 use llm_do::serve::{Client, Role};
 use llm_do::usage::Money;
 
@@ -50,5 +51,29 @@ async fn requests_above_the_rate_are_refused() {
         refused += usize::from(response.status() == StatusCode::TOO_MANY_REQUESTS);
     }
     assert!(refused >= 10, "{refused}");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_time_of_a_run_goes_on_when_it_is_resumed_and_stands_still_while_it_is_set_aside() {
+    let setup = Setup::new();
+    let server = setup.serve().await;
+    let (waiting, stuck) = (server.start("meet", json!({})).await, server.start("stuck", json!({})).await);
+    server.reaches(&waiting, "waiting").await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    server.stop().await;
+
+    let server = setup.serve().await;
+    let worked = server.get(&format!("/runs/{waiting}")).await["worked_ms"].as_u64().unwrap();
+    let first = server.get(&format!("/runs/{stuck}")).await["worked_ms"].as_u64().unwrap();
+    assert!(first >= 100, "{first}");
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    server.stop().await;
+    let limit = |runtime: RuntimeBuilder| runtime.limits(Limits::new().wall_time(Duration::from_millis(first + 100)));
+    let server = setup.serve_limited(limit).await;
+    let run = server.reaches(&stuck, "failed").await;
+    assert!(run["error"].as_str().unwrap().contains("timed out"), "{run}");
+    assert!(run["worked_ms"].as_u64().unwrap() - first < 1_000, "only the rest was waited for: {run}");
+    assert_eq!(server.get(&format!("/runs/{waiting}")).await["worked_ms"], worked, "it was set aside all the time");
     server.stop().await;
 }

@@ -55,7 +55,7 @@ pub(super) struct Options {
     pub(super) is_open: bool,
 }
 
-/// How many runs are deleted in one transaction, so that other writes wait for a short time only.
+/// How many runs or chats are deleted in one transaction, so that other writes wait for a short time only.
 const EXPIRED_TOGETHER: u32 = 50;
 /// How many runs are considered in one round.
 const CLAIMED_TOGETHER: usize = 64;
@@ -88,6 +88,8 @@ impl Shared {
             if last_renewal.elapsed() >= self.options.lease / 3 {
                 last_renewal = Instant::now();
                 let _ = self.journal.renew(&self.owner, self.options.lease).await;
+                // If this process dies, the limits of its runs know of the time up to here.
+                let _ = self.store.worked(self.active.take_times()).await;
                 let _ = self.claim(&runs, self.store.running().await).await;
             }
         }
@@ -148,6 +150,9 @@ impl Shared {
         *last = Some(now);
         let Ok(before) = now.checked_sub(self.options.keep_finished) else { return Ok(()) };
         let mut is_shrinking = false;
+        while self.store.expire_chats(before, EXPIRED_TOGETHER).await? > 0 {
+            is_shrinking = true;
+        }
         loop {
             let expired = self.store.expire(before, EXPIRED_TOGETHER).await?;
             if expired.is_empty() {

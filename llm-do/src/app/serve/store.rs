@@ -22,7 +22,7 @@ pub(super) use self::new_run::{Inserted, NewRun};
 pub(super) use self::queue::Cancelling;
 pub(super) use self::run_state::{Outcome, RunState, Source};
 pub(super) use self::runs::{Filter, RunRow};
-pub(super) use self::waits::{Decided, Wait, WaitKind};
+pub(super) use self::waits::{Decided, Wait, WaitFilter, WaitKind};
 use crate::observe::database::{Component, Database, DatabaseError};
 
 /// Why the file of a service could not be read or written.
@@ -51,6 +51,8 @@ CREATE TABLE runs (
     finished INTEGER,
     wake INTEGER,
     attempts INTEGER NOT NULL DEFAULT 0,
+    -- How long processes worked on it, in milliseconds.
+    worked INTEGER NOT NULL DEFAULT 0,
     is_cancelled INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX runs_by_idempotency_key ON runs (tenant, idempotency_key) WHERE idempotency_key IS NOT NULL;
@@ -132,11 +134,10 @@ impl Store {
         self.database.read(|connection| connection.query_row("SELECT count(*) FROM schedules", [], |_| Ok(()))).await
     }
 
-    /// Notifies those who wait for a change if another process has written since the last look; `seen` is the version then.
+    /// Notifies those who wait for a change if any process has written since the last look; `seen` is the version then.
     pub(super) async fn notify_of_other_processes(&self, seen: &mut i64) -> Result<(), StoreError> {
-        // Of the one connection that writes: it counts the commits of other connections.
-        let read = |tx: &rusqlite::Transaction<'_>| tx.query_row("PRAGMA data_version", [], |row| row.get(0));
-        let version: i64 = self.database.write(read).await?;
+        let version = self.database.version().await?;
+        // Writes of this process have notified already; a second time does no harm.
         if std::mem::replace(seen, version) != version {
             self.notify(&[Topic::Queue, Topic::Progress]);
         }

@@ -70,6 +70,18 @@ async fn changes_that_wait_are_committed_together_in_their_order() {
 }
 
 #[tokio::test]
+async fn whether_another_process_has_written_is_seen_while_a_write_is_made() {
+    let (_folder, path) = folder();
+    let (database, other) = (database(&path), database(&path));
+    let before = database.version().await.unwrap();
+    let release = blocked(&database);
+    assert_eq!(database.version().await.unwrap(), before, "nothing was committed");
+    release.send(()).unwrap();
+    other.write(|transaction| add(transaction, "second")).await.unwrap();
+    assert_ne!(database.version().await.unwrap(), before);
+}
+
+#[tokio::test]
 async fn a_change_that_fails_or_panics_is_undone_and_its_neighbours_are_kept() {
     let (_folder, path) = folder();
     let database = database(&path);

@@ -6,7 +6,7 @@ mod lease;
 pub(crate) mod promises;
 mod retention;
 mod run;
-mod tables;
+pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
 

@@ -83,6 +83,7 @@ impl Shared {
             // Another process has taken the run over, since this one was silent for too long.
             return Ok(());
         }
+        self.store.worked(vec![(id.to_owned(), entered.take_time())]).await?;
         match ended {
             Ended::Finished(result) => {
                 let is_cancelled = entered.cancellation.is_cancelled();
@@ -122,11 +123,9 @@ impl Shared {
         recorded: usize,
     ) -> Result<(), StoreError> {
         self.metrics.parked.inc();
-        // An answer may have come in the moment in which the run was set aside: recorded, or not.
-        let has_progressed = journal.recorded() != recorded;
         let mut known = self.store.asked_keys(id).await?;
         known.retain(|key| journal.is_recorded(key));
-        self.store.park(id, until, has_progressed, known).await
+        self.store.park(id, until, recorded, known).await
     }
 
     fn start(&self, run: &RunRow, chat: Option<&mut Chat>) -> Start<Value> {
@@ -135,7 +134,7 @@ impl Shared {
             Some(chat) => chat.begin(&run.entry, arguments),
             None => self.runtime.start_named(&run.entry, arguments),
         };
-        let start = start.with_id(run.id.as_str());
+        let start = start.with_id(run.id.as_str()).time_spent(run.worked);
         // What was left of the day's money when the run was created.
         match run.cost_limit {
             Some(limit) => start.limits(Limits::new().cost(limit)),

@@ -153,7 +153,7 @@ pub(super) async fn one(
 
 async fn view(shared: &Shared, client: &Identity, id: &str) -> Result<RunView, Problem> {
     let run = visible(shared, client, id).await?;
-    let waits = shared.store.waits(None, None, Some(run.id.clone()), MAX_LIST).await?;
+    let waits = shared.store.waits_of(&run.id, MAX_LIST).await?;
     Ok(RunView::new(run, waits.into_iter().map(WaitView::from).collect()))
 }
 

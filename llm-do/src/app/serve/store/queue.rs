@@ -1,5 +1,7 @@
 //! The life of a run: claimed, set aside, put back, finished, cancelled, resumed.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Params, Transaction, params};
 use serde_json::Value;
@@ -8,7 +10,7 @@ use super::run_state::{Outcome, RunState};
 use super::runs::{RunRow, find};
 use super::{Json, Millis, Store, StoreError, Topic};
 use crate::base::usage::RunUsage;
-use crate::observe::journal::promises;
+use crate::observe::journal::{promises, sqlite_tables};
 
 /// What a request to cancel a run met.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,21 +65,26 @@ impl Store {
         Ok(begun)
     }
 
-    /// Puts a run back: it waits for its answers and for `wake`, or for a process if it `can_continue`, or if an answer that it
-    /// asked for in this attempt is there and is not `recorded`, by its key.
+    /// Puts a run back that had this number of effects when it was found to wait: it waits for its answers and for `wake`.
+    ///
+    /// An answer may have come in the moment in which the run was set aside. If it is recorded, the number has changed; or else,
+    /// its key is not `known`. The run then waits for a process.
     pub(in crate::app::serve) async fn park(
         &self,
         id: &str,
         wake: Option<Timestamp>,
-        can_continue: bool,
-        recorded: Vec<String>,
+        recorded: usize,
+        known: Vec<String>,
     ) -> Result<(), StoreError> {
         let id = id.to_owned();
         let parked = self.database.write(move |tx| {
             let sql = "SELECT key FROM waits WHERE run = ? AND answer IS NOT NULL AND is_current";
             let mut statement = tx.prepare_cached(sql)?;
             let answered: Vec<String> = statement.query_map([&id], |row| row.get(0))?.collect::<Result<_, _>>()?;
-            let can_continue = can_continue || answered.iter().any(|key| !recorded.contains(key));
+            let number = number(tx, &id)?;
+            // What the run wrote before it was set aside is written before this.
+            let has_progressed = number.map_or(Ok(true), |number| Ok(sqlite_tables::count(tx, number)? != recorded))?;
+            let can_continue = has_progressed || answered.iter().any(|key| !known.contains(key));
             let sql = "UPDATE runs SET wake = ?2, state = CASE WHEN ?3 OR is_cancelled THEN 'queued' ELSE 'waiting' END
                        WHERE id = ?1 AND state = 'running'";
             tx.execute(sql, params![id, wake.map(Millis), can_continue])
@@ -85,6 +92,19 @@ impl Store {
         parked.await?;
         self.notify(&[Topic::Queue, Topic::Progress]);
         Ok(())
+    }
+
+    /// Adds the times that this process worked on runs.
+    pub(in crate::app::serve) async fn worked(&self, times: Vec<(String, Duration)>) -> Result<(), StoreError> {
+        let added = self.database.write(move |tx| {
+            let mut statement = tx.prepare_cached("UPDATE runs SET worked = worked + ?2 WHERE id = ?1")?;
+            let add = |(id, time): &(String, Duration)| {
+                let millis = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+                statement.execute(params![id, millis]).map(drop)
+            };
+            times.iter().try_for_each(add)
+        });
+        added.await
     }
 
     /// Puts runs back into the queue, such as when their process ends.
@@ -164,6 +184,10 @@ fn finish(
 ) -> rusqlite::Result<()> {
     let sql = "UPDATE runs SET state = ?2, outcome = ?3, usage = coalesce(?4, usage), finished = ?5, wake = NULL WHERE id = ?1";
     tx.execute(sql, params![id, outcome.state(), Json(outcome), usage.map(Json), Millis(now)])?;
-    let number = tx.query_row("SELECT run FROM journal_runs WHERE id = ?", [id], |row| row.get(0)).optional()?;
-    number.map_or(Ok(()), |number| promises::withdraw_all(tx, number))
+    number(tx, id)?.map_or(Ok(()), |number| promises::withdraw_all(tx, number))
+}
+
+/// Returns the number of a run in the journal.
+fn number(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<i64>> {
+    tx.prepare_cached("SELECT run FROM journal_runs WHERE id = ?")?.query_row([id], |row| row.get(0)).optional()
 }

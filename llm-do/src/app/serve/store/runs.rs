@@ -1,6 +1,7 @@
 //! The runs of a service, as stored.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use llm_do_providers::Money;
@@ -13,7 +14,7 @@ use crate::base::usage::RunUsage;
 
 /// The columns that [`RunRow`] is read from.
 const COLUMNS: &str = "id, tenant, client, source, entry, arguments, chat, cost_limit, state, outcome, usage, created, started, \
-                       finished, wake, attempts, is_cancelled";
+                       finished, wake, attempts, worked, is_cancelled";
 
 /// A run as stored.
 #[derive(Clone, Debug)]
@@ -34,6 +35,8 @@ pub(in crate::app::serve) struct RunRow {
     pub(in crate::app::serve) finished: Option<Timestamp>,
     pub(in crate::app::serve) wake: Option<Timestamp>,
     pub(in crate::app::serve) attempts: u64,
+    /// How long processes worked on it.
+    pub(in crate::app::serve) worked: Duration,
     pub(in crate::app::serve) is_cancelled: bool,
 }
 
@@ -69,6 +72,7 @@ impl RunRow {
             finished: time("finished")?,
             wake: time("wake")?,
             attempts: row.get("attempts")?,
+            worked: Duration::from_millis(row.get("worked")?),
             is_cancelled: row.get("is_cancelled")?,
         })
     }

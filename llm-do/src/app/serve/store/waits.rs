@@ -69,6 +69,16 @@ pub(in crate::app::serve) struct Wait {
     pub(in crate::app::serve) is_withdrawn: bool,
 }
 
+/// What a list contains.
+#[derive(Clone, Debug)]
+pub(in crate::app::serve) struct WaitFilter {
+    pub(in crate::app::serve) kind: WaitKind,
+    pub(in crate::app::serve) tenant: Option<Arc<str>>,
+    /// Only those after this one.
+    pub(in crate::app::serve) after: Option<String>,
+    pub(in crate::app::serve) limit: u32,
+}
+
 /// What became of an answer.
 #[derive(Debug)]
 pub(in crate::app::serve) enum Decided {
@@ -155,26 +165,38 @@ impl Store {
         self.database.read(move |connection| find(connection, &id)).await
     }
 
-    /// Lists what waits for an answer, the oldest first; with `run`, also what was answered.
-    pub(in crate::app::serve) async fn waits(
-        &self,
-        tenant: Option<Arc<str>>,
-        kind: Option<WaitKind>,
-        run: Option<String>,
-        limit: u32,
-    ) -> Result<Vec<Wait>, StoreError> {
+    /// Lists what waits for an answer, the oldest first.
+    pub(in crate::app::serve) async fn waits(&self, filter: WaitFilter) -> Result<Vec<Wait>, StoreError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM waits JOIN runs ON runs.id = waits.run
-             WHERE (:tenant IS NULL OR runs.tenant = :tenant) AND (:kind IS NULL OR waits.kind = :kind)
-             AND CASE WHEN :run IS NULL THEN waits.answer IS NULL AND waits.is_withdrawn = 0 ELSE waits.run = :run END
+             WHERE waits.answer IS NULL AND waits.is_withdrawn = 0
+             AND waits.kind = :kind AND (:tenant IS NULL OR runs.tenant = :tenant) AND (:after IS NULL
+                 OR (waits.created, waits.id) > (SELECT created, id FROM journal_promises WHERE id = :after))
              ORDER BY waits.created, waits.id LIMIT :limit"
         );
         self.database
             .read(move |connection| {
+                let WaitFilter { kind, tenant, after, limit } = filter;
                 let mut statement = connection.prepare_cached(&sql)?;
                 let tenant = tenant.as_deref();
-                let values = named_params! { ":tenant": tenant, ":kind": kind, ":run": run, ":limit": limit };
+                let values = named_params! { ":kind": kind, ":tenant": tenant, ":after": after, ":limit": limit };
                 let waits = statement.query_map(values, Wait::read)?;
+                waits.collect()
+            })
+            .await
+    }
+
+    /// Lists what a run asked, the oldest first.
+    pub(in crate::app::serve) async fn waits_of(&self, run: &str, limit: u32) -> Result<Vec<Wait>, StoreError> {
+        let run = run.to_owned();
+        let sql = format!(
+            "SELECT {COLUMNS} FROM waits JOIN runs ON runs.id = waits.run WHERE waits.run = ?1
+             ORDER BY waits.created, waits.id LIMIT ?2"
+        );
+        self.database
+            .read(move |connection| {
+                let mut statement = connection.prepare_cached(&sql)?;
+                let waits = statement.query_map((run, limit), Wait::read)?;
                 waits.collect()
             })
             .await

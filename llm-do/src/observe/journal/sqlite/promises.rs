@@ -10,6 +10,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::super::{JournalError, Promise, PromiseSpec, StepKind};
+use super::in_flight::StepInFlight;
 use super::lease::Fence;
 use super::run::OpenRun;
 use super::tables;
@@ -44,16 +45,18 @@ pub(super) struct Dropped(Mutex<Vec<Arc<str>>>);
 struct NoteOnDrop {
     run: Arc<OpenRun>,
     id: Option<Arc<str>>,
+    _in_flight: StepInFlight,
 }
 
 /// Stores what a step asks, and returns the promise of the answer.
 pub(super) async fn promise(run: &Arc<OpenRun>, asked: PromiseSpec) -> Result<Promise, JournalError> {
     withdraw_dropped(run);
-    let (fence, now) = (run.fence, run.journal.clock.now());
+    let (fence, now, key) = (run.fence, run.journal.clock.now(), Arc::clone(&asked.key));
     let stored = run.journal.database.write(move |transaction| store(transaction, fence, &asked, now)).await?;
     let Some((id, answer)) = stored else { return Err(run.taken_over()) };
     let (run, id) = (Arc::clone(run), Arc::<str>::from(id));
-    let open = NoteOnDrop { run: Arc::clone(&run), id: Some(Arc::clone(&id)) };
+    let in_flight = run.in_flight.begin_promise(&key);
+    let open = NoteOnDrop { run: Arc::clone(&run), id: Some(Arc::clone(&id)), _in_flight: in_flight };
     let awaited = Arc::clone(&id);
     let answer = async move {
         let answer = match answer {

@@ -45,7 +45,7 @@ pub(super) struct OpenRun {
     records: Arc<Records>,
     /// Whether all records but the result were deleted.
     is_reduced: bool,
-    in_flight: InFlight,
+    pub(super) in_flight: InFlight,
     pub(super) dropped: Dropped,
 }
 
@@ -219,10 +219,10 @@ impl OpenRun {
 
     /// Waits until a time that is recorded first, so that an interrupted wait continues.
     async fn sleep(&self, step: StepSpec, duration: Duration) -> Result<(), JournalError> {
-        let in_flight = self.in_flight.begin(&step, Activity::Wait);
         let clock = Arc::clone(&self.journal.clock);
         let is_over = self.records.lock().get(&step.key).is_some();
         let wake = if is_over { clock.now() } else { self.wake_time(&step, later(clock.now(), duration)).await? };
+        let in_flight = self.in_flight.begin(&step, Activity::Wait);
         in_flight.wait_until(wake);
         let wait = async move {
             // Negative once the time is over.
@@ -235,6 +235,8 @@ impl OpenRun {
 
     /// Returns the recorded time at which a wait ends, or records and returns `wake`.
     async fn wake_time(&self, sleep: &StepSpec, wake: Timestamp) -> Result<Timestamp, JournalError> {
+        // A run that is dropped before the time is recorded would not know when to continue.
+        let _in_flight = self.in_flight.begin(sleep, Activity::Work);
         let wake = self.perform(sleep.within(StepKind::Sleep, WAKE), Box::pin(async move { Ok(json!(wake)) })).await?;
         serde_json::from_value(wake).map_err(|error| JournalError::InvalidValue {
             step: sleep.to_string(),
@@ -279,7 +281,7 @@ impl Journal for SqliteRun {
     }
 
     async fn decision(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
-        let _in_flight = self.0.in_flight.begin(&step, Activity::Wait);
+        let _in_flight = self.0.in_flight.begin(&step, Activity::Call);
         self.0.perform(step, local).await
     }
 

@@ -220,6 +220,12 @@ fn head(row: &Row<'_>, names: &mut Names) -> rusqlite::Result<RecordHead> {
     })
 }
 
+/// Returns the number of records of a run that are not forgotten.
+pub(crate) fn count(connection: &Connection, run: i64) -> rusqlite::Result<usize> {
+    let sql = "SELECT count(*) FROM journal_records WHERE run = ?1 AND forgotten = 0";
+    connection.prepare_cached(sql)?.query_row([run], |row| row.get(0))
+}
+
 /// Reads the outcome of a record, as JSON.
 pub(super) fn value(connection: &Connection, record: i64) -> rusqlite::Result<String> {
     let sql = "SELECT value FROM journal_records WHERE record = ?1";
