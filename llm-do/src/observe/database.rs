@@ -33,7 +33,7 @@ struct Shared {
     path: Arc<Path>,
     writer: Writer,
     readers: Readers,
-    /// Only looks whether others have written: so it neither waits for writes nor delays them.
+    /// Only looks whether a process has written: so it neither waits for writes nor delays them.
     watcher: Mutex<Connection>,
 }
 
@@ -98,8 +98,29 @@ impl Database {
         F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
         N: FnOnce(&Result<T, DatabaseError>) + Send + 'static,
     {
+        self.write_with(true, change, note).await
+    }
+
+    /// The same, for a change whose parts need not be undone together: it costs less.
+    ///
+    /// If one of its statements fails, those before it stay: the caller must see to it that they have no effect then.
+    pub(crate) async fn write_without_savepoint<T, F, N>(&self, change: F, note: N) -> Result<T, DatabaseError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+        N: FnOnce(&Result<T, DatabaseError>) + Send + 'static,
+    {
+        self.write_with(false, change, note).await
+    }
+
+    async fn write_with<T, F, N>(&self, has_savepoint: bool, change: F, note: N) -> Result<T, DatabaseError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+        N: FnOnce(&Result<T, DatabaseError>) + Send + 'static,
+    {
         let (sender, receiver) = oneshot::channel();
-        self.write_then(change, |result| {
+        self.0.writer.write(has_savepoint, change, |result| {
             note(&result);
             drop(sender.send(result));
         });
@@ -122,7 +143,7 @@ impl Database {
         F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
         D: FnOnce(Result<T, DatabaseError>) + Send + 'static,
     {
-        self.0.writer.write(change, then);
+        self.0.writer.write(true, change, then);
     }
 
     /// Reads in one snapshot, off the async threads.

@@ -199,10 +199,6 @@ impl SqliteJournal {
     /// # Errors
     ///
     /// Returns [`JournalError::Io`] if the file cannot be read.
-    ///
-    /// # Examples
-    ///
-    /// See [`resolve`](Self::resolve).
     pub async fn promises(&self) -> Result<Vec<OpenPromise>, JournalError> {
         Ok(self.database.read(promises::open).await?)
     }

@@ -23,8 +23,8 @@ enum Ended {
     /// It waits for people, or for a time.
     Waits {
         until: Option<Timestamp>,
-        /// How many effects were recorded.
-        recorded: usize,
+        /// The number of the last record.
+        recorded: i64,
     },
     /// The process is about to end.
     Shutdown,
@@ -114,13 +114,13 @@ impl Shared {
         self.store.finish(&run.id, outcome, usage, chat, self.now()).await
     }
 
-    /// Sets a run aside that had `recorded` effects when it was found to wait.
+    /// Sets a run aside whose last record had this number when it was found to wait.
     async fn park(
         &self,
         id: &str,
         journal: &SqliteRun,
         until: Option<Timestamp>,
-        recorded: usize,
+        recorded: i64,
     ) -> Result<(), StoreError> {
         self.metrics.parked.inc();
         let mut known = self.store.asked_keys(id).await?;
@@ -145,10 +145,10 @@ impl Shared {
     /// Returns once the run has only waited for a while.
     async fn only_waits(&self, journal: &SqliteRun) -> Ended {
         loop {
-            let recorded = journal.recorded();
+            let recorded = journal.last_record();
             let until = journal.only_waits(self.options.park_after).await;
             // What is recorded later is found once the run is set aside.
-            if journal.recorded() == recorded {
+            if journal.last_record() == recorded {
                 return Ended::Waits { until, recorded };
             }
         }

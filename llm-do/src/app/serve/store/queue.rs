@@ -65,15 +65,15 @@ impl Store {
         Ok(begun)
     }
 
-    /// Puts a run back that had this number of effects when it was found to wait: it waits for its answers and for `wake`.
+    /// Puts a run back whose last record had this number when the run was found to wait: it waits for its answers and for `wake`.
     ///
-    /// An answer may have come in the moment in which the run was set aside. If it is recorded, the number has changed; or else,
+    /// An answer may have come in the moment in which the run was set aside. If it is recorded, that is a later record; or else,
     /// its key is not `known`. The run then waits for a process.
     pub(in crate::app::serve) async fn park(
         &self,
         id: &str,
         wake: Option<Timestamp>,
-        recorded: usize,
+        recorded: i64,
         known: Vec<String>,
     ) -> Result<(), StoreError> {
         let id = id.to_owned();
@@ -83,7 +83,8 @@ impl Store {
             let answered: Vec<String> = statement.query_map([&id], |row| row.get(0))?.collect::<Result<_, _>>()?;
             let number = number(tx, &id)?;
             // What the run wrote before it was set aside is written before this.
-            let has_progressed = number.map_or(Ok(true), |number| Ok(sqlite_tables::count(tx, number)? != recorded))?;
+            let last = number.map(|number| sqlite_tables::last(tx, number)).transpose()?;
+            let has_progressed = last != Some(recorded);
             let can_continue = has_progressed || answered.iter().any(|key| !known.contains(key));
             let sql = "UPDATE runs SET wake = ?2, state = CASE WHEN ?3 OR is_cancelled THEN 'queued' ELSE 'waiting' END
                        WHERE id = ?1 AND state = 'running'";

@@ -1,8 +1,9 @@
 //! One run in a file of many.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -20,6 +21,7 @@ use super::promises::{self, Dropped};
 use super::tables::{self, RecordRow, Written};
 use super::{SqliteJournal, later};
 use crate::base::error::BoxError;
+use crate::base::mutex::IgnorePoison;
 use crate::observe::database::DatabaseError;
 
 /// The part of a sleep's key that precedes the record of when it ends.
@@ -52,6 +54,10 @@ pub(super) struct OpenRun {
 #[derive(Debug)]
 struct Records {
     replay: SharedReplay<RecordHead>,
+    /// The keys that are being written, with the numbers of their records.
+    uncommitted: Mutex<HashMap<Arc<str>, i64>>,
+    /// The number of the last record.
+    last: AtomicI64,
     is_taken_over: AtomicBool,
 }
 
@@ -60,10 +66,27 @@ impl Records {
         self.replay.lock()
     }
 
+    /// Adds a record in a transaction, unless its key is recorded.
+    fn insert(&self, row: &RecordRow, transaction: &Transaction<'_>, fence: Fence) -> rusqlite::Result<Written> {
+        let known = self.lock().get(row.key()).map(|head| head.record);
+        let mut uncommitted = self.uncommitted.lock().ignore_poison();
+        let written = row.insert(transaction, fence, known.or_else(|| uncommitted.get(row.key()).copied()))?;
+        if let Written::New(record) = written {
+            uncommitted.insert(Arc::clone(row.key()), record);
+        }
+        Ok(written)
+    }
+
     /// Notes what became of a record, as soon as it is committed.
     fn note(&self, head: RecordHead, written: &Result<Written, DatabaseError>) {
+        if !matches!(written, Ok(Written::Earlier(_))) {
+            self.uncommitted.lock().ignore_poison().remove(&head.key);
+        }
         match written {
-            Ok(Written::New(record)) => self.lock().add(RecordHead { record: *record, ..head }),
+            Ok(Written::New(record)) => {
+                self.last.fetch_max(*record, Ordering::Relaxed);
+                self.lock().add(RecordHead { record: *record, ..head });
+            }
             Ok(Written::TakenOver) => self.is_taken_over.store(true, Ordering::Relaxed),
             Ok(Written::Earlier(_)) | Err(_) => {}
         }
@@ -84,9 +107,14 @@ impl SqliteRun {
             let reduced = connection.query_row(sql, [fence.run], |row| row.get(0)).optional()?;
             Ok((reduced, tables::load(connection, fence.run)?))
         };
-        let (reduced, replay) = journal.database.read(load).await?;
+        let (reduced, (replay, last)) = journal.database.read(load).await?;
         let Some(is_reduced) = reduced else { return Err(JournalError::TakenOver { run: id.to_string() }) };
-        let records = Records { replay: SharedReplay::new(replay), is_taken_over: AtomicBool::new(false) };
+        let records = Records {
+            replay: SharedReplay::new(replay),
+            uncommitted: Mutex::default(),
+            last: last.into(),
+            is_taken_over: AtomicBool::new(false),
+        };
         Ok(Self(Arc::new(OpenRun {
             journal,
             id,
@@ -110,6 +138,11 @@ impl SqliteRun {
     #[must_use]
     pub fn recorded(&self) -> usize {
         self.0.records.lock().records().count()
+    }
+
+    /// Returns the number of the last record in the file; 0 without a record.
+    pub(crate) fn last_record(&self) -> i64 {
+        self.0.records.last.load(Ordering::Relaxed)
     }
 
     /// Extends the claim by `time` from now; see [`SqliteJournal::claim`].
@@ -206,11 +239,19 @@ impl OpenRun {
     /// Writes a record, and returns its outcome once it is synced.
     async fn record(&self, record: Record) -> Result<Value, JournalError> {
         let (row, value) = RecordRow::new(record).map_err(|error| self.io(error))?;
-        let (head, records, fence) = (row.head(), Arc::clone(&self.records), self.fence);
-        let insert = move |transaction: &Transaction<'_>| row.insert(transaction, fence);
+        let (head, records, fence, database) =
+            (row.head(), Arc::clone(&self.records), self.fence, &self.journal.database);
+        let is_whole = row.is_whole();
+        let writing = Arc::clone(&records);
+        let insert = move |transaction: &Transaction<'_>| writing.insert(&row, transaction, fence);
         // Even if no one waits any longer, the record is known to this process once it is in the file.
         let note = move |written: &Result<_, _>| records.note(head, written);
-        match self.journal.database.write_noting(insert, note).await? {
+        let written = if is_whole {
+            database.write_noting(insert, note).await
+        } else {
+            database.write_without_savepoint(insert, note).await
+        };
+        match written? {
             Written::New(_) => Ok(value),
             Written::Earlier(text) => self.parse(&text),
             Written::TakenOver => Err(self.taken_over()),
@@ -248,15 +289,20 @@ impl OpenRun {
         if keys.is_empty() {
             return Ok(());
         }
-        let (fence, records, keys) = (self.fence, Arc::clone(&self.records), Arc::new(keys));
-        let forgotten = Arc::clone(&keys);
+        let (fence, records) = (self.fence, Arc::clone(&self.records));
+        let forgotten: Vec<_> = {
+            let replay = records.lock();
+            keys.iter().filter_map(|key| Some((replay.get(key)?.record, Arc::clone(key)))).collect()
+        };
         let forget = move |transaction: &Transaction<'_>| tables::forget(transaction, fence, &forgotten);
-        let note = move |result: &Result<bool, _>| {
-            if matches!(result, Ok(true)) {
+        let note = move |result: &Result<Option<i64>, _>| {
+            if let Ok(Some(record)) = result {
+                records.last.fetch_max(*record, Ordering::Relaxed);
                 records.lock().forget(&keys);
             }
         };
-        if self.journal.database.write_noting(forget, note).await? { Ok(()) } else { Err(self.taken_over()) }
+        let forgotten = self.journal.database.write_noting(forget, note).await?;
+        forgotten.map(drop).ok_or_else(|| self.taken_over())
     }
 
     pub(super) fn taken_over(&self) -> JournalError {
