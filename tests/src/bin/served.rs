@@ -4,6 +4,7 @@
 //! folder, synced to disk: what was done, and a number that no other effect has. `LLM_DO_TEST_NOW` stops its clock at a time, and
 //! `LLM_DO_TEST_CODE` selects the code.
 
+#[path = "served/release.rs"]
 mod release;
 
 use std::fs::OpenOptions;

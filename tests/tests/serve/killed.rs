@@ -115,13 +115,13 @@ async fn killed_at_any_point_a_service_loses_and_repeats_no_recorded_effect() {
     let (mut runs, mut answers, mut killed, mut interrupted, mut taken_over) = (Vec::new(), 0, 0, 0, 0);
     while killed < kills {
         // Sometimes two processes serve the file, and one is killed.
-        let survivor = (random.u64(0..4) == 0).then(|| Served::start(folder.path()));
+        let survivor = (random.u64(0..3) == 0).then(|| Served::start(folder.path()));
         let served = Served::start(folder.path());
-        for _ in 0..random.u64(0..3) {
+        for _ in 0..random.u64(1..5) {
             let name = format!("run{}", runs.len());
             runs.push((name.clone(), served.server.start("work", json!({ "name": name })).await));
         }
-        let end = Instant::now() + Duration::from_millis(random.u64(0..400));
+        let end = Instant::now() + Duration::from_millis(random.u64(0..200));
         while Instant::now() < end {
             answers += served.answer_all().await.unwrap();
             tokio::time::sleep(Duration::from_millis(random.u64(0..20))).await;
@@ -172,6 +172,6 @@ async fn killed_at_any_point_a_service_loses_and_repeats_no_recorded_effect() {
         effects.values().sum::<usize>(),
         count * PARTS.len(),
     );
-    assert!(taken_over > 0 || kills < KILLS, "the other process takes runs over");
+    assert!(taken_over > 0 || kills < 100, "the other process takes runs over");
     assert!(repeated <= killed * 4, "an effect is repeated only if a kill interrupted it");
 }

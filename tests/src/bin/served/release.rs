@@ -3,7 +3,7 @@
 use llm_do::prelude::*;
 use llm_do::runtime::{FunctionTool, RuntimeBuilder};
 use llm_do::serve::{Service, ServiceError};
-use llm_do::{Effect, json};
+use llm_do::{Effect, Value, json};
 
 use crate::{Effects, act, act_if_approved};
 
