@@ -83,7 +83,10 @@ impl Store {
             let answered: Vec<String> = statement.query_map([&id], |row| row.get(0))?.collect::<Result<_, _>>()?;
             let number = number(tx, &id)?;
             // What the run wrote before it was set aside is written before this.
-            let has_progressed = number.map_or(Ok(true), |number| Ok(sqlite_tables::count(tx, number)? != recorded))?;
+            let has_progressed = match number {
+                Some(number) => sqlite_tables::count(tx, number)? != recorded,
+                None => true,
+            };
             let can_continue = has_progressed || answered.iter().any(|key| !known.contains(key));
             let sql = "UPDATE runs SET wake = ?2, state = CASE WHEN ?3 OR is_cancelled THEN 'queued' ELSE 'waiting' END
                        WHERE id = ?1 AND state = 'running'";
