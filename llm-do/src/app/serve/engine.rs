@@ -89,7 +89,7 @@ impl Shared {
                 last_renewal = Instant::now();
                 let _ = self.journal.renew(&self.owner, self.options.lease).await;
                 // If this process dies, the limits of its runs know of the time up to here.
-                let _ = self.store.worked(self.active.take_times()).await;
+                let _ = self.store.worked(&self.owner, self.active.take_times()).await;
                 let _ = self.claim(&runs, self.store.running().await).await;
             }
         }

@@ -10,7 +10,7 @@ use super::run_state::{Outcome, RunState};
 use super::runs::{RunRow, find};
 use super::{Json, Millis, Store, StoreError, Topic};
 use crate::base::usage::RunUsage;
-use crate::observe::journal::{promises, sqlite_tables};
+use crate::observe::journal::{Fence, promises, sqlite_tables};
 
 /// What a request to cancel a run met.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,14 +50,19 @@ impl Store {
             .await
     }
 
-    /// Marks a run as running and returns it; `None` if it has finished meanwhile. The caller has its lease.
-    pub(in crate::app::serve) async fn begin(&self, id: &str, now: Timestamp) -> Result<Option<RunRow>, StoreError> {
+    /// Marks a run as running and returns it; `None` if it has finished meanwhile, or if another process has claimed it.
+    pub(in crate::app::serve) async fn begin(
+        &self,
+        id: &str,
+        fence: Fence,
+        now: Timestamp,
+    ) -> Result<Option<RunRow>, StoreError> {
         let id = id.to_owned();
         let sql =
             "UPDATE runs SET state = 'running', attempts = attempts + 1, started = coalesce(started, ?2), wake = NULL
                    WHERE id = ?1 AND finished IS NULL";
         let begun = self.database.write(move |tx| {
-            let begun = tx.execute(sql, params![id, Millis(now)])?;
+            let begun = if fence.holds(tx)? { tx.execute(sql, params![id, Millis(now)])? } else { 0 };
             if begun == 0 { Ok(None) } else { find(tx, &id) }
         });
         let begun = begun.await?;
@@ -72,12 +77,16 @@ impl Store {
     pub(in crate::app::serve) async fn park(
         &self,
         id: &str,
+        fence: Fence,
         wake: Option<Timestamp>,
         recorded: usize,
         known: Vec<String>,
     ) -> Result<(), StoreError> {
         let id = id.to_owned();
         let parked = self.database.write(move |tx| {
+            if !fence.holds(tx)? {
+                return Ok(0);
+            }
             let sql = "SELECT key FROM waits WHERE run = ? AND answer IS NOT NULL AND is_current";
             let mut statement = tx.prepare_cached(sql)?;
             let answered: Vec<String> = statement.query_map([&id], |row| row.get(0))?.collect::<Result<_, _>>()?;
@@ -97,48 +106,59 @@ impl Store {
         Ok(())
     }
 
-    /// Adds the times that this process worked on runs.
-    pub(in crate::app::serve) async fn worked(&self, times: Vec<(String, Duration)>) -> Result<(), StoreError> {
+    /// Adds the times that the process `owner` worked on runs that it still has.
+    pub(in crate::app::serve) async fn worked(
+        &self,
+        owner: &str,
+        times: Vec<(String, Duration)>,
+    ) -> Result<(), StoreError> {
+        let owner = owner.to_owned();
         let added = self.database.write(move |tx| {
-            let mut statement = tx.prepare_cached("UPDATE runs SET worked = worked + ?2 WHERE id = ?1")?;
+            let sql = "UPDATE runs SET worked = worked + ?2 WHERE id = ?1
+                       AND EXISTS (SELECT 1 FROM journal_runs WHERE journal_runs.id = ?1 AND owner = ?3)";
+            let mut statement = tx.prepare_cached(sql)?;
             let add = |(id, time): &(String, Duration)| {
                 let millis = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
-                statement.execute(params![id, millis]).map(drop)
+                statement.execute(params![id, millis, owner]).map(drop)
             };
             times.iter().try_for_each(add)
         });
         added.await
     }
 
-    /// Puts runs back into the queue, such as when their process ends.
-    pub(in crate::app::serve) async fn requeue(&self, id: &str) -> Result<(), StoreError> {
+    /// Puts a run back into the queue, such as when its process ends.
+    pub(in crate::app::serve) async fn requeue(&self, id: &str, fence: Fence) -> Result<(), StoreError> {
         let id = id.to_owned();
         let sql = "UPDATE runs SET state = 'queued' WHERE id = ? AND state = 'running'";
-        self.database.write(move |tx| tx.execute(sql, [id])).await?;
+        self.database.write(move |tx| if fence.holds(tx)? { tx.execute(sql, [id]) } else { Ok(0) }).await?;
         Ok(())
     }
 
-    /// Records how a run ended, and withdraws what it waited for.
+    /// Records how a run ended, and withdraws what it waited for; returns false if another process has claimed the run.
     pub(in crate::app::serve) async fn finish(
         &self,
         id: &str,
+        fence: Fence,
         outcome: Outcome,
         usage: RunUsage,
         chat: Option<(String, Value)>,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let id = id.to_owned();
         let finished = self.database.write(move |tx| {
+            if !fence.holds(tx)? {
+                return Ok(false);
+            }
             finish(tx, &id, &outcome, Some(&usage), now)?;
             if let Some((chat, state)) = &chat {
                 let sql = "UPDATE chats SET state = ?2, updated = ?3 WHERE id = ?1";
                 tx.execute(sql, params![chat, Json(state), Millis(now)])?;
             }
-            Ok(())
+            Ok(true)
         });
-        finished.await?;
+        let is_finished = finished.await?;
         self.notify(&[Topic::Progress]);
-        Ok(())
+        Ok(is_finished)
     }
 
     /// Requests that a run ends.
