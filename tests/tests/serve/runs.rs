@@ -121,6 +121,28 @@ async fn a_failed_run_is_resumed_and_only_the_failure_is_repeated() {
     server.stop().await;
 }
 
+/// Asks, and goes on without the answer.
+#[entry]
+async fn hurry(ctx: &CallContext) -> Result<String> {
+    tokio::select! {
+        answer = ctx.request_user_input("Who are you?") => Ok(answer?),
+        () = tokio::time::sleep(Duration::from_millis(50)) => Ok("somebody".into()),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_resume_changes_nothing() {
+    let server = Setup::new().serve().await;
+    let id = server.start("hurry", json!({})).await;
+    let run = server.reaches(&id, "succeeded").await;
+    assert_eq!((run["waits"].as_array().unwrap().len(), &run["waits"][0]["is_withdrawn"]), (1, &json!(true)), "{run}");
+    let (status, _) = server.post(&format!("/runs/{id}/resume"), json!({})).await;
+    assert_eq!(status, StatusCode::CONFLICT);
+    assert_eq!(server.get("/questions").await["waiting"], json!([]));
+    assert_eq!(server.get(&format!("/runs/{id}")).await, run);
+    server.stop().await;
+}
+
 /// Reports which attempt it is, again and again.
 #[entry]
 async fn report(ctx: &CallContext, lines: State<Lines>) {
