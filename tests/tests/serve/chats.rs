@@ -38,6 +38,40 @@ async fn a_chat_takes_one_message_at_a_time() {
     server.stop().await;
 }
 
+/// Fails while the switch is on, and then asks.
+#[entry]
+async fn fail_or_ask(ctx: &CallContext, failing: State<Failing>) -> Result<String> {
+    if failing.0.load(Ordering::Relaxed) {
+        return Err("not now".into());
+    }
+    Ok(ctx.request_user_input("Who are you?").await?)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_is_resumed_only_while_its_chat_has_no_other_and_has_not_gone_on() {
+    let setup = Setup::new();
+    let server = setup.serve().await;
+    let (_, chat) = server.post("/chats", json!({ "entry": "fail_or_ask" })).await;
+    let path = format!("/chats/{}/messages", chat["id"].as_str().unwrap());
+    setup.failing.0.store(true, Ordering::Relaxed);
+    let (_, first) = server.post(&path, json!({ "arguments": {} })).await;
+    let first = first["id"].as_str().unwrap();
+    server.reaches(first, "failed").await;
+    setup.failing.0.store(false, Ordering::Relaxed);
+    let (_, second) = server.post(&path, json!({ "arguments": {} })).await;
+    let (status, problem) = server.post(&format!("/runs/{first}/resume"), json!({})).await;
+    assert_eq!((status, &problem["type"]), (StatusCode::CONFLICT, &json!("urn:llm-do:problem:chat_busy")));
+    assert_eq!(problem["run"], second["id"]);
+    let shown = server.waiting("/questions").await;
+    let answer = json!({ "digest": shown["digest"], "answer": "Ann" });
+    server.post(&format!("/questions/{}", shown["id"].as_str().unwrap()), answer).await;
+    server.reaches(second["id"].as_str().unwrap(), "succeeded").await;
+    let (status, problem) = server.post(&format!("/runs/{first}/resume"), json!({})).await;
+    assert_eq!((status, &problem["type"]), (StatusCode::CONFLICT, &json!("urn:llm-do:problem:not_resumable")));
+    assert_eq!(server.get(&format!("/runs/{first}")).await["state"], "failed");
+    server.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_chat_is_deleted_some_time_after_its_last_message_has_finished() {
     let setup = Setup::new();

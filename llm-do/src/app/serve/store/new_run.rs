@@ -88,11 +88,10 @@ fn insert(tx: &Transaction<'_>, new: &NewRun) -> rusqlite::Result<Inserted> {
             return Ok(if is_equal { Inserted::Existing(existing) } else { Inserted::Conflict(existing) });
         }
     }
-    if let Some(chat) = &new.chat {
-        let sql = "SELECT id FROM runs WHERE chat = ? AND finished IS NULL";
-        if let Some(run) = tx.query_row(sql, [chat], |row| row.get(0)).optional()? {
-            return Ok(Inserted::ChatBusy(run));
-        }
+    if let Some(chat) = &new.chat
+        && let Some(run) = unfinished_of_chat(tx, chat)?
+    {
+        return Ok(Inserted::ChatBusy(run));
     }
     if let Some(limit) = new.quota.runs
         && unfinished(tx, &new.tenant)? >= limit
@@ -116,6 +115,12 @@ fn insert(tx: &Transaction<'_>, new: &NewRun) -> rusqlite::Result<Inserted> {
         ":cost_limit": cost_limit.map(Json), ":state": RunState::Queued, ":created": Millis(new.now),
     })?;
     find(tx, &new.id)?.map(Inserted::New).ok_or(rusqlite::Error::QueryReturnedNoRows)
+}
+
+/// Returns the run of a chat that has not finished: a chat has one message at a time.
+pub(super) fn unfinished_of_chat(tx: &Transaction<'_>, chat: &str) -> rusqlite::Result<Option<String>> {
+    let sql = "SELECT id FROM runs WHERE chat = ? AND finished IS NULL";
+    tx.query_row(sql, [chat], |row| row.get(0)).optional()
 }
 
 /// Returns how many runs of a tenant have not finished.

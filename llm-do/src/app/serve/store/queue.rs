@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Params, Transaction, params};
 use serde_json::Value;
 
+use super::new_run::unfinished_of_chat;
 use super::run_state::{Outcome, RunState};
 use super::runs::{RunRow, find};
 use super::{Json, Millis, Store, StoreError, Topic};
@@ -21,6 +22,18 @@ pub(in crate::app::serve) enum Cancelling {
     Done,
     AlreadyFinished,
     Unknown,
+}
+
+/// What a request to resume a run met.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::app::serve) enum Resuming {
+    Done,
+    /// It has neither failed nor been cancelled.
+    NotResumable,
+    /// Its chat has another unfinished run.
+    ChatBusy(String),
+    /// A later message of its chat has succeeded, so it would not continue from where it began.
+    ChatWentOn,
 }
 
 impl Store {
@@ -186,16 +199,30 @@ impl Store {
         self.ids("SELECT id FROM runs WHERE state = 'running' AND is_cancelled = 1", []).await
     }
 
-    /// Puts a failed or cancelled run back into the queue; returns whether it was one.
-    pub(in crate::app::serve) async fn resume(&self, id: &str) -> Result<bool, StoreError> {
+    /// Puts a failed or cancelled run back into the queue.
+    pub(in crate::app::serve) async fn resume(&self, id: &str) -> Result<Resuming, StoreError> {
         let id = id.to_owned();
-        let sql = "UPDATE runs SET state = 'queued', outcome = NULL, finished = NULL, is_cancelled = 0
-                   WHERE id = ? AND state IN ('failed', 'cancelled')";
-        let resumed = self.database.write(move |tx| tx.execute(sql, [&id]));
-        let resumed = resumed.await?;
+        let resuming = self.database.write(move |tx| resume(tx, &id)).await?;
         self.notify(&[Topic::Queue, Topic::Progress]);
-        Ok(resumed > 0)
+        Ok(resuming)
     }
+}
+
+fn resume(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<Resuming> {
+    let is_resumable = |run: &RunRow| matches!(run.state, RunState::Failed | RunState::Cancelled);
+    let Some(run) = find(tx, id)?.filter(is_resumable) else { return Ok(Resuming::NotResumable) };
+    if let Some(chat) = &run.chat {
+        if let Some(other) = unfinished_of_chat(tx, chat)? {
+            return Ok(Resuming::ChatBusy(other));
+        }
+        let sql = "SELECT 1 FROM runs WHERE chat = ? AND id > ? AND state = 'succeeded'";
+        if tx.prepare_cached(sql)?.exists([chat.as_str(), id])? {
+            return Ok(Resuming::ChatWentOn);
+        }
+    }
+    let sql = "UPDATE runs SET state = 'queued', outcome = NULL, finished = NULL, is_cancelled = 0 WHERE id = ?";
+    tx.execute(sql, [id])?;
+    Ok(Resuming::Done)
 }
 
 fn finish(
