@@ -112,7 +112,9 @@ impl Shared {
             Err(error) => Outcome::Error(chain(&error)),
         };
         self.count(run, &outcome, &usage);
-        let chat = run.chat.clone().zip(chat).map(|(id, chat)| (id, json!(chat.state())));
+        // A message that failed may be resumed: it then continues from where it began, and is added once.
+        let is_remembered = matches!(outcome, Outcome::Result(_));
+        let chat = run.chat.clone().zip(chat).map(|(id, chat)| (id, is_remembered.then(|| json!(chat.state()))));
         self.store.finish(&run.id, fence, outcome, usage, chat, self.now()).await.map(drop)
     }
 

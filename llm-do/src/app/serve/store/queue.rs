@@ -147,14 +147,14 @@ impl Store {
         Ok(())
     }
 
-    /// Records how a run ended, and withdraws what it waited for; returns false if another process has claimed the run.
+    /// Records how a run ended, with what its chat remembers if that has changed, and withdraws what it waited for; returns false if another process has claimed the run.
     pub(in crate::app::serve) async fn finish(
         &self,
         id: &str,
         fence: Fence,
         outcome: Outcome,
         usage: RunUsage,
-        chat: Option<(String, Value)>,
+        chat: Option<(String, Option<Value>)>,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let id = id.to_owned();
@@ -164,8 +164,8 @@ impl Store {
             }
             finish(tx, &id, &outcome, Some(&usage), now)?;
             if let Some((chat, state)) = &chat {
-                let sql = "UPDATE chats SET state = ?2, updated = ?3 WHERE id = ?1";
-                tx.execute(sql, params![chat, Json(state), Millis(now)])?;
+                let sql = "UPDATE chats SET state = coalesce(?2, state), updated = ?3 WHERE id = ?1";
+                tx.execute(sql, params![chat, state.as_ref().map(Json), Millis(now)])?;
             }
             Ok(true)
         });
