@@ -6,10 +6,11 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Params, Transaction, params};
 use serde_json::Value;
 
-use super::new_run::unfinished_of_chat;
+use super::new_run::{QuotaReached, admit, unfinished_of_chat};
 use super::run_state::{Outcome, RunState};
 use super::runs::{RunRow, find};
 use super::{Json, Millis, Store, StoreError, Topic};
+use crate::app::serve::client::Quota;
 use crate::base::usage::RunUsage;
 use crate::observe::journal::{Fence, promises, sqlite_tables};
 
@@ -34,6 +35,7 @@ pub(in crate::app::serve) enum Resuming {
     ChatBusy(String),
     /// A later message of its chat has succeeded, so it would not continue from where it began.
     ChatWentOn,
+    OverQuota(QuotaReached),
 }
 
 impl Store {
@@ -199,16 +201,21 @@ impl Store {
         self.ids("SELECT id FROM runs WHERE state = 'running' AND is_cancelled = 1", []).await
     }
 
-    /// Puts a failed or cancelled run back into the queue.
-    pub(in crate::app::serve) async fn resume(&self, id: &str) -> Result<Resuming, StoreError> {
+    /// Puts a failed or cancelled run back into the queue, unless a quota of the client that resumes it is used up.
+    pub(in crate::app::serve) async fn resume(
+        &self,
+        id: &str,
+        quota: Quota,
+        now: Timestamp,
+    ) -> Result<Resuming, StoreError> {
         let id = id.to_owned();
-        let resuming = self.database.write(move |tx| resume(tx, &id)).await?;
+        let resuming = self.database.write(move |tx| resume(tx, &id, quota, now)).await?;
         self.notify(&[Topic::Queue, Topic::Progress]);
         Ok(resuming)
     }
 }
 
-fn resume(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<Resuming> {
+fn resume(tx: &Transaction<'_>, id: &str, quota: Quota, now: Timestamp) -> rusqlite::Result<Resuming> {
     let is_resumable = |run: &RunRow| matches!(run.state, RunState::Failed | RunState::Cancelled);
     let Some(run) = find(tx, id)?.filter(is_resumable) else { return Ok(Resuming::NotResumable) };
     if let Some(chat) = &run.chat {
@@ -220,8 +227,13 @@ fn resume(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<Resuming> {
             return Ok(Resuming::ChatWentOn);
         }
     }
-    let sql = "UPDATE runs SET state = 'queued', outcome = NULL, finished = NULL, is_cancelled = 0 WHERE id = ?";
-    tx.execute(sql, [id])?;
+    let cost_limit = match admit(tx, &run.tenant, quota, run.usage.cost.known, now)? {
+        Ok(limit) => limit,
+        Err(reached) => return Ok(Resuming::OverQuota(reached)),
+    };
+    let sql = "UPDATE runs SET state = 'queued', outcome = NULL, finished = NULL, is_cancelled = 0,
+               cost_limit = coalesce(?2, cost_limit) WHERE id = ?1";
+    tx.execute(sql, params![id, cost_limit.map(Json)])?;
     Ok(Resuming::Done)
 }
 
