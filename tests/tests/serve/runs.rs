@@ -225,9 +225,15 @@ async fn finished_runs_are_deleted_after_their_time() {
     let server = setup.serve_with(|service| service.keep_finished(Duration::from_secs(60 * 60))).await;
     let id = server.start("greet", json!({ "name": "Ann" })).await;
     server.reaches(&id, "succeeded").await;
+    let journaled = || {
+        let file = rusqlite::Connection::open(setup.folder.path().join("runs.db")).unwrap();
+        file.query_row("SELECT count(*) FROM journal_runs", [], |row| row.get::<_, u64>(0)).unwrap()
+    };
+    assert_eq!(journaled(), 1);
     setup.clock.advance(Duration::from_secs(2 * 60 * 60));
     while server.request(Method::GET, &format!("/runs/{id}")).send().await.unwrap().status() != StatusCode::NOT_FOUND {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+    assert_eq!(journaled(), 0, "its records are deleted with it");
     server.stop().await;
 }

@@ -21,6 +21,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 pub(crate) use self::lease::{Claim, Fence};
+pub(crate) use self::retention::delete_run;
 pub use self::promises::OpenPromise;
 pub use self::retention::{Expired, Retention};
 pub use self::run::SqliteRun;

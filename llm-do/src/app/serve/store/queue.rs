@@ -250,6 +250,6 @@ fn finish(
 }
 
 /// Returns the number of a run in the journal.
-fn number(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<i64>> {
+pub(super) fn number(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<i64>> {
     tx.prepare_cached("SELECT run FROM journal_runs WHERE id = ?")?.query_row([id], |row| row.get(0)).optional()
 }
