@@ -35,7 +35,7 @@ pub(crate) use self::record::too_deep;
 pub use self::sqlite::{Expired, OpenPromise, Retention, SqliteJournal, SqliteRun};
 #[cfg(feature = "serve")]
 #[cfg(feature = "serve")]
-pub(crate) use self::sqlite::{promises, tables as sqlite_tables};
+pub(crate) use self::sqlite::{Fence, delete_run, promises, tables as sqlite_tables};
 pub use self::step::{StepKind, StepSpec};
 
 /// The future that performs an effect that is not recorded yet.
@@ -151,7 +151,8 @@ pub trait Journal: Debug + Send + Sync + 'static {
     /// [`ApprovalRequest::promise`](crate::approval::ApprovalRequest::promise) or
     /// [`InputRequest::promise`](crate::context::InputRequest::promise). The first answer holds: that of the promise, or that of the
     /// approver or handler; if the promise has one already, they are not asked. A run that is resumed asks again with the same
-    /// key, and gets what was answered meanwhile; with another request, the promise may have another id.
+    /// key, and gets what was answered meanwhile; if its request is another one, the answer does not count. With another request,
+    /// the promise may have another id.
     ///
     /// An answer is JSON. To an approval: `{"decision": "approve"}`, if needed with a `"scope"` of `"call"`, `"caller"` or
     /// `"run"`; `{"decision": "edit", "arguments": {..}}`; or `{"decision": "deny", "reason": ".."}`. To a question: a text, as

@@ -140,6 +140,43 @@ async fn an_approval_is_given_three_days_later_after_a_restart() {
     server.stop().await;
 }
 
+/// Delete all lines.
+#[tool(effect = destructive, preview = to_delete)]
+fn delete_lines(lines: State<Lines>) -> usize {
+    lines.0.lock().unwrap().drain(..).count()
+}
+
+fn to_delete(ctx: &CallContext, _: &delete_lines) -> Result<String> {
+    Ok(ctx.state::<Lines>().map(|lines| format!("-{}", lines.all().join("\n-"))).unwrap_or_default())
+}
+
+/// Deletes all lines.
+#[entry(toolsets = [delete_lines])]
+async fn clean_up(ctx: &CallContext<clean_up>) -> Result<usize> {
+    Ok(ctx.call(delete_lines {}).await?)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approval_counts_only_for_what_the_person_saw() {
+    let setup = Setup::new();
+    setup.lines.0.lock().unwrap().push("old".to_owned());
+    let server = setup.serve().await;
+    let id = server.start("clean_up", json!({})).await;
+    server.reaches(&id, "waiting").await;
+    let shown = server.waiting("/approvals").await;
+    assert_eq!(shown["request"]["preview"], "-old");
+    // The lines change before the run, which is set aside, computes its preview again.
+    setup.lines.0.lock().unwrap().push("new".to_owned());
+    let (status, _) = server.decide(&shown, json!({ "decision": "approve" })).await;
+    assert_eq!(status, StatusCode::OK);
+    let again = server.waiting("/approvals").await;
+    assert_eq!((&again["id"], &again["request"]["preview"]), (&shown["id"], &json!("-old\n-new")));
+    assert_eq!(setup.lines.all(), ["old", "new"], "nothing has run");
+    server.decide(&again, json!({ "decision": "approve" })).await;
+    assert_eq!(server.reaches(&id, "succeeded").await["result"], 2);
+    server.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_decision_in_another_process_reaches_the_run() {
     let setup = Setup::new();

@@ -18,8 +18,8 @@ use tokio::sync::watch;
 
 pub(super) use self::chats::ChatRow;
 pub(super) use self::events::StoredEvent;
-pub(super) use self::new_run::{Inserted, NewRun};
-pub(super) use self::queue::Cancelling;
+pub(super) use self::new_run::{Inserted, NewRun, QuotaReached};
+pub(super) use self::queue::{Cancelling, Resuming};
 pub(super) use self::run_state::{Outcome, RunState, Source};
 pub(super) use self::runs::{Filter, RunRow};
 pub(super) use self::waits::{Decided, Wait, WaitFilter, WaitKind};

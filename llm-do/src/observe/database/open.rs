@@ -13,7 +13,7 @@ use super::DatabaseError;
 /// Marks the file as one of this crate: "llmd" in ASCII.
 const APPLICATION: i32 = 0x6c6c_6d64;
 /// How long a commit waits for those of other processes.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How many statements a connection keeps prepared.
 const STATEMENTS: usize = 64;
 /// The memory for pages of the connection that writes, in KiB: each run writes to a page of an index.

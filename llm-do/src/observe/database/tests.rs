@@ -249,6 +249,30 @@ fn a_new_file_and_those_beside_it_are_readable_by_their_owner_only() {
 }
 
 #[tokio::test]
+async fn a_write_does_not_wait_until_all_space_is_given_back() {
+    let (_folder, path) = folder();
+    let database = database(&path);
+    // About three portions.
+    for _ in 0..100 {
+        database.write(|transaction| add(transaction, &"x".repeat(100_000))).await.unwrap();
+    }
+    database.write(|transaction| transaction.execute("DELETE FROM lines", [])).await.unwrap();
+    let release = blocked(&database);
+    let (ended, order) = channel();
+    let shrunk = ended.clone();
+    database.0.writer.shrink(move |result| shrunk.send(("shrunk", result.is_ok())).unwrap());
+    // Made together with the first portion; what it queues comes after that.
+    let later = database.clone();
+    let queue = move |_: &Transaction<'_>| {
+        later.write_then(|transaction| add(transaction, "later"), move |_| ended.send(("written", true)).unwrap());
+        Ok(())
+    };
+    database.write_then(queue, drop);
+    release.send(()).unwrap();
+    assert_eq!(order.iter().collect::<Vec<_>>(), [("written", true), ("shrunk", true)]);
+}
+
+#[tokio::test]
 async fn deleted_rows_give_their_space_back() {
     let (_folder, path) = folder();
     let database = database(&path);

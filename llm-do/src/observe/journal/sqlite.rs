@@ -22,6 +22,7 @@ use tokio::sync::watch;
 
 pub(crate) use self::lease::{Claim, Fence};
 pub use self::promises::OpenPromise;
+pub(crate) use self::retention::delete_run;
 pub use self::retention::{Expired, Retention};
 pub use self::run::SqliteRun;
 use super::{JournalError, Record};

@@ -10,6 +10,8 @@ use crate::{Effects, act, act_if_approved};
 /// Which code is deployed, by the environment variable `LLM_DO_TEST_CODE`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Code {
+    /// The variable is not set: releases are not offered.
+    Unset,
     First,
     /// Another tool, another description, more progress; the steps of runs are the same.
     Later,
@@ -22,7 +24,8 @@ impl Code {
         match std::env::var("LLM_DO_TEST_CODE").as_deref() {
             Ok("later") => Self::Later,
             Ok("other steps") => Self::OtherSteps,
-            _ => Self::First,
+            Ok(_) => Self::First,
+            Err(_) => Self::Unset,
         }
     }
 
@@ -33,8 +36,15 @@ impl Code {
     }
 
     pub(crate) fn offer(self, service: Service) -> Result<Service, ServiceError> {
-        let entries: &[&str] = if self == Self::Later { &["archive"] } else { &[] };
-        service.entries([&["notes", "release", "work"], entries].concat())
+        service.entries(
+            match self {
+                Self::Unset => &["work"][..],
+                Self::First | Self::OtherSteps => &["work", "release", "notes"],
+                Self::Later => &["work", "release", "notes", "archive"],
+            }
+            .iter()
+            .copied(),
+        )
     }
 }
 

@@ -14,7 +14,7 @@ use crate::app::serve::store::{Outcome, RunRow, StoreError, Topic};
 use crate::base::error::{CallError, chain};
 use crate::base::usage::{Limits, RunUsage};
 use crate::observe::event::EventSink;
-use crate::observe::journal::{Journal, SqliteRun};
+use crate::observe::journal::{Fence, Journal, SqliteRun};
 use crate::session::runtime::{Chat, Start};
 
 /// Why a run is no longer driven by this process.
@@ -42,11 +42,12 @@ impl Shared {
     }
 
     async fn try_drive(&self, id: &str, journal: &SqliteRun, entered: &Entered) -> Result<(), StoreError> {
-        let Some(run) = self.store.begin(id, self.now()).await? else { return Ok(()) };
+        let fence = journal.fence();
+        let Some(run) = self.store.begin(id, fence, self.now()).await? else { return Ok(()) };
         if run.is_cancelled {
-            return self.store.finish(id, Outcome::Cancelled, run.usage, None, self.now()).await;
+            return self.store.finish(id, fence, Outcome::Cancelled, run.usage, None, self.now()).await.map(drop);
         }
-        let recorder = Recorder::start(self.store.clone(), run.id.clone(), run.attempts > 1);
+        let recorder = Recorder::start(self.store.clone(), run.id.clone(), fence, run.attempts > 1);
         let mut chat = match &run.chat {
             Some(chat) => self.store.chat(chat).await?.map(|chat| self.runtime.chat().with_state(chat.state)),
             None => None,
@@ -83,14 +84,14 @@ impl Shared {
             // Another process has taken the run over, since this one was silent for too long.
             return Ok(());
         }
-        self.store.worked(vec![(id.to_owned(), entered.take_time())]).await?;
+        self.store.worked(&self.owner, vec![(id.to_owned(), entered.take_time())]).await?;
         match ended {
             Ended::Finished(result) => {
                 let is_cancelled = entered.cancellation.is_cancelled();
-                self.finish(&run, result, usage, chat, is_cancelled).await
+                self.finish(&run, fence, result, usage, chat, is_cancelled).await
             }
             Ended::Waits { until, recorded } => self.park(id, journal, until, recorded).await,
-            Ended::Shutdown => self.store.requeue(id).await,
+            Ended::Shutdown => self.store.requeue(id, fence).await,
         }
     }
 
@@ -98,6 +99,7 @@ impl Shared {
     async fn finish(
         &self,
         run: &RunRow,
+        fence: Fence,
         result: Result<Value, CallError>,
         usage: RunUsage,
         chat: Option<Chat>,
@@ -110,8 +112,10 @@ impl Shared {
             Err(error) => Outcome::Error(chain(&error)),
         };
         self.count(run, &outcome, &usage);
-        let chat = run.chat.clone().zip(chat).map(|(id, chat)| (id, json!(chat.state())));
-        self.store.finish(&run.id, outcome, usage, chat, self.now()).await
+        // A message that failed may be resumed: it then continues from where it began, and is added once.
+        let is_remembered = matches!(outcome, Outcome::Result(_));
+        let chat = run.chat.clone().zip(chat).map(|(id, chat)| (id, is_remembered.then(|| json!(chat.state()))));
+        self.store.finish(&run.id, fence, outcome, usage, chat, self.now()).await.map(drop)
     }
 
     /// Sets a run aside whose last record had this number when it was found to wait.
@@ -125,7 +129,7 @@ impl Shared {
         self.metrics.parked.inc();
         let mut known = self.store.asked_keys(id).await?;
         known.retain(|key| journal.is_recorded(key));
-        self.store.park(id, until, recorded, known).await
+        self.store.park(id, journal.fence(), until, recorded, known).await
     }
 
     fn start(&self, run: &RunRow, chat: Option<&mut Chat>) -> Start<Value> {

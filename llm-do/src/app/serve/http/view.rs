@@ -265,7 +265,7 @@ pub(in crate::app::serve) struct ChatView {
     created: Timestamp,
     #[schemars(with = "String")]
     updated: Timestamp,
-    /// What all its messages used.
+    /// What its messages that succeeded used.
     usage: UsageView,
 }
 

@@ -6,11 +6,13 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Params, Transaction, params};
 use serde_json::Value;
 
+use super::new_run::{QuotaReached, admit, unfinished_of_chat};
 use super::run_state::{Outcome, RunState};
 use super::runs::{RunRow, find};
 use super::{Json, Millis, Store, StoreError, Topic};
+use crate::app::serve::client::Quota;
 use crate::base::usage::RunUsage;
-use crate::observe::journal::{promises, sqlite_tables};
+use crate::observe::journal::{Fence, promises, sqlite_tables};
 
 /// What a request to cancel a run met.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,6 +23,19 @@ pub(in crate::app::serve) enum Cancelling {
     Done,
     AlreadyFinished,
     Unknown,
+}
+
+/// What a request to resume a run met.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::app::serve) enum Resuming {
+    Done,
+    /// It has neither failed nor been cancelled.
+    NotResumable,
+    /// Its chat has another unfinished run.
+    ChatBusy(String),
+    /// A later message of its chat has succeeded, so it would not continue from where it began.
+    ChatWentOn,
+    OverQuota(QuotaReached),
 }
 
 impl Store {
@@ -50,14 +65,19 @@ impl Store {
             .await
     }
 
-    /// Marks a run as running and returns it; `None` if it has finished meanwhile. The caller has its lease.
-    pub(in crate::app::serve) async fn begin(&self, id: &str, now: Timestamp) -> Result<Option<RunRow>, StoreError> {
+    /// Marks a run as running and returns it; `None` if it has finished meanwhile, or if another process has claimed it.
+    pub(in crate::app::serve) async fn begin(
+        &self,
+        id: &str,
+        fence: Fence,
+        now: Timestamp,
+    ) -> Result<Option<RunRow>, StoreError> {
         let id = id.to_owned();
         let sql =
             "UPDATE runs SET state = 'running', attempts = attempts + 1, started = coalesce(started, ?2), wake = NULL
                    WHERE id = ?1 AND finished IS NULL";
         let begun = self.database.write(move |tx| {
-            let begun = tx.execute(sql, params![id, Millis(now)])?;
+            let begun = if fence.holds(tx)? { tx.execute(sql, params![id, Millis(now)])? } else { 0 };
             if begun == 0 { Ok(None) } else { find(tx, &id) }
         });
         let begun = begun.await?;
@@ -72,12 +92,16 @@ impl Store {
     pub(in crate::app::serve) async fn park(
         &self,
         id: &str,
+        fence: Fence,
         wake: Option<Timestamp>,
         recorded: i64,
         known: Vec<String>,
     ) -> Result<(), StoreError> {
         let id = id.to_owned();
         let parked = self.database.write(move |tx| {
+            if !fence.holds(tx)? {
+                return Ok(0);
+            }
             let sql = "SELECT key FROM waits WHERE run = ? AND answer IS NOT NULL AND is_current";
             let mut statement = tx.prepare_cached(sql)?;
             let answered: Vec<String> = statement.query_map([&id], |row| row.get(0))?.collect::<Result<_, _>>()?;
@@ -95,48 +119,59 @@ impl Store {
         Ok(())
     }
 
-    /// Adds the times that this process worked on runs.
-    pub(in crate::app::serve) async fn worked(&self, times: Vec<(String, Duration)>) -> Result<(), StoreError> {
+    /// Adds the times that the process `owner` worked on runs that it still has.
+    pub(in crate::app::serve) async fn worked(
+        &self,
+        owner: &str,
+        times: Vec<(String, Duration)>,
+    ) -> Result<(), StoreError> {
+        let owner = owner.to_owned();
         let added = self.database.write(move |tx| {
-            let mut statement = tx.prepare_cached("UPDATE runs SET worked = worked + ?2 WHERE id = ?1")?;
+            let sql = "UPDATE runs SET worked = worked + ?2 WHERE id = ?1
+                       AND EXISTS (SELECT 1 FROM journal_runs WHERE journal_runs.id = ?1 AND owner = ?3)";
+            let mut statement = tx.prepare_cached(sql)?;
             let add = |(id, time): &(String, Duration)| {
                 let millis = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
-                statement.execute(params![id, millis]).map(drop)
+                statement.execute(params![id, millis, owner]).map(drop)
             };
             times.iter().try_for_each(add)
         });
         added.await
     }
 
-    /// Puts runs back into the queue, such as when their process ends.
-    pub(in crate::app::serve) async fn requeue(&self, id: &str) -> Result<(), StoreError> {
+    /// Puts a run back into the queue, such as when its process ends.
+    pub(in crate::app::serve) async fn requeue(&self, id: &str, fence: Fence) -> Result<(), StoreError> {
         let id = id.to_owned();
         let sql = "UPDATE runs SET state = 'queued' WHERE id = ? AND state = 'running'";
-        self.database.write(move |tx| tx.execute(sql, [id])).await?;
+        self.database.write(move |tx| if fence.holds(tx)? { tx.execute(sql, [id]) } else { Ok(0) }).await?;
         Ok(())
     }
 
-    /// Records how a run ended, and withdraws what it waited for.
+    /// Records how a run ended, with what its chat remembers if that has changed, and withdraws what it waited for; returns false if another process has claimed the run.
     pub(in crate::app::serve) async fn finish(
         &self,
         id: &str,
+        fence: Fence,
         outcome: Outcome,
         usage: RunUsage,
-        chat: Option<(String, Value)>,
+        chat: Option<(String, Option<Value>)>,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let id = id.to_owned();
         let finished = self.database.write(move |tx| {
+            if !fence.holds(tx)? {
+                return Ok(false);
+            }
             finish(tx, &id, &outcome, Some(&usage), now)?;
             if let Some((chat, state)) = &chat {
-                let sql = "UPDATE chats SET state = ?2, updated = ?3 WHERE id = ?1";
-                tx.execute(sql, params![chat, Json(state), Millis(now)])?;
+                let sql = "UPDATE chats SET state = coalesce(?2, state), updated = ?3 WHERE id = ?1";
+                tx.execute(sql, params![chat, state.as_ref().map(Json), Millis(now)])?;
             }
-            Ok(())
+            Ok(true)
         });
-        finished.await?;
+        let is_finished = finished.await?;
         self.notify(&[Topic::Progress]);
-        Ok(())
+        Ok(is_finished)
     }
 
     /// Requests that a run ends.
@@ -164,16 +199,40 @@ impl Store {
         self.ids("SELECT id FROM runs WHERE state = 'running' AND is_cancelled = 1", []).await
     }
 
-    /// Puts a failed or cancelled run back into the queue; returns whether it was one.
-    pub(in crate::app::serve) async fn resume(&self, id: &str) -> Result<bool, StoreError> {
+    /// Puts a failed or cancelled run back into the queue, unless a quota of the client that resumes it is used up.
+    pub(in crate::app::serve) async fn resume(
+        &self,
+        id: &str,
+        quota: Quota,
+        now: Timestamp,
+    ) -> Result<Resuming, StoreError> {
         let id = id.to_owned();
-        let sql = "UPDATE runs SET state = 'queued', outcome = NULL, finished = NULL, is_cancelled = 0
-                   WHERE id = ? AND state IN ('failed', 'cancelled')";
-        let resumed = self.database.write(move |tx| tx.execute(sql, [&id]));
-        let resumed = resumed.await?;
+        let resuming = self.database.write(move |tx| resume(tx, &id, quota, now)).await?;
         self.notify(&[Topic::Queue, Topic::Progress]);
-        Ok(resumed > 0)
+        Ok(resuming)
     }
+}
+
+fn resume(tx: &Transaction<'_>, id: &str, quota: Quota, now: Timestamp) -> rusqlite::Result<Resuming> {
+    let is_resumable = |run: &RunRow| matches!(run.state, RunState::Failed | RunState::Cancelled);
+    let Some(run) = find(tx, id)?.filter(is_resumable) else { return Ok(Resuming::NotResumable) };
+    if let Some(chat) = &run.chat {
+        if let Some(other) = unfinished_of_chat(tx, chat)? {
+            return Ok(Resuming::ChatBusy(other));
+        }
+        let sql = "SELECT 1 FROM runs WHERE chat = ? AND id > ? AND state = 'succeeded'";
+        if tx.prepare_cached(sql)?.exists([chat.as_str(), id])? {
+            return Ok(Resuming::ChatWentOn);
+        }
+    }
+    let cost_limit = match admit(tx, &run.tenant, quota, run.usage.cost.known, now)? {
+        Ok(limit) => limit,
+        Err(reached) => return Ok(Resuming::OverQuota(reached)),
+    };
+    let sql = "UPDATE runs SET state = 'queued', outcome = NULL, finished = NULL, is_cancelled = 0,
+               cost_limit = coalesce(?2, cost_limit) WHERE id = ?1";
+    tx.execute(sql, params![id, cost_limit.map(Json)])?;
+    Ok(Resuming::Done)
 }
 
 fn finish(
@@ -189,6 +248,6 @@ fn finish(
 }
 
 /// Returns the number of a run in the journal.
-fn number(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<i64>> {
+pub(super) fn number(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<i64>> {
     tx.prepare_cached("SELECT run FROM journal_runs WHERE id = ?")?.query_row([id], |row| row.get(0)).optional()
 }

@@ -8,9 +8,11 @@ use llm_do_providers::Money;
 use rusqlite::{OptionalExtension, Row, named_params, params};
 use serde_json::Value;
 
+use super::queue::number;
 use super::run_state::{Outcome, RunState, Source};
 use super::{Json, Millis, Store, StoreError};
 use crate::base::usage::RunUsage;
+use crate::observe::journal::delete_run;
 
 /// The columns that [`RunRow`] is read from.
 const COLUMNS: &str = "id, tenant, client, source, entry, arguments, chat, cost_limit, state, outcome, usage, created, started, \
@@ -106,8 +108,8 @@ impl Store {
             .await
     }
 
-    /// Deletes runs that finished before `before`, with all that belongs to them; returns their ids.
-    pub(in crate::app::serve) async fn expire(&self, before: Timestamp, limit: u32) -> Result<Vec<String>, StoreError> {
+    /// Deletes runs that finished before `before`, with all that belongs to them; returns their number.
+    pub(in crate::app::serve) async fn expire(&self, before: Timestamp, limit: u32) -> Result<usize, StoreError> {
         self.database
             .write(move |tx| {
                 let sql = "SELECT id FROM runs WHERE finished < ?1 LIMIT ?2";
@@ -119,8 +121,9 @@ impl Store {
                 for id in &ids {
                     tx.execute("DELETE FROM events WHERE run = ?", [id])?;
                     tx.execute("DELETE FROM runs WHERE id = ?", [id])?;
+                    number(tx, id)?.map_or(Ok(()), |number| delete_run(tx, number))?;
                 }
-                Ok(ids)
+                Ok(ids.len())
             })
             .await
     }

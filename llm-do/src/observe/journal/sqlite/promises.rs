@@ -122,16 +122,18 @@ fn store(
     if !fence.holds(transaction)? {
         return Ok(None);
     }
-    let sql = "SELECT id, answer FROM journal_promises WHERE run = ?1 AND key = ?2";
+    let sql = "SELECT id, answer, request FROM journal_promises WHERE run = ?1 AND key = ?2";
     let mut statement = transaction.prepare_cached(sql)?;
-    let known = statement.query_row(params![fence.run, asked.key], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?));
+    let known = statement.query_row(params![fence.run, asked.key], read).optional()?;
     match known {
-        Some((id, Some(answer))) if !asked.is_repeated => {
+        // The answer counts only for what the person saw.
+        Some((id, Some(answer), shown)) if !asked.is_repeated && is_shown(&asked.request, &shown) => {
             let sql = "UPDATE journal_promises SET fence = ?2 WHERE id = ?1";
             transaction.prepare_cached(sql)?.execute(params![id, fence.number])?;
             Ok(Some((id, Some(answer))))
         }
-        Some((id, _)) => {
+        Some((id, ..)) => {
             let sql = "UPDATE journal_promises SET request = ?2, digest = ?3, answer = NULL, answered_by = NULL, \
                        answered = NULL, fence = ?4, is_withdrawn = 0 WHERE id = ?1";
             let parameters = params![id, asked.request.to_string(), asked.digest(), fence.number];
@@ -140,6 +142,20 @@ fn store(
         }
         None => add(transaction, fence, asked, now).map(|id| Some((id, None))),
     }
+}
+
+/// Returns whether a request is what a person was shown, apart from what was wrong with an earlier answer.
+fn is_shown(request: &Value, shown: &str) -> bool {
+    let request = request.to_string();
+    if request == shown {
+        return true;
+    }
+    let content = |text: &str| {
+        let mut content: Value = serde_json::from_str(text).ok()?;
+        content.as_object_mut()?.shift_remove("problem");
+        Some(content)
+    };
+    content(&request).is_some_and(|request| content(shown) == Some(request))
 }
 
 fn add(transaction: &Transaction<'_>, fence: Fence, asked: &PromiseSpec, now: Timestamp) -> rusqlite::Result<String> {

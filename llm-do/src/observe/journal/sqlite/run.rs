@@ -134,6 +134,11 @@ impl SqliteRun {
         &self.0.id
     }
 
+    /// Returns the right to write to the run, in other tables of the file too.
+    pub(crate) fn fence(&self) -> Fence {
+        self.0.fence
+    }
+
     /// Returns the number of recorded effects; right after the run is opened, the number that it can replay.
     #[must_use]
     pub fn recorded(&self) -> usize {
