@@ -1,7 +1,7 @@
 //! What a recorded step costs in a file of many runs, beside a plain insert of the same bytes.
 //!
 //! Both sync their commits, and both commit together what waits: the plain one with a thread, a channel and the least code. A
-//! step also looks its key up, serialises, checks the claim of the process and keeps an index. One task shows the latency,
+//! step also looks its key up, serialises, checks the claim of the process and links the records of the run. One task shows the latency,
 //! 64 tasks the throughput. The disk decides; `TMPDIR=/dev/shm` shows the rest.
 
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]

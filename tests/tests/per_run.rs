@@ -460,6 +460,18 @@ async fn a_run_may_have_its_own_time_limit() {
     assert!(error.is_timeout(), "{error}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_resumed_run_has_the_rest_of_its_time() {
+    let (runtime, begin) = (runtime(), tokio::time::Instant::now());
+    let limits = Limits::new().wall_time(Duration::from_secs(60));
+    let start = || runtime.start(wait {}).limits(limits.clone());
+    let error = start().time_spent(Duration::from_secs(57)).await.unwrap_err();
+    assert!(error.to_string().contains("after 60s"), "the error names the whole limit: {error}");
+    assert_eq!(begin.elapsed().as_secs(), 3);
+    assert!(start().time_spent(Duration::from_secs(61)).await.unwrap_err().is_timeout());
+    assert_eq!(begin.elapsed().as_secs(), 3, "no time is left");
+}
+
 #[tokio::test]
 async fn a_run_is_cancelled_by_its_token_the_runtimes_token_or_its_handle() {
     let all = CancellationToken::new();

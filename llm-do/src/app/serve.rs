@@ -145,7 +145,8 @@ impl Service {
         self
     }
 
-    /// Sets how long finished runs are kept, with their events and records. Default: 30 days.
+    /// Sets how long finished runs are kept, with their events and records, and chats after their last message. Default:
+    /// 30 days.
     pub fn keep_finished(mut self, time: Duration) -> Self {
         self.options.keep_finished = time;
         self

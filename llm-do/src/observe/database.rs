@@ -9,8 +9,8 @@ mod writer;
 
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex};
 
 use rusqlite::{Connection, Transaction};
 use tokio::sync::oneshot;
@@ -19,6 +19,7 @@ pub(crate) use self::error::DatabaseError;
 pub(crate) use self::open::Component;
 use self::readers::Readers;
 use self::writer::Writer;
+use crate::base::mutex::IgnorePoison;
 
 /// A file of SQLite. Clones share it; dropping the last one waits until all queued writes are committed.
 ///
@@ -32,6 +33,8 @@ struct Shared {
     path: Arc<Path>,
     writer: Writer,
     readers: Readers,
+    /// Only looks whether a process has written: so it neither waits for writes nor delays them.
+    watcher: Mutex<Connection>,
 }
 
 impl Database {
@@ -44,8 +47,9 @@ impl Database {
         let path = open::prepare(path)?;
         let connection = open::connect(&path)?;
         let readers = Readers::spawn(&path, || open::connect_reader(&path))?;
+        let watcher = Mutex::new(open::connect_reader(&path)?);
         let writer = Writer::spawn(&path, connection).map_err(|source| DatabaseError::io(&path, source))?;
-        Ok(Self(Arc::new(Shared { path, writer, readers })))
+        Ok(Self(Arc::new(Shared { path, writer, readers, watcher })))
     }
 
     /// Creates the tables of a component, or migrates them to this version. Blocks.
@@ -94,12 +98,42 @@ impl Database {
         F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
         N: FnOnce(&Result<T, DatabaseError>) + Send + 'static,
     {
+        self.write_with(true, change, note).await
+    }
+
+    /// The same, for a change whose parts need not be undone together: it costs less.
+    ///
+    /// If one of its statements fails, those before it stay: the caller must see to it that they have no effect then.
+    pub(crate) async fn write_without_savepoint<T, F, N>(&self, change: F, note: N) -> Result<T, DatabaseError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+        N: FnOnce(&Result<T, DatabaseError>) + Send + 'static,
+    {
+        self.write_with(false, change, note).await
+    }
+
+    async fn write_with<T, F, N>(&self, has_savepoint: bool, change: F, note: N) -> Result<T, DatabaseError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+        N: FnOnce(&Result<T, DatabaseError>) + Send + 'static,
+    {
         let (sender, receiver) = oneshot::channel();
-        self.write_then(change, |result| {
+        self.0.writer.write(has_savepoint, change, |result| {
             note(&result);
             drop(sender.send(result));
         });
         receiver.await.unwrap_or_else(|_| Err(self.panicked()))
+    }
+
+    /// Queues changes whose result does not matter.
+    pub(crate) fn write_later<T, F>(&self, change: F)
+    where
+        T: Send + 'static,
+        F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+    {
+        self.write_then(change, drop);
     }
 
     /// Queues changes; `then` gets their result on the writer's thread.
@@ -109,7 +143,7 @@ impl Database {
         F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
         D: FnOnce(Result<T, DatabaseError>) + Send + 'static,
     {
-        self.0.writer.write(change, then);
+        self.0.writer.write(true, change, then);
     }
 
     /// Reads in one snapshot, off the async threads.
@@ -136,6 +170,17 @@ impl Database {
         let (sender, receiver) = sync_channel(1);
         self.0.readers.read(read, move |result| drop(sender.send(result)));
         receiver.recv().unwrap_or_else(|_| Err(self.panicked()))
+    }
+
+    /// Returns a number that has changed if any process, this one too, has written since the last look.
+    pub(crate) async fn version(&self) -> Result<i64, DatabaseError> {
+        let shared = Arc::clone(&self.0);
+        let read = move || {
+            let watcher = shared.watcher.lock().ignore_poison();
+            let version = watcher.pragma_query_value(None, "data_version", |row| row.get(0));
+            version.map_err(|source| DatabaseError::sqlite(&shared.path, source))
+        };
+        tokio::task::spawn_blocking(read).await.unwrap_or_else(|_| Err(self.panicked()))
     }
 
     /// Gives the space of deleted rows back to the file system.

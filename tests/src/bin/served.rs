@@ -1,17 +1,24 @@
 //! A service for the tests that kill and restart it.
 //!
 //! `served FOLDER`: serves `runs.db` in the folder, and prints its address. Each effect is a line of the file `effects` in the
-//! folder, synced to disk: what was done, and a number that no other effect has.
+//! folder, synced to disk: what was done, and a number that no other effect has. `LLM_DO_TEST_NOW` stops its clock at a time, and
+//! `LLM_DO_TEST_CODE` selects the code.
+
+#[path = "served/release.rs"]
+mod release;
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 
+use llm_do::event::Timestamp;
 use llm_do::json;
 use llm_do::model::{Message, Request, UserPart};
 use llm_do::prelude::*;
 use llm_do::serve::Service;
 use llm_do::testing::{Answer, FunctionModel};
 use tokio::net::TcpListener;
+
+use self::release::Code;
 
 /// The file of effects.
 #[derive(Clone, Debug)]
@@ -88,8 +95,13 @@ fn tool_results(message: &Message) -> Vec<String> {
 #[tokio::main]
 async fn main() -> Result<()> {
     let folder = PathBuf::from(std::env::args().nth(1).ok_or("the folder is missing")?);
-    let runtime = Runtime::builder().state(Effects(folder.join("effects"))).force_model(model()).build()?;
-    let service = Service::new(runtime).park_after(std::time::Duration::from_millis(20));
+    let code = Code::deployed();
+    let runtime = code.build(Runtime::builder().state(Effects(folder.join("effects"))).force_model(model())).build()?;
+    let mut service = code.offer(Service::new(runtime))?;
+    if let Ok(now) = std::env::var("LLM_DO_TEST_NOW") {
+        service = service.clock(now.parse::<Timestamp>()?);
+    }
+    let service = service.park_after(std::time::Duration::from_millis(20));
     let service = service.requests_per_second(100_000).take_over_after(std::time::Duration::from_millis(300));
     let service = service.poll_interval(std::time::Duration::from_millis(20)).open(folder.join("runs.db")).await?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;

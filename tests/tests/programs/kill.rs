@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use fastrand::Rng;
 use llm_do::Value;
 use llm_do::journal::{FileJournal, Record, SqliteJournal, StepKind};
 
@@ -24,18 +25,6 @@ fn sqlite_kills() -> usize {
 enum Store {
     File,
     Sqlite,
-}
-
-/// A pseudorandom number generator with a fixed seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
 }
 
 /// A run over several processes.
@@ -135,7 +124,7 @@ impl JournaledRun {
     }
 
     /// Tears what was written last, as a power failure may; returns false if there was nothing to tear.
-    fn tear(&self, random: &mut Random) -> bool {
+    fn tear(&self, random: &mut Rng) -> bool {
         let whole = fs::read(self.journal()).unwrap_or_default();
         let end = match self.store {
             Store::File => {
@@ -147,7 +136,7 @@ impl JournaledRun {
             // What the processes share in memory is lost with the power.
             Store::Sqlite => {
                 fs::remove_file(self.folder.path().join("runs.db-shm")).unwrap();
-                usize::try_from(random.below(whole.len().min(20_000) as u64)).unwrap()
+                random.usize(0..whole.len().min(20_000))
             }
         };
         fs::write(self.journal(), &whole[..whole.len() - end]).unwrap();
@@ -213,7 +202,7 @@ impl fmt::Display for Figures {
 fn kill_until_finished(
     (case, store): (&'static str, Store),
     kills: usize,
-    random: &mut Random,
+    random: &mut Rng,
     figures: &mut Figures,
 ) -> (JournaledRun, String) {
     let run = JournaledRun::new(case, store);
@@ -223,8 +212,9 @@ fn kill_until_finished(
         figures.resumed += usize::from(!recorded.is_empty());
         figures.replayed += recorded.len();
         let is_last = figures.kills >= kills;
-        let delay = Duration::from_micros(random.below(4_000));
-        let result = if is_last { Some(run.finish("prompt")) } else { run.kill("prompt", 1 + random.below(20), delay) };
+        let delay = Duration::from_micros(random.u64(0..4_000));
+        let result =
+            if is_last { Some(run.finish("prompt")) } else { run.kill("prompt", 1 + random.u64(0..20), delay) };
         let after = run.effects();
         for line in &recorded {
             assert_eq!(after.get(line), before.get(line), "{case}: `{line}` is recorded and was repeated");
@@ -238,7 +228,7 @@ fn kill_until_finished(
         figures.kills += 1;
         if run.is_torn() {
             figures.torn += 1;
-        } else if random.below(4) == 0 && run.tear(random) {
+        } else if random.u64(0..4) == 0 && run.tear(random) {
             figures.torn_by_test += 1;
         }
     }
@@ -251,7 +241,7 @@ fn assert_same_at_any_point(store: Store, kills: usize, report: &str) {
     assert!(uninterrupted.effects().values().all(|times| *times == 1));
     assert_eq!(uninterrupted.effects().len(), 30, "{:?}", uninterrupted.effects());
 
-    let (mut random, mut figures) = (Random(0x9E37_79B9_7F4A_7C15), Figures::default());
+    let (mut random, mut figures) = (Rng::with_seed(0x9E37_79B9_7F4A_7C15), Figures::default());
     while figures.kills < kills {
         assert_eq!(kill_until_finished(("ledger", store), kills, &mut random, &mut figures).1, result);
     }
@@ -288,16 +278,16 @@ fn assert_same_after_kills_in(case: &'static str, store: Store, expected: &str) 
     assert_eq!(uninterrupted.finish("prompt"), result, "{case}");
     assert_eq!(uninterrupted.effects(), effects, "{case}");
 
-    let mut random = Random(0x2545_F491_4F6C_DD1D);
+    let mut random = Rng::with_seed(0x2545_F491_4F6C_DD1D);
     for first in 1..=effects.len() as u64 {
         let run = JournaledRun::new(case, store);
-        let mut finished = run.kill("prompt", first, Duration::from_micros(random.below(2_000)));
+        let mut finished = run.kill("prompt", first, Duration::from_micros(random.u64(0..2_000)));
         while finished.is_none() {
             let (before, recorded) = (run.effects(), run.recorded());
-            finished = if random.below(3) == 0 {
+            finished = if random.u64(0..3) == 0 {
                 Some(run.finish("prompt"))
             } else {
-                run.kill("prompt", 1 + random.below(3), Duration::from_micros(random.below(2_000)))
+                run.kill("prompt", 1 + random.u64(0..3), Duration::from_micros(random.u64(0..2_000)))
             };
             let after = run.effects();
             for line in &recorded {
@@ -344,13 +334,13 @@ fn a_recorded_root_tool_is_not_repeated() {
 fn no_mode_runs_calls_that_only_another_mode_approved() {
     const MODES: [&str; 5] = ["approve_all", "reject_all", "prompt", "reject_all", "approve_all"];
     let result = JournaledRun::new("moded", Store::File).finish("prompt");
-    let mut random = Random(0xD1B5_4A32_D192_ED03);
+    let mut random = Rng::with_seed(0xD1B5_4A32_D192_ED03);
     let (mut rejected, mut performed) = (0, 0);
     for _ in 0..6 {
         let run = JournaledRun::new("moded", Store::File);
         for mode in MODES.iter().cycle().take(15) {
             let (before, recorded, approved) = (run.effects(), run.recorded(), run.approved());
-            let finished = run.kill(mode, 1 + random.below(3), Duration::from_micros(random.below(1_000)));
+            let finished = run.kill(mode, 1 + random.u64(0..3), Duration::from_micros(random.u64(0..1_000)));
             let after = run.effects();
             for line in &recorded {
                 assert_eq!(after.get(line), before.get(line), "`{line}` is recorded and was repeated");

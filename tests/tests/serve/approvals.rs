@@ -140,6 +140,43 @@ async fn an_approval_is_given_three_days_later_after_a_restart() {
     server.stop().await;
 }
 
+/// Delete all lines.
+#[tool(effect = destructive, preview = to_delete)]
+fn delete_lines(lines: State<Lines>) -> usize {
+    lines.0.lock().unwrap().drain(..).count()
+}
+
+fn to_delete(ctx: &CallContext, _: &delete_lines) -> Result<String> {
+    Ok(ctx.state::<Lines>().map(|lines| format!("-{}", lines.all().join("\n-"))).unwrap_or_default())
+}
+
+/// Deletes all lines.
+#[entry(toolsets = [delete_lines])]
+async fn clean_up(ctx: &CallContext<clean_up>) -> Result<usize> {
+    Ok(ctx.call(delete_lines {}).await?)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approval_counts_only_for_what_the_person_saw() {
+    let setup = Setup::new();
+    setup.lines.0.lock().unwrap().push("old".to_owned());
+    let server = setup.serve().await;
+    let id = server.start("clean_up", json!({})).await;
+    server.reaches(&id, "waiting").await;
+    let shown = server.waiting("/approvals").await;
+    assert_eq!(shown["request"]["preview"], "-old");
+    // The lines change before the run, which is set aside, computes its preview again.
+    setup.lines.0.lock().unwrap().push("new".to_owned());
+    let (status, _) = server.decide(&shown, json!({ "decision": "approve" })).await;
+    assert_eq!(status, StatusCode::OK);
+    let again = server.waiting("/approvals").await;
+    assert_eq!((&again["id"], &again["request"]["preview"]), (&shown["id"], &json!("-old\n-new")));
+    assert_eq!(setup.lines.all(), ["old", "new"], "nothing has run");
+    server.decide(&again, json!({ "decision": "approve" })).await;
+    assert_eq!(server.reaches(&id, "succeeded").await["result"], 2);
+    server.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_decision_in_another_process_reaches_the_run() {
     let setup = Setup::new();
@@ -151,5 +188,29 @@ async fn a_decision_in_another_process_reaches_the_run() {
     server.reaches(&id, "succeeded").await;
     assert_eq!(setup.lines.all(), ["a"]);
     other.stop().await;
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_is_listed_page_by_page() {
+    let server = Setup::new().serve().await;
+    for n in 0..5 {
+        server.start("write_lines", json!({ "lines": [n.to_string()] })).await;
+    }
+    while server.get("/approvals").await["waiting"].as_array().unwrap().len() < 5 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let all = server.get("/approvals").await;
+    assert_eq!(all["next"], Value::Null);
+    let (mut listed, mut path) = (Vec::new(), "/approvals?limit=2".to_owned());
+    loop {
+        let page = server.get(&path).await;
+        listed.extend(page["waiting"].as_array().unwrap().clone());
+        let Some(next) = page["next"].as_str() else { break };
+        path = format!("/approvals?limit=2&after={next}");
+    }
+    assert_eq!(json!(listed), all["waiting"]);
+    let fault = server.get("/approvals?before=x").await;
+    assert!(fault["detail"].as_str().unwrap().contains("unknown field `before`"), "{fault}");
     server.stop().await;
 }

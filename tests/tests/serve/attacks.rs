@@ -271,10 +271,11 @@ async fn tokens_are_neither_stored_nor_shown() {
 async fn a_service_listens_beyond_this_machine_only_with_clients_and_a_host() {
     let listener = || async { TcpListener::bind("0.0.0.0:0").await.unwrap() };
     let setup = Setup::new();
-    let open = setup.open(|service| service).await;
+    let open = setup.open(setup.service()).await;
     let refused = open.serve(listener().await, CancellationToken::new()).await.unwrap_err();
     assert!(refused.to_string().contains("add clients with tokens"), "{refused}");
-    let refused = setup.open(clients).await.serve(listener().await, CancellationToken::new()).await.unwrap_err();
+    let refused =
+        setup.open(clients(setup.service())).await.serve(listener().await, CancellationToken::new()).await.unwrap_err();
     assert!(refused.to_string().contains("name the hosts"), "{refused}");
 }
 

@@ -1,5 +1,7 @@
 //! Chats: messages that remember those before.
 
+use llm_do::model::Message;
+
 use super::*;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -35,5 +37,105 @@ async fn a_chat_takes_one_message_at_a_time() {
     let (status, problem) = server.post(&path, json!({ "arguments": {} })).await;
     assert_eq!((status, &problem["type"]), (StatusCode::CONFLICT, &json!("urn:llm-do:problem:chat_busy")));
     assert_eq!(problem["run"], first["id"]);
+    server.stop().await;
+}
+
+/// Wait until the switch is off.
+#[tool(effect = read_only)]
+async fn wait_for_switch(failing: State<Failing>) -> String {
+    while failing.0.load(Ordering::Relaxed) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    "fine".into()
+}
+
+/// Help.
+#[worker(toolsets = [wait_for_switch])]
+async fn helper(input: String) -> String;
+
+/// Waits for the switch, and answers with the number of messages.
+fn waiting_model() -> FunctionModel {
+    FunctionModel::answering(|request| match request.messages.last() {
+        Some(Message::User { .. }) => Answer::call("wait_for_switch", json!({})),
+        _ => Answer::text(format!("{} messages", request.messages.len())),
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_is_resumed_is_once_in_its_chat() {
+    let setup = Setup::new();
+    let service = setup.service_of(|runtime| runtime.force_model(waiting_model())).entries(["helper"]).unwrap();
+    let server = setup.serve_this(service).await;
+    let (_, chat) = server.post("/chats", json!({ "entry": "helper" })).await;
+    let path = format!("/chats/{}", chat["id"].as_str().unwrap());
+    setup.failing.0.store(true, Ordering::Relaxed);
+    let message = json!({ "arguments": { "input": "Hello" } });
+    let (_, run) = server.post(&format!("{path}/messages"), message.clone()).await;
+    let id = run["id"].as_str().unwrap();
+    while server.get(&format!("/runs/{id}")).await["usage"]["requests"] != 1 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    server.post(&format!("/runs/{id}/cancel"), json!({})).await;
+    server.reaches(id, "cancelled").await;
+    setup.failing.0.store(false, Ordering::Relaxed);
+    server.post(&format!("/runs/{id}/resume"), json!({})).await;
+    assert_eq!(server.reaches(id, "succeeded").await["result"], "3 messages");
+    assert_eq!(server.get(&path).await["usage"]["requests"], 2);
+    let (_, next) = server.post(&format!("{path}/messages"), message).await;
+    assert_eq!(server.reaches(next["id"].as_str().unwrap(), "succeeded").await["result"], "7 messages");
+    server.stop().await;
+}
+
+/// Fails while the switch is on, and then asks.
+#[entry]
+async fn fail_or_ask(ctx: &CallContext, failing: State<Failing>) -> Result<String> {
+    if failing.0.load(Ordering::Relaxed) {
+        return Err("not now".into());
+    }
+    Ok(ctx.request_user_input("Who are you?").await?)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_is_resumed_only_while_its_chat_has_no_other_and_has_not_gone_on() {
+    let setup = Setup::new();
+    let server = setup.serve().await;
+    let (_, chat) = server.post("/chats", json!({ "entry": "fail_or_ask" })).await;
+    let path = format!("/chats/{}/messages", chat["id"].as_str().unwrap());
+    setup.failing.0.store(true, Ordering::Relaxed);
+    let (_, first) = server.post(&path, json!({ "arguments": {} })).await;
+    let first = first["id"].as_str().unwrap();
+    server.reaches(first, "failed").await;
+    setup.failing.0.store(false, Ordering::Relaxed);
+    let (_, second) = server.post(&path, json!({ "arguments": {} })).await;
+    let (status, problem) = server.post(&format!("/runs/{first}/resume"), json!({})).await;
+    assert_eq!((status, &problem["type"]), (StatusCode::CONFLICT, &json!("urn:llm-do:problem:chat_busy")));
+    assert_eq!(problem["run"], second["id"]);
+    let shown = server.waiting("/questions").await;
+    let answer = json!({ "digest": shown["digest"], "answer": "Ann" });
+    server.post(&format!("/questions/{}", shown["id"].as_str().unwrap()), answer).await;
+    server.reaches(second["id"].as_str().unwrap(), "succeeded").await;
+    let (status, problem) = server.post(&format!("/runs/{first}/resume"), json!({})).await;
+    assert_eq!((status, &problem["type"]), (StatusCode::CONFLICT, &json!("urn:llm-do:problem:not_resumable")));
+    assert_eq!(server.get(&format!("/runs/{first}")).await["state"], "failed");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chat_is_deleted_some_time_after_its_last_message_has_finished() {
+    let setup = Setup::new();
+    let server = setup.serve_with(|service| service.keep_finished(Duration::from_secs(60 * 60))).await;
+    let mut chats = Vec::new();
+    for entry in ["greet", "meet"] {
+        let (_, chat) = server.post("/chats", json!({ "entry": entry })).await;
+        chats.push(format!("/chats/{}", chat["id"].as_str().unwrap()));
+    }
+    let (_, run) = server.post(&format!("{}/messages", chats[1]), json!({ "arguments": {} })).await;
+    server.reaches(run["id"].as_str().unwrap(), "waiting").await;
+    setup.clock.advance(Duration::from_secs(2 * 60 * 60));
+    let status = async |chat: &str| server.request(Method::GET, chat).send().await.unwrap().status();
+    while status(&chats[0]).await != StatusCode::NOT_FOUND {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(status(&chats[1]).await, StatusCode::OK, "its message waits for a person");
     server.stop().await;
 }

@@ -12,28 +12,21 @@ const KILLS: usize = 30;
 /// The effects of each run, in the order of its result.
 const PARTS: [&str; 7] = ["first", "approved", "left", "right", "clerk0", "clerk1", "yes"];
 
-/// A pseudorandom number generator with a fixed seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-}
-
 /// A service in a process of its own.
-struct Served {
+pub(super) struct Served {
     child: Child,
-    server: Server,
+    pub(super) server: Server,
 }
 
 impl Served {
-    fn start(folder: &std::path::Path) -> Self {
+    pub(super) fn start(folder: &std::path::Path) -> Self {
+        Self::start_with(folder, &[])
+    }
+
+    /// Starts it with environment variables.
+    pub(super) fn start_with(folder: &std::path::Path, variables: &[(&str, &str)]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_served"));
-        let mut child = command.arg(folder).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = command.arg(folder).envs(variables.iter().copied()).stdout(Stdio::piped()).spawn().unwrap();
         let mut address = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
         let (address, http) = (address.trim().to_owned(), reqwest::Client::new());
@@ -42,7 +35,7 @@ impl Served {
         Self { child, server: Server { address, http, shutdown, serving, _folder: folder } }
     }
 
-    fn kill(mut self) {
+    pub(super) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
@@ -65,6 +58,30 @@ impl Served {
         Some(answered)
     }
 
+    /// Returns how often each run was started or continued that runs now.
+    async fn running(&self) -> Option<BTreeMap<String, u64>> {
+        let list: Value =
+            self.server.request(Method::GET, "/runs?state=running&limit=500").send().await.ok()?.json().await.ok()?;
+        let attempts = |run: &Value| Some((run["id"].as_str()?.to_owned(), run["attempts"].as_u64()?));
+        Some(list["runs"].as_array()?.iter().filter_map(attempts).collect())
+    }
+
+    /// Waits until this process has taken over runs of one that was killed, for at most a second; returns their number.
+    async fn taken_over(&self, killed: &BTreeMap<String, u64>) -> usize {
+        let mut taken = BTreeSet::new();
+        let end = Instant::now() + Duration::from_secs(1);
+        while taken.len() < killed.len() && Instant::now() < end {
+            for (id, attempts) in killed {
+                let run = self.server.get(&format!("/runs/{id}")).await;
+                if run["attempts"].as_u64().unwrap() > *attempts {
+                    taken.insert(id);
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        taken.len()
+    }
+
     async fn unfinished(&self) -> Option<usize> {
         let list: Value = self.server.request(Method::GET, "/runs?limit=500").send().await.ok()?.json().await.ok()?;
         let states = list["runs"].as_array()?.iter().map(|run| run["state"].as_str().unwrap_or_default().to_owned());
@@ -73,7 +90,7 @@ impl Served {
 }
 
 /// Returns the effects, with how often each was performed.
-fn effects(folder: &std::path::Path) -> BTreeMap<String, usize> {
+pub(super) fn effects(folder: &std::path::Path) -> BTreeMap<String, usize> {
     let mut effects = BTreeMap::new();
     for line in std::fs::read_to_string(folder.join("effects")).unwrap_or_default().lines() {
         *effects.entry(line.to_owned()).or_default() += 1;
@@ -94,24 +111,27 @@ async fn recorded(server: &Server, id: &str) -> BTreeSet<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_at_any_point_a_service_loses_and_repeats_no_recorded_effect() {
     let kills = std::env::var("LLM_DO_TEST_KILLS").map_or(KILLS, |kills| kills.parse().unwrap());
-    let (folder, mut random) = (tempfile::tempdir().unwrap(), Random(0x005e_ed17));
-    let (mut runs, mut answers, mut killed) = (Vec::new(), 0, 0);
+    let (folder, mut random) = (tempfile::tempdir().unwrap(), fastrand::Rng::with_seed(0x005e_ed17));
+    let (mut runs, mut answers, mut killed, mut interrupted, mut taken_over) = (Vec::new(), 0, 0, 0, 0);
     while killed < kills {
         // Sometimes two processes serve the file, and one is killed.
-        let survivor = (random.below(4) == 0).then(|| Served::start(folder.path()));
+        let survivor = (random.u64(0..3) == 0).then(|| Served::start(folder.path()));
         let served = Served::start(folder.path());
-        for _ in 0..random.below(3) {
+        for _ in 0..random.u64(1..5) {
             let name = format!("run{}", runs.len());
             runs.push((name.clone(), served.server.start("work", json!({ "name": name })).await));
         }
-        let end = Instant::now() + Duration::from_millis(random.below(400));
+        let end = Instant::now() + Duration::from_millis(random.u64(0..200));
         while Instant::now() < end {
             answers += served.answer_all().await.unwrap();
-            tokio::time::sleep(Duration::from_millis(random.below(20))).await;
+            tokio::time::sleep(Duration::from_millis(random.u64(0..20))).await;
         }
+        let running = served.running().await.unwrap();
         served.kill();
         killed += 1;
+        interrupted += running.len();
         if let Some(survivor) = survivor {
+            taken_over += survivor.taken_over(&running).await;
             answers += survivor.answer_all().await.unwrap();
             survivor.kill();
             killed += 1;
@@ -144,10 +164,14 @@ async fn killed_at_any_point_a_service_loses_and_repeats_no_recorded_effect() {
         repeated += effects.keys().filter(|effect| effect.starts_with(&format!("{name}-"))).count() - PARTS.len();
     }
     served.kill();
+    let (count, asked) = (runs.len(), runs.len() * 3);
     println!(
-        "{killed} kills, {} runs, {} effects, {answers} answers, {repeated} effects interrupted before they were recorded",
-        runs.len(),
-        effects.len()
+        "kills {killed} | runs {count}, each ended right | runs in flight at a kill {interrupted} | taken over by the other process \
+         {taken_over} | effects {}, recorded {} | recorded and repeated 0 | interrupted before they were recorded {repeated} | \
+         approvals and questions {asked}, kept {asked} | answers {answers}",
+        effects.values().sum::<usize>(),
+        count * PARTS.len(),
     );
+    assert!(taken_over > 0 || kills < 100, "the other process takes runs over");
     assert!(repeated <= killed * 4, "an effect is repeated only if a kill interrupted it");
 }

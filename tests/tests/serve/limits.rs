@@ -1,5 +1,6 @@
 //! Quotas and rates.
 
+use llm_do::Limits;
 use llm_do::serve::{Client, Role};
 use llm_do::usage::Money;
 
@@ -42,6 +43,55 @@ async fn a_client_whose_money_of_the_day_is_spent_starts_nothing_until_the_next_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_unfinished_runs_may_still_cost_is_not_left_for_others() {
+    let limited = client().max_daily_cost(Money::from_cents(100)).max_run_cost(Money::from_cents(40));
+    let server = Setup::new().serve_with(|service| service.client(limited)).await;
+    // 40, 40 and 20 cents.
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        let (status, run) = start(&server, "meet", json!({})).await;
+        assert_eq!(status, StatusCode::CREATED, "{run}");
+        ids.push(run["id"].as_str().unwrap().to_owned());
+    }
+    let (status, problem) = start(&server, "meet", json!({})).await;
+    assert_eq!(
+        (status, &problem["type"]),
+        (StatusCode::TOO_MANY_REQUESTS, &json!("urn:llm-do:problem:cost_limit_reached"))
+    );
+    let path = format!("/runs/{}/cancel", ids[0]);
+    server.request(Method::POST, &path).bearer_auth(TOKEN).send().await.unwrap();
+    loop {
+        let run =
+            json_of(server.request(Method::GET, &format!("/runs/{}", ids[0])).bearer_auth(TOKEN).send().await.unwrap())
+                .await;
+        if run["state"] == "cancelled" {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(start(&server, "meet", json!({})).await.0, StatusCode::CREATED, "what the first had left is free again");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_is_resumed_only_within_the_quotas() {
+    let setup = Setup::new();
+    setup.failing.0.store(true, Ordering::Relaxed);
+    let server = setup.serve_with(|service| service.client(client().max_runs(1))).await;
+    let (_, run) = start(&server, "try_it", json!({})).await;
+    let path = format!("/runs/{}", run["id"].as_str().unwrap());
+    while json_of(server.request(Method::GET, &path).bearer_auth(TOKEN).send().await.unwrap()).await["state"]
+        != "failed"
+    {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(start(&server, "meet", json!({})).await.0, StatusCode::CREATED);
+    let resume = server.request(Method::POST, &format!("{path}/resume")).bearer_auth(TOKEN).send().await.unwrap();
+    assert_eq!(resume.status(), StatusCode::TOO_MANY_REQUESTS);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn requests_above_the_rate_are_refused() {
     let server = Setup::new().serve_with(|service| service.client(client()).requests_per_second(2)).await;
     let mut refused = 0;
@@ -50,5 +100,29 @@ async fn requests_above_the_rate_are_refused() {
         refused += usize::from(response.status() == StatusCode::TOO_MANY_REQUESTS);
     }
     assert!(refused >= 10, "{refused}");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_time_of_a_run_goes_on_when_it_is_resumed_and_stands_still_while_it_is_set_aside() {
+    let setup = Setup::new();
+    let server = setup.serve().await;
+    let (waiting, stuck) = (server.start("meet", json!({})).await, server.start("stuck", json!({})).await);
+    server.reaches(&waiting, "waiting").await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    server.stop().await;
+
+    let server = setup.serve().await;
+    let worked = server.get(&format!("/runs/{waiting}")).await["worked_ms"].as_u64().unwrap();
+    let first = server.get(&format!("/runs/{stuck}")).await["worked_ms"].as_u64().unwrap();
+    assert!(first >= 100, "{first}");
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    server.stop().await;
+    let limit = |runtime: RuntimeBuilder| runtime.limits(Limits::new().wall_time(Duration::from_millis(first + 100)));
+    let server = setup.serve_limited(limit).await;
+    let run = server.reaches(&stuck, "failed").await;
+    assert!(run["error"].as_str().unwrap().contains("timed out"), "{run}");
+    assert!(run["worked_ms"].as_u64().unwrap() - first < 1_000, "only the rest was waited for: {run}");
+    assert_eq!(server.get(&format!("/runs/{waiting}")).await["worked_ms"], worked, "it was set aside all the time");
     server.stop().await;
 }

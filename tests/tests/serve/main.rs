@@ -5,6 +5,7 @@
 mod approvals;
 mod attacks;
 mod chats;
+mod deployed;
 mod described;
 mod events;
 mod killed;
@@ -19,6 +20,7 @@ use std::time::Duration;
 use llm_do::context::CancellationToken;
 use llm_do::event::{Clock, Timestamp};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::serve::{OpenService, Service};
 use llm_do::testing::{Answer, FunctionModel};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
@@ -153,17 +155,21 @@ impl Setup {
     }
 
     fn service(&self) -> Service {
+        self.service_of(|runtime| runtime)
+    }
+
+    fn service_of(&self, configure: impl FnOnce(RuntimeBuilder) -> RuntimeBuilder) -> Service {
         let model = FunctionModel::answering(|request| Answer::text(format!("{} messages", request.messages.len())));
         let builder = Runtime::builder().state(self.lines.clone()).state(self.failing.clone()).force_model(model);
-        let service = Service::new(builder.build().unwrap()).clock(self.clock.clone());
+        let service = Service::new(configure(builder).build().unwrap()).clock(self.clock.clone());
         service
             .park_after(Duration::from_millis(50))
             .poll_interval(Duration::from_millis(10))
             .requests_per_second(100_000)
     }
 
-    async fn open(&self, configure: impl FnOnce(Service) -> Service) -> OpenService {
-        configure(self.service()).open(self.folder.path().join("runs.db")).await.unwrap()
+    async fn open(&self, service: Service) -> OpenService {
+        service.open(self.folder.path().join("runs.db")).await.unwrap()
     }
 
     async fn serve(&self) -> Server {
@@ -171,7 +177,15 @@ impl Setup {
     }
 
     async fn serve_with(&self, configure: impl FnOnce(Service) -> Service) -> Server {
-        let service = self.open(configure).await;
+        self.serve_this(configure(self.service())).await
+    }
+
+    async fn serve_limited(&self, configure: impl FnOnce(RuntimeBuilder) -> RuntimeBuilder) -> Server {
+        self.serve_this(self.service_of(configure)).await
+    }
+
+    async fn serve_this(&self, service: Service) -> Server {
+        let service = self.open(service).await;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let shutdown = CancellationToken::new();

@@ -121,6 +121,70 @@ async fn a_failed_run_is_resumed_and_only_the_failure_is_repeated() {
     server.stop().await;
 }
 
+/// Asks, and goes on without the answer.
+#[entry]
+async fn hurry(ctx: &CallContext) -> Result<String> {
+    tokio::select! {
+        answer = ctx.request_user_input("Who are you?") => Ok(answer?),
+        () = tokio::time::sleep(Duration::from_millis(50)) => Ok("a person".into()),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_resume_changes_nothing() {
+    let server = Setup::new().serve().await;
+    let id = server.start("hurry", json!({})).await;
+    let run = server.reaches(&id, "succeeded").await;
+    assert_eq!((run["waits"].as_array().unwrap().len(), &run["waits"][0]["is_withdrawn"]), (1, &json!(true)), "{run}");
+    let (status, _) = server.post(&format!("/runs/{id}/resume"), json!({})).await;
+    assert_eq!(status, StatusCode::CONFLICT);
+    assert_eq!(server.get("/questions").await["waiting"], json!([]));
+    assert_eq!(server.get(&format!("/runs/{id}")).await, run);
+    server.stop().await;
+}
+
+/// Reports which attempt it is, again and again.
+#[entry]
+async fn report(ctx: &CallContext, lines: State<Lines>) {
+    lines.0.lock().unwrap().push("begun".to_owned());
+    let attempt = lines.all().len();
+    loop {
+        ctx.progress(format!("attempt {attempt}"));
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Returns how often the events of a run contain a text, after a moment.
+async fn count_events(server: &Server, id: &str, text: &str) -> usize {
+    let mut response = server.request(Method::GET, &format!("/runs/{id}/events")).send().await.unwrap();
+    let (mut events, end) = (String::new(), tokio::time::Instant::now() + Duration::from_millis(300));
+    while let Ok(chunk) = tokio::time::timeout_at(end, response.chunk()).await {
+        events += &String::from_utf8_lossy(&chunk.unwrap().unwrap());
+    }
+    events.matches(text).count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_lost_a_run_writes_nothing_more_to_it() {
+    let setup = Setup::new();
+    let hour = Duration::from_secs(60 * 60);
+    // It does not renew its claim before the test ends.
+    let stalled = setup.serve_with(|service| service.take_over_after(hour)).await;
+    let id = stalled.start("report", json!({})).await;
+    stalled.reaches(&id, "running").await;
+    setup.clock.advance(hour * 2);
+    let other = setup.serve_with(|service| service.take_over_after(Duration::from_millis(30))).await;
+    while setup.lines.all().len() < 2 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(count_events(&other, &id, "attempt 2").await > 0);
+    let first = count_events(&other, &id, "attempt 1").await;
+    assert_eq!(count_events(&other, &id, "attempt 1").await, first, "the first process still reports");
+    stalled.stop().await;
+    assert_eq!(other.get(&format!("/runs/{id}")).await["state"], "running");
+    other.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_waits_for_a_time_is_set_aside_and_continues_then() {
     let setup = Setup::new();
@@ -161,9 +225,15 @@ async fn finished_runs_are_deleted_after_their_time() {
     let server = setup.serve_with(|service| service.keep_finished(Duration::from_secs(60 * 60))).await;
     let id = server.start("greet", json!({ "name": "Ann" })).await;
     server.reaches(&id, "succeeded").await;
+    let journaled = || {
+        let file = rusqlite::Connection::open(setup.folder.path().join("runs.db")).unwrap();
+        file.query_row("SELECT count(*) FROM journal_runs", [], |row| row.get::<_, u64>(0)).unwrap()
+    };
+    assert_eq!(journaled(), 1);
     setup.clock.advance(Duration::from_secs(2 * 60 * 60));
     while server.request(Method::GET, &format!("/runs/{id}")).send().await.unwrap().status() != StatusCode::NOT_FOUND {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+    assert_eq!(journaled(), 0, "its records are deleted with it");
     server.stop().await;
 }

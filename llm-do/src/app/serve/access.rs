@@ -61,6 +61,8 @@ pub(super) struct Quota {
     pub(super) runs: Option<u64>,
     /// The cost of the runs of a day, in UTC.
     pub(super) daily_cost: Option<Money>,
+    /// The cost of each run.
+    pub(super) run_cost: Option<Money>,
 }
 
 impl Client {
@@ -109,9 +111,17 @@ impl Client {
 
     /// Sets what the tenant's runs of one day, in UTC, may cost in total when this client starts one. Default: unlimited.
     ///
-    /// A run that is started gets what is left as the limit of its own cost.
+    /// A run that is started or resumed gets what is left as the limit of its own cost, at most
+    /// [`max_run_cost`](Self::max_run_cost). What unfinished runs may still cost is not left for others, so set that too if the
+    /// client has several runs at a time.
     pub fn max_daily_cost(mut self, cost: Money) -> Self {
         self.quota.daily_cost = Some(cost);
+        self
+    }
+
+    /// Sets what each run that this client starts or resumes may cost. Default: unlimited.
+    pub fn max_run_cost(mut self, cost: Money) -> Self {
+        self.quota.run_cost = Some(cost);
         self
     }
 

@@ -55,7 +55,16 @@ pub(super) struct Options {
     pub(super) is_open: bool,
 }
 
-/// How many runs are deleted in one transaction, so that other writes wait for a short time only.
+/// What is known of old runs and chats.
+#[derive(Debug, Default)]
+struct Expiry {
+    /// When all were deleted.
+    last: Option<Timestamp>,
+    /// Whether some were deleted since then.
+    has_deleted: bool,
+}
+
+/// How many runs or chats are deleted in one transaction, so that other writes wait for a short time only.
 const EXPIRED_TOGETHER: u32 = 50;
 /// How many runs are considered in one round.
 const CLAIMED_TOGETHER: usize = 64;
@@ -70,7 +79,8 @@ impl Shared {
         let (runs, mut version, mut changes) = (TaskTracker::new(), 0, self.store.changes(Topic::Queue));
         let mut tick = tokio::time::interval(self.options.tick);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let (mut last_expiry, mut last_renewal) = (None, Instant::now());
+        let (mut expiry, mut last_look) = (Expiry::default(), Instant::now());
+        let renewal = tokio::spawn(Arc::clone(&self).renew());
         while !self.shutdown.is_cancelled() {
             tokio::select! {
                 () = self.shutdown.cancelled() => break,
@@ -78,21 +88,34 @@ impl Shared {
                     // Ignored, here and below: the next tick tries again, and `ready` reports a file that fails.
                     let _ = self.store.notify_of_other_processes(&mut version).await;
                     let _ = self.start_scheduled().await;
-                    let _ = self.expire(&mut last_expiry).await;
+                    let _ = self.expire(&mut expiry).await;
                 }
                 _ = changes.changed() => {}
             }
             changes.mark_unchanged();
             let _ = self.cancel_requested().await;
             let _ = self.claim(&runs, self.store.runnable(self.now(), CLAIMED_TOGETHER).await).await;
-            if last_renewal.elapsed() >= self.options.lease / 3 {
-                last_renewal = Instant::now();
-                let _ = self.journal.renew(&self.owner, self.options.lease).await;
+            if last_look.elapsed() >= self.options.lease / 3 {
+                last_look = Instant::now();
                 let _ = self.claim(&runs, self.store.running().await).await;
             }
         }
         runs.close();
         runs.wait().await;
+        renewal.abort();
+    }
+
+    /// Renews the claims of this process, also while it does other things: another process would take its runs over.
+    async fn renew(self: Arc<Self>) {
+        let period = (self.options.lease / 3).max(Duration::from_millis(1));
+        let mut interval = tokio::time::interval(period);
+        interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            interval.tick().await;
+            let _ = self.journal.renew(&self.owner, self.options.lease).await;
+            // If this process dies, the limits of its runs know of the time up to here.
+            let _ = self.store.worked(&self.owner, self.active.take_times()).await;
+        }
     }
 
     /// Starts or resumes those of the runs that no process drives, up to the maximum.
@@ -139,26 +162,25 @@ impl Shared {
         Ok(())
     }
 
-    /// Deletes what finished long ago, once a minute.
-    async fn expire(&self, last: &mut Option<Timestamp>) -> Result<(), StoreError> {
+    /// Deletes some of what finished long ago: once a minute, and again until nothing is left.
+    async fn expire(&self, expiry: &mut Expiry) -> Result<(), StoreError> {
         let now = self.now();
-        if last.is_some_and(|last| now.duration_since(last) < jiff::SignedDuration::from_mins(1)) {
+        if expiry.last.is_some_and(|last| now.duration_since(last) < jiff::SignedDuration::from_mins(1)) {
             return Ok(());
         }
-        *last = Some(now);
         let Ok(before) = now.checked_sub(self.options.keep_finished) else { return Ok(()) };
-        let mut is_shrinking = false;
-        loop {
-            let expired = self.store.expire(before, EXPIRED_TOGETHER).await?;
-            if expired.is_empty() {
-                break;
-            }
-            is_shrinking = true;
-            for id in expired {
-                // Ignored: the records of a run without an entry are never read.
-                let _ = self.journal.delete(&id).await;
-            }
+        let chats = self.store.expire_chats(before, EXPIRED_TOGETHER).await?;
+        let runs = self.store.expire(before, EXPIRED_TOGETHER).await?;
+        if chats + runs > 0 {
+            expiry.has_deleted = true;
+            return Ok(());
         }
-        if is_shrinking { self.store.shrink().await } else { Ok(()) }
+        expiry.last = Some(now);
+        if std::mem::take(&mut expiry.has_deleted) {
+            // Not awaited: it may take long, and runs are started meanwhile.
+            let store = self.store.clone();
+            tokio::spawn(async move { store.shrink().await });
+        }
+        Ok(())
     }
 }

@@ -32,6 +32,7 @@ struct ClientEntry {
     tenant: Option<String>,
     max_runs: Option<u64>,
     max_daily_cost: Option<Money>,
+    max_run_cost: Option<Money>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -134,8 +135,11 @@ impl ClientEntry {
         if let Some(runs) = self.max_runs {
             client = client.max_runs(runs);
         }
-        Ok(match self.max_daily_cost {
-            Some(cost) => client.max_daily_cost(cost),
+        if let Some(cost) = self.max_daily_cost {
+            client = client.max_daily_cost(cost);
+        }
+        Ok(match self.max_run_cost {
+            Some(cost) => client.max_run_cost(cost),
             None => client,
         })
     }

@@ -36,6 +36,11 @@ enum Answer {
 const KEY: (&str, &str, &str) =
     ("header", "idempotency-key", "A request with a known key starts nothing, and returns the run of the first one.");
 
+const WAIT_LIST: &[(&str, &str, &str)] = &[
+    ("query", "after", "Only those after this one: `next` of the page before."),
+    ("query", "limit", "The maximum number: default and at most 500."),
+];
+
 const OPERATIONS: &[Operation] = &[
     Operation {
         parameters: &[
@@ -90,7 +95,10 @@ const OPERATIONS: &[Operation] = &[
             "",
         )
     },
-    get("/approvals", "list_approvals", "Lists the calls that wait for a decision.", Role::Watch, "WaitList"),
+    Operation {
+        parameters: WAIT_LIST,
+        ..get("/approvals", "list_approvals", "Lists the calls that wait for a decision.", Role::Watch, "WaitList")
+    },
     get("/approvals/{id}", "get_approval", "Returns an approval.", Role::Watch, "WaitView"),
     post(
         "/approvals/{id}",
@@ -101,7 +109,10 @@ const OPERATIONS: &[Operation] = &[
         "200",
         "Answered",
     ),
-    get("/questions", "list_questions", "Lists the questions that wait for an answer.", Role::Watch, "WaitList"),
+    Operation {
+        parameters: WAIT_LIST,
+        ..get("/questions", "list_questions", "Lists the questions that wait for an answer.", Role::Watch, "WaitList")
+    },
     get("/questions/{id}", "get_question", "Returns a question.", Role::Watch, "WaitView"),
     post(
         "/questions/{id}",

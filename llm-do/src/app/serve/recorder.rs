@@ -12,6 +12,7 @@ use self::earlier::EarlierAttempts;
 use super::store::Store;
 use crate::base::usage::RunUsage;
 use crate::observe::event::{Delivery, Event, EventKind, EventSink};
+use crate::observe::journal::Fence;
 
 /// How many events are written together at most.
 const BATCH: usize = 256;
@@ -32,9 +33,9 @@ enum Entry {
 
 impl Recorder {
     /// Returns a sink, and starts the task that writes; it ends once the sink is dropped.
-    pub(super) fn start(store: Store, run: String, is_resumed: bool) -> Arc<Self> {
+    pub(super) fn start(store: Store, run: String, fence: Fence, is_resumed: bool) -> Arc<Self> {
         let (sender, receiver) = mpsc::unbounded_channel();
-        tokio::spawn(write(store, run, is_resumed, receiver));
+        tokio::spawn(write(store, (run, fence), is_resumed, receiver));
         Arc::new(Self { entries: sender, is_closed: AtomicBool::new(false) })
     }
 
@@ -44,7 +45,12 @@ impl Recorder {
     }
 }
 
-async fn write(store: Store, run: String, is_resumed: bool, mut receiver: mpsc::UnboundedReceiver<Entry>) {
+async fn write(
+    store: Store,
+    (run, fence): (String, Fence),
+    is_resumed: bool,
+    mut receiver: mpsc::UnboundedReceiver<Entry>,
+) {
     // Ignored, here and below: the events are for people who watch. The journal, which the run depends on, reports a file that
     // cannot be read or written.
     let mut earlier = if is_resumed { EarlierAttempts::load(&store, &run).await.ok() } else { None };
@@ -64,7 +70,7 @@ async fn write(store: Store, run: String, is_resumed: bool, mut receiver: mpsc::
             }
         }
         if !events.is_empty() {
-            let _ = store.add_events(&run, events, usage).await;
+            let _ = store.add_events(&run, fence, events, usage).await;
         }
         for written in flushed {
             let _ = written.send(());

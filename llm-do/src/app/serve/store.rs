@@ -18,11 +18,11 @@ use tokio::sync::watch;
 
 pub(super) use self::chats::ChatRow;
 pub(super) use self::events::StoredEvent;
-pub(super) use self::new_run::{Inserted, NewRun};
-pub(super) use self::queue::Cancelling;
+pub(super) use self::new_run::{Inserted, NewRun, QuotaReached};
+pub(super) use self::queue::{Cancelling, Resuming};
 pub(super) use self::run_state::{Outcome, RunState, Source};
 pub(super) use self::runs::{Filter, RunRow};
-pub(super) use self::waits::{Asked, Decided, Wait, WaitKind};
+pub(super) use self::waits::{Decided, Wait, WaitFilter, WaitKind};
 use crate::observe::database::{Component, Database, DatabaseError};
 
 /// Why the file of a service could not be read or written.
@@ -51,6 +51,8 @@ CREATE TABLE runs (
     finished INTEGER,
     wake INTEGER,
     attempts INTEGER NOT NULL DEFAULT 0,
+    -- How long processes worked on it, in milliseconds.
+    worked INTEGER NOT NULL DEFAULT 0,
     is_cancelled INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX runs_by_idempotency_key ON runs (tenant, idempotency_key) WHERE idempotency_key IS NOT NULL;
@@ -60,22 +62,12 @@ CREATE INDEX runs_by_creation ON runs (tenant, created);
 CREATE INDEX runs_by_chat ON runs (chat) WHERE chat IS NOT NULL;
 CREATE INDEX runs_by_end ON runs (finished) WHERE finished IS NOT NULL;
 CREATE INDEX unfinished_runs ON runs (tenant) WHERE finished IS NULL;
-CREATE TABLE waits (
-    id TEXT PRIMARY KEY,
-    run TEXT NOT NULL,
-    key TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    request TEXT NOT NULL,
-    digest TEXT NOT NULL,
-    created INTEGER NOT NULL,
-    answer TEXT,
-    answered_by TEXT,
-    answered INTEGER,
-    attempt INTEGER NOT NULL,
-    is_withdrawn INTEGER NOT NULL DEFAULT 0,
-    UNIQUE (run, key)
-) WITHOUT ROWID;
-CREATE INDEX open_waits ON waits (created) WHERE answer IS NULL AND is_withdrawn = 0;
+-- What the journal stores of approvals and questions; is_current: the present attempt of the run asks it.
+CREATE VIEW waits AS SELECT
+    promise.id, journal_run.id AS run, promise.run AS number, promise.key, promise.kind, promise.request, promise.digest,
+    promise.created, promise.answer, promise.answered_by, promise.answered, promise.is_withdrawn,
+    promise.fence = journal_run.fence AS is_current
+FROM journal_promises AS promise JOIN journal_runs AS journal_run ON journal_run.run = promise.run;
 CREATE TABLE events (
     run TEXT NOT NULL,
     number INTEGER NOT NULL,
@@ -102,8 +94,6 @@ CREATE TABLE schedules (
 pub(super) enum Topic {
     /// Runs may be started, resumed or cancelled.
     Queue,
-    /// A person has answered.
-    Answers,
     /// A run has new events or another state.
     Progress,
 }
@@ -113,7 +103,7 @@ pub(super) enum Topic {
 pub(super) struct Store {
     database: Database,
     /// Counts the writes of each topic.
-    changes: Arc<[watch::Sender<u64>; 3]>,
+    changes: Arc<[watch::Sender<u64>; 2]>,
 }
 
 impl Store {
@@ -144,13 +134,12 @@ impl Store {
         self.database.read(|connection| connection.query_row("SELECT count(*) FROM schedules", [], |_| Ok(()))).await
     }
 
-    /// Notifies those who wait for a change if another process has written since the last look; `seen` is the version then.
+    /// Notifies those who wait for a change if any process has written since the last look; `seen` is the version then.
     pub(super) async fn notify_of_other_processes(&self, seen: &mut i64) -> Result<(), StoreError> {
-        // Of the one connection that writes: it counts the commits of other connections.
-        let read = |tx: &rusqlite::Transaction<'_>| tx.query_row("PRAGMA data_version", [], |row| row.get(0));
-        let version: i64 = self.database.write(read).await?;
+        let version = self.database.version().await?;
+        // Writes of this process have notified already; a second time does no harm.
         if std::mem::replace(seen, version) != version {
-            self.notify(&[Topic::Queue, Topic::Answers, Topic::Progress]);
+            self.notify(&[Topic::Queue, Topic::Progress]);
         }
         Ok(())
     }

@@ -13,9 +13,13 @@ use super::DatabaseError;
 /// Marks the file as one of this crate: "llmd" in ASCII.
 const APPLICATION: i32 = 0x6c6c_6d64;
 /// How long a commit waits for those of other processes.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How many statements a connection keeps prepared.
 const STATEMENTS: usize = 64;
+/// The memory for pages of the connection that writes, in KiB: each run writes to a page of an index.
+const CACHE: i32 = 8 * 1024;
+/// How many pages of 4 KiB are written to the log before it is copied to the file: a page that changes often is copied once.
+const LOG_PAGES: u32 = 4_000;
 /// Beyond this size in bytes, the log of writes is cut once it is copied to the file.
 const LOG_LIMIT: u32 = 16 * 1024 * 1024;
 
@@ -193,6 +197,8 @@ fn log_writes(connection: &Connection) -> rusqlite::Result<()> {
         }
     }
     connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "cache_size", -CACHE)?;
+    connection.pragma_update_and_check(None, "wal_autocheckpoint", LOG_PAGES, |_| Ok(()))?;
     // On macOS, a sync reaches the disk only with these; other systems ignore them.
     connection.pragma_update(None, "fullfsync", true)?;
     connection.pragma_update(None, "checkpoint_fullfsync", true)?;

@@ -70,6 +70,18 @@ async fn changes_that_wait_are_committed_together_in_their_order() {
 }
 
 #[tokio::test]
+async fn whether_another_process_has_written_is_seen_while_a_write_is_made() {
+    let (_folder, path) = folder();
+    let (database, other) = (database(&path), database(&path));
+    let before = database.version().await.unwrap();
+    let release = blocked(&database);
+    assert_eq!(database.version().await.unwrap(), before, "nothing was committed");
+    release.send(()).unwrap();
+    other.write(|transaction| add(transaction, "second")).await.unwrap();
+    assert_ne!(database.version().await.unwrap(), before);
+}
+
+#[tokio::test]
 async fn a_change_that_fails_or_panics_is_undone_and_its_neighbours_are_kept() {
     let (_folder, path) = folder();
     let database = database(&path);
@@ -234,6 +246,30 @@ fn a_new_file_and_those_beside_it_are_readable_by_their_owner_only() {
     for file in files {
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600, "{}", file.display());
     }
+}
+
+#[tokio::test]
+async fn a_write_does_not_wait_until_all_space_is_given_back() {
+    let (_folder, path) = folder();
+    let database = database(&path);
+    // About three portions.
+    for _ in 0..100 {
+        database.write(|transaction| add(transaction, &"x".repeat(100_000))).await.unwrap();
+    }
+    database.write(|transaction| transaction.execute("DELETE FROM lines", [])).await.unwrap();
+    let release = blocked(&database);
+    let (ended, order) = channel();
+    let shrunk = ended.clone();
+    database.0.writer.shrink(move |result| shrunk.send(("shrunk", result.is_ok())).unwrap());
+    // Made together with the first portion; what it queues comes after that.
+    let later = database.clone();
+    let queue = move |_: &Transaction<'_>| {
+        later.write_then(|transaction| add(transaction, "later"), move |_| ended.send(("written", true)).unwrap());
+        Ok(())
+    };
+    database.write_then(queue, drop);
+    release.send(()).unwrap();
+    assert_eq!(order.iter().collect::<Vec<_>>(), [("written", true), ("shrunk", true)]);
 }
 
 #[tokio::test]

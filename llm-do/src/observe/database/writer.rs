@@ -1,20 +1,24 @@
-//! The thread that writes: all changes that wait are made in one transaction, each in a savepoint of its own.
+//! The thread that writes: all changes that wait are made in one transaction, most of them in savepoints.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::DatabaseError;
+use super::open::BUSY_TIMEOUT;
 
 /// The maximum number of changes in a transaction, so that the first is committed soon.
 const MAX_TOGETHER: usize = 1_000;
 /// How many pages are given back at a time, so that writes wait for a short time only.
 const PAGES_AT_ONCE: u32 = 1_000;
+/// How long copying the log waits for those who read it.
+const COPY_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// A handle of the writer's thread. Dropping it waits until all queued changes are committed.
 pub(super) struct Writer {
@@ -33,6 +37,9 @@ trait QueuedChange: Send {
     /// Makes the change, and keeps its result.
     fn make(&mut self, transaction: &Transaction<'_>) -> Result<(), DatabaseError>;
 
+    /// Whether what the change made before it failed is undone.
+    fn has_savepoint(&self) -> bool;
+
     /// Passes the result on, or the error of the commit.
     fn finish(self: Box<Self>, committed: Result<(), DatabaseError>);
 }
@@ -41,6 +48,7 @@ struct Change<F, T, D> {
     path: Arc<Path>,
     make: Option<F>,
     outcome: Option<Result<T, DatabaseError>>,
+    has_savepoint: bool,
     then: D,
 }
 
@@ -59,6 +67,10 @@ where
         let result = outcome.as_ref().map(drop).map_err(Clone::clone);
         self.outcome = Some(outcome);
         result
+    }
+
+    fn has_savepoint(&self) -> bool {
+        self.has_savepoint
     }
 
     fn finish(self: Box<Self>, committed: Result<(), DatabaseError>) {
@@ -83,13 +95,13 @@ impl Writer {
     }
 
     /// Queues a change; `then` gets its result once it is committed.
-    pub(super) fn write<T, F, D>(&self, change: F, then: D)
+    pub(super) fn write<T, F, D>(&self, has_savepoint: bool, change: F, then: D)
     where
         T: Send + 'static,
         F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
         D: FnOnce(Result<T, DatabaseError>) + Send + 'static,
     {
-        let change = Change { path: Arc::clone(&self.path), make: Some(change), outcome: None, then };
+        let change = Change { path: Arc::clone(&self.path), make: Some(change), outcome: None, has_savepoint, then };
         self.send(Job::Change(Box::new(change)));
     }
 
@@ -119,9 +131,10 @@ impl Drop for Writer {
 }
 
 fn run(path: &Arc<Path>, mut connection: Connection, jobs: &Receiver<Job>) {
-    while let Ok(first) = jobs.recv() {
-        let (mut changes, mut shrinks) = (Vec::new(), Vec::new());
-        for job in std::iter::once(first).chain(jobs.try_iter()).take(MAX_TOGETHER) {
+    let mut shrinks = Vec::new();
+    while let Some(waiting) = next(jobs, shrinks.is_empty()) {
+        let mut changes = Vec::new();
+        for job in waiting {
             match job {
                 Job::Change(change) => changes.push(change),
                 Job::Shrink(then) => shrinks.push(then),
@@ -136,12 +149,28 @@ fn run(path: &Arc<Path>, mut connection: Connection, jobs: &Receiver<Job>) {
             }
         }
         if !shrinks.is_empty() {
-            let result = shrink(&connection).map_err(|source| DatabaseError::sqlite(path, source));
-            for then in shrinks {
+            let result = match shrink(&connection) {
+                // The next portion is given back after what waits by then.
+                Ok(false) => continue,
+                Ok(true) => Ok(()),
+                Err(source) => Err(DatabaseError::sqlite(path, source)),
+            };
+            for then in shrinks.drain(..) {
                 then(result.clone());
             }
         }
     }
+}
+
+/// Returns what waits, and waits for something if the thread is idle; returns `None` once the handle is dropped.
+fn next(jobs: &Receiver<Job>, is_idle: bool) -> Option<Vec<Job>> {
+    let first = match jobs.try_recv() {
+        Ok(job) => job,
+        Err(TryRecvError::Disconnected) => return None,
+        Err(TryRecvError::Empty) if is_idle => jobs.recv().ok()?,
+        Err(TryRecvError::Empty) => return Some(Vec::new()),
+    };
+    Some(std::iter::once(first).chain(jobs.try_iter()).take(MAX_TOGETHER).collect())
 }
 
 /// Makes all changes in one transaction. A failed change is undone alone; if SQLite itself ends the
@@ -154,14 +183,22 @@ fn commit(
     let failed = |source| DatabaseError::sqlite(path, source);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     for change in changes {
-        execute(&transaction, "SAVEPOINT change").map_err(failed)?;
+        // A savepoint costs several times as much as a small statement: SQLite allocates 64 KiB for it.
+        let has_savepoint = change.has_savepoint();
+        if has_savepoint {
+            execute(&transaction, "SAVEPOINT change").map_err(failed)?;
+        }
         if let Err(error) = change.make(&transaction) {
             if transaction.is_autocommit() {
                 return Err(error);
             }
-            execute(&transaction, "ROLLBACK TO change").map_err(failed)?;
+            if has_savepoint {
+                execute(&transaction, "ROLLBACK TO change").map_err(failed)?;
+            }
         }
-        execute(&transaction, "RELEASE change").map_err(failed)?;
+        if has_savepoint {
+            execute(&transaction, "RELEASE change").map_err(failed)?;
+        }
     }
     // If it fails, the transaction is rolled back when it is dropped.
     transaction.commit().map_err(failed)
@@ -171,15 +208,18 @@ fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(sql)?.execute([]).map(drop)
 }
 
-/// Gives back the pages without rows, and copies the log to the file, which then has its final size.
-fn shrink(connection: &Connection) -> rusqlite::Result<()> {
-    loop {
-        let before: u32 = connection.pragma_query_value(None, "freelist_count", |row| row.get(0))?;
-        connection.execute_batch(&format!("PRAGMA incremental_vacuum({PAGES_AT_ONCE})"))?;
-        let after: u32 = connection.pragma_query_value(None, "freelist_count", |row| row.get(0))?;
-        if after == 0 || after >= before {
-            break;
-        }
+/// Gives back some pages without rows; returns whether none is left. Then the log is copied to the file, which gets its final
+/// size.
+fn shrink(connection: &Connection) -> rusqlite::Result<bool> {
+    let before: u32 = connection.pragma_query_value(None, "freelist_count", |row| row.get(0))?;
+    connection.execute_batch(&format!("PRAGMA incremental_vacuum({PAGES_AT_ONCE})"))?;
+    let after: u32 = connection.pragma_query_value(None, "freelist_count", |row| row.get(0))?;
+    if after > 0 && after < before {
+        return Ok(false);
     }
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    // A reader may need the log for long: then a later commit copies it.
+    connection.busy_timeout(COPY_TIMEOUT)?;
+    let copied = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    copied.map(|()| true)
 }

@@ -311,14 +311,6 @@ pub(super) fn hash(value: &Value) -> u64 {
     hasher.finish()
 }
 
-/// Returns the hash of a text, the same in each version and on each machine.
-#[cfg(feature = "serve")]
-pub(super) fn hash_text(text: &str) -> u64 {
-    let mut hasher = SipHasher24::new();
-    feed_text(&mut hasher, text);
-    hasher.finish()
-}
-
 fn hex(hash: u64) -> String {
     format!("{hash:016x}")
 }

@@ -19,9 +19,9 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// Starts the timeout of `call`; returns `None` if the deadline is beyond the range of clocks.
-    pub(crate) fn after(timeout: Duration, call: Arc<str>) -> Option<Self> {
-        Some(Self { at: Instant::now().checked_add(timeout)?, call, timeout })
+    /// Starts the timeout of `call`, less what is spent of it; returns `None` if the deadline is beyond the range of clocks.
+    pub(crate) fn after(timeout: Duration, spent: Duration, call: Arc<str>) -> Option<Self> {
+        Some(Self { at: Instant::now().checked_add(timeout.saturating_sub(spent))?, call, timeout })
     }
 
     /// Returns whether the deadline has passed.

@@ -182,7 +182,8 @@ impl Run {
     /// Sets the deadline of a call that starts, unless its caller's deadline is earlier.
     pub(super) fn set_deadline(&self, ctx: &CallContext, tool: &Registered) {
         let callers = ctx.caller().and_then(CallContext::deadline);
-        let own = self.timeout(ctx, tool).and_then(|after| Deadline::after(after, Arc::clone(&tool.spec.name)));
+        let spent = if ctx.frame().by == Caller::User { self.settings.time_spent } else { Duration::ZERO };
+        let own = self.timeout(ctx, tool).and_then(|after| Deadline::after(after, spent, Arc::clone(&tool.spec.name)));
         // Without one, lookups find the deadline of the caller.
         if let Some(own) = own.filter(|own| callers.is_none_or(|callers| own.at < callers.at)) {
             drop(ctx.frame().deadline.set(Box::new(own)));

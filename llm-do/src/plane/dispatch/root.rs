@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -58,14 +59,14 @@ impl Root {
             _ => (fresh, false),
         };
         drop(self.id.set(Arc::clone(&id)));
-        let limits = self.settings.limits(&self.plane);
+        let (limits, spent) = (self.settings.limits(&self.plane), self.settings.time_spent);
         // Dropped when the run ends, even if a handle keeps the run's context alive.
         let approved = RunMemory::new();
         let (plane, scope) = (Arc::clone(&self.plane), approved.scope());
         let run = Arc::new(Run::new(plane, id, (self.conversation, self.threads), is_resumed, scope, self.settings));
         let _open_sinks = run.open_sinks();
         let host: Arc<dyn Host> = Arc::clone(&run) as _;
-        let user = CallContext::root(host, frame(limits, &self.name, self.cancellation, step));
+        let user = CallContext::root(host, frame((limits, spent), &self.name, self.cancellation, step));
         drop(self.user.set(user.clone()));
         let result =
             run.call(user.clone(), Callee::Shown(&self.name), GivenArguments::Value(arguments), Caller::User).await;
@@ -99,15 +100,15 @@ async fn start(
     Ok((recorded.as_str().map_or(fresh, Into::into), !is_new.load(Ordering::Relaxed)))
 }
 
-/// Creates the frame of the user, with the limits of the run.
+/// Creates the frame of the user, with the limits of the run, and the time that is spent of it.
 fn frame(
-    limits: Option<Arc<Limits>>,
+    (limits, spent): (Option<Arc<Limits>>, Duration),
     name: &str,
     cancellation: CancellationToken,
     step: Option<StepSpec>,
 ) -> CallFrame {
     let after = limits.as_ref().and_then(|limits| limits.wall_time);
-    let deadline = after.and_then(|after| Deadline::after(after, name.into()));
+    let deadline = after.and_then(|after| Deadline::after(after, spent, name.into()));
     CallFrame {
         cancellation: Cancellation::from_token(cancellation),
         deadline: deadline.map(|deadline| OnceLock::from(Box::new(deadline))).unwrap_or_default(),

@@ -4,6 +4,7 @@ use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -32,6 +33,8 @@ pub(crate) struct RunSettings {
     pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     /// In addition to that of the runtime.
     pub(crate) cancellation: Option<CancellationToken>,
+    /// How long earlier processes worked on the run.
+    pub(crate) time_spent: Duration,
     /// Whether the root call needs approval like any other.
     pub(crate) gates_root: bool,
     /// Whether the root call, of a worker, returns its prompt instead of asking its model.

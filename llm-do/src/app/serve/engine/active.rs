@@ -2,14 +2,23 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
 use crate::base::mutex::IgnorePoison;
 
-/// The runs that this process drives, each with the token that cancels it.
+/// The runs that this process drives.
 #[derive(Clone, Debug, Default)]
-pub(in crate::app::serve) struct ActiveRuns(Arc<Mutex<HashMap<String, CancellationToken>>>);
+pub(in crate::app::serve) struct ActiveRuns(Arc<Mutex<HashMap<String, ActiveRun>>>);
+
+#[derive(Debug)]
+struct ActiveRun {
+    /// Cancels the run.
+    cancellation: CancellationToken,
+    /// Since when its time is not stored.
+    since: Instant,
+}
 
 /// An entry in the list, removed when it is dropped.
 #[derive(Debug)]
@@ -20,7 +29,7 @@ pub(in crate::app::serve) struct Entered {
 }
 
 impl ActiveRuns {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, ActiveRun>> {
         self.0.lock().ignore_poison()
     }
 
@@ -35,15 +44,33 @@ impl ActiveRuns {
             return None;
         }
         let cancellation = CancellationToken::new();
-        runs.insert(id.to_owned(), cancellation.clone());
+        runs.insert(id.to_owned(), ActiveRun { cancellation: cancellation.clone(), since: Instant::now() });
         Some(Entered { runs: self.clone(), id: id.to_owned(), cancellation })
     }
 
     /// Cancels a run, if this process drives it.
     pub(in crate::app::serve) fn cancel(&self, id: &str) {
-        if let Some(token) = self.lock().get(id) {
-            token.cancel();
+        if let Some(run) = self.lock().get(id) {
+            run.cancellation.cancel();
         }
+    }
+
+    /// Returns how long each run was driven since the last time, or since it was entered.
+    pub(super) fn take_times(&self) -> Vec<(String, Duration)> {
+        self.lock().iter_mut().map(|(id, run)| (id.clone(), run.take_time())).collect()
+    }
+}
+
+impl ActiveRun {
+    fn take_time(&mut self) -> Duration {
+        std::mem::replace(&mut self.since, Instant::now()).elapsed()
+    }
+}
+
+impl Entered {
+    /// Returns how long the run was driven since the last time, or since it was entered.
+    pub(super) fn take_time(&self) -> Duration {
+        self.runs.lock().get_mut(&self.id).map(ActiveRun::take_time).unwrap_or_default()
     }
 }
 

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use super::Shared;
 use super::active::Entered;
-use crate::app::serve::ask::Asker;
+use crate::app::serve::ask::Absent;
 use crate::app::serve::recorder::Recorder;
 use crate::app::serve::store::{Outcome, RunRow, StoreError, Topic};
 use crate::base::error::{CallError, chain};
 use crate::base::usage::{Limits, RunUsage};
 use crate::observe::event::EventSink;
-use crate::observe::journal::{Journal, SqliteRun};
+use crate::observe::journal::{Fence, Journal, SqliteRun};
 use crate::session::runtime::{Chat, Start};
 
 /// Why a run is no longer driven by this process.
@@ -23,8 +23,8 @@ enum Ended {
     /// It waits for people, or for a time.
     Waits {
         until: Option<Timestamp>,
-        /// How many effects were recorded.
-        recorded: usize,
+        /// The number of the last record.
+        recorded: i64,
     },
     /// The process is about to end.
     Shutdown,
@@ -42,12 +42,12 @@ impl Shared {
     }
 
     async fn try_drive(&self, id: &str, journal: &SqliteRun, entered: &Entered) -> Result<(), StoreError> {
-        let Some(run) = self.store.begin(id, self.now()).await? else { return Ok(()) };
+        let fence = journal.fence();
+        let Some(run) = self.store.begin(id, fence, self.now()).await? else { return Ok(()) };
         if run.is_cancelled {
-            return self.store.finish(id, Outcome::Cancelled, run.usage, None, self.now()).await;
+            return self.store.finish(id, fence, Outcome::Cancelled, run.usage, None, self.now()).await.map(drop);
         }
-        let asker = Asker::new((run.id.clone(), run.attempts), self.store.clone(), Arc::clone(&self.options.clock));
-        let recorder = Recorder::start(self.store.clone(), run.id.clone(), run.attempts > 1);
+        let recorder = Recorder::start(self.store.clone(), run.id.clone(), fence, run.attempts > 1);
         let mut chat = match &run.chat {
             Some(chat) => self.store.chat(chat).await?.map(|chat| self.runtime.chat().with_state(chat.state)),
             None => None,
@@ -55,8 +55,8 @@ impl Shared {
         let start = self.start(&run, chat.as_mut());
         let start = start
             .journal(journal.clone())
-            .approver(asker.clone())
-            .input_handler(asker.clone())
+            .approver(Absent)
+            .input_handler(Absent)
             .shared_sink(Arc::clone(&recorder) as _)
             .cancellation(entered.cancellation.clone());
         let handle = start.handle();
@@ -69,7 +69,6 @@ impl Shared {
             };
             // Before the run is dropped.
             if !matches!(ended, Ended::Finished(_)) {
-                asker.set_aside();
                 recorder.close();
             }
             ended
@@ -85,13 +84,14 @@ impl Shared {
             // Another process has taken the run over, since this one was silent for too long.
             return Ok(());
         }
+        self.store.worked(&self.owner, vec![(id.to_owned(), entered.take_time())]).await?;
         match ended {
             Ended::Finished(result) => {
                 let is_cancelled = entered.cancellation.is_cancelled();
-                self.finish(&run, result, usage, chat, is_cancelled).await
+                self.finish(&run, fence, result, usage, chat, is_cancelled).await
             }
             Ended::Waits { until, recorded } => self.park(id, journal, until, recorded).await,
-            Ended::Shutdown => self.store.requeue(id).await,
+            Ended::Shutdown => self.store.requeue(id, fence).await,
         }
     }
 
@@ -99,6 +99,7 @@ impl Shared {
     async fn finish(
         &self,
         run: &RunRow,
+        fence: Fence,
         result: Result<Value, CallError>,
         usage: RunUsage,
         chat: Option<Chat>,
@@ -111,24 +112,24 @@ impl Shared {
             Err(error) => Outcome::Error(chain(&error)),
         };
         self.count(run, &outcome, &usage);
-        let chat = run.chat.clone().zip(chat).map(|(id, chat)| (id, json!(chat.state())));
-        self.store.finish(&run.id, outcome, usage, chat, self.now()).await
+        // A message that failed may be resumed: it then continues from where it began, and is added once.
+        let is_remembered = matches!(outcome, Outcome::Result(_));
+        let chat = run.chat.clone().zip(chat).map(|(id, chat)| (id, is_remembered.then(|| json!(chat.state()))));
+        self.store.finish(&run.id, fence, outcome, usage, chat, self.now()).await.map(drop)
     }
 
-    /// Sets a run aside that had `recorded` effects when it was found to wait.
+    /// Sets a run aside whose last record had this number when it was found to wait.
     async fn park(
         &self,
         id: &str,
         journal: &SqliteRun,
         until: Option<Timestamp>,
-        recorded: usize,
+        recorded: i64,
     ) -> Result<(), StoreError> {
         self.metrics.parked.inc();
-        // An answer may have come in the moment in which the run was set aside: recorded, or not.
-        let has_progressed = journal.recorded() != recorded;
         let mut known = self.store.asked_keys(id).await?;
         known.retain(|key| journal.is_recorded(key));
-        self.store.park(id, until, has_progressed, known).await
+        self.store.park(id, journal.fence(), until, recorded, known).await
     }
 
     fn start(&self, run: &RunRow, chat: Option<&mut Chat>) -> Start<Value> {
@@ -137,7 +138,7 @@ impl Shared {
             Some(chat) => chat.begin(&run.entry, arguments),
             None => self.runtime.start_named(&run.entry, arguments),
         };
-        let start = start.with_id(run.id.as_str());
+        let start = start.with_id(run.id.as_str()).time_spent(run.worked);
         // What was left of the day's money when the run was created.
         match run.cost_limit {
             Some(limit) => start.limits(Limits::new().cost(limit)),
@@ -148,10 +149,10 @@ impl Shared {
     /// Returns once the run has only waited for a while.
     async fn only_waits(&self, journal: &SqliteRun) -> Ended {
         loop {
-            let recorded = journal.recorded();
+            let recorded = journal.last_record();
             let until = journal.only_waits(self.options.park_after).await;
             // What is recorded later is found once the run is set aside.
-            if journal.recorded() == recorded {
+            if journal.last_record() == recorded {
                 return Ended::Waits { until, recorded };
             }
         }

@@ -3,32 +3,47 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Path, Query, State};
 use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::body::Json as Body;
 use super::problem::Problem;
-use super::view::{Answer, Answered, Decision, WaitList, WaitView};
+use super::view::{Answer, Answered, Decision, WaitList, WaitListQuery, WaitView};
 use super::{App, Identity, Role};
 use crate::app::serve::engine::Shared;
-use crate::app::serve::store::{Decided, Wait, WaitKind};
+use crate::app::serve::store::{Decided, Wait, WaitFilter, WaitKind};
 
 /// The maximum number of approvals or questions in a list.
 const MAX_LIST: u32 = 500;
 
-pub(super) async fn approvals(State(shared): App, client: Identity) -> Result<Json<WaitList>, Problem> {
-    list(&shared, &client, WaitKind::Approval).await
+type WaitQuery = Result<Query<WaitListQuery>, QueryRejection>;
+
+pub(super) async fn approvals(
+    State(shared): App,
+    client: Identity,
+    query: WaitQuery,
+) -> Result<Json<WaitList>, Problem> {
+    list(&shared, &client, WaitKind::Approval, query).await
 }
 
-pub(super) async fn questions(State(shared): App, client: Identity) -> Result<Json<WaitList>, Problem> {
-    list(&shared, &client, WaitKind::Question).await
+pub(super) async fn questions(
+    State(shared): App,
+    client: Identity,
+    query: WaitQuery,
+) -> Result<Json<WaitList>, Problem> {
+    list(&shared, &client, WaitKind::Question, query).await
 }
 
-async fn list(shared: &Shared, client: &Identity, kind: WaitKind) -> Result<Json<WaitList>, Problem> {
+async fn list(shared: &Shared, client: &Identity, kind: WaitKind, query: WaitQuery) -> Result<Json<WaitList>, Problem> {
     client.require(Role::Watch)?;
-    let waits = shared.store.waits(client.scope(), Some(kind), None, MAX_LIST).await?;
-    Ok(Json(WaitList { waiting: waits.into_iter().map(WaitView::from).collect() }))
+    let Query(WaitListQuery { after, limit }) = query.map_err(|rejection| Problem::invalid(rejection.body_text()))?;
+    let limit = limit.unwrap_or(MAX_LIST).clamp(1, MAX_LIST);
+    let waits = shared.store.waits(WaitFilter { kind, tenant: client.scope(), after, limit }).await?;
+    let is_full = waits.len() == usize::try_from(limit).unwrap_or(usize::MAX);
+    let next = waits.last().filter(|_| is_full).map(|wait| wait.id.clone());
+    Ok(Json(WaitList { waiting: waits.into_iter().map(WaitView::from).collect(), next }))
 }
 
 pub(super) async fn approval(app: App, client: Identity, path: Path<String>) -> Result<Json<WaitView>, Problem> {
@@ -63,8 +78,8 @@ pub(super) async fn decide(
     Path(id): Path<String>,
     Body(decision): Body<Decision>,
 ) -> Result<Json<Answered>, Problem> {
-    let Decision { digest, verdict } = decision;
-    respond(&shared, &client, &id, WaitKind::Approval, digest, json!(verdict)).await
+    let Decision { digest, decision } = decision;
+    respond(&shared, &client, &id, WaitKind::Approval, digest, json!(decision)).await
 }
 
 pub(super) async fn answer(
@@ -95,7 +110,9 @@ async fn respond(
     client.require(Role::Decide)?;
     let by = (Arc::clone(&client.name), shared.now());
     let conflict = |code, detail: &str| Problem::new(StatusCode::CONFLICT, code, detail);
-    match shared.store.answer(id, client.scope(), (kind, digest), answer, by).await? {
+    let decided = shared.store.answer(id, client.scope(), (kind, digest), answer, by).await?;
+    shared.journal.notify_answers();
+    match decided {
         Decided::Done => Ok(Json(Answered { id: id.to_owned(), answered_by: client.name.to_string() })),
         Decided::AlreadyAnswered(wait) => Err(already_answered(wait)),
         Decided::Stale(wait) => {

@@ -14,7 +14,7 @@ use super::problem::Problem;
 use super::view::{RunList, RunListQuery, RunView, StartRun, WaitView};
 use super::{App, Identity, Role};
 use crate::app::serve::engine::Shared;
-use crate::app::serve::store::{Cancelling, Filter, Inserted, NewRun, RunRow, Source};
+use crate::app::serve::store::{Cancelling, Filter, Inserted, NewRun, QuotaReached, Resuming, RunRow, Source};
 use crate::plane::dispatch::fresh_id;
 use crate::plane::registry::Registered;
 
@@ -98,20 +98,27 @@ pub(super) fn started(inserted: Inserted) -> Result<Response, Problem> {
             refused(StatusCode::CONFLICT, "other_request", text.to_owned())
                 .map_err(|problem| problem.with("run", json!(run.id)))
         }
-        Inserted::ChatBusy(run) => {
-            let text = "the chat has an unfinished run; send the next message once it has finished";
-            refused(StatusCode::CONFLICT, "chat_busy", text.to_owned())
-                .map_err(|problem| problem.with("run", json!(run)))
-        }
-        Inserted::TooManyRuns(limit) => {
-            let text = format!("{limit} runs have not finished, the maximum of this client");
-            refused(StatusCode::TOO_MANY_REQUESTS, "too_many_runs", text)
-        }
-        Inserted::TooExpensive(limit) => {
-            let text = format!("today's runs have cost {limit}, the maximum of this client");
-            refused(StatusCode::TOO_MANY_REQUESTS, "cost_limit_reached", text)
-        }
+        Inserted::ChatBusy(run) => Err(chat_busy(run)),
+        Inserted::OverQuota(reached) => Err(over_quota(reached)),
     }
+}
+
+fn over_quota(reached: QuotaReached) -> Problem {
+    let (code, text) = match reached {
+        QuotaReached::Runs(limit) => {
+            ("too_many_runs", format!("{limit} runs have not finished, the maximum of this client"))
+        }
+        QuotaReached::DailyCost(limit) => (
+            "cost_limit_reached",
+            format!("today's runs have cost {limit} or may still cost it, the maximum of this client"),
+        ),
+    };
+    Problem::new(StatusCode::TOO_MANY_REQUESTS, code, text)
+}
+
+fn chat_busy(run: String) -> Problem {
+    let text = "the chat has an unfinished run; send the next message once it has finished";
+    Problem::new(StatusCode::CONFLICT, "chat_busy", text).with("run", json!(run))
 }
 
 fn located(status: StatusCode, run: RunRow) -> Response {
@@ -153,7 +160,7 @@ pub(super) async fn one(
 
 async fn view(shared: &Shared, client: &Identity, id: &str) -> Result<RunView, Problem> {
     let run = visible(shared, client, id).await?;
-    let waits = shared.store.waits(None, None, Some(run.id.clone()), MAX_LIST).await?;
+    let waits = shared.store.waits_of(&run.id, MAX_LIST).await?;
     Ok(RunView::new(run, waits.into_iter().map(WaitView::from).collect()))
 }
 
@@ -189,9 +196,12 @@ pub(super) async fn resume(
 ) -> Result<(StatusCode, Json<RunView>), Problem> {
     client.require(Role::Start)?;
     visible(&shared, &client, &id).await?;
-    if !shared.store.resume(&id).await? {
-        let text = "only failed and cancelled runs can be resumed";
-        return Err(Problem::new(StatusCode::CONFLICT, "not_resumable", text));
+    let refused = |text| Err(Problem::new(StatusCode::CONFLICT, "not_resumable", text));
+    match shared.store.resume(&id, client.quota, shared.now()).await? {
+        Resuming::Done => Ok((StatusCode::ACCEPTED, Json(view(&shared, &client, &id).await?))),
+        Resuming::NotResumable => refused("only failed and cancelled runs can be resumed"),
+        Resuming::ChatWentOn => refused("a later message of the chat has succeeded; send this one again"),
+        Resuming::ChatBusy(run) => Err(chat_busy(run)),
+        Resuming::OverQuota(reached) => Err(over_quota(reached)),
     }
-    Ok((StatusCode::ACCEPTED, Json(view(&shared, &client, &id).await?)))
 }

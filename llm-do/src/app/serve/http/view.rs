@@ -6,9 +6,9 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::app::serve::ask::Verdict;
 use crate::app::serve::store::{ChatRow, Outcome, RunRow, RunState, Source, Wait, WaitKind};
 use crate::base::usage::RunUsage;
+use crate::plane::approval::GivenDecision;
 
 /// A request to start a run.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -85,6 +85,8 @@ pub(in crate::app::serve) struct RunView {
     wakes: Option<Timestamp>,
     /// How often a process began to drive it.
     attempts: u64,
+    /// How long processes worked on it, in milliseconds, without the time in which it was set aside; as of a few seconds ago.
+    worked_ms: u64,
     usage: UsageView,
     /// Its approvals and questions, if one run was requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -139,6 +141,7 @@ impl RunView {
             finished: run.finished,
             wakes: run.wake,
             attempts: run.attempts,
+            worked_ms: u64::try_from(run.worked.as_millis()).unwrap_or(u64::MAX),
             usage: run.usage.into(),
             waits,
         }
@@ -150,6 +153,19 @@ impl RunView {
 #[schemars(crate = "::schemars")]
 pub(in crate::app::serve) struct WaitList {
     pub(super) waiting: Vec<WaitView>,
+    /// `after` of the next page, if there may be one.
+    pub(super) next: Option<String>,
+}
+
+/// Which approvals or questions a list contains.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) struct WaitListQuery {
+    /// Only those after this one: `next` of the page before.
+    pub(super) after: Option<String>,
+    /// The maximum number: default and at most 500.
+    pub(super) limit: Option<u32>,
 }
 
 /// An approval or a question.
@@ -191,7 +207,7 @@ pub(in crate::app::serve) struct Decision {
     /// The digest of what was shown.
     pub(super) digest: String,
     #[serde(flatten)]
-    pub(super) verdict: Verdict,
+    pub(super) decision: GivenDecision,
 }
 
 /// The answer to a question.
@@ -249,7 +265,7 @@ pub(in crate::app::serve) struct ChatView {
     created: Timestamp,
     #[schemars(with = "String")]
     updated: Timestamp,
-    /// What all its messages used.
+    /// What its messages that succeeded used.
     usage: UsageView,
 }
 

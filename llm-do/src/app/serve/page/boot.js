@@ -15,7 +15,10 @@ async function boot() {
     if (wanted.has("run")) await runPage(wanted.get("run"));
     else if (wanted.has("chat")) await chatPage(wanted.get("chat"));
     else await (Object.hasOwn(pages, name) ? pages[name] : runsPage)();
-    if (!wanted.has("run") && name !== "inbox" && !byId("sign-in")) setInterval(() => !document.hidden && allWaiting().catch(() => {}), 5000);
+    if (!wanted.has("run") && name !== "inbox" && !byId("sign-in")) {
+      allWaiting().catch(() => {});
+      setInterval(() => !document.hidden && allWaiting().catch(() => {}), 5000);
+    }
   } catch (error) {
     if (!byId("sign-in")) byId("page").replaceChildren(element("p", { class: "hint error" }, error.message));
   }

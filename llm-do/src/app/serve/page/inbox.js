@@ -20,7 +20,8 @@ function inboxPage() {
 async function allWaiting() {
   const [approvals, questions] = await Promise.all([get("/approvals"), get("/questions")]);
   const all = [...approvals.waiting, ...questions.waiting].sort((a, b) => (a.created < b.created ? -1 : 1));
-  byId("inbox-count").textContent = String(all.length);
+  // More are on further pages, and arrive once these are answered.
+  byId("inbox-count").textContent = `${all.length}${approvals.next || questions.next ? "+" : ""}`;
   byId("inbox-count").hidden = all.length === 0;
   return all;
 }

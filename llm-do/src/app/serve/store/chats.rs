@@ -58,6 +58,13 @@ impl Store {
         self.database.read(read).await
     }
 
+    /// Deletes chats whose last message finished before `before`; returns their number.
+    pub(in crate::app::serve) async fn expire_chats(&self, before: Timestamp, limit: u32) -> Result<usize, StoreError> {
+        let sql = "DELETE FROM chats WHERE id IN (SELECT id FROM chats WHERE updated < ?1
+                   AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.chat = chats.id AND runs.finished IS NULL) LIMIT ?2)";
+        self.database.write(move |tx| tx.execute(sql, params![Millis(before), limit])).await
+    }
+
     /// Lists chats, the latest first.
     pub(in crate::app::serve) async fn chats(
         &self,

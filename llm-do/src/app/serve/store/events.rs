@@ -4,6 +4,7 @@ use rusqlite::params;
 
 use super::{Json, Store, StoreError, Topic};
 use crate::base::usage::RunUsage;
+use crate::observe::journal::Fence;
 
 /// How many events are read together.
 const EVENT_BATCH: usize = 500;
@@ -17,15 +18,19 @@ pub(in crate::app::serve) struct StoredEvent {
 }
 
 impl Store {
-    /// Appends events, and the usage that the last of them reported.
+    /// Appends events, and the usage that the last of them reported, unless another process has claimed the run.
     pub(in crate::app::serve) async fn add_events(
         &self,
         run: &str,
+        fence: Fence,
         events: Vec<String>,
         usage: Option<RunUsage>,
     ) -> Result<(), StoreError> {
         let run = run.to_owned();
         let added = self.database.write(move |tx| {
+            if !fence.holds(tx)? {
+                return Ok(());
+            }
             let last = "SELECT coalesce(max(number), 0) FROM events WHERE run = ?";
             let mut number: u64 = tx.prepare_cached(last)?.query_row([&run], |row| row.get(0))?;
             let mut insert = tx.prepare_cached("INSERT INTO events (run, number, event) VALUES (?, ?, ?)")?;

@@ -40,8 +40,14 @@ pub(in crate::app::serve) enum Inserted {
     Conflict(RunRow),
     /// The chat has an unfinished run.
     ChatBusy(String),
-    TooManyRuns(u64),
-    TooExpensive(Money),
+    OverQuota(QuotaReached),
+}
+
+/// The quota of a client that a run would exceed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::app::serve) enum QuotaReached {
+    Runs(u64),
+    DailyCost(Money),
 }
 
 impl NewRun {
@@ -88,26 +94,15 @@ fn insert(tx: &Transaction<'_>, new: &NewRun) -> rusqlite::Result<Inserted> {
             return Ok(if is_equal { Inserted::Existing(existing) } else { Inserted::Conflict(existing) });
         }
     }
-    if let Some(chat) = &new.chat {
-        let sql = "SELECT id FROM runs WHERE chat = ? AND finished IS NULL";
-        if let Some(run) = tx.query_row(sql, [chat], |row| row.get(0)).optional()? {
-            return Ok(Inserted::ChatBusy(run));
-        }
-    }
-    if let Some(limit) = new.quota.runs
-        && unfinished(tx, &new.tenant)? >= limit
+    if let Some(chat) = &new.chat
+        && let Some(run) = unfinished_of_chat(tx, chat)?
     {
-        return Ok(Inserted::TooManyRuns(limit));
+        return Ok(Inserted::ChatBusy(run));
     }
-    let mut cost_limit = None;
-    if let Some(limit) = new.quota.daily_cost {
-        let used = cost_of_day(tx, &new.tenant, new.now)?;
-        let left = limit.picodollars().saturating_sub(used.picodollars());
-        if left == 0 {
-            return Ok(Inserted::TooExpensive(limit));
-        }
-        cost_limit = Some(Money::from_picodollars(left));
-    }
+    let cost_limit = match admit(tx, &new.tenant, new.quota, Money::ZERO, new.now)? {
+        Ok(limit) => limit,
+        Err(reached) => return Ok(Inserted::OverQuota(reached)),
+    };
     let sql = "INSERT INTO runs (id, tenant, client, source, entry, arguments, idempotency_key, chat, cost_limit, state, created)
                VALUES (:id, :tenant, :client, :source, :entry, :arguments, :key, :chat, :cost_limit, :state, :created)";
     tx.execute(sql, named_params! {
@@ -116,6 +111,47 @@ fn insert(tx: &Transaction<'_>, new: &NewRun) -> rusqlite::Result<Inserted> {
         ":cost_limit": cost_limit.map(Json), ":state": RunState::Queued, ":created": Millis(new.now),
     })?;
     find(tx, &new.id)?.map(Inserted::New).ok_or(rusqlite::Error::QueryReturnedNoRows)
+}
+
+/// Returns the run of a chat that has not finished: a chat has one message at a time.
+pub(super) fn unfinished_of_chat(tx: &Transaction<'_>, chat: &str) -> rusqlite::Result<Option<String>> {
+    let sql = "SELECT id FROM runs WHERE chat = ? AND finished IS NULL";
+    tx.query_row(sql, [chat], |row| row.get(0)).optional()
+}
+
+/// Checks the quotas of a client for a run of a tenant that has cost `used` so far; returns the limit of its whole cost.
+pub(super) fn admit(
+    tx: &Transaction<'_>,
+    tenant: &str,
+    quota: Quota,
+    used: Money,
+    now: Timestamp,
+) -> rusqlite::Result<Result<Option<Money>, QuotaReached>> {
+    if let Some(limit) = quota.runs
+        && unfinished(tx, tenant)? >= limit
+    {
+        return Ok(Err(QuotaReached::Runs(limit)));
+    }
+    let Some(limit) = quota.daily_cost else { return Ok(Ok(quota.run_cost)) };
+    let spent = cost_of_day(tx, tenant, now)?.picodollars().saturating_add(reserved(tx, tenant)?.picodollars());
+    let left = limit.picodollars().saturating_sub(spent);
+    if left == 0 {
+        return Ok(Err(QuotaReached::DailyCost(limit)));
+    }
+    let limit = Money::from_picodollars(used.picodollars().saturating_add(left));
+    Ok(Ok(Some(quota.run_cost.map_or(limit, |run| run.min(limit)))))
+}
+
+/// Returns what the unfinished runs of a tenant may still cost.
+fn reserved(tx: &Transaction<'_>, tenant: &str) -> rusqlite::Result<Money> {
+    let sql = "SELECT cost_limit, usage FROM runs WHERE tenant = ? AND finished IS NULL AND cost_limit IS NOT NULL";
+    let mut statement = tx.prepare_cached(sql)?;
+    let rest = statement.query_map([tenant], |row| {
+        let (Json(limit), usage): (Json<Money>, Option<Json<RunUsage>>) = (row.get(0)?, row.get(1)?);
+        let used = usage.map_or(Money::ZERO, |Json(usage)| usage.cost.known);
+        Ok(Money::from_picodollars(limit.picodollars().saturating_sub(used.picodollars())))
+    })?;
+    rest.sum()
 }
 
 /// Returns how many runs of a tenant have not finished.

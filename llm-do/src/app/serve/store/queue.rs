@@ -1,13 +1,18 @@
 //! The life of a run: claimed, set aside, put back, finished, cancelled, resumed.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
-use rusqlite::{Params, Transaction, params};
+use rusqlite::{OptionalExtension, Params, Transaction, params};
 use serde_json::Value;
 
+use super::new_run::{QuotaReached, admit, unfinished_of_chat};
 use super::run_state::{Outcome, RunState};
 use super::runs::{RunRow, find};
 use super::{Json, Millis, Store, StoreError, Topic};
+use crate::app::serve::access::Quota;
 use crate::base::usage::RunUsage;
+use crate::observe::journal::{Fence, promises, sqlite_tables};
 
 /// What a request to cancel a run met.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,6 +23,19 @@ pub(in crate::app::serve) enum Cancelling {
     Done,
     AlreadyFinished,
     Unknown,
+}
+
+/// What a request to resume a run met.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::app::serve) enum Resuming {
+    Done,
+    /// It has neither failed nor been cancelled.
+    NotResumable,
+    /// Its chat has another unfinished run.
+    ChatBusy(String),
+    /// A later message of its chat has succeeded, so it would not continue from where it began.
+    ChatWentOn,
+    OverQuota(QuotaReached),
 }
 
 impl Store {
@@ -47,14 +65,19 @@ impl Store {
             .await
     }
 
-    /// Marks a run as running and returns it; `None` if it has finished meanwhile. The caller has its lease.
-    pub(in crate::app::serve) async fn begin(&self, id: &str, now: Timestamp) -> Result<Option<RunRow>, StoreError> {
+    /// Marks a run as running and returns it; `None` if it has finished meanwhile, or if another process has claimed it.
+    pub(in crate::app::serve) async fn begin(
+        &self,
+        id: &str,
+        fence: Fence,
+        now: Timestamp,
+    ) -> Result<Option<RunRow>, StoreError> {
         let id = id.to_owned();
         let sql =
             "UPDATE runs SET state = 'running', attempts = attempts + 1, started = coalesce(started, ?2), wake = NULL
                    WHERE id = ?1 AND finished IS NULL";
         let begun = self.database.write(move |tx| {
-            let begun = tx.execute(sql, params![id, Millis(now)])?;
+            let begun = if fence.holds(tx)? { tx.execute(sql, params![id, Millis(now)])? } else { 0 };
             if begun == 0 { Ok(None) } else { find(tx, &id) }
         });
         let begun = begun.await?;
@@ -62,22 +85,31 @@ impl Store {
         Ok(begun)
     }
 
-    /// Puts a run back: it waits for its answers and for `wake`, or for a process if it `can_continue`, or if an answer that it
-    /// asked for in this attempt is there and is not `recorded`, by its key.
+    /// Puts a run back whose last record had this number when the run was found to wait: it waits for its answers and for `wake`.
+    ///
+    /// An answer may have come in the moment in which the run was set aside. If it is recorded, that is a later record; or else,
+    /// its key is not `known`. The run then waits for a process.
     pub(in crate::app::serve) async fn park(
         &self,
         id: &str,
+        fence: Fence,
         wake: Option<Timestamp>,
-        can_continue: bool,
-        recorded: Vec<String>,
+        recorded: i64,
+        known: Vec<String>,
     ) -> Result<(), StoreError> {
         let id = id.to_owned();
         let parked = self.database.write(move |tx| {
-            let sql = "SELECT waits.key FROM waits JOIN runs ON runs.id = waits.run AND runs.attempts = waits.attempt
-                       WHERE waits.run = ? AND waits.answer IS NOT NULL";
+            if !fence.holds(tx)? {
+                return Ok(0);
+            }
+            let sql = "SELECT key FROM waits WHERE run = ? AND answer IS NOT NULL AND is_current";
             let mut statement = tx.prepare_cached(sql)?;
             let answered: Vec<String> = statement.query_map([&id], |row| row.get(0))?.collect::<Result<_, _>>()?;
-            let can_continue = can_continue || answered.iter().any(|key| !recorded.contains(key));
+            let number = number(tx, &id)?;
+            // What the run wrote before it was set aside is written before this.
+            let last = number.map(|number| sqlite_tables::last(tx, number)).transpose()?;
+            let has_progressed = last != Some(recorded);
+            let can_continue = has_progressed || answered.iter().any(|key| !known.contains(key));
             let sql = "UPDATE runs SET wake = ?2, state = CASE WHEN ?3 OR is_cancelled THEN 'queued' ELSE 'waiting' END
                        WHERE id = ?1 AND state = 'running'";
             tx.execute(sql, params![id, wake.map(Millis), can_continue])
@@ -87,35 +119,59 @@ impl Store {
         Ok(())
     }
 
-    /// Puts runs back into the queue, such as when their process ends.
-    pub(in crate::app::serve) async fn requeue(&self, id: &str) -> Result<(), StoreError> {
+    /// Adds the times that the process `owner` worked on runs that it still has.
+    pub(in crate::app::serve) async fn worked(
+        &self,
+        owner: &str,
+        times: Vec<(String, Duration)>,
+    ) -> Result<(), StoreError> {
+        let owner = owner.to_owned();
+        let added = self.database.write(move |tx| {
+            let sql = "UPDATE runs SET worked = worked + ?2 WHERE id = ?1
+                       AND EXISTS (SELECT 1 FROM journal_runs WHERE journal_runs.id = ?1 AND owner = ?3)";
+            let mut statement = tx.prepare_cached(sql)?;
+            let add = |(id, time): &(String, Duration)| {
+                let millis = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+                statement.execute(params![id, millis, owner]).map(drop)
+            };
+            times.iter().try_for_each(add)
+        });
+        added.await
+    }
+
+    /// Puts a run back into the queue, such as when its process ends.
+    pub(in crate::app::serve) async fn requeue(&self, id: &str, fence: Fence) -> Result<(), StoreError> {
         let id = id.to_owned();
         let sql = "UPDATE runs SET state = 'queued' WHERE id = ? AND state = 'running'";
-        self.database.write(move |tx| tx.execute(sql, [id])).await?;
+        self.database.write(move |tx| if fence.holds(tx)? { tx.execute(sql, [id]) } else { Ok(0) }).await?;
         Ok(())
     }
 
-    /// Records how a run ended, and withdraws what it waited for.
+    /// Records how a run ended, with what its chat remembers if that has changed, and withdraws what it waited for; returns false if another process has claimed the run.
     pub(in crate::app::serve) async fn finish(
         &self,
         id: &str,
+        fence: Fence,
         outcome: Outcome,
         usage: RunUsage,
-        chat: Option<(String, Value)>,
+        chat: Option<(String, Option<Value>)>,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let id = id.to_owned();
         let finished = self.database.write(move |tx| {
+            if !fence.holds(tx)? {
+                return Ok(false);
+            }
             finish(tx, &id, &outcome, Some(&usage), now)?;
             if let Some((chat, state)) = &chat {
-                let sql = "UPDATE chats SET state = ?2, updated = ?3 WHERE id = ?1";
-                tx.execute(sql, params![chat, Json(state), Millis(now)])?;
+                let sql = "UPDATE chats SET state = coalesce(?2, state), updated = ?3 WHERE id = ?1";
+                tx.execute(sql, params![chat, state.as_ref().map(Json), Millis(now)])?;
             }
-            Ok(())
+            Ok(true)
         });
-        finished.await?;
+        let is_finished = finished.await?;
         self.notify(&[Topic::Progress]);
-        Ok(())
+        Ok(is_finished)
     }
 
     /// Requests that a run ends.
@@ -143,19 +199,40 @@ impl Store {
         self.ids("SELECT id FROM runs WHERE state = 'running' AND is_cancelled = 1", []).await
     }
 
-    /// Puts a failed or cancelled run back into the queue; returns whether it was one.
-    pub(in crate::app::serve) async fn resume(&self, id: &str) -> Result<bool, StoreError> {
+    /// Puts a failed or cancelled run back into the queue, unless a quota of the client that resumes it is used up.
+    pub(in crate::app::serve) async fn resume(
+        &self,
+        id: &str,
+        quota: Quota,
+        now: Timestamp,
+    ) -> Result<Resuming, StoreError> {
         let id = id.to_owned();
-        let sql = "UPDATE runs SET state = 'queued', outcome = NULL, finished = NULL, is_cancelled = 0
-                   WHERE id = ? AND state IN ('failed', 'cancelled')";
-        let resumed = self.database.write(move |tx| {
-            tx.execute("UPDATE waits SET is_withdrawn = 0 WHERE run = ? AND answer IS NULL", [&id])?;
-            tx.execute(sql, [&id])
-        });
-        let resumed = resumed.await?;
+        let resuming = self.database.write(move |tx| resume(tx, &id, quota, now)).await?;
         self.notify(&[Topic::Queue, Topic::Progress]);
-        Ok(resumed > 0)
+        Ok(resuming)
     }
+}
+
+fn resume(tx: &Transaction<'_>, id: &str, quota: Quota, now: Timestamp) -> rusqlite::Result<Resuming> {
+    let is_resumable = |run: &RunRow| matches!(run.state, RunState::Failed | RunState::Cancelled);
+    let Some(run) = find(tx, id)?.filter(is_resumable) else { return Ok(Resuming::NotResumable) };
+    if let Some(chat) = &run.chat {
+        if let Some(other) = unfinished_of_chat(tx, chat)? {
+            return Ok(Resuming::ChatBusy(other));
+        }
+        let sql = "SELECT 1 FROM runs WHERE chat = ? AND id > ? AND state = 'succeeded'";
+        if tx.prepare_cached(sql)?.exists([chat.as_str(), id])? {
+            return Ok(Resuming::ChatWentOn);
+        }
+    }
+    let cost_limit = match admit(tx, &run.tenant, quota, run.usage.cost.known, now)? {
+        Ok(limit) => limit,
+        Err(reached) => return Ok(Resuming::OverQuota(reached)),
+    };
+    let sql = "UPDATE runs SET state = 'queued', outcome = NULL, finished = NULL, is_cancelled = 0,
+               cost_limit = coalesce(?2, cost_limit) WHERE id = ?1";
+    tx.execute(sql, params![id, cost_limit.map(Json)])?;
+    Ok(Resuming::Done)
 }
 
 fn finish(
@@ -167,6 +244,10 @@ fn finish(
 ) -> rusqlite::Result<()> {
     let sql = "UPDATE runs SET state = ?2, outcome = ?3, usage = coalesce(?4, usage), finished = ?5, wake = NULL WHERE id = ?1";
     tx.execute(sql, params![id, outcome.state(), Json(outcome), usage.map(Json), Millis(now)])?;
-    tx.execute("UPDATE waits SET is_withdrawn = 1 WHERE run = ? AND answer IS NULL", [id])?;
-    Ok(())
+    number(tx, id)?.map_or(Ok(()), |number| promises::withdraw_all(tx, number))
+}
+
+/// Returns the number of a run in the journal.
+pub(super) fn number(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<i64>> {
+    tx.prepare_cached("SELECT run FROM journal_runs WHERE id = ?")?.query_row([id], |row| row.get(0)).optional()
 }

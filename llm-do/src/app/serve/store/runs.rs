@@ -1,19 +1,22 @@
 //! The runs of a service, as stored.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use llm_do_providers::Money;
 use rusqlite::{OptionalExtension, Row, named_params, params};
 use serde_json::Value;
 
+use super::queue::number;
 use super::run_state::{Outcome, RunState, Source};
 use super::{Json, Millis, Store, StoreError};
 use crate::base::usage::RunUsage;
+use crate::observe::journal::delete_run;
 
 /// The columns that [`RunRow`] is read from.
 const COLUMNS: &str = "id, tenant, client, source, entry, arguments, chat, cost_limit, state, outcome, usage, created, started, \
-                       finished, wake, attempts, is_cancelled";
+                       finished, wake, attempts, worked, is_cancelled";
 
 /// A run as stored.
 #[derive(Clone, Debug)]
@@ -34,6 +37,8 @@ pub(in crate::app::serve) struct RunRow {
     pub(in crate::app::serve) finished: Option<Timestamp>,
     pub(in crate::app::serve) wake: Option<Timestamp>,
     pub(in crate::app::serve) attempts: u64,
+    /// How long processes worked on it.
+    pub(in crate::app::serve) worked: Duration,
     pub(in crate::app::serve) is_cancelled: bool,
 }
 
@@ -69,6 +74,7 @@ impl RunRow {
             finished: time("finished")?,
             wake: time("wake")?,
             attempts: row.get("attempts")?,
+            worked: Duration::from_millis(row.get("worked")?),
             is_cancelled: row.get("is_cancelled")?,
         })
     }
@@ -102,8 +108,8 @@ impl Store {
             .await
     }
 
-    /// Deletes runs that finished before `before`, with all that belongs to them; returns their ids.
-    pub(in crate::app::serve) async fn expire(&self, before: Timestamp, limit: u32) -> Result<Vec<String>, StoreError> {
+    /// Deletes runs that finished before `before`, with all that belongs to them; returns their number.
+    pub(in crate::app::serve) async fn expire(&self, before: Timestamp, limit: u32) -> Result<usize, StoreError> {
         self.database
             .write(move |tx| {
                 let sql = "SELECT id FROM runs WHERE finished < ?1 LIMIT ?2";
@@ -114,10 +120,10 @@ impl Store {
                 };
                 for id in &ids {
                     tx.execute("DELETE FROM events WHERE run = ?", [id])?;
-                    tx.execute("DELETE FROM waits WHERE run = ?", [id])?;
                     tx.execute("DELETE FROM runs WHERE id = ?", [id])?;
+                    number(tx, id)?.map_or(Ok(()), |number| delete_run(tx, number))?;
                 }
-                Ok(ids)
+                Ok(ids.len())
             })
             .await
     }

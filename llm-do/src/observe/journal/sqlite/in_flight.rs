@@ -11,13 +11,13 @@ use super::super::{StepKind, StepSpec};
 
 /// The steps of a run that are in flight.
 #[derive(Debug, Default)]
-pub(super) struct InFlight(watch::Sender<Steps>);
+pub(super) struct InFlight(Arc<watch::Sender<Steps>>);
 
 #[derive(Debug, Default)]
 struct Steps {
     /// The number of steps that do something themselves.
     work: usize,
-    /// The decisions, answers and times that are waited for, by key; times once they are recorded.
+    /// The promises and times that are waited for, by key: both once they are stored.
     waits: HashMap<Arc<str>, Option<Timestamp>>,
     /// The calls with steps of their own, by the key that is the parent of these steps.
     calls: HashSet<Arc<str>>,
@@ -30,27 +30,36 @@ struct Steps {
 pub(super) enum Activity {
     Work,
     Wait,
-    /// A call with steps of its own, which decide.
+    /// What is in flight inside of it decides: a call with steps of its own, or a decision with its promise.
     Call,
 }
 
 /// A guard: the step counts as in flight until this is dropped.
 #[derive(Debug)]
-pub(super) struct StepInFlight<'a> {
-    steps: &'a watch::Sender<Steps>,
+pub(super) struct StepInFlight {
+    steps: Arc<watch::Sender<Steps>>,
     activity: Activity,
     key: Arc<str>,
     parent: Arc<str>,
 }
 
 impl InFlight {
-    pub(super) fn begin(&self, step: &StepSpec, activity: Activity) -> StepInFlight<'_> {
+    pub(super) fn begin(&self, step: &StepSpec, activity: Activity) -> StepInFlight {
         // The result of a run is recorded by a step that contains the whole run.
         let (activity, key) = match step.kind {
             StepKind::Result => (Activity::Call, step.call().into()),
             _ => (activity, Arc::clone(&step.key)),
         };
-        let guard = StepInFlight { steps: &self.0, activity, key, parent: Arc::clone(&step.parent) };
+        self.enter(activity, key, Arc::clone(&step.parent))
+    }
+
+    /// Counts as a wait what the step of a key asks a person: the step itself only waits as long as this is in flight.
+    pub(super) fn begin_promise(&self, step: &Arc<str>) -> StepInFlight {
+        self.enter(Activity::Wait, Arc::clone(step), Arc::clone(step))
+    }
+
+    fn enter(&self, activity: Activity, key: Arc<str>, parent: Arc<str>) -> StepInFlight {
+        let guard = StepInFlight { steps: Arc::clone(&self.0), activity, key, parent };
         self.0.send_modify(|steps| steps.begin(&guard));
         guard
     }
@@ -74,7 +83,7 @@ impl InFlight {
 }
 
 impl Steps {
-    fn begin(&mut self, step: &StepInFlight<'_>) {
+    fn begin(&mut self, step: &StepInFlight) {
         *self.inside.entry(Arc::clone(&step.parent)).or_default() += 1;
         match step.activity {
             Activity::Work => self.work += 1,
@@ -83,7 +92,7 @@ impl Steps {
         }
     }
 
-    fn end(&mut self, step: &StepInFlight<'_>) {
+    fn end(&mut self, step: &StepInFlight) {
         if let Some(inside) = self.inside.get_mut(&step.parent) {
             *inside -= 1;
             if *inside == 0 {
@@ -103,7 +112,7 @@ impl Steps {
     }
 }
 
-impl StepInFlight<'_> {
+impl StepInFlight {
     /// Sets when the wait ends.
     pub(super) fn wait_until(&self, time: Timestamp) {
         self.steps.send_modify(|steps| {
@@ -114,7 +123,7 @@ impl StepInFlight<'_> {
     }
 }
 
-impl Drop for StepInFlight<'_> {
+impl Drop for StepInFlight {
     fn drop(&mut self) {
         self.steps.send_modify(|steps| steps.end(self));
     }

@@ -1,8 +1,9 @@
 //! One run in a file of many.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -12,13 +13,15 @@ use serde_json::{Value, json};
 
 use super::super::replay::Replay;
 use super::super::shared::SharedReplay;
-use super::super::{Journal, JournalError, Record, StepFuture, StepKind, StepSpec};
+use super::super::{Journal, JournalError, Promise, PromiseSpec, Record, StepFuture, StepKind, StepSpec};
 use super::head::RecordHead;
 use super::in_flight::{Activity, InFlight};
 use super::lease::Fence;
+use super::promises::{self, Dropped};
 use super::tables::{self, RecordRow, Written};
 use super::{SqliteJournal, later};
 use crate::base::error::BoxError;
+use crate::base::mutex::IgnorePoison;
 use crate::observe::database::DatabaseError;
 
 /// The part of a sleep's key that precedes the record of when it ends.
@@ -35,7 +38,7 @@ pub struct SqliteRun(pub(super) Arc<OpenRun>);
 pub(super) struct OpenRun {
     pub(super) journal: SqliteJournal,
     id: Arc<str>,
-    fence: Fence,
+    pub(super) fence: Fence,
     /// How long the run is claimed at a time; `None`: until any process claims it.
     time: Option<Duration>,
     /// Until when other processes leave the run to this one, as far as it knows; in milliseconds since 1970.
@@ -44,12 +47,17 @@ pub(super) struct OpenRun {
     records: Arc<Records>,
     /// Whether all records but the result were deleted.
     is_reduced: bool,
-    in_flight: InFlight,
+    pub(super) in_flight: InFlight,
+    pub(super) dropped: Dropped,
 }
 
 #[derive(Debug)]
 struct Records {
     replay: SharedReplay<RecordHead>,
+    /// The keys that are being written, with the numbers of their records.
+    uncommitted: Mutex<HashMap<Arc<str>, i64>>,
+    /// The number of the last record.
+    last: AtomicI64,
     is_taken_over: AtomicBool,
 }
 
@@ -58,10 +66,27 @@ impl Records {
         self.replay.lock()
     }
 
+    /// Adds a record in a transaction, unless its key is recorded.
+    fn insert(&self, row: &RecordRow, transaction: &Transaction<'_>, fence: Fence) -> rusqlite::Result<Written> {
+        let known = self.lock().get(row.key()).map(|head| head.record);
+        let mut uncommitted = self.uncommitted.lock().ignore_poison();
+        let written = row.insert(transaction, fence, known.or_else(|| uncommitted.get(row.key()).copied()))?;
+        if let Written::New(record) = written {
+            uncommitted.insert(Arc::clone(row.key()), record);
+        }
+        Ok(written)
+    }
+
     /// Notes what became of a record, as soon as it is committed.
     fn note(&self, head: RecordHead, written: &Result<Written, DatabaseError>) {
+        if !matches!(written, Ok(Written::Earlier(_))) {
+            self.uncommitted.lock().ignore_poison().remove(&head.key);
+        }
         match written {
-            Ok(Written::New(record)) => self.lock().add(RecordHead { record: *record, ..head }),
+            Ok(Written::New(record)) => {
+                self.last.fetch_max(*record, Ordering::Relaxed);
+                self.lock().add(RecordHead { record: *record, ..head });
+            }
             Ok(Written::TakenOver) => self.is_taken_over.store(true, Ordering::Relaxed),
             Ok(Written::Earlier(_)) | Err(_) => {}
         }
@@ -82,9 +107,14 @@ impl SqliteRun {
             let reduced = connection.query_row(sql, [fence.run], |row| row.get(0)).optional()?;
             Ok((reduced, tables::load(connection, fence.run)?))
         };
-        let (reduced, replay) = journal.database.read(load).await?;
+        let (reduced, (replay, last)) = journal.database.read(load).await?;
         let Some(is_reduced) = reduced else { return Err(JournalError::TakenOver { run: id.to_string() }) };
-        let records = Records { replay: SharedReplay::new(replay), is_taken_over: AtomicBool::new(false) };
+        let records = Records {
+            replay: SharedReplay::new(replay),
+            uncommitted: Mutex::default(),
+            last: last.into(),
+            is_taken_over: AtomicBool::new(false),
+        };
         Ok(Self(Arc::new(OpenRun {
             journal,
             id,
@@ -94,6 +124,7 @@ impl SqliteRun {
             records: Arc::new(records),
             is_reduced,
             in_flight: InFlight::default(),
+            dropped: Dropped::default(),
         })))
     }
 
@@ -103,10 +134,20 @@ impl SqliteRun {
         &self.0.id
     }
 
+    /// Returns the right to write to the run, in other tables of the file too.
+    pub(crate) fn fence(&self) -> Fence {
+        self.0.fence
+    }
+
     /// Returns the number of recorded effects; right after the run is opened, the number that it can replay.
     #[must_use]
     pub fn recorded(&self) -> usize {
         self.0.records.lock().records().count()
+    }
+
+    /// Returns the number of the last record in the file; 0 without a record.
+    pub(crate) fn last_record(&self) -> i64 {
+        self.0.records.last.load(Ordering::Relaxed)
     }
 
     /// Extends the claim by `time` from now; see [`SqliteJournal::claim`].
@@ -147,6 +188,7 @@ impl OpenRun {
             return self.value(record).await;
         }
         self.check(&step)?;
+        promises::withdraw_dropped(self);
         self.ensure_claim().await?;
         self.record(Record::new(step, local.await?)?).await
     }
@@ -157,15 +199,13 @@ impl OpenRun {
         self.parse(&text)
     }
 
-    fn parse(&self, text: &str) -> Result<Value, JournalError> {
+    pub(super) fn parse(&self, text: &str) -> Result<Value, JournalError> {
         serde_json::from_str(text).map_err(|error| self.io(error))
     }
 
     /// Refuses an effect that could not be recorded, before it runs.
     fn check(&self, step: &StepSpec) -> Result<(), JournalError> {
-        if self.records.is_taken_over.load(Ordering::Relaxed) {
-            return Err(self.taken_over());
-        }
+        self.check_claim()?;
         if self.is_reduced {
             let path = self.journal.path().to_owned();
             let message = format!(
@@ -175,6 +215,10 @@ impl OpenRun {
             return Err(JournalError::Refused { path, message });
         }
         Ok(())
+    }
+
+    fn check_claim(&self) -> Result<(), JournalError> {
+        if self.records.is_taken_over.load(Ordering::Relaxed) { Err(self.taken_over()) } else { Ok(()) }
     }
 
     /// Renews a claim that has lapsed, before an effect runs that another process may run too.
@@ -200,11 +244,19 @@ impl OpenRun {
     /// Writes a record, and returns its outcome once it is synced.
     async fn record(&self, record: Record) -> Result<Value, JournalError> {
         let (row, value) = RecordRow::new(record).map_err(|error| self.io(error))?;
-        let (head, records, fence) = (row.head(), Arc::clone(&self.records), self.fence);
-        let insert = move |transaction: &Transaction<'_>| row.insert(transaction, fence);
+        let (head, records, fence, database) =
+            (row.head(), Arc::clone(&self.records), self.fence, &self.journal.database);
+        let is_whole = row.is_whole();
+        let writing = Arc::clone(&records);
+        let insert = move |transaction: &Transaction<'_>| writing.insert(&row, transaction, fence);
         // Even if no one waits any longer, the record is known to this process once it is in the file.
         let note = move |written: &Result<_, _>| records.note(head, written);
-        match self.journal.database.write_noting(insert, note).await? {
+        let written = if is_whole {
+            database.write_noting(insert, note).await
+        } else {
+            database.write_without_savepoint(insert, note).await
+        };
+        match written? {
             Written::New(_) => Ok(value),
             Written::Earlier(text) => self.parse(&text),
             Written::TakenOver => Err(self.taken_over()),
@@ -213,10 +265,10 @@ impl OpenRun {
 
     /// Waits until a time that is recorded first, so that an interrupted wait continues.
     async fn sleep(&self, step: StepSpec, duration: Duration) -> Result<(), JournalError> {
-        let in_flight = self.in_flight.begin(&step, Activity::Wait);
         let clock = Arc::clone(&self.journal.clock);
         let is_over = self.records.lock().get(&step.key).is_some();
         let wake = if is_over { clock.now() } else { self.wake_time(&step, later(clock.now(), duration)).await? };
+        let in_flight = self.in_flight.begin(&step, Activity::Wait);
         in_flight.wait_until(wake);
         let wait = async move {
             // Negative once the time is over.
@@ -229,6 +281,8 @@ impl OpenRun {
 
     /// Returns the recorded time at which a wait ends, or records and returns `wake`.
     async fn wake_time(&self, sleep: &StepSpec, wake: Timestamp) -> Result<Timestamp, JournalError> {
+        // A run that is dropped before the time is recorded would not know when to continue.
+        let _in_flight = self.in_flight.begin(sleep, Activity::Work);
         let wake = self.perform(sleep.within(StepKind::Sleep, WAKE), Box::pin(async move { Ok(json!(wake)) })).await?;
         serde_json::from_value(wake).map_err(|error| JournalError::InvalidValue {
             step: sleep.to_string(),
@@ -240,18 +294,23 @@ impl OpenRun {
         if keys.is_empty() {
             return Ok(());
         }
-        let (fence, records, keys) = (self.fence, Arc::clone(&self.records), Arc::new(keys));
-        let forgotten = Arc::clone(&keys);
+        let (fence, records) = (self.fence, Arc::clone(&self.records));
+        let forgotten: Vec<_> = {
+            let replay = records.lock();
+            keys.iter().filter_map(|key| Some((replay.get(key)?.record, Arc::clone(key)))).collect()
+        };
         let forget = move |transaction: &Transaction<'_>| tables::forget(transaction, fence, &forgotten);
-        let note = move |result: &Result<bool, _>| {
-            if matches!(result, Ok(true)) {
+        let note = move |result: &Result<Option<i64>, _>| {
+            if let Ok(Some(record)) = result {
+                records.last.fetch_max(*record, Ordering::Relaxed);
                 records.lock().forget(&keys);
             }
         };
-        if self.journal.database.write_noting(forget, note).await? { Ok(()) } else { Err(self.taken_over()) }
+        let forgotten = self.journal.database.write_noting(forget, note).await?;
+        forgotten.map(drop).ok_or_else(|| self.taken_over())
     }
 
-    fn taken_over(&self) -> JournalError {
+    pub(super) fn taken_over(&self) -> JournalError {
         JournalError::TakenOver { run: self.id.to_string() }
     }
 
@@ -272,9 +331,14 @@ impl Journal for SqliteRun {
         self.0.perform(step, local).await
     }
 
-    async fn promise(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
-        let _in_flight = self.0.in_flight.begin(&step, Activity::Wait);
+    async fn decision(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+        let _in_flight = self.0.in_flight.begin(&step, Activity::Call);
         self.0.perform(step, local).await
+    }
+
+    async fn promise(&self, asked: PromiseSpec) -> Result<Option<Promise>, JournalError> {
+        self.0.check_claim()?;
+        promises::promise(&self.0, asked).await.map(Some)
     }
 
     async fn sleep(&self, step: StepSpec, duration: Duration) -> Result<(), JournalError> {

@@ -13,6 +13,7 @@ use super::super::replay::Replay;
 use super::super::{Record, StepKind, key};
 use super::head::{Names, RecordHead};
 use super::lease::Fence;
+use super::promises;
 use crate::observe::database::Component;
 
 /// Never change a migration that is released.
@@ -31,18 +32,20 @@ pub(super) const TABLES: Component = Component {
         -- When the result was recorded, in milliseconds since 1970.
         ended INTEGER,
         -- Whether only the result is kept.
-        reduced INTEGER NOT NULL DEFAULT 0
+        reduced INTEGER NOT NULL DEFAULT 0,
+        -- The number of its last record.
+        last INTEGER NOT NULL DEFAULT 0
     ) STRICT;
     CREATE INDEX journal_runs_ended ON journal_runs (ended) WHERE ended IS NOT NULL;
     CREATE INDEX journal_runs_owner ON journal_runs (owner) WHERE owner IS NOT NULL;
     -- In the order in which the steps ended. A row of the kind `forget` has the keys whose records before it are forgotten.
     CREATE TABLE journal_records (
         record INTEGER PRIMARY KEY,
-        run INTEGER NOT NULL,
+        -- The number of the run's record before this one. The records of a run are a list and not in an index: then what many
+        -- runs record at one time is in few pages.
+        previous INTEGER NOT NULL,
         key TEXT NOT NULL,
-        -- Of the key, which is long: the index is small, and the records of a run are in few of its pages.
-        hash INTEGER NOT NULL,
-        -- 0, or the number of the record if it is forgotten, so that its key may be recorded again.
+        -- Whether its key may be recorded again.
         forgotten INTEGER NOT NULL DEFAULT 0,
         kind TEXT NOT NULL,
         name TEXT NOT NULL,
@@ -58,18 +61,46 @@ pub(super) const TABLES: Component = Component {
         input TEXT NOT NULL,
         value TEXT NOT NULL
     ) STRICT;
-    CREATE UNIQUE INDEX journal_records_key ON journal_records (run, hash, forgotten);
+    -- What steps ask people. Times are in milliseconds since 1970.
+    CREATE TABLE journal_promises (
+        id TEXT PRIMARY KEY,
+        run INTEGER NOT NULL,
+        key TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        request TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        created INTEGER NOT NULL,
+        answer TEXT,
+        answered_by TEXT,
+        answered INTEGER,
+        -- The number of the claim that asked last.
+        fence INTEGER NOT NULL,
+        -- Whether the run no longer waits for it.
+        is_withdrawn INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (run, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX journal_open_promises ON journal_promises (created) WHERE answer IS NULL AND is_withdrawn = 0;
     "],
 };
 
 /// The name of the rows that forget records.
 const FORGET: &str = "forget";
 
-const INSERT: &str = "INSERT INTO journal_records \
-    (run, key, kind, name, parent, place, overlapped, begun, callers, digest, time, input, value, hash) \
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?15 \
-    WHERE EXISTS (SELECT 1 FROM journal_runs WHERE run = ?1 AND fence = ?14) \
-    ON CONFLICT (run, hash, forgotten) DO NOTHING RETURNING record";
+/// Adds nothing if another process has the run: there is no previous record then.
+const INSERT: &str = "INSERT OR IGNORE INTO journal_records \
+    (previous, key, kind, name, parent, place, overlapped, begun, callers, digest, time, input, value) VALUES \
+    ((SELECT last FROM journal_runs WHERE run = ?1 AND fence = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+
+/// The numbers of the records of a run, the last one first.
+macro_rules! records_of {
+    ($last:literal) => {
+        concat!(
+            "WITH RECURSIVE list (record) AS (",
+            $last,
+            " UNION ALL SELECT previous FROM list JOIN journal_records USING (record) WHERE previous > 0) "
+        )
+    };
+}
 
 /// A record as it is written.
 pub(super) struct RecordRow {
@@ -104,11 +135,26 @@ impl RecordRow {
         RecordHead::new(0, &self.record, self.digest)
     }
 
-    /// Adds the record, unless another process has the run, or the key is recorded.
-    pub(super) fn insert(&self, transaction: &Transaction<'_>, fence: Fence) -> rusqlite::Result<Written> {
+    /// Returns whether all that [`insert`](Self::insert) writes must be undone if it fails: other records count once they are in
+    /// the list of their run, which comes last.
+    pub(super) fn is_whole(&self) -> bool {
+        self.record.kind == StepKind::Result
+    }
+
+    /// Adds the record, unless another process has the run, or its key is recorded as this `earlier` one.
+    pub(super) fn insert(
+        &self,
+        transaction: &Transaction<'_>,
+        fence: Fence,
+        earlier: Option<i64>,
+    ) -> rusqlite::Result<Written> {
+        if let Some(earlier) = earlier {
+            return self::value(transaction, earlier).map(Written::Earlier);
+        }
         let Self { record, digest, callers, input, value } = self;
         let parameters = rusqlite::params![
             fence.run,
+            fence.number,
             record.key,
             record.kind.as_str(),
             record.name,
@@ -121,44 +167,83 @@ impl RecordRow {
             nanoseconds(record.time),
             input,
             value,
-            fence.number,
-            hash(&record.key),
         ];
-        let added = transaction.prepare_cached(INSERT)?.query_row(parameters, |row| row.get(0)).optional()?;
-        if let Some(added) = added {
-            if record.kind == StepKind::Result {
-                set_ended(transaction, fence, Some(record.time))?;
-            }
-            return Ok(Written::New(added));
-        }
-        if !fence.holds(transaction)? {
+        if transaction.prepare_cached(INSERT)?.execute(parameters)? == 0 {
             return Ok(Written::TakenOver);
         }
-        let sql = "SELECT value FROM journal_records WHERE run = ?1 AND hash = ?2 AND forgotten = 0 AND key = ?3";
-        transaction.query_row(sql, (fence.run, hash(&record.key), &record.key), |row| row.get(0)).map(Written::Earlier)
+        let added = append(transaction, fence.run)?;
+        if record.kind == StepKind::Result {
+            set_ended(transaction, fence, Some(record.time))?;
+            promises::withdraw_all(transaction, fence.run)?;
+        }
+        Ok(Written::New(added))
+    }
+
+    pub(super) fn key(&self) -> &Arc<str> {
+        &self.record.key
     }
 }
 
-/// Forgets the records of these keys; returns false if another process has the run.
-pub(super) fn forget(transaction: &Transaction<'_>, fence: Fence, keys: &[Arc<str>]) -> rusqlite::Result<bool> {
+/// Forgets these records, by number and key; returns the number of the record of that, or `None` if another process has the run.
+pub(super) fn forget(
+    transaction: &Transaction<'_>,
+    fence: Fence,
+    records: &[(i64, Arc<str>)],
+) -> rusqlite::Result<Option<i64>> {
     if !fence.holds(transaction)? {
-        return Ok(false);
+        return Ok(None);
     }
-    let sql = "UPDATE journal_records SET forgotten = record, input = 'null', value = 'null' \
-               WHERE run = ?1 AND hash = ?2 AND forgotten = 0 AND key = ?3 RETURNING kind = 'result'";
+    let sql = "UPDATE journal_records SET forgotten = 1, input = 'null', value = 'null' \
+               WHERE record = ?1 RETURNING kind = 'result'";
     let mut statement = transaction.prepare_cached(sql)?;
-    for key in keys {
-        let is_result = statement.query_row((fence.run, hash(key), key), |row| row.get(0)).optional()?;
+    for (record, _) in records {
+        let is_result = statement.query_row([record], |row| row.get(0)).optional()?;
         if is_result == Some(true) {
             set_ended(transaction, fence, None)?;
         }
     }
     let sql = "INSERT INTO journal_records \
-        (run, key, hash, forgotten, kind, name, parent, place, overlapped, digest, time, input, value) \
-        SELECT ?1, '', 0, coalesce(max(record), 0) + 1, ?2, '', '', 0, 0, 0, ?3, 'null', ?4 FROM journal_records";
+        (previous, key, forgotten, kind, name, parent, place, overlapped, digest, time, input, value) \
+        SELECT last, '', 1, ?2, '', '', 0, 0, 0, ?3, 'null', ?4 FROM journal_runs WHERE run = ?1";
     let now = nanoseconds(Timestamp::now());
+    let keys: Vec<_> = records.iter().map(|(_, key)| key).collect();
     transaction.execute(sql, (fence.run, FORGET, now, json_text(keys)?))?;
-    Ok(true)
+    append(transaction, fence.run).map(Some)
+}
+
+/// Makes the record that was just added the last one of its run; returns its number.
+///
+/// If this fails, the record is not in the list: as if it had not been added.
+fn append(transaction: &Transaction<'_>, run: i64) -> rusqlite::Result<i64> {
+    let record = transaction.last_insert_rowid();
+    let sql = "UPDATE journal_runs SET last = ?2 WHERE run = ?1";
+    transaction.prepare_cached(sql)?.execute((run, record))?;
+    Ok(record)
+}
+
+/// Deletes the records of a run; with `keeps_result`, all but those of its beginning and its result.
+pub(super) fn delete(transaction: &Transaction<'_>, run: i64, keeps_result: bool) -> rusqlite::Result<()> {
+    let sql = concat!(
+        records_of!("SELECT last FROM journal_runs WHERE run = ?1 AND last > 0"),
+        "SELECT record, kind IN ('run', 'result') FROM list JOIN journal_records USING (record)"
+    );
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let records: Vec<(i64, bool)> =
+        transaction.prepare_cached(sql)?.query_map([run], read)?.collect::<rusqlite::Result<_>>()?;
+    let (kept, deleted): (Vec<_>, Vec<_>) = records.into_iter().partition(|(_, is_kept)| *is_kept && keeps_result);
+    let mut delete = transaction.prepare_cached("DELETE FROM journal_records WHERE record = ?1")?;
+    for (record, _) in deleted {
+        delete.execute([record])?;
+    }
+    let mut kept: Vec<_> = kept.into_iter().map(|(record, _)| record).collect();
+    kept.sort_unstable();
+    let mut link = transaction.prepare_cached("UPDATE journal_records SET previous = ?2 WHERE record = ?1")?;
+    let mut last = 0;
+    for record in kept {
+        link.execute((record, last))?;
+        last = record;
+    }
+    transaction.prepare_cached("UPDATE journal_runs SET last = ?2 WHERE run = ?1")?.execute((run, last)).map(drop)
 }
 
 fn set_ended(transaction: &Transaction<'_>, fence: Fence, ended: Option<Timestamp>) -> rusqlite::Result<()> {
@@ -166,12 +251,15 @@ fn set_ended(transaction: &Transaction<'_>, fence: Fence, ended: Option<Timestam
     transaction.prepare_cached(sql)?.execute((fence.run, ended.map(Timestamp::as_millisecond))).map(drop)
 }
 
-const LOAD: &str = "SELECT record, key, parent, name, kind, place, overlapped, begun, callers, digest, \
-    CASE kind WHEN 'forget' THEN value END FROM journal_records WHERE run = ?1 ORDER BY record";
+const LOAD: &str = concat!(
+    records_of!("SELECT last FROM journal_runs WHERE run = ?1 AND last > 0"),
+    "SELECT record, key, parent, name, kind, place, overlapped, begun, callers, digest, \
+    CASE kind WHEN 'forget' THEN value END FROM list JOIN journal_records USING (record) ORDER BY record"
+);
 
-/// Loads what is kept in memory of the records of a run.
-pub(super) fn load(connection: &Connection, run: i64) -> rusqlite::Result<Replay<RecordHead>> {
-    let (mut replay, mut names) = (Replay::default(), Names::default());
+/// Loads what is kept in memory of the records of a run, and the number of the last record.
+pub(super) fn load(connection: &Connection, run: i64) -> rusqlite::Result<(Replay<RecordHead>, i64)> {
+    let (mut replay, mut names, mut last) = (Replay::default(), Names::default(), 0);
     let mut statement = connection.prepare_cached(LOAD)?;
     let mut rows = statement.query([run])?;
     while let Some(row) = rows.next()? {
@@ -179,8 +267,9 @@ pub(super) fn load(connection: &Connection, run: i64) -> rusqlite::Result<Replay
             Some(forgotten) => replay.forget(&parse::<Vec<Arc<str>>>(forgotten, 10)?),
             None => drop(replay.load(head(row, &mut names)?)),
         }
+        last = row.get(0)?;
     }
-    Ok(replay)
+    Ok((replay, last))
 }
 
 fn head(row: &Row<'_>, names: &mut Names) -> rusqlite::Result<RecordHead> {
@@ -199,15 +288,23 @@ fn head(row: &Row<'_>, names: &mut Names) -> rusqlite::Result<RecordHead> {
     })
 }
 
+/// Returns the number of the last record of a run; 0 without a record.
+pub(crate) fn last(connection: &Connection, run: i64) -> rusqlite::Result<i64> {
+    let sql = "SELECT last FROM journal_runs WHERE run = ?1";
+    connection.prepare_cached(sql)?.query_row([run], |row| row.get(0)).optional().map(Option::unwrap_or_default)
+}
+
 /// Reads the outcome of a record, as JSON.
 pub(super) fn value(connection: &Connection, record: i64) -> rusqlite::Result<String> {
     let sql = "SELECT value FROM journal_records WHERE record = ?1";
     connection.prepare_cached(sql)?.query_row([record], |row| row.get(0))
 }
 
-const RECORDS: &str = "SELECT key, parent, name, kind, place, overlapped, begun, callers, time, input, value \
-    FROM journal_records JOIN journal_runs USING (run) \
-    WHERE id = ?1 AND forgotten = 0 ORDER BY record";
+const RECORDS: &str = concat!(
+    records_of!("SELECT last FROM journal_runs WHERE id = ?1 AND last > 0"),
+    "SELECT key, parent, name, kind, place, overlapped, begun, callers, time, input, value \
+    FROM list JOIN journal_records USING (record) WHERE forgotten = 0 ORDER BY record"
+);
 
 /// Reads the records of a run that are not forgotten.
 pub(super) fn records(connection: &Connection, id: &str) -> rusqlite::Result<Vec<Record>> {
@@ -232,21 +329,16 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     })
 }
 
-/// Returns the hash of a key as SQLite's integers are.
-fn hash(key: &str) -> i64 {
-    key::hash_text(key).cast_signed()
-}
-
 /// Saturates in the year 2262.
 fn nanoseconds(time: Timestamp) -> i64 {
     i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX)
 }
 
-fn kind(name: &str, column: usize) -> rusqlite::Result<StepKind> {
+pub(super) fn kind(name: &str, column: usize) -> rusqlite::Result<StepKind> {
     serde_json::from_value(Value::from(name)).map_err(|error| invalid(column, error))
 }
 
-fn parse<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> {
+pub(super) fn parse<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> {
     serde_json::from_str(text).map_err(|error| invalid(column, error))
 }
 

@@ -1,5 +1,6 @@
 //! Whether a run only waits, so that it may be dropped.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::super::{Journal, JournalError, StepFuture, StepKind, StepSpec};
+use super::super::{Interrupted, Journal, JournalError, PromiseSpec, StepFuture, StepKind, StepSpec};
 use super::{SqliteJournal, SqliteRun};
 
 const QUIET: Duration = Duration::from_millis(30);
@@ -31,7 +32,12 @@ fn pending() -> StepFuture {
 /// Asks a person, in another task.
 fn ask(run: &SqliteRun, parent: &str) -> Made {
     let (run, question) = (run.clone(), step(parent, StepKind::Input, "ask"));
-    tokio::spawn(async move { run.promise(question, pending()).await })
+    let (asking, asked) = (run.clone(), PromiseSpec::new(Arc::clone(&question.key), StepKind::Input, json!("Who?")));
+    let local = async move {
+        let promise = asking.promise(asked).await.unwrap().unwrap();
+        promise.answer.await.map_err(|_| Interrupted)
+    };
+    tokio::spawn(async move { run.decision(question, Box::pin(local)).await })
 }
 
 async fn stop(made: Made) {
@@ -57,6 +63,23 @@ async fn a_run_that_asks_a_person_only_waits_unless_it_also_works() {
     assert!(only_waits(&run).await);
     stop(asked).await;
     assert!(!only_waits(&run).await);
+}
+
+#[tokio::test]
+async fn a_run_that_does_not_yet_or_no_longer_wait_for_what_it_asks_does_not_only_wait() {
+    let (_folder, run) = run().await;
+    let (deciding, question) = (run.clone(), step("main", StepKind::Input, "ask"));
+    let deciding = tokio::spawn(async move { deciding.decision(question, pending()).await });
+    tokio::task::yield_now().await;
+    assert!(!only_waits(&run).await, "what it asks is not stored");
+    let asked = PromiseSpec::new(step("main", StepKind::Input, "ask").key, StepKind::Input, json!("Who?"));
+    let promise = run.promise(asked).await.unwrap().unwrap();
+    assert!(only_waits(&run).await);
+    let runs = run.0.journal.clone();
+    runs.resolve(&runs.promises().await.unwrap()[0], json!("Ann")).await.unwrap();
+    assert_eq!(promise.answer.await.unwrap(), "Ann");
+    assert!(!only_waits(&run).await, "the answer is not recorded");
+    stop(deciding).await;
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::any::TypeId;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -173,6 +174,15 @@ impl<T, C> Start<T, C> {
     /// Limits what this run may use. The runtime's limits apply too: of each limit, the lower one.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.root.settings.limits = Some(limits);
+        self
+    }
+
+    /// Sets how long earlier processes worked on a run that is resumed. Default: no time.
+    ///
+    /// The [wall time limit](Limits::wall_time) of the run and the timeout of its root call end that much earlier. A service
+    /// sets it.
+    pub fn time_spent(mut self, time: Duration) -> Self {
+        self.root.settings.time_spent = time;
         self
     }
 
