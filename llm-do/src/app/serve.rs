@@ -4,6 +4,7 @@ mod access;
 mod ask;
 mod engine;
 mod file;
+mod health;
 mod http;
 mod listen;
 mod metrics;
@@ -27,6 +28,7 @@ use uuid::Uuid;
 pub use self::access::{Client, Role};
 use self::engine::active::ActiveRuns;
 use self::engine::{Options, Shared};
+use self::health::Health;
 use self::metrics::Metrics;
 pub use self::schedule::Schedule;
 use self::store::Store;
@@ -227,6 +229,7 @@ impl Service {
             active: ActiveRuns::default(),
             owner: Uuid::new_v4().to_string(),
             shutdown: CancellationToken::new(),
+            health: Health::default(),
         });
         let engine = tokio::spawn(Arc::clone(&shared).run());
         Ok(OpenService { shared, engine })

@@ -121,6 +121,23 @@ async fn a_message_is_resumed_only_while_its_chat_has_no_other_and_has_not_gone_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_cannot_be_begun_fails_with_the_reason() {
+    let setup = Setup::new();
+    let server = setup.serve().await;
+    let (_, chat) = server.post("/chats", json!({ "entry": "greet" })).await;
+    let file = rusqlite::Connection::open(setup.folder.path().join("runs.db")).unwrap();
+    file.execute("UPDATE chats SET state = '{'", []).unwrap();
+    // Read by the request as well, so the run is of the file.
+    let id = server.start("greet", json!({ "name": "Ann" })).await;
+    server.reaches(&id, "succeeded").await;
+    let run = (chat["id"].as_str().unwrap(), &id);
+    file.execute("UPDATE runs SET chat = ?1, state = 'queued', finished = NULL, outcome = NULL WHERE id = ?2", run).unwrap();
+    let run = server.reaches(&id, "failed").await;
+    assert!(run["error"].as_str().unwrap().contains("cannot read or write the database"), "{run}");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_chat_is_deleted_some_time_after_its_last_message_has_finished() {
     let setup = Setup::new();
     let server = setup.serve_with(|service| service.keep_finished(Duration::from_secs(60 * 60))).await;

@@ -220,6 +220,23 @@ async fn a_stopped_service_puts_its_runs_back_and_the_next_one_continues_them() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_service_whose_file_cannot_be_written_is_not_ready() {
+    let setup = Setup::new();
+    let server = setup.serve_with(|service| service.take_over_after(Duration::from_millis(60))).await;
+    let ready = async || server.request(Method::GET, "/ready").send().await.unwrap().status();
+    let file = rusqlite::Connection::open(setup.folder.path().join("runs.db")).unwrap();
+    file.execute_batch("ALTER TABLE heartbeat RENAME TO elsewhere").unwrap();
+    while ready().await != StatusCode::SERVICE_UNAVAILABLE {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    file.execute_batch("ALTER TABLE elsewhere RENAME TO heartbeat").unwrap();
+    while ready().await != StatusCode::OK {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn finished_runs_are_deleted_after_their_time() {
     let setup = Setup::new();
     let server = setup.serve_with(|service| service.keep_finished(Duration::from_secs(60 * 60))).await;

@@ -12,6 +12,7 @@ use tokio_util::task::TaskTracker;
 
 use self::active::ActiveRuns;
 use super::access::Client;
+use super::health::Health;
 use super::metrics::Metrics;
 use super::schedule::Schedule;
 use super::store::{NewRun, Source, Store, StoreError, Topic};
@@ -32,6 +33,7 @@ pub(super) struct Shared {
     pub(super) owner: String,
     /// Cancelled when the process is about to end: runs are put back into the queue.
     pub(super) shutdown: CancellationToken,
+    pub(super) health: Health,
 }
 
 /// The settings of a service.
@@ -85,19 +87,19 @@ impl Shared {
             tokio::select! {
                 () = self.shutdown.cancelled() => break,
                 _ = tick.tick() => {
-                    // Ignored, here and below: the next tick tries again, and `ready` reports a file that fails.
-                    let _ = self.store.notify_of_other_processes(&mut version).await;
-                    let _ = self.start_scheduled().await;
-                    let _ = self.expire(&mut expiry).await;
+                    // After an error, here and below, the next tick tries again, and `ready` reports a file that fails.
+                    self.health.note(&self.store.notify_of_other_processes(&mut version).await);
+                    self.health.note(&self.start_scheduled().await);
+                    self.health.note(&self.expire(&mut expiry).await);
                 }
                 _ = changes.changed() => {}
             }
             changes.mark_unchanged();
-            let _ = self.cancel_requested().await;
-            let _ = self.claim(&runs, self.store.runnable(self.now(), CLAIMED_TOGETHER).await).await;
+            self.health.note(&self.cancel_requested().await);
+            self.health.note(&self.claim(&runs, self.store.runnable(self.now(), CLAIMED_TOGETHER).await).await);
             if last_look.elapsed() >= self.options.lease / 3 {
                 last_look = Instant::now();
-                let _ = self.claim(&runs, self.store.running().await).await;
+                self.health.note(&self.claim(&runs, self.store.running().await).await);
             }
         }
         runs.close();
@@ -112,9 +114,15 @@ impl Shared {
         interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             interval.tick().await;
-            let _ = self.journal.renew(&self.owner, self.options.lease).await;
+            self.health.note(&self.journal.renew(&self.owner, self.options.lease).await);
             // If this process dies, the limits of its runs know of the time up to here.
-            let _ = self.store.worked(&self.owner, self.active.take_times()).await;
+            self.health.note(&self.store.worked(&self.owner, self.active.take_times()).await);
+            // Also while it drives no run: a full disk is seen only by what is written.
+            let beat = self.store.beat(self.now()).await;
+            self.health.note(&beat);
+            if beat.is_ok() {
+                self.health.note_written();
+            }
         }
     }
 

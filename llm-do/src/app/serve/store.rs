@@ -83,6 +83,11 @@ CREATE TABLE chats (
     updated INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX chats_by_tenant ON chats (tenant, updated);
+-- Written again and again, to see whether the file can be written.
+CREATE TABLE heartbeat (
+    id INTEGER PRIMARY KEY,
+    time INTEGER NOT NULL
+);
 CREATE TABLE schedules (
     name TEXT PRIMARY KEY,
     last INTEGER NOT NULL
@@ -127,6 +132,12 @@ impl Store {
     /// Gives the space of deleted rows back.
     pub(super) async fn shrink(&self) -> Result<(), StoreError> {
         self.database.shrink().await
+    }
+
+    /// Checks that the file can be written.
+    pub(super) async fn beat(&self, now: Timestamp) -> Result<(), StoreError> {
+        let sql = "INSERT INTO heartbeat (id, time) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET time = ?1";
+        self.database.write(move |tx| tx.execute(sql, [Millis(now)])).await.map(drop)
     }
 
     /// Checks that the file can be read.

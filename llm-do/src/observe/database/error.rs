@@ -35,6 +35,19 @@ impl DatabaseError {
         Self::Io { path: Arc::clone(path), source: Arc::new(source) }
     }
 
+    /// Returns whether the file works, but contains a value that cannot be read: trying again would fail again.
+    pub(crate) fn is_invalid_value(&self) -> bool {
+        let Self::Sqlite { source, .. } = self else { return matches!(self, Self::Panicked { .. }) };
+        matches!(
+            **source,
+            rusqlite::Error::FromSqlConversionFailure(..)
+                | rusqlite::Error::IntegralValueOutOfRange(..)
+                | rusqlite::Error::InvalidColumnType(..)
+                | rusqlite::Error::ToSqlConversionFailure(_)
+                | rusqlite::Error::Utf8Error(..)
+        )
+    }
+
     pub(super) fn refused(path: &Arc<Path>, message: String) -> Self {
         Self::Refused { path: Arc::clone(path), message }
     }

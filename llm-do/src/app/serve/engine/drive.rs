@@ -2,6 +2,7 @@
 
 use std::future::IntoFuture;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -10,12 +11,15 @@ use super::Shared;
 use super::active::Entered;
 use crate::app::serve::ask::Absent;
 use crate::app::serve::recorder::Recorder;
-use crate::app::serve::store::{Outcome, RunRow, StoreError, Topic};
+use crate::app::serve::store::{Outcome, RunRow, RunState, StoreError, Topic};
 use crate::base::error::{CallError, chain};
 use crate::base::usage::{Limits, RunUsage};
 use crate::observe::event::EventSink;
 use crate::observe::journal::{Fence, Journal, SqliteRun};
 use crate::session::runtime::{Chat, Start};
+
+/// How long a run waits after the file could not be read or written.
+const BACK_OFF: Duration = Duration::from_secs(1);
 
 /// Why a run is no longer driven by this process.
 enum Ended {
@@ -33,9 +37,24 @@ enum Ended {
 impl Shared {
     /// Drives a run for as long as it does something.
     pub(super) async fn drive(self: Arc<Self>, id: String, journal: SqliteRun, entered: Entered) {
-        // Ignored: the file cannot be written, so the run stays as it was, and a later claim continues it.
-        let _ = self.try_drive(&id, &journal, &entered).await;
-        let _ = journal.release().await;
+        let driven = match self.try_drive(&id, &journal, &entered).await {
+            // What is stored of the run cannot be read, now and later.
+            Err(error) if error.is_invalid_value() => {
+                self.metrics.finished.get_or_create(&RunState::Failed.into()).inc();
+                self.store.fail(&id, journal.fence(), chain(&error), self.now()).await
+            }
+            // The file cannot be read or written: the run stays as it was, and a later claim continues it.
+            driven => driven,
+        };
+        self.health.note(&driven);
+        self.health.note(&journal.release().await);
+        if driven.is_err() {
+            // Or else this process would claim the run again at once.
+            tokio::select! {
+                () = tokio::time::sleep(BACK_OFF) => {}
+                () = self.shutdown.cancelled() => {}
+            }
+        }
         drop(entered);
         // A free place, and perhaps an answer that came while the run was set aside.
         self.store.notify(&[Topic::Queue]);

@@ -40,16 +40,20 @@ impl Problem {
         Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", "a valid bearer token is required")
     }
 
+    pub(super) fn storage_failed() -> Self {
+        let text = "the service cannot read or write its file at the moment";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "storage_failed", text)
+    }
+
     pub(super) fn forbidden(role: &str) -> Self {
         Self::new(StatusCode::FORBIDDEN, "forbidden", format!("the role `{role}` is required"))
     }
 }
 
 impl From<StoreError> for Problem {
-    /// Where the file is, and what is wrong with it, concerns the operator alone: `ready` fails.
+    /// Where the file is, and what is wrong with it, concerns the operator alone: the engine meets the same error, and reports it.
     fn from(_: StoreError) -> Self {
-        let text = "the service cannot read or write its file at the moment";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "storage_failed", text)
+        Self::storage_failed()
     }
 }
 

@@ -39,10 +39,13 @@ pub(super) async fn health() -> Json<Value> {
     Json(json!({ "status": "ok" }))
 }
 
-/// The process accepts runs: its file can be read, and it is not about to end.
+/// The process accepts runs: its file could be written lately and can be read, and it is not about to end.
 pub(super) async fn ready(State(shared): App) -> Result<Json<Value>, Problem> {
     if shared.shutdown.is_cancelled() {
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "shutting_down", "the service is shutting down"));
+    }
+    if shared.health.is_failing() {
+        return Err(Problem::storage_failed());
     }
     shared.store.check().await?;
     Ok(Json(json!({ "status": "ok" })))

@@ -174,6 +174,23 @@ impl Store {
         Ok(is_finished)
     }
 
+    /// Records that a run cannot be begun, without reading it.
+    pub(in crate::app::serve) async fn fail(
+        &self,
+        id: &str,
+        fence: Fence,
+        error: String,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (id, outcome) = (id.to_owned(), Outcome::Error(error));
+        let fail = move |tx: &Transaction<'_>| {
+            if fence.holds(tx)? { finish(tx, &id, &outcome, None, now) } else { Ok(()) }
+        };
+        self.database.write(fail).await?;
+        self.notify(&[Topic::Progress]);
+        Ok(())
+    }
+
     /// Requests that a run ends.
     pub(in crate::app::serve) async fn cancel(&self, id: &str, now: Timestamp) -> Result<Cancelling, StoreError> {
         let id = id.to_owned();
