@@ -1,5 +1,7 @@
 //! Durable execution: journals record the effects of runs and replay them on resume.
 
+#[cfg(feature = "restate")]
+mod engine;
 mod error;
 mod expected;
 mod file;
@@ -21,6 +23,8 @@ use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+#[cfg(feature = "restate")]
+pub(crate) use self::engine::{EngineJournal, EngineRequest, Question};
 pub use self::error::{Interrupted, JournalError};
 pub use self::file::{FileJournal, Records};
 #[cfg(feature = "cli")]

@@ -135,11 +135,7 @@ impl Approver for Asker {
     async fn review(&self, request: &ApprovalRequest) -> Decision {
         let Some(key) = &request.key else { return Decision::undecided("the call is not recorded") };
         let answer = self.ask(WaitKind::Approval, key, shown_approval(request), request.problem.is_some()).await;
-        let verdict = answer.map_err(|error| error.to_string()).and_then(|answer| {
-            serde_json::from_value::<Verdict>(answer)
-                .map_err(|error| format!("the stored decision is invalid: {error}"))
-        });
-        verdict.map_or_else(Decision::undecided, Decision::from)
+        answer.map_or_else(|error| Decision::undecided(error.to_string()), decision)
     }
 
     fn max_concurrent(&self) -> usize {
@@ -156,8 +152,14 @@ impl InputHandler for Asker {
     }
 }
 
+/// Returns the decision that is stored as a [`Verdict`].
+pub(super) fn decision(stored: Value) -> Decision {
+    let verdict = serde_json::from_value::<Verdict>(stored);
+    verdict.map_or_else(|error| Decision::undecided(format!("the stored decision is invalid: {error}")), Decision::from)
+}
+
 /// Returns what a person sees of a call. What changes from process to process, such as numbers of calls, is left out.
-fn shown_approval(request: &ApprovalRequest) -> Value {
+pub(super) fn shown_approval(request: &ApprovalRequest) -> Value {
     json!({
         "tool": request.tool,
         "summary": request.summary(),
@@ -173,7 +175,7 @@ fn shown_approval(request: &ApprovalRequest) -> Value {
 }
 
 /// Returns what a person sees of a question.
-fn shown_question(request: &InputRequest) -> Value {
+pub(super) fn shown_question(request: &InputRequest) -> Value {
     let mut shown = json!(request.question);
     shown["caller"] = json!(request.caller);
     shown["problem"] = json!(request.problem);
@@ -181,6 +183,6 @@ fn shown_question(request: &InputRequest) -> Value {
 }
 
 /// Returns the digest of what a person sees, which a decision must name.
-fn digest(shown: &Value) -> String {
+pub(super) fn digest(shown: &Value) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(shown.to_string().as_bytes()))
 }

@@ -1,0 +1,138 @@
+//! What a run waits for in the engine: times, people, and calls that run as invocations of their own.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::time::Duration;
+
+use restate_sdk::context::{DurableFuture, DurableFuturesUnordered, RequestTarget};
+use restate_sdk::endpoint::ContextInternal;
+use restate_sdk::errors::TerminalError;
+use restate_sdk::serde::Json;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use super::entry::Asked;
+use super::names::Names;
+
+type Durable<'c> = Pin<Box<dyn DurableFuture<Output = Option<Value>> + Send + 'c>>;
+
+/// Who gets the answer to a wait.
+#[derive(Debug)]
+pub(super) enum Waiter {
+    Time(oneshot::Sender<()>),
+    Answer(oneshot::Sender<Value>),
+    /// `None` if the call has to run in this invocation.
+    Call(oneshot::Sender<Option<Value>>),
+}
+
+impl Waiter {
+    /// Ignores that nobody waits any longer, here and below: the call may have been dropped.
+    fn send(self, value: Option<Value>) {
+        match self {
+            Self::Time(sender) => drop(sender.send(())),
+            Self::Answer(sender) => drop(sender.send(value.unwrap_or_default())),
+            Self::Call(sender) => drop(sender.send(value)),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Wait {
+    value: Option<Option<Value>>,
+    waiter: Option<Waiter>,
+    /// The id of the question in the inbox, until it is answered.
+    open_question: Option<String>,
+}
+
+/// The waits of one attempt of a run, by their ids.
+pub(super) struct Waits<'c> {
+    ctx: &'c ContextInternal,
+    names: &'c Names,
+    futures: DurableFuturesUnordered<Durable<'c>>,
+    /// The id of each future, by its index.
+    ids: Vec<String>,
+    waits: HashMap<String, Wait>,
+}
+
+impl<'c> Waits<'c> {
+    pub(super) fn new(ctx: &'c ContextInternal, names: &'c Names) -> Self {
+        Self { ctx, names, futures: DurableFuturesUnordered::new(), ids: Vec::new(), waits: HashMap::new() }
+    }
+
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.waits.contains_key(id)
+    }
+
+    /// Returns whether nothing in the engine is waited for.
+    pub(super) fn is_empty(&self) -> bool {
+        self.futures.is_empty()
+    }
+
+    pub(super) fn sleep(&mut self, id: String, time: Duration) {
+        let sleep = DurableFuture::map(self.ctx.sleep(time), |_| None);
+        self.push(id, Box::pin(sleep), None);
+    }
+
+    /// Asks a person: the question goes to the inbox.
+    pub(super) fn ask(&mut self, id: String, run: &str, asked: &Asked) {
+        let (awakeable, answer) = self.ctx.awakeable::<Json<Value>>();
+        let question = json!({ "id": &awakeable, "run": run, "asked": asked });
+        drop(self.ctx.request::<_, ()>(self.names.inbox("ask"), Json(question)).send());
+        let answer = DurableFuture::map(answer, |answer| Some(or_rejection(answer)));
+        self.push(id, Box::pin(answer), Some(awakeable));
+    }
+
+    pub(super) fn call(&mut self, id: String, target: RequestTarget, input: Value) {
+        let call = self.ctx.request::<_, Json<Value>>(target, Json(input)).call();
+        let call = DurableFuture::map(call, |value| value.ok().map(|Json(value)| value));
+        self.push(id, Box::pin(call), None);
+    }
+
+    fn push(&mut self, id: String, future: Durable<'c>, open_question: Option<String>) {
+        self.futures.push(future);
+        self.waits.insert(id.clone(), Wait { open_question, ..Wait::default() });
+        self.ids.push(id);
+    }
+
+    /// Sets who gets the value of a wait; at once, if it has one.
+    pub(super) fn set_waiter(&mut self, id: &str, waiter: Waiter) {
+        let Some(wait) = self.waits.get_mut(id) else { return };
+        match &wait.value {
+            Some(value) => waiter.send(value.clone()),
+            None => wait.waiter = Some(waiter),
+        }
+    }
+
+    /// Waits until the first wait is over, and passes its value on.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the invocation was cancelled. Cancel safe.
+    pub(super) async fn next(&mut self) -> Result<(), TerminalError> {
+        let Some((index, value)) = self.futures.next().await? else { return Ok(()) };
+        let Some(wait) = self.ids.get(index).and_then(|id| self.waits.get_mut(id)) else { return Ok(()) };
+        wait.open_question = None;
+        if let Some(waiter) = wait.waiter.take() {
+            waiter.send(value.clone());
+        }
+        wait.value = Some(value);
+        Ok(())
+    }
+
+    /// Returns the questions in the inbox that have no answer.
+    pub(super) fn open_questions(&self) -> Vec<String> {
+        self.ids.iter().filter_map(|id| self.waits.get(id)?.open_question.clone()).collect()
+    }
+
+    /// Removes questions from the inbox.
+    pub(super) fn withdraw(&self, questions: &[String]) {
+        for id in questions {
+            drop(self.ctx.request::<_, ()>(self.names.inbox("withdraw"), Json(json!({ "id": id }))).send());
+        }
+    }
+}
+
+/// Returns an answer, or a value that is not one if it was rejected without the inbox.
+fn or_rejection(answer: Result<Json<Value>, TerminalError>) -> Value {
+    answer.map_or_else(|error| json!({ "rejected": error.message() }), |Json(answer)| answer)
+}

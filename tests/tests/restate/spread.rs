@@ -1,0 +1,23 @@
+//! Workers that are called together run as invocations of their own, in any process of the application.
+
+use serde_json::json;
+
+use super::cases::{Effects, runtime};
+use super::engine::Worker;
+
+#[tokio::test]
+async fn workers_that_are_called_together_are_invocations_of_their_own() {
+    let effects = Effects::default();
+    let Some(worker) = Worker::serve("spread", runtime(&effects)).await else { return };
+    let run = worker.start("fan_out", json!({ "count": 40 })).await;
+    let outcome = worker.end(&run).await.1;
+    let results = outcome["result"].as_array().unwrap_or_else(|| panic!("{outcome}"));
+    for (n, result) in results.iter().enumerate() {
+        assert_eq!(*result, format!("did clerk {n} 0, did clerk {n} 1"));
+    }
+    assert_eq!(outcome["usage"]["requests"], 120, "three requests of each");
+    assert_eq!(outcome["usage"]["tool_calls"], 121);
+    assert_eq!(effects.all().len(), 81);
+    let sql = format!("select id from sys_invocation where invoked_by_id = '{run}' and target_handler_name = 'call'");
+    assert_eq!(worker.query(&sql).await.len(), 39, "the first one has begun before it is known that others follow");
+}
