@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot};
 
 use super::shared::SharedReplay;
 use super::{Journal, JournalError, Record, StepFuture, StepKind, StepSpec};
@@ -19,6 +19,10 @@ pub(crate) const MAX_RECORD: usize = (32 << 20) - (64 << 10);
 /// What a run asks of the task that appends to the engine's log.
 #[derive(Debug)]
 pub(crate) enum EngineRequest {
+    /// Begins an effect in this process, once it is confirmed that the engine does not end the attempt meanwhile.
+    Begin(oneshot::Sender<()>),
+    /// An effect has ended, recorded or not.
+    End,
     /// Appends a record in JSON, and confirms it; without confirmation it may be appended together with the next request.
     Record(Box<RawValue>, Option<oneshot::Sender<()>>),
     /// Appends that the records of these keys are forgotten.
@@ -51,8 +55,6 @@ pub(crate) struct EngineJournal(Arc<Attempt>);
 struct Attempt {
     replay: SharedReplay,
     requests: mpsc::UnboundedSender<EngineRequest>,
-    /// The number of effects in flight in this process.
-    working: watch::Sender<usize>,
     /// Returns whether calls of this name may run as invocations of their own.
     may_leave: Box<dyn Fn(&str) -> bool + Send + Sync>,
     part: Option<Part>,
@@ -66,11 +68,12 @@ struct Part {
 }
 
 /// A guard: an effect is in flight until this is dropped.
-struct Working<'a>(&'a watch::Sender<usize>);
+struct InFlight<'a>(&'a mpsc::UnboundedSender<EngineRequest>);
 
-impl Drop for Working<'_> {
+impl Drop for InFlight<'_> {
     fn drop(&mut self) {
-        self.0.send_modify(|working| *working -= 1);
+        // Ignored: the engine has ended the attempt.
+        drop(self.0.send(EngineRequest::End));
     }
 }
 
@@ -99,8 +102,7 @@ impl EngineJournal {
         may_leave: impl Fn(&str) -> bool + Send + Sync + 'static,
         part: Option<Part>,
     ) -> Self {
-        let (replay, working) = (SharedReplay::default(), watch::Sender::default());
-        Self(Arc::new(Attempt { replay, requests, working, may_leave: Box::new(may_leave), part }))
+        Self(Arc::new(Attempt { replay: SharedReplay::default(), requests, may_leave: Box::new(may_leave), part }))
     }
 
     /// Loads a record of the log, before the run begins.
@@ -111,11 +113,6 @@ impl EngineJournal {
     /// Loads that records were forgotten.
     pub(crate) fn load_forgotten(&self, keys: &[Arc<str>]) {
         self.0.replay.lock().forget(keys);
-    }
-
-    /// Returns the number of effects in flight in this process.
-    pub(crate) fn working(&self) -> watch::Receiver<usize> {
-        self.0.working.subscribe()
     }
 
     /// Asks a person, and waits for the answer.
@@ -135,13 +132,18 @@ impl Attempt {
         }
     }
 
-    /// Counts an effect as in flight. A run's result contains the whole run, whose effects count themselves.
-    fn begin(&self, step: &StepSpec) -> Option<Working<'_>> {
+    /// Begins an effect. A run's result contains the whole run, whose effects begin themselves.
+    async fn begin(&self, step: &StepSpec) -> Option<InFlight<'_>> {
         if step.kind == StepKind::Result {
             return None;
         }
-        self.working.send_modify(|working| *working += 1);
-        Some(Working(&self.working))
+        let (confirmed, confirmation) = oneshot::channel();
+        drop(self.requests.send(EngineRequest::Begin(confirmed)));
+        let in_flight = InFlight(&self.requests);
+        if confirmation.await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        Some(in_flight)
     }
 
     /// Never returns for a step of the run that another invocation performs.
@@ -208,7 +210,7 @@ impl Journal for EngineJournal {
         }
         self.0.leave_to_others(&step).await;
         // Until it is recorded: the engine may end the attempt whenever nothing is in flight.
-        let _working = self.0.begin(&step);
+        let _in_flight = self.0.begin(&step).await;
         let value = local.await?;
         self.0.record(step, value).await
     }

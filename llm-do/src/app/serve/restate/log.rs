@@ -10,7 +10,7 @@ use restate_sdk::endpoint::ContextInternal;
 use restate_sdk::errors::HandlerError;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::entry::{Asked, Batch, Entry, Outcome};
@@ -43,7 +43,8 @@ pub(super) struct Log<'c> {
     names: &'c Names,
     invoked: Invoked,
     journal: EngineJournal,
-    working: watch::Receiver<usize>,
+    /// The number of effects in flight in this process.
+    in_flight: usize,
     requests: mpsc::UnboundedReceiver<EngineRequest>,
     waits: Waits<'c>,
     /// The records so far, for invocations of single calls.
@@ -77,14 +78,14 @@ impl<'c> Log<'c> {
         journal: EngineJournal,
         requests: mpsc::UnboundedReceiver<EngineRequest>,
     ) -> Result<Self, HandlerError> {
-        let (working, waits) = (journal.working(), Waits::new(ctx, names));
+        let waits = Waits::new(ctx, names);
         let earlier = invoked.earlier.clone();
         let mut log = Self {
             ctx,
             names,
             invoked,
             journal,
-            working,
+            in_flight: 0,
             requests,
             waits,
             steps: Vec::new(),
@@ -167,11 +168,10 @@ impl<'c> Log<'c> {
         let mut run = std::pin::pin!(run);
         loop {
             // What is waited for in the engine may suspend the invocation, which would interrupt effects in flight.
-            let may_wait = !self.waits.is_empty() && *self.working.borrow_and_update() == 0;
+            let may_wait = !self.waits.is_empty() && self.in_flight == 0;
             tokio::select! {
                 biased;
                 Some(request) = self.requests.recv() => self.handle(request).await,
-                changed = self.working.changed() => drop(changed),
                 waited = self.waits.next(), if may_wait => {
                     if waited.is_err() {
                         self.cancellation.cancel();
@@ -227,6 +227,16 @@ impl<'c> Log<'c> {
 
     fn add(&mut self, request: EngineRequest, appended: &mut Appended) {
         let (entry, done) = match request {
+            EngineRequest::Begin(confirmed) => {
+                self.in_flight += 1;
+                // Ignored: the call may have been dropped meanwhile.
+                let _ = confirmed.send(());
+                return;
+            }
+            EngineRequest::End => {
+                self.in_flight -= 1;
+                return;
+            }
             EngineRequest::Record(step, done) => {
                 appended.bytes += step.get().len();
                 (Some(Entry::Step(step)), done.map(Done::Confirmed))
