@@ -230,9 +230,10 @@ pub mod history {
 /// Where effects are recorded, so that a run resumes without repeating them.
 pub mod journal {
     #[cfg(feature = "serve")]
-    pub use crate::observe::journal::{Expired, Retention, SqliteJournal, SqliteRun};
+    pub use crate::observe::journal::{Expired, OpenPromise, Retention, SqliteJournal, SqliteRun};
     pub use crate::observe::journal::{
-        FileJournal, Interrupted, Journal, JournalError, MemoryJournal, Record, Records, StepFuture, StepKind, StepSpec,
+        FileJournal, Interrupted, Journal, JournalError, MemoryJournal, Promise, PromiseFuture, PromiseSpec, Record,
+        Records, StepFuture, StepKind, StepSpec,
     };
 }
 

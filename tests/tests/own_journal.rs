@@ -7,7 +7,8 @@ use llm_do::approval::{ApprovalRequest, Approver, Decision};
 use llm_do::async_trait;
 use llm_do::context::{InputHandler, InputRequest};
 use llm_do::error::BoxError;
-use llm_do::journal::{MemoryJournal, Record, StepKind};
+use llm_do::journal::{MemoryJournal, OpenPromise, Record, SqliteJournal, StepKind};
+use llm_do::json;
 use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::Recorder;
@@ -214,4 +215,92 @@ async fn without_a_journal_what_is_asked_has_no_key() {
     runtime.run(two()).await.unwrap();
     runtime.run(ask_twice {}).await.unwrap();
     assert_eq!(person.keys(), vec![None; 4]);
+}
+
+fn sqlite() -> (tempfile::TempDir, SqliteJournal) {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(folder.path().join("runs.db")).unwrap();
+    (folder, journal)
+}
+
+/// Waits for the promise that a run makes.
+async fn asked(runs: &SqliteJournal) -> OpenPromise {
+    loop {
+        if let Some(promise) = runs.promises().await.unwrap().pop() {
+            return promise;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+}
+
+/// Runs a call until it asks, drops it, and returns what it asked, as another process finds it.
+async fn drop_when_asked<T: std::fmt::Debug>(run: impl IntoFuture<Output = T>, runs: &SqliteJournal) -> OpenPromise {
+    let promise = tokio::select! {
+        result = run.into_future() => panic!("the run ended: {result:?}"),
+        promise = asked(runs) => promise,
+    };
+    let other = SqliteJournal::open(runs.path()).unwrap();
+    assert_eq!(other.promises().await.unwrap(), [promise.clone()]);
+    promise
+}
+
+#[tokio::test]
+async fn an_approval_is_stored_before_the_approver_is_asked_and_given_later_in_another_process() {
+    let (_folder, runs) = sqlite();
+    let (log, person) = (Log::default(), Person::new(1));
+    let call = || write_all { texts: vec!["a".into()] };
+    let runtime = builder(&log).approver(person.clone()).build().unwrap();
+    let promise = drop_when_asked(runtime.start(call()).journal(runs.run("r").await.unwrap()), &runs).await;
+    assert_eq!((&*promise.run, promise.kind, &promise.request["tool"]), ("r", StepKind::Approval, &json!("write")));
+
+    let other = SqliteJournal::open(runs.path()).unwrap();
+    assert!(other.resolve(&promise, json!({ "decision": "edit", "arguments": { "text": "bb" } })).await.unwrap());
+    assert!(
+        !other.resolve(&promise, json!({ "decision": "deny", "reason": "late" })).await.unwrap(),
+        "the first holds"
+    );
+    let (later, run) = (Person::new(9), other.run("r").await.unwrap());
+    let runtime = builder(&log).approver(later.clone()).build().unwrap();
+    assert_eq!(runtime.start(call()).journal(run).await.unwrap(), 2);
+    assert_eq!((written(&log), later.keys().len()), (vec!["bb".to_owned()], 0), "the approver is not asked again");
+}
+
+#[tokio::test]
+async fn a_question_is_answered_in_another_process_while_its_run_waits() {
+    let (_folder, runs) = sqlite();
+    let runtime = builder(&Log::default()).input_handler(Person::new(1)).build().unwrap();
+    let run = tokio::spawn(runtime.start(ask_twice {}).journal(runs.run("r").await.unwrap()).into_future());
+    let other = SqliteJournal::open(runs.path()).unwrap();
+    for answer in ["Ann", "Bob"] {
+        let promise = asked(&other).await;
+        assert_eq!((promise.kind, &promise.request["prompt"]), (StepKind::Input, &json!("Who are you?")));
+        other.resolve(&promise, json!(answer)).await.unwrap();
+    }
+    assert_eq!(run.await.unwrap().unwrap(), "AnnBob");
+}
+
+#[tokio::test]
+async fn an_answer_of_the_approver_withdraws_the_promise() {
+    let (_folder, runs) = sqlite();
+    let log = Log::default();
+    approving(&log).start(two()).journal(runs.run("r").await.unwrap()).await.unwrap();
+    assert_eq!(runs.promises().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn an_edit_with_invalid_arguments_is_asked_for_again_under_the_same_id() {
+    let (_folder, runs) = sqlite();
+    let log = Log::default();
+    let runtime = builder(&log).approver(Person::new(1)).build().unwrap();
+    let call = write_all { texts: vec!["a".into()] };
+    let run = tokio::spawn(runtime.start(call).journal(runs.run("r").await.unwrap()).into_future());
+    let first = asked(&runs).await;
+    runs.resolve(&first, json!({ "decision": "edit", "arguments": { "text": 1 } })).await.unwrap();
+    let second = asked(&runs).await;
+    assert!(second.id == first.id && second.digest != first.digest, "{second:?}");
+    assert!(second.request["problem"].is_string(), "{second:?}");
+    assert!(!runs.resolve(&first, json!({ "decision": "approve" })).await.unwrap(), "the request has changed");
+    runs.resolve(&second, json!({ "decision": "approve" })).await.unwrap();
+    run.await.unwrap().unwrap();
+    assert_eq!(written(&log), ["a"]);
 }

@@ -102,6 +102,15 @@ impl Database {
         receiver.await.unwrap_or_else(|_| Err(self.panicked()))
     }
 
+    /// Queues changes whose result does not matter.
+    pub(crate) fn write_later<T, F>(&self, change: F)
+    where
+        T: Send + 'static,
+        F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+    {
+        self.write_then(change, drop);
+    }
+
     /// Queues changes; `then` gets their result on the writer's thread.
     fn write_then<T, F, D>(&self, change: F, then: D)
     where

@@ -7,6 +7,7 @@ mod expected;
 mod file;
 mod key;
 mod memory;
+mod promise;
 mod record;
 mod replay;
 mod shared;
@@ -24,17 +25,21 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 #[cfg(feature = "restate")]
-pub(crate) use self::engine::{EngineJournal, EngineRequest, Question};
+pub(crate) use self::engine::{EngineJournal, EngineRequest};
 pub use self::error::{Interrupted, JournalError};
 pub use self::file::{FileJournal, Records};
 #[cfg(feature = "cli")]
 pub(crate) use self::key::name as called;
 pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep, digest};
 pub use self::memory::MemoryJournal;
+pub use self::promise::{Promise, PromiseFuture, PromiseSpec};
 pub use self::record::Record;
 pub(crate) use self::record::too_deep;
 #[cfg(feature = "serve")]
-pub use self::sqlite::{Expired, Retention, SqliteJournal, SqliteRun};
+#[cfg(feature = "serve")]
+pub(crate) use self::sqlite::promises;
+#[cfg(feature = "serve")]
+pub use self::sqlite::{Expired, OpenPromise, Retention, SqliteJournal, SqliteRun};
 pub use self::step::{StepKind, StepSpec};
 
 /// The future that performs an effect that is not recorded yet.
@@ -129,21 +134,41 @@ pub trait Journal: Debug + Send + Sync + 'static {
         self.step(step, local).await
     }
 
-    /// Replays or requests a decision or an answer of a person, which may take long: an approval, or a user's input.
+    /// Replays or records the decision or the answer of a person, which may take long: an approval, or a user's input.
     ///
     /// An approval by a mode or a rule is not recorded: `local` is then interrupted, and the call continues. A denial by a
     /// mode or a rule is recorded if it is sent to a model, or once code begins another step after it.
     ///
-    /// `local` asks in this process. The request has the key of `step`, in
-    /// [`ApprovalRequest::key`](crate::approval::ApprovalRequest::key) or
-    /// [`InputRequest::key`](crate::context::InputRequest::key), and has the same key when the run is resumed without an answer:
-    /// an answer that is stored under it may be given later, in another process. Default: [`step`](Self::step).
+    /// `local` asks, and checks the answer. What it asks is first stored with [`promise`](Self::promise). Default:
+    /// [`step`](Self::step).
     ///
     /// # Errors
     ///
     /// As [`step`](Self::step).
-    async fn promise(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn decision(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
         self.step(step, local).await
+    }
+
+    /// Stores what a step asks a person, before the approver or the input handler is asked; returns the promise of the answer.
+    ///
+    /// The answer may be given later, in any process, under the [id](Promise::id) of the promise, which the request has in
+    /// [`ApprovalRequest::promise`](crate::approval::ApprovalRequest::promise) or
+    /// [`InputRequest::promise`](crate::context::InputRequest::promise). The first answer holds: that of the promise, or that of the
+    /// approver or handler; if the promise has one already, they are not asked. A run that is resumed asks again with the same
+    /// key, and gets what was answered meanwhile; with another request, the promise may have another id.
+    ///
+    /// An answer is JSON. To an approval: `{"decision": "approve"}`, if needed with a `"scope"` of `"call"`, `"caller"` or
+    /// `"run"`; `{"decision": "edit", "arguments": {..}}`; or `{"decision": "deny", "reason": ".."}`. To a question: a text, as
+    /// [`InputHandler::answer`](crate::context::InputHandler::answer) returns. Invalid arguments and answers are asked for again.
+    ///
+    /// Default: `None`, and answers are given in this process only, as in [`MemoryJournal`] and [`FileJournal`].
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`JournalError`] if it could not be stored. The approver or handler is not asked then.
+    async fn promise(&self, asked: PromiseSpec) -> Result<Option<Promise>, JournalError> {
+        let _ = asked;
+        Ok(None)
     }
 
     /// Waits for `duration`; a recorded wait returns immediately.

@@ -4,6 +4,7 @@ mod answer;
 mod decision;
 mod edit;
 mod function;
+mod given;
 mod inbox;
 mod memory;
 mod overview;
@@ -24,6 +25,7 @@ use llm_do_providers::ServerSideTool;
 pub(crate) use self::answer::{Answer, Verdict, edited};
 pub use self::decision::Decision;
 pub(crate) use self::function::ByFunction;
+pub(crate) use self::given::GivenDecision;
 pub use self::inbox::{ApprovalInbox, InboxApprover, PendingApproval};
 pub(crate) use self::memory::{LastingApproval, RunMemory, RunScope};
 pub use self::overview::{ApprovalOverview, RememberedApproval};
@@ -35,6 +37,7 @@ pub use self::rule::Rule;
 use self::rules::{BuildRequest, LazyRequest, Rules, SourcedRule};
 use crate::base::error::Fault;
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, RuleSource};
+use crate::observe::journal::Journal;
 use crate::plane::registry::{Registered, Registry};
 
 /// Decides about calls that need approval.
@@ -224,7 +227,12 @@ impl Approvals {
     }
 
     /// Submits the request for a server-side tool, as [`submit`](Self::submit) does for a call.
-    pub(crate) fn submit_server_side(&self, request: ApprovalRequest, run: &RunScope) -> SubmittedRequest {
+    pub(crate) fn submit_server_side(
+        &self,
+        request: ApprovalRequest,
+        run: &RunScope,
+        journal: Option<&Arc<dyn Journal>>,
+    ) -> SubmittedRequest {
         let validate_edit = |request: &ApprovalRequest| -> ValidateEdit {
             let arguments = request.arguments.clone();
             let fixed = "the options of a server-side tool cannot be edited; approve or deny the tool as it is";
@@ -233,7 +241,7 @@ impl Approvals {
                 ready(validated).boxed()
             })
         };
-        self.submit_with(request, run, None, validate_edit)
+        self.submit_with(request, run, (None, journal), validate_edit)
     }
 
     /// Applies the rule for a call of a shadow: one that needs approval is denied, in every mode and despite memory.
@@ -281,23 +289,23 @@ impl Approvals {
 
     /// Submits the request for a call that needs approval to the approver, unless the mode or memory decides it.
     ///
-    /// `preview` is polled only if the approver is asked.
+    /// `preview` is polled only if the approver is asked; `journal` stores the request first.
     pub(crate) fn submit(
         &self,
         tool: &Arc<Registered>,
         by: Caller,
         request: ApprovalRequest,
-        preview: Option<ShowPreview>,
+        (preview, journal): (Option<ShowPreview>, Option<&Arc<dyn Journal>>),
         run: &RunScope,
     ) -> SubmittedRequest {
-        self.submit_with(request, run, preview, |request| self.validate_edit(tool, by, request))
+        self.submit_with(request, run, (preview, journal), |request| self.validate_edit(tool, by, request))
     }
 
     fn submit_with(
         &self,
         mut request: ApprovalRequest,
         run: &RunScope,
-        preview: Option<ShowPreview>,
+        (preview, journal): (Option<ShowPreview>, Option<&Arc<dyn Journal>>),
         validate_edit: impl FnOnce(&ApprovalRequest) -> ValidateEdit,
     ) -> SubmittedRequest {
         // Only a request in the queue has a position.
@@ -315,7 +323,7 @@ impl Approvals {
                 decided(request, Answer::denied(reason, DecidedBy::Policy))
             }
             (ApprovalMode::Prompt, Some(queue)) => {
-                let review = Review { preview, validate: validate_edit(&request) };
+                let review = Review { preview, validate: validate_edit(&request), journal: journal.cloned() };
                 match queue.enqueue(request, run, review) {
                     Enqueued::Remembered(request) => decided(*request, Answer::approved(DecidedBy::Memory)),
                     Enqueued::Pending(request, answer) => {

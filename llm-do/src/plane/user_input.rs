@@ -4,9 +4,11 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde_json::json;
 
 use crate::base::error::BoxError;
 use crate::declare::question::Question;
+use crate::observe::journal::{PromiseSpec, StepKind};
 
 /// Answers the questions that tools and entries ask with
 /// [`CallContext::request_user_input`](crate::CallContext::request_user_input).
@@ -73,12 +75,25 @@ pub struct InputRequest {
     /// It is the same when the run is resumed, in any process, so an answer can be stored under it and given later. A
     /// question that is asked again because of a [`problem`](Self::problem) has the same key.
     pub key: Option<Arc<str>>,
+    /// The id under which the answer may be given in any process, if the journal has
+    /// [stored](crate::journal::Journal::promise) the question.
+    pub promise: Option<Arc<str>>,
 }
 
 impl InputRequest {
+    /// Returns what a journal stores of the question; `None` without a journal.
+    pub(crate) fn promise_spec(&self, is_repeated: bool) -> Option<PromiseSpec> {
+        let mut shown = json!(self.question);
+        shown["caller"] = json!(self.caller);
+        shown["problem"] = json!(self.problem);
+        let asked = PromiseSpec::new(Arc::clone(self.key.as_ref()?), StepKind::Input, shown);
+        Some(PromiseSpec { is_repeated, ..asked })
+    }
+
     /// Returns a question of `caller`, for tests of handlers.
     #[must_use]
     pub fn new(question: impl Into<Question>, caller: impl Into<Arc<str>>) -> Self {
-        Self { question: question.into(), caller: caller.into(), problem: None, run: Arc::default(), key: None }
+        let (question, caller) = (question.into(), caller.into());
+        Self { question, caller, problem: None, run: Arc::default(), key: None, promise: None }
     }
 }

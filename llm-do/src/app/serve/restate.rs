@@ -1,6 +1,5 @@
 //! Runs on many machines: the engine Restate keeps them, and calls this application to continue them.
 
-mod asker;
 mod definition;
 mod entry;
 mod handler;

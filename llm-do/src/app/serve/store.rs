@@ -22,7 +22,7 @@ pub(super) use self::new_run::{Inserted, NewRun};
 pub(super) use self::queue::Cancelling;
 pub(super) use self::run_state::{Outcome, RunState, Source};
 pub(super) use self::runs::{Filter, RunRow};
-pub(super) use self::waits::{Asked, Decided, Wait, WaitKind};
+pub(super) use self::waits::{Decided, Wait, WaitKind};
 use crate::observe::database::{Component, Database, DatabaseError};
 
 /// Why the file of a service could not be read or written.
@@ -60,22 +60,12 @@ CREATE INDEX runs_by_creation ON runs (tenant, created);
 CREATE INDEX runs_by_chat ON runs (chat) WHERE chat IS NOT NULL;
 CREATE INDEX runs_by_end ON runs (finished) WHERE finished IS NOT NULL;
 CREATE INDEX unfinished_runs ON runs (tenant) WHERE finished IS NULL;
-CREATE TABLE waits (
-    id TEXT PRIMARY KEY,
-    run TEXT NOT NULL,
-    key TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    request TEXT NOT NULL,
-    digest TEXT NOT NULL,
-    created INTEGER NOT NULL,
-    answer TEXT,
-    answered_by TEXT,
-    answered INTEGER,
-    attempt INTEGER NOT NULL,
-    is_withdrawn INTEGER NOT NULL DEFAULT 0,
-    UNIQUE (run, key)
-) WITHOUT ROWID;
-CREATE INDEX open_waits ON waits (created) WHERE answer IS NULL AND is_withdrawn = 0;
+-- What the journal stores of approvals and questions; is_current: the present attempt of the run asks it.
+CREATE VIEW waits AS SELECT
+    promise.id, journal_run.id AS run, promise.run AS number, promise.key, promise.kind, promise.request, promise.digest,
+    promise.created, promise.answer, promise.answered_by, promise.answered, promise.is_withdrawn,
+    promise.fence = journal_run.fence AS is_current
+FROM journal_promises AS promise JOIN journal_runs AS journal_run ON journal_run.run = promise.run;
 CREATE TABLE events (
     run TEXT NOT NULL,
     number INTEGER NOT NULL,
@@ -102,8 +92,6 @@ CREATE TABLE schedules (
 pub(super) enum Topic {
     /// Runs may be started, resumed or cancelled.
     Queue,
-    /// A person has answered.
-    Answers,
     /// A run has new events or another state.
     Progress,
 }
@@ -113,7 +101,7 @@ pub(super) enum Topic {
 pub(super) struct Store {
     database: Database,
     /// Counts the writes of each topic.
-    changes: Arc<[watch::Sender<u64>; 3]>,
+    changes: Arc<[watch::Sender<u64>; 2]>,
 }
 
 impl Store {
@@ -150,7 +138,7 @@ impl Store {
         let read = |tx: &rusqlite::Transaction<'_>| tx.query_row("PRAGMA data_version", [], |row| row.get(0));
         let version: i64 = self.database.write(read).await?;
         if std::mem::replace(seen, version) != version {
-            self.notify(&[Topic::Queue, Topic::Answers, Topic::Progress]);
+            self.notify(&[Topic::Queue, Topic::Progress]);
         }
         Ok(())
     }

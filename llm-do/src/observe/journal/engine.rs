@@ -10,7 +10,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{mpsc, oneshot};
 
 use super::shared::SharedReplay;
-use super::{Journal, JournalError, Record, StepFuture, StepKind, StepSpec};
+use super::{Journal, JournalError, Promise, PromiseSpec, Record, StepFuture, StepKind, StepSpec};
 use crate::base::mutex::IgnorePoison;
 
 /// The maximum size of a record in the engine's log, in bytes: a message of 32 MiB, without what surrounds the record.
@@ -31,19 +31,10 @@ pub(crate) enum EngineRequest {
     Sleep(Arc<str>, Duration, oneshot::Sender<()>),
     /// Runs the call of a key as an invocation of its own, and returns its record's value; `None` if it has to run here.
     Call(Arc<str>, oneshot::Sender<Option<Value>>),
-    /// Asks a person, and returns the answer.
-    Ask(Question, oneshot::Sender<Value>),
-}
-
-/// What a run asks a person.
-#[derive(Clone, Debug)]
-pub(crate) struct Question {
-    /// The key of the step that asks.
-    pub(crate) key: Arc<str>,
-    /// What the person sees: its digest tells a repeated question from a changed one.
-    pub(crate) shown: Value,
-    pub(crate) digest: String,
-    pub(crate) kind: &'static str,
+    /// Asks a person: returns the id of the question, and later the answer.
+    Ask(PromiseSpec, oneshot::Sender<Arc<str>>, oneshot::Sender<Value>),
+    /// Withdraws the question of an id.
+    Withdraw(Arc<str>),
 }
 
 /// The journal of one attempt of a run.
@@ -74,6 +65,21 @@ impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         // Ignored: the engine has ended the attempt.
         drop(self.0.send(EngineRequest::End));
+    }
+}
+
+/// Withdraws a question that nobody waits for any longer.
+struct WithdrawOnDrop {
+    requests: mpsc::UnboundedSender<EngineRequest>,
+    id: Option<Arc<str>>,
+}
+
+impl Drop for WithdrawOnDrop {
+    fn drop(&mut self) {
+        if let Some(id) = self.id.take() {
+            // Ignored: the engine has ended the attempt, and the next one asks again.
+            drop(self.requests.send(EngineRequest::Withdraw(id)));
+        }
     }
 }
 
@@ -113,11 +119,6 @@ impl EngineJournal {
     /// Loads that records were forgotten.
     pub(crate) fn load_forgotten(&self, keys: &[Arc<str>]) {
         self.0.replay.lock().forget(keys);
-    }
-
-    /// Asks a person, and waits for the answer.
-    pub(crate) async fn ask(&self, question: Question) -> Value {
-        self.0.request(|answer| EngineRequest::Ask(question, answer)).await
     }
 }
 
@@ -230,13 +231,30 @@ impl Journal for EngineJournal {
         self.0.record(step, value).await
     }
 
-    async fn promise(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn decision(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
         if let Some(value) = self.0.replay.look_up(&step).await? {
             return Ok(value);
         }
         self.0.leave_to_others(&step).await;
         let value = local.await?;
         self.0.record(step, value).await
+    }
+
+    async fn promise(&self, asked: PromiseSpec) -> Result<Option<Promise>, JournalError> {
+        let (sender, answer) = oneshot::channel();
+        let id = self.0.request(|id| EngineRequest::Ask(asked, id, sender)).await;
+        let withdraw = WithdrawOnDrop { requests: self.0.requests.clone(), id: Some(Arc::clone(&id)) };
+        let answer = async move {
+            let mut withdraw = withdraw;
+            match answer.await {
+                Ok(answer) => {
+                    withdraw.id = None;
+                    Ok(answer)
+                }
+                Err(_) => std::future::pending().await,
+            }
+        };
+        Ok(Some(Promise::new(id, Box::pin(answer))))
     }
 
     async fn sleep(&self, step: StepSpec, duration: Duration) -> Result<(), JournalError> {

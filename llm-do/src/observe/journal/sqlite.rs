@@ -3,6 +3,7 @@
 mod head;
 mod in_flight;
 mod lease;
+pub(crate) mod promises;
 mod retention;
 mod run;
 mod tables;
@@ -16,8 +17,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Transaction};
+use serde_json::Value;
+use tokio::sync::watch;
 
 pub(crate) use self::lease::{Claim, Fence};
+pub use self::promises::OpenPromise;
 pub use self::retention::{Expired, Retention};
 pub use self::run::SqliteRun;
 use super::{JournalError, Record};
@@ -69,6 +73,8 @@ use crate::observe::database::{Database, DatabaseError};
 pub struct SqliteJournal {
     database: Database,
     clock: Arc<dyn Clock>,
+    /// Notified when this process may have answered a promise.
+    answers: Arc<watch::Sender<()>>,
 }
 
 impl SqliteJournal {
@@ -88,7 +94,7 @@ impl SqliteJournal {
     /// Opens the journal in a database that other components use too. Blocks.
     pub(crate) fn on(database: Database) -> Result<Self, JournalError> {
         database.migrate(&tables::TABLES)?;
-        Ok(Self { database, clock: Arc::new(SystemClock) })
+        Ok(Self { database, clock: Arc::new(SystemClock), answers: Arc::default() })
     }
 
     /// Sets the clock of waits and claims. Default: that of the system.
@@ -186,6 +192,43 @@ impl SqliteJournal {
     pub async fn records(&self, id: &str) -> Result<Vec<Record>, JournalError> {
         let id = id.to_owned();
         Ok(self.database.read(move |connection| tables::records(connection, &id)).await?)
+    }
+
+    /// Lists what runs ask people that has no answer so far, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`JournalError::Io`] if the file cannot be read.
+    ///
+    /// # Examples
+    ///
+    /// See [`resolve`](Self::resolve).
+    pub async fn promises(&self) -> Result<Vec<OpenPromise>, JournalError> {
+        Ok(self.database.read(promises::open).await?)
+    }
+
+    /// Gives the answer to a promise; returns false if it was answered or withdrawn meanwhile, or if another request was
+    /// stored under its id.
+    ///
+    /// The run gets the answer where it waits, in any process, or once it is resumed. [`Journal::promise`](super::Journal::promise)
+    /// lists the forms of answers.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`JournalError::Io`] if the file cannot be written.
+    pub async fn resolve(&self, promise: &OpenPromise, answer: Value) -> Result<bool, JournalError> {
+        let (id, digest, now) = (promise.id.clone(), promise.digest.clone(), self.clock.now());
+        let resolve = move |transaction: &Transaction<'_>| {
+            promises::resolve(transaction, (&id, &digest), &answer.to_string(), None, now)
+        };
+        let is_resolved = self.database.write(resolve).await?;
+        self.notify_answers();
+        Ok(is_resolved)
+    }
+
+    /// Lets runs of this process look for answers that were written in another way.
+    pub(crate) fn notify_answers(&self) {
+        self.answers.send_replace(());
     }
 
     /// Deletes the records of runs that ended long ago, and gives their space back.

@@ -12,10 +12,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::memory::{EqualCall, LastingApproval, RunScope, SessionMemory};
 use super::request::BatchTotal;
-use super::{Answer, ApprovalOverview, ApprovalRequest, Approver, Decision, RememberedApproval};
+use super::{Answer, ApprovalOverview, ApprovalRequest, Approver, Decision, GivenDecision, RememberedApproval};
+use crate::base::error::chain;
 use crate::base::mutex::IgnorePoison;
 use crate::declare::nesting;
 use crate::observe::event::{ApprovalScope, DecidedBy};
+use crate::observe::journal::{Journal, Promise};
 
 /// How often an approver may give invalid arguments for one call; stops an approver that ignores the problem.
 const MAX_EDITS: u32 = 10;
@@ -33,6 +35,8 @@ pub(crate) type ShowPreview = BoxFuture<'static, String>;
 pub(super) struct Review {
     pub(super) preview: Option<ShowPreview>,
     pub(super) validate: ValidateEdit,
+    /// Stores the request before the approver is asked.
+    pub(super) journal: Option<Arc<dyn Journal>>,
 }
 
 /// A pending answer, shared by equal calls; cancelled once the last of them is dropped.
@@ -204,16 +208,16 @@ fn remember(session: &SessionMemory, run: &RunScope, LastingApproval { scope, ca
     }
 }
 
-/// Asks the approver; asks again while its edited arguments are invalid.
+/// Asks for a decision; asks again while edited arguments are invalid.
 async fn ask(approver: &dyn Approver, request: &ApprovalRequest, review: Review) -> Answer {
-    let Review { preview, validate } = review;
+    let Review { preview, validate, journal } = review;
     let mut request = request.clone();
     if let Some(preview) = preview {
         request.preview = Some(preview.await);
     }
-    for _ in 0..MAX_EDITS {
+    for edits in 0..MAX_EDITS {
         // A panic denies the call.
-        let review = AssertUnwindSafe(async { approver.review(&request).await });
+        let review = AssertUnwindSafe(decide(approver, &mut request, journal.as_deref(), edits > 0));
         let problem = match review.catch_unwind().await {
             Ok(Decision::Approved) => return Answer::approved(DecidedBy::Approver),
             Ok(Decision::ApprovedFor { scope }) => return Answer::approved_for(scope),
@@ -239,6 +243,31 @@ async fn ask(approver: &dyn Approver, request: &ApprovalRequest, review: Review)
     }
     let reason = format!("the approver's edited arguments were invalid {MAX_EDITS} times");
     Answer::denied(reason, DecidedBy::Approver)
+}
+
+/// Stores a request, and waits for the first decision: of the approver, or under the id of the promise.
+async fn decide(
+    approver: &dyn Approver,
+    request: &mut ApprovalRequest,
+    journal: Option<&dyn Journal>,
+    is_repeated: bool,
+) -> Decision {
+    let promise = match (journal, request.promise_spec(is_repeated)) {
+        (Some(journal), Some(asked)) => journal.promise(asked).await,
+        _ => Ok(None),
+    };
+    match promise {
+        Ok(None) => approver.review(request).await,
+        Ok(Some(Promise { id, answer, .. })) => {
+            request.promise = Some(id);
+            tokio::select! {
+                biased;
+                answer = answer => answer.map_or_else(|error| Decision::undecided(chain(&error)), GivenDecision::read),
+                decision = approver.review(request) => decision,
+            }
+        }
+        Err(error) => Decision::undecided(chain(&error)),
+    }
 }
 
 /// Returns the approver's own arguments as they would run.

@@ -6,11 +6,12 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::base::printable::printable;
 use crate::declare::argument;
 use crate::declare::tool::Effect;
+use crate::observe::journal::{PromiseSpec, StepKind};
 use crate::plane::context::Variant;
 use crate::plane::registry::DisplayedArguments;
 
@@ -43,6 +44,9 @@ pub struct ApprovalRequest {
     /// Equal calls that are made one after the other have different keys. A request that is repeated because of a
     /// [`problem`](Self::problem) with edited arguments has the same key.
     pub key: Option<Arc<str>>,
+    /// The id under which the decision may be given in any process, if the journal has
+    /// [stored](crate::journal::Journal::promise) the request.
+    pub promise: Option<Arc<str>>,
     /// The id of the call, as in its events.
     pub call: u64,
     /// The id of the calling call; `None` for a root call, which needs approval only if it is
@@ -90,6 +94,7 @@ impl ApprovalRequest {
             path_ids: Vec::new(),
             run: Arc::default(),
             key: None,
+            promise: None,
             call: 0,
             parent: None,
             template: None,
@@ -102,6 +107,28 @@ impl ApprovalRequest {
             path_variants: Vec::new(),
             has_files: false,
         }
+    }
+
+    /// Returns what a journal stores of the request; `None` without a journal.
+    pub(super) fn promise_spec(&self, is_repeated: bool) -> Option<PromiseSpec> {
+        let asked = PromiseSpec::new(Arc::clone(self.key.as_ref()?), StepKind::Approval, self.shown());
+        Some(PromiseSpec { is_repeated, ..asked })
+    }
+
+    /// Returns what a person sees of the call. What changes from process to process, such as numbers of calls, is left out.
+    fn shown(&self) -> Value {
+        json!({
+            "tool": self.tool,
+            "summary": self.summary(),
+            "description": self.description,
+            "effect": self.effect,
+            "arguments": self.arguments,
+            "given": self.given,
+            "path": self.path,
+            "preview": self.preview,
+            "problem": self.problem,
+            "can_be_edited": !self.has_begun,
+        })
     }
 
     /// Sets the arguments.

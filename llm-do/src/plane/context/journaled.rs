@@ -32,7 +32,7 @@ const AFTER: &str = "after";
 pub(crate) enum JournalMethod {
     Step,
     Call,
-    Promise,
+    Decision,
 }
 
 /// The result of an effect, and whether it came from the journal.
@@ -204,7 +204,7 @@ impl<S> CallContext<S> {
         let recorded = match method {
             JournalMethod::Step => journal.step(step, local),
             JournalMethod::Call => journal.call(step, local),
-            JournalMethod::Promise => journal.promise(step, local),
+            JournalMethod::Decision => journal.decision(step, local),
         };
         let value = match recorded.await {
             Ok(value) => value,

@@ -14,7 +14,7 @@ use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::ToolReturn;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::EventKind;
-use crate::observe::journal::StepKind;
+use crate::observe::journal::{Journal, Promise, StepKind};
 use crate::plane::user_input::{InputHandler, InputRequest};
 
 /// How often a question is asked; stops a handler that always gives the same answer.
@@ -169,15 +169,15 @@ impl<S> CallContext<S> {
             InputRequest { run: self.run_id().into(), ..InputRequest::new(question, Arc::clone(&self.frame().name)) };
         let prompt = request.question.prompt.clone();
         let input = || if request.question.is_plain() { json!(prompt) } else { json!(request.question) };
-        let asked = request.clone();
+        let (asked, journal) = (request.clone(), self.journal().cloned());
         let local = |key| async move {
             let asked = InputRequest { key, ..asked };
-            answers(&*handler, asked).await.map_err(|source| CallError::Failed { tool, source })
+            answers(&*handler, journal.as_deref(), asked).await.map_err(|source| CallError::Failed { tool, source })
         };
         let answers = tokio::select! {
             biased;
             () = self.cancelled() => return Err(CallError::Cancelled { tool: self.name().to_owned() }),
-            answers = self.keyed_step(JournalMethod::Promise, StepKind::Input, "user_input", input, local) => answers?,
+            answers = self.keyed_step(JournalMethod::Decision, StepKind::Input, "user_input", input, local) => answers?,
         };
         let answer = answers.join(", ");
         self.emit(|| EventKind::InputAnswered { answer: answer.clone() });
@@ -213,9 +213,14 @@ impl<S> CallContext<S> {
 }
 
 /// Asks the user until the answer fits the question.
-async fn answers(handler: &dyn InputHandler, mut request: InputRequest) -> Result<Vec<String>, BoxError> {
-    for _ in 0..MAX_ASKED {
-        match request.question.answers(&handler.answer(&request).await?) {
+async fn answers(
+    handler: &dyn InputHandler,
+    journal: Option<&dyn Journal>,
+    mut request: InputRequest,
+) -> Result<Vec<String>, BoxError> {
+    for asked in 0..MAX_ASKED {
+        let answer = answer(handler, journal, &mut request, asked > 0).await?;
+        match request.question.answers(&answer) {
             Ok(answers) => return Ok(answers),
             Err(problem) => request.problem = Some(problem),
         }
@@ -223,4 +228,24 @@ async fn answers(handler: &dyn InputHandler, mut request: InputRequest) -> Resul
         tokio::task::yield_now().await;
     }
     Err(format!("the user gave {MAX_ASKED} answers that do not fit the question").into())
+}
+
+/// Stores a question, and waits for the first answer: of the handler, or under the id of the promise.
+async fn answer(
+    handler: &dyn InputHandler,
+    journal: Option<&dyn Journal>,
+    request: &mut InputRequest,
+    is_repeated: bool,
+) -> Result<String, BoxError> {
+    let promise = match (journal, request.promise_spec(is_repeated)) {
+        (Some(journal), Some(asked)) => journal.promise(asked).await?,
+        _ => None,
+    };
+    let Some(Promise { id, answer, .. }) = promise else { return handler.answer(request).await };
+    request.promise = Some(id);
+    tokio::select! {
+        biased;
+        answer = answer => answer?.as_str().map(str::to_owned).ok_or_else(|| "the stored answer is not a text".into()),
+        answer = handler.answer(request) => answer,
+    }
 }

@@ -80,7 +80,8 @@ impl Run {
         let RequiredApproval { source, mut request } = required;
         request.key = approval_key(ctx, round);
         let preview = preview::of(ctx, tool, &request);
-        let submitted = self.approvals().submit(tool, ctx.frame().by, *request, preview, &self.approved);
+        let submitted =
+            self.approvals().submit(tool, ctx.frame().by, *request, (preview, ctx.journal()), &self.approved);
         let StepOutcome { value: answer, is_replayed } = self.ask(ctx, submitted, round).await?;
         if is_replayed {
             return self.apply_recorded(ctx, tool, prepared, answer, false);
@@ -191,7 +192,7 @@ impl Run {
                 drop(unrecorded_answer.set(answer));
                 Err(CallError::Cancelled { tool })
             };
-            let came: StepOutcome<Answer> = match ctx.recorded(JournalMethod::Promise, step, asked).await {
+            let came: StepOutcome<Answer> = match ctx.recorded(JournalMethod::Decision, step, asked).await {
                 Ok(came) => came,
                 Err(error) => {
                     let answer = unrecorded.get().cloned().ok_or(error)?;

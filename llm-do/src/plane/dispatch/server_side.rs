@@ -60,7 +60,7 @@ impl Run {
     /// Asks for the approval of one tool, unless the journal has the answer.
     async fn ask_server_side(&self, ctx: &CallContext, mut request: ApprovalRequest) -> Result<Answer, CallError> {
         request.key = approval_key(ctx, 0);
-        let submitted = self.approvals().submit_server_side(request, &self.approved);
+        let submitted = self.approvals().submit_server_side(request, &self.approved, ctx.journal());
         let request = Arc::clone(&submitted.request);
         let StepOutcome { value: answer, is_replayed } = self.ask(ctx, submitted, 0).await?;
         if is_replayed && answer.scope != ApprovalScope::Call {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Shared;
 use super::active::Entered;
-use crate::app::serve::ask::Asker;
+use crate::app::serve::ask::Absent;
 use crate::app::serve::recorder::Recorder;
 use crate::app::serve::store::{Outcome, RunRow, StoreError, Topic};
 use crate::base::error::{CallError, chain};
@@ -46,7 +46,6 @@ impl Shared {
         if run.is_cancelled {
             return self.store.finish(id, Outcome::Cancelled, run.usage, None, self.now()).await;
         }
-        let asker = Asker::new((run.id.clone(), run.attempts), self.store.clone(), Arc::clone(&self.options.clock));
         let recorder = Recorder::start(self.store.clone(), run.id.clone(), run.attempts > 1);
         let mut chat = match &run.chat {
             Some(chat) => self.store.chat(chat).await?.map(|chat| self.runtime.chat().with_state(chat.state)),
@@ -55,8 +54,8 @@ impl Shared {
         let start = self.start(&run, chat.as_mut());
         let start = start
             .journal(journal.clone())
-            .approver(asker.clone())
-            .input_handler(asker.clone())
+            .approver(Absent)
+            .input_handler(Absent)
             .shared_sink(Arc::clone(&recorder) as _)
             .cancellation(entered.cancellation.clone());
         let handle = start.handle();
@@ -69,7 +68,6 @@ impl Shared {
             };
             // Before the run is dropped.
             if !matches!(ended, Ended::Finished(_)) {
-                asker.set_aside();
                 recorder.close();
             }
             ended

@@ -63,8 +63,8 @@ pub(super) async fn decide(
     Path(id): Path<String>,
     Body(decision): Body<Decision>,
 ) -> Result<Json<Answered>, Problem> {
-    let Decision { digest, verdict } = decision;
-    respond(&shared, &client, &id, WaitKind::Approval, digest, json!(verdict)).await
+    let Decision { digest, decision } = decision;
+    respond(&shared, &client, &id, WaitKind::Approval, digest, json!(decision)).await
 }
 
 pub(super) async fn answer(
@@ -95,7 +95,9 @@ async fn respond(
     client.require(Role::Decide)?;
     let by = (Arc::clone(&client.name), shared.now());
     let conflict = |code, detail: &str| Problem::new(StatusCode::CONFLICT, code, detail);
-    match shared.store.answer(id, client.scope(), (kind, digest), answer, by).await? {
+    let decided = shared.store.answer(id, client.scope(), (kind, digest), answer, by).await?;
+    shared.journal.notify_answers();
+    match decided {
         Decided::Done => Ok(Json(Answered { id: id.to_owned(), answered_by: client.name.to_string() })),
         Decided::AlreadyAnswered(wait) => Err(already_answered(wait)),
         Decided::Stale(wait) => {

@@ -6,9 +6,9 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::app::serve::ask::Verdict;
 use crate::app::serve::store::{ChatRow, Outcome, RunRow, RunState, Source, Wait, WaitKind};
 use crate::base::usage::RunUsage;
+use crate::plane::approval::GivenDecision;
 
 /// A request to start a run.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -191,7 +191,7 @@ pub(in crate::app::serve) struct Decision {
     /// The digest of what was shown.
     pub(super) digest: String,
     #[serde(flatten)]
-    pub(super) verdict: Verdict,
+    pub(super) decision: GivenDecision,
 }
 
 /// The answer to a question.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::base::usage::RunUsage;
-use crate::observe::journal::Question;
+use crate::observe::journal::StepKind;
 
 /// What a run did, in the order in which it was recorded.
 ///
@@ -35,15 +35,18 @@ pub(super) enum Entry {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Asked {
     pub(super) key: Arc<str>,
-    pub(super) kind: String,
+    pub(super) kind: StepKind,
+    /// How often the run was given an invalid answer before.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub(super) repeats: u32,
     pub(super) digest: String,
+    /// What the person sees.
     pub(super) shown: Value,
 }
 
-impl From<Question> for Asked {
-    fn from(Question { key, shown, digest, kind }: Question) -> Self {
-        Self { key, kind: kind.to_owned(), digest, shown }
-    }
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_first(repeats: &u32) -> bool {
+    *repeats == 0
 }
 
 /// How a run ended, which is also what its caller gets.

@@ -15,10 +15,10 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::asker::EngineAsker;
 use super::entry::{End, Outcome};
 use super::log::{Invoked, Log};
 use super::names::Names;
+use crate::app::serve::ask::Absent;
 use crate::base::error::{CallError, chain};
 use crate::base::usage::RunUsage;
 use crate::observe::event::ItemKind;
@@ -152,10 +152,9 @@ impl Application {
     }
 
     fn start(&self, id: &str, input: RunInput, journal: EngineJournal, log: &Log<'_>) -> Running {
-        let asker = EngineAsker::new(journal.clone());
         let start: Start<Value> = self.runtime.start_named(&input.entry, input.arguments).with_id(id);
         let start =
-            start.journal(journal).approver(asker.clone()).input_handler(asker).cancellation(log.cancellation.clone());
+            start.journal(journal).approver(Absent).input_handler(Absent).cancellation(log.cancellation.clone());
         let handle = start.handle();
         (AbortOnDropHandle::new(tokio::spawn(start.into_future())), handle)
     }

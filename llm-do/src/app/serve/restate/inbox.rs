@@ -8,9 +8,9 @@ use restate_sdk::service::macro_support::ServiceBoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::asker::APPROVAL;
 use super::entry::Asked;
-use crate::app::serve::ask::Verdict;
+use crate::observe::journal::StepKind;
+use crate::plane::approval::GivenDecision;
 
 /// The handlers of the inbox.
 #[derive(Debug)]
@@ -91,8 +91,8 @@ async fn resolve(ctx: &ContextInternal, answer: Answer) -> Result<Json<Value>, H
 
 /// Checks an answer, and returns what the run gets.
 fn value(asked: &Asked, answer: Answer) -> Result<Value, String> {
-    if asked.kind == APPROVAL {
-        let verdict = serde_json::from_value::<Verdict>(Value::Object(answer.verdict));
+    if asked.kind == StepKind::Approval {
+        let verdict = serde_json::from_value::<GivenDecision>(Value::Object(answer.verdict));
         return verdict.map(|verdict| json!(verdict)).map_err(|error| format!("invalid decision: {error}"));
     }
     answer.answer.map(Value::String).ok_or_else(|| "the field `answer` is missing".to_owned())

@@ -1,5 +1,6 @@
 //! The log of a run: one attempt reads what earlier ones appended, and appends what the run does next.
 
+use std::collections::HashMap;
 use std::future::ready;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,13 +11,13 @@ use restate_sdk::endpoint::ContextInternal;
 use restate_sdk::errors::HandlerError;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::entry::{Asked, Batch, Entry, Outcome};
 use super::names::Names;
 use super::waits::{Waiter, Waits};
-use crate::observe::journal::{EngineJournal, EngineRequest, Record};
+use crate::observe::journal::{EngineJournal, EngineRequest, PromiseSpec, Record};
 
 /// The name of the engine's commands that append to a log. It is the same for all, so that an attempt can read the log before it
 /// knows what the run does.
@@ -51,6 +52,8 @@ pub(super) struct Log<'c> {
     steps: Vec<Box<RawValue>>,
     step_bytes: usize,
     outcome: Option<Outcome>,
+    /// How often a step was given an invalid answer in this attempt.
+    repeats: HashMap<Arc<str>, u32>,
     /// What is appended together with the next request.
     held: Appended,
     pub(super) cancellation: CancellationToken,
@@ -65,7 +68,9 @@ struct Appended {
 }
 
 enum Done {
-    Confirmed(tokio::sync::oneshot::Sender<()>),
+    Confirmed(oneshot::Sender<()>),
+    /// Gets the id of the question of a wait.
+    Asked(String, oneshot::Sender<Arc<str>>),
     Waits(String, Waiter),
 }
 
@@ -91,6 +96,7 @@ impl<'c> Log<'c> {
             steps: Vec::new(),
             step_bytes: 0,
             outcome: None,
+            repeats: HashMap::new(),
             held: Appended::default(),
             cancellation: CancellationToken::new(),
         };
@@ -220,6 +226,11 @@ impl<'c> Log<'c> {
             match done {
                 // Ignored: the call that made the request may have been dropped.
                 Done::Confirmed(sender) => drop(sender.send(())),
+                Done::Asked(id, sender) => {
+                    if let Some(question) = self.waits.question(&id) {
+                        drop(sender.send(question.into()));
+                    }
+                }
                 Done::Waits(id, waiter) => self.waits.set_waiter(&id, waiter),
             }
         }
@@ -247,12 +258,14 @@ impl<'c> Log<'c> {
                 let entry = (!self.waits.has(&id)).then_some(Entry::Sleep { key, millis });
                 (entry, Some(Done::Waits(id, Waiter::Time(done))))
             }
-            EngineRequest::Ask(question, done) => {
-                let asked = Asked::from(question);
-                let id = ask_id(&asked);
+            EngineRequest::Ask(asked, id, answer) => {
+                let asked = self.asked(asked);
                 appended.bytes += asked.shown.to_string().len();
-                ((!self.waits.has(&id)).then_some(Entry::Ask(asked)), Some(Done::Waits(id, Waiter::Answer(done))))
+                let wait = ask_id(&asked);
+                appended.done.push(Done::Asked(wait.clone(), id));
+                ((!self.waits.has(&wait)).then_some(Entry::Ask(asked)), Some(Done::Waits(wait, Waiter::Answer(answer))))
             }
+            EngineRequest::Withdraw(id) => (Some(Entry::Withdraw(vec![id.to_string()])), None),
             EngineRequest::Call(key, done) => {
                 let id = call_id(&key);
                 if !self.waits.has(&id) && self.step_bytes > MAX_CALL_BYTES {
@@ -265,14 +278,24 @@ impl<'c> Log<'c> {
         appended.entries.extend(entry);
         appended.done.extend(done);
     }
+
+    /// Counts the invalid answers, which are asked for again in each attempt.
+    fn asked(&mut self, asked: PromiseSpec) -> Asked {
+        let digest = asked.digest();
+        let PromiseSpec { key, kind, request: shown, is_repeated, .. } = asked;
+        let repeats = self.repeats.entry(Arc::clone(&key)).or_default();
+        *repeats = if is_repeated { *repeats + 1 } else { 0 };
+        Asked { key, kind, repeats: *repeats, digest, shown }
+    }
 }
 
 fn sleep_id(key: &Arc<str>) -> String {
     format!("sleep {key}")
 }
 
-fn ask_id(asked: &Asked) -> String {
-    format!("ask {} {}", asked.digest, asked.key)
+/// Returns the wait for a question: another one for another text, and after each invalid answer.
+fn ask_id(Asked { key, repeats, digest, .. }: &Asked) -> String {
+    format!("ask {repeats} {digest} {key}")
 }
 
 fn call_id(key: &Arc<str>) -> String {

@@ -40,8 +40,8 @@ impl Waiter {
 struct Wait {
     value: Option<Option<Value>>,
     waiter: Option<Waiter>,
-    /// The id of the question in the inbox, until it is answered.
-    open_question: Option<String>,
+    /// The id of the question in the inbox.
+    question: Option<String>,
 }
 
 /// The waits of one attempt of a run, by their ids.
@@ -88,9 +88,9 @@ impl<'c> Waits<'c> {
         self.push(id, Box::pin(call), None);
     }
 
-    fn push(&mut self, id: String, future: Durable<'c>, open_question: Option<String>) {
+    fn push(&mut self, id: String, future: Durable<'c>, question: Option<String>) {
         self.futures.push(future);
-        self.waits.insert(id.clone(), Wait { open_question, ..Wait::default() });
+        self.waits.insert(id.clone(), Wait { question, ..Wait::default() });
         self.ids.push(id);
     }
 
@@ -111,7 +111,6 @@ impl<'c> Waits<'c> {
     pub(super) async fn next(&mut self) -> Result<(), TerminalError> {
         let Some((index, value)) = self.futures.next().await? else { return Ok(()) };
         let Some(wait) = self.ids.get(index).and_then(|id| self.waits.get_mut(id)) else { return Ok(()) };
-        wait.open_question = None;
         if let Some(waiter) = wait.waiter.take() {
             waiter.send(value.clone());
         }
@@ -119,15 +118,25 @@ impl<'c> Waits<'c> {
         Ok(())
     }
 
-    /// Returns the questions in the inbox that have no answer.
-    pub(super) fn open_questions(&self) -> Vec<String> {
-        self.ids.iter().filter_map(|id| self.waits.get(id)?.open_question.clone()).collect()
+    /// Returns the id of a question in the inbox.
+    pub(super) fn question(&self, id: &str) -> Option<&str> {
+        self.waits.get(id)?.question.as_deref()
     }
 
-    /// Removes questions from the inbox.
-    pub(super) fn withdraw(&self, questions: &[String]) {
-        for id in questions {
-            drop(self.ctx.request::<_, ()>(self.names.inbox("withdraw"), Json(json!({ "id": id }))).send());
+    /// Returns the questions in the inbox that have no answer.
+    pub(super) fn open_questions(&self) -> Vec<String> {
+        let open = self.waits.values().filter(|wait| wait.value.is_none());
+        let mut open: Vec<_> = open.filter_map(|wait| wait.question.clone()).collect();
+        // In the order of the ids, since that of a map differs in each process.
+        open.sort_unstable();
+        open
+    }
+
+    /// Removes questions from the inbox, and forgets them: a run that asks again needs a new one.
+    pub(super) fn withdraw(&mut self, questions: &[String]) {
+        for question in questions {
+            self.waits.retain(|_, wait| wait.question.as_ref() != Some(question));
+            drop(self.ctx.request::<_, ()>(self.names.inbox("withdraw"), Json(json!({ "id": question }))).send());
         }
     }
 }

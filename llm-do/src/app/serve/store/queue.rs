@@ -1,13 +1,14 @@
 //! The life of a run: claimed, set aside, put back, finished, cancelled, resumed.
 
 use jiff::Timestamp;
-use rusqlite::{Params, Transaction, params};
+use rusqlite::{OptionalExtension, Params, Transaction, params};
 use serde_json::Value;
 
 use super::run_state::{Outcome, RunState};
 use super::runs::{RunRow, find};
 use super::{Json, Millis, Store, StoreError, Topic};
 use crate::base::usage::RunUsage;
+use crate::observe::journal::promises;
 
 /// What a request to cancel a run met.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,8 +74,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let id = id.to_owned();
         let parked = self.database.write(move |tx| {
-            let sql = "SELECT waits.key FROM waits JOIN runs ON runs.id = waits.run AND runs.attempts = waits.attempt
-                       WHERE waits.run = ? AND waits.answer IS NOT NULL";
+            let sql = "SELECT key FROM waits WHERE run = ? AND answer IS NOT NULL AND is_current";
             let mut statement = tx.prepare_cached(sql)?;
             let answered: Vec<String> = statement.query_map([&id], |row| row.get(0))?.collect::<Result<_, _>>()?;
             let can_continue = can_continue || answered.iter().any(|key| !recorded.contains(key));
@@ -148,10 +148,7 @@ impl Store {
         let id = id.to_owned();
         let sql = "UPDATE runs SET state = 'queued', outcome = NULL, finished = NULL, is_cancelled = 0
                    WHERE id = ? AND state IN ('failed', 'cancelled')";
-        let resumed = self.database.write(move |tx| {
-            tx.execute("UPDATE waits SET is_withdrawn = 0 WHERE run = ? AND answer IS NULL", [&id])?;
-            tx.execute(sql, [&id])
-        });
+        let resumed = self.database.write(move |tx| tx.execute(sql, [&id]));
         let resumed = resumed.await?;
         self.notify(&[Topic::Queue, Topic::Progress]);
         Ok(resumed > 0)
@@ -167,6 +164,6 @@ fn finish(
 ) -> rusqlite::Result<()> {
     let sql = "UPDATE runs SET state = ?2, outcome = ?3, usage = coalesce(?4, usage), finished = ?5, wake = NULL WHERE id = ?1";
     tx.execute(sql, params![id, outcome.state(), Json(outcome), usage.map(Json), Millis(now)])?;
-    tx.execute("UPDATE waits SET is_withdrawn = 1 WHERE run = ? AND answer IS NULL", [id])?;
-    Ok(())
+    let number = tx.query_row("SELECT run FROM journal_runs WHERE id = ?", [id], |row| row.get(0)).optional()?;
+    number.map_or(Ok(()), |number| promises::withdraw_all(tx, number))
 }

@@ -114,7 +114,6 @@ impl Store {
                 };
                 for id in &ids {
                     tx.execute("DELETE FROM events WHERE run = ?", [id])?;
-                    tx.execute("DELETE FROM waits WHERE run = ?", [id])?;
                     tx.execute("DELETE FROM runs WHERE id = ?", [id])?;
                 }
                 Ok(ids)

@@ -1,15 +1,15 @@
-//! What runs wait for: approvals and questions, stored before anybody is asked.
+//! What runs wait for: approvals and questions, which the journal stores before anybody is asked.
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{OptionalExtension, Row, Transaction, named_params, params};
+use rusqlite::{OptionalExtension, Row, named_params};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use uuid::Uuid;
 
 use super::{Json, Millis, Store, StoreError, Topic};
+use crate::observe::journal::promises;
 
 /// The columns that [`Wait`] is read from.
 const COLUMNS: &str = "waits.id, waits.run, runs.tenant, runs.entry, waits.kind, waits.request, waits.digest, waits.created, \
@@ -30,7 +30,8 @@ impl WaitKind {
     fn as_str(self) -> &'static str {
         match self {
             Self::Approval => "approval",
-            Self::Question => "question",
+            // As the journal names the kind of the step.
+            Self::Question => "input",
         }
     }
 }
@@ -45,28 +46,10 @@ impl FromSql for WaitKind {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         match value.as_str()? {
             "approval" => Ok(Self::Approval),
-            "question" => Ok(Self::Question),
+            "input" => Ok(Self::Question),
             _ => Err(FromSqlError::InvalidType),
         }
     }
-}
-
-/// What a run asks.
-#[derive(Clone, Debug)]
-pub(in crate::app::serve) struct Asked {
-    pub(in crate::app::serve) run: String,
-    /// The 1-based number of the run's attempt.
-    pub(in crate::app::serve) attempt: u64,
-    /// The same each time the run asks it, in every process.
-    pub(in crate::app::serve) key: String,
-    pub(in crate::app::serve) kind: WaitKind,
-    /// What a person sees.
-    pub(in crate::app::serve) request: Value,
-    /// The digest of `request`.
-    pub(in crate::app::serve) digest: String,
-    /// Whether the last answer was invalid, so that it is requested again.
-    pub(in crate::app::serve) is_repeated: bool,
-    pub(in crate::app::serve) now: Timestamp,
 }
 
 /// Something that a run waits for, as stored.
@@ -124,17 +107,6 @@ fn find(connection: &rusqlite::Connection, id: &str) -> rusqlite::Result<Option<
 }
 
 impl Store {
-    /// Stores what a run asks, before anybody sees it. Returns its id, and the answer if there is one already.
-    pub(in crate::app::serve) async fn ask(&self, asked: Asked) -> Result<(String, Option<Value>), StoreError> {
-        self.database.write(move |tx| ask(tx, &asked)).await
-    }
-
-    /// Returns the answer, once there is one.
-    pub(in crate::app::serve) async fn answer_of(&self, id: &str) -> Result<Option<Value>, StoreError> {
-        let id = id.to_owned();
-        self.database.read(move |connection| answer(connection, &id)).await
-    }
-
     /// Returns the keys of all that a run has asked.
     pub(in crate::app::serve) async fn asked_keys(&self, run: &str) -> Result<Vec<String>, StoreError> {
         let run = run.to_owned();
@@ -144,13 +116,6 @@ impl Store {
             keys.collect()
         };
         self.database.read(read).await
-    }
-
-    /// Withdraws what a run no longer waits for.
-    pub(in crate::app::serve) async fn withdraw(&self, id: &str) -> Result<(), StoreError> {
-        let id = id.to_owned();
-        let sql = "UPDATE waits SET is_withdrawn = 1 WHERE id = ? AND answer IS NULL";
-        self.database.write(move |tx| tx.execute(sql, [id])).await.map(drop)
     }
 
     /// Records the answer of a person, and queues the run if no process runs it. The first answer holds.
@@ -175,14 +140,13 @@ impl Store {
             if wait.digest != digest {
                 return Ok(Decided::Stale(wait));
             }
-            let sql = "UPDATE waits SET answer = ?2, answered_by = ?3, answered = ?4 WHERE id = ?1";
-            tx.execute(sql, params![id, Json(answer), &*by, Millis(now)])?;
+            promises::resolve(tx, (&id, &digest), &answer.to_string(), Some(&by), now)?;
             let sql = "UPDATE runs SET state = 'queued', wake = NULL WHERE id = ? AND state = 'waiting'";
             tx.execute(sql, [&wait.run])?;
             Ok(Decided::Done)
         });
         let decided = decided.await?;
-        self.notify(&[Topic::Answers, Topic::Queue, Topic::Progress]);
+        self.notify(&[Topic::Queue, Topic::Progress]);
         Ok(decided)
     }
 
@@ -220,38 +184,5 @@ impl Store {
     pub(in crate::app::serve) async fn open_waits(&self) -> Result<u64, StoreError> {
         let sql = "SELECT count(*) FROM waits WHERE answer IS NULL AND is_withdrawn = 0";
         self.database.read(move |connection| connection.query_row(sql, [], |row| row.get(0))).await
-    }
-}
-
-fn answer(connection: &rusqlite::Connection, id: &str) -> rusqlite::Result<Option<Value>> {
-    let sql = "SELECT answer FROM waits WHERE id = ?";
-    let answer =
-        connection.prepare_cached(sql)?.query_row([id], |row| row.get::<_, Option<Json<Value>>>(0)).optional()?;
-    Ok(answer.flatten().map(|Json(answer)| answer))
-}
-
-fn ask(tx: &Transaction<'_>, asked: &Asked) -> rusqlite::Result<(String, Option<Value>)> {
-    let Asked { run, attempt, key, kind, request, digest, is_repeated, now } = asked;
-    let sql = "SELECT id, answer FROM waits WHERE run = ? AND key = ?";
-    let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, Option<Json<Value>>>(1)?));
-    let known = tx.query_row(sql, params![run, key], read).optional()?;
-    match known {
-        Some((id, Some(Json(answer)))) if !is_repeated => {
-            tx.execute("UPDATE waits SET attempt = ?2 WHERE id = ?1", params![id, attempt])?;
-            Ok((id, Some(answer)))
-        }
-        Some((id, _)) => {
-            let sql = "UPDATE waits SET request = ?2, digest = ?3, answer = NULL, answered_by = NULL, answered = NULL,
-                       attempt = ?4, is_withdrawn = 0 WHERE id = ?1";
-            tx.execute(sql, params![id, Json(request), digest, attempt])?;
-            Ok((id, None))
-        }
-        None => {
-            let id = Uuid::new_v4().to_string();
-            let sql = "INSERT INTO waits (id, run, key, kind, request, digest, created, attempt)
-                       VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
-            tx.execute(sql, params![id, run, key, kind, Json(request), digest, Millis(*now), attempt])?;
-            Ok((id, None))
-        }
     }
 }

@@ -5,6 +5,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rusqlite::Transaction;
 
+use super::promises;
+
 /// How many runs are changed in one transaction, so that steps of other runs wait for a short time only.
 const AT_ONCE: u32 = 100;
 
@@ -48,6 +50,7 @@ pub(super) fn reduce(transaction: &Transaction<'_>, before: Timestamp, now: Time
     for run in &runs {
         let sql = "DELETE FROM journal_records WHERE run = ?1 AND kind NOT IN ('run', 'result')";
         transaction.prepare_cached(sql)?.execute([run])?;
+        promises::delete_all(transaction, *run)?;
         transaction.prepare_cached("UPDATE journal_runs SET reduced = 1 WHERE run = ?1")?.execute([run])?;
     }
     Ok(runs.len())
@@ -65,6 +68,7 @@ pub(super) fn delete(transaction: &Transaction<'_>, before: Timestamp, now: Time
 /// Deletes a run. A process that has it can no longer write to it.
 pub(super) fn delete_run(transaction: &Transaction<'_>, run: i64) -> rusqlite::Result<()> {
     transaction.prepare_cached("DELETE FROM journal_records WHERE run = ?1")?.execute([run])?;
+    promises::delete_all(transaction, run)?;
     transaction.prepare_cached("DELETE FROM journal_runs WHERE run = ?1")?.execute([run]).map(drop)
 }
 

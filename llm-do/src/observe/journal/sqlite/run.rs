@@ -12,10 +12,11 @@ use serde_json::{Value, json};
 
 use super::super::replay::Replay;
 use super::super::shared::SharedReplay;
-use super::super::{Journal, JournalError, Record, StepFuture, StepKind, StepSpec};
+use super::super::{Journal, JournalError, Promise, PromiseSpec, Record, StepFuture, StepKind, StepSpec};
 use super::head::RecordHead;
 use super::in_flight::{Activity, InFlight};
 use super::lease::Fence;
+use super::promises::{self, Dropped};
 use super::tables::{self, RecordRow, Written};
 use super::{SqliteJournal, later};
 use crate::base::error::BoxError;
@@ -35,7 +36,7 @@ pub struct SqliteRun(pub(super) Arc<OpenRun>);
 pub(super) struct OpenRun {
     pub(super) journal: SqliteJournal,
     id: Arc<str>,
-    fence: Fence,
+    pub(super) fence: Fence,
     /// How long the run is claimed at a time; `None`: until any process claims it.
     time: Option<Duration>,
     /// Until when other processes leave the run to this one, as far as it knows; in milliseconds since 1970.
@@ -45,6 +46,7 @@ pub(super) struct OpenRun {
     /// Whether all records but the result were deleted.
     is_reduced: bool,
     in_flight: InFlight,
+    pub(super) dropped: Dropped,
 }
 
 #[derive(Debug)]
@@ -94,6 +96,7 @@ impl SqliteRun {
             records: Arc::new(records),
             is_reduced,
             in_flight: InFlight::default(),
+            dropped: Dropped::default(),
         })))
     }
 
@@ -147,6 +150,7 @@ impl OpenRun {
             return self.value(record).await;
         }
         self.check(&step)?;
+        promises::withdraw_dropped(self);
         self.ensure_claim().await?;
         self.record(Record::new(step, local.await?)?).await
     }
@@ -157,15 +161,13 @@ impl OpenRun {
         self.parse(&text)
     }
 
-    fn parse(&self, text: &str) -> Result<Value, JournalError> {
+    pub(super) fn parse(&self, text: &str) -> Result<Value, JournalError> {
         serde_json::from_str(text).map_err(|error| self.io(error))
     }
 
     /// Refuses an effect that could not be recorded, before it runs.
     fn check(&self, step: &StepSpec) -> Result<(), JournalError> {
-        if self.records.is_taken_over.load(Ordering::Relaxed) {
-            return Err(self.taken_over());
-        }
+        self.check_claim()?;
         if self.is_reduced {
             let path = self.journal.path().to_owned();
             let message = format!(
@@ -175,6 +177,10 @@ impl OpenRun {
             return Err(JournalError::Refused { path, message });
         }
         Ok(())
+    }
+
+    fn check_claim(&self) -> Result<(), JournalError> {
+        if self.records.is_taken_over.load(Ordering::Relaxed) { Err(self.taken_over()) } else { Ok(()) }
     }
 
     /// Renews a claim that has lapsed, before an effect runs that another process may run too.
@@ -251,7 +257,7 @@ impl OpenRun {
         if self.journal.database.write_noting(forget, note).await? { Ok(()) } else { Err(self.taken_over()) }
     }
 
-    fn taken_over(&self) -> JournalError {
+    pub(super) fn taken_over(&self) -> JournalError {
         JournalError::TakenOver { run: self.id.to_string() }
     }
 
@@ -272,9 +278,14 @@ impl Journal for SqliteRun {
         self.0.perform(step, local).await
     }
 
-    async fn promise(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn decision(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
         let _in_flight = self.0.in_flight.begin(&step, Activity::Wait);
         self.0.perform(step, local).await
+    }
+
+    async fn promise(&self, asked: PromiseSpec) -> Result<Option<Promise>, JournalError> {
+        self.0.check_claim()?;
+        promises::promise(&self.0, asked).await.map(Some)
     }
 
     async fn sleep(&self, step: StepSpec, duration: Duration) -> Result<(), JournalError> {

@@ -13,6 +13,7 @@ use super::super::replay::Replay;
 use super::super::{Record, StepKind, key};
 use super::head::{Names, RecordHead};
 use super::lease::Fence;
+use super::promises;
 use crate::observe::database::Component;
 
 /// Never change a migration that is released.
@@ -59,6 +60,25 @@ pub(super) const TABLES: Component = Component {
         value TEXT NOT NULL
     ) STRICT;
     CREATE UNIQUE INDEX journal_records_key ON journal_records (run, hash, forgotten);
+    -- What steps ask people. Times are in milliseconds since 1970.
+    CREATE TABLE journal_promises (
+        id TEXT PRIMARY KEY,
+        run INTEGER NOT NULL,
+        key TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        request TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        created INTEGER NOT NULL,
+        answer TEXT,
+        answered_by TEXT,
+        answered INTEGER,
+        -- The number of the claim that asked last.
+        fence INTEGER NOT NULL,
+        -- Whether the run no longer waits for it.
+        is_withdrawn INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (run, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX journal_open_promises ON journal_promises (created) WHERE answer IS NULL AND is_withdrawn = 0;
     "],
 };
 
@@ -128,6 +148,7 @@ impl RecordRow {
         if let Some(added) = added {
             if record.kind == StepKind::Result {
                 set_ended(transaction, fence, Some(record.time))?;
+                promises::withdraw_all(transaction, fence.run)?;
             }
             return Ok(Written::New(added));
         }
@@ -242,11 +263,11 @@ fn nanoseconds(time: Timestamp) -> i64 {
     i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX)
 }
 
-fn kind(name: &str, column: usize) -> rusqlite::Result<StepKind> {
+pub(super) fn kind(name: &str, column: usize) -> rusqlite::Result<StepKind> {
     serde_json::from_value(Value::from(name)).map_err(|error| invalid(column, error))
 }
 
-fn parse<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> {
+pub(super) fn parse<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> {
     serde_json::from_str(text).map_err(|error| invalid(column, error))
 }
 

@@ -31,7 +31,7 @@ fn pending() -> StepFuture {
 /// Asks a person, in another task.
 fn ask(run: &SqliteRun, parent: &str) -> Made {
     let (run, question) = (run.clone(), step(parent, StepKind::Input, "ask"));
-    tokio::spawn(async move { run.promise(question, pending()).await })
+    tokio::spawn(async move { run.decision(question, pending()).await })
 }
 
 async fn stop(made: Made) {

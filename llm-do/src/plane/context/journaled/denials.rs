@@ -18,7 +18,7 @@ impl<S> CallContext<S> {
     pub(crate) async fn record_denials(&self) -> Result<(), CallError> {
         let mut denials = Unrecorded { ctx: self, denials: self.take_denials().into() };
         while let Some((step, answer)) = denials.denials.front().cloned() {
-            Box::pin(self.recorded(JournalMethod::Promise, step, async { Ok(answer) })).await?;
+            Box::pin(self.recorded(JournalMethod::Decision, step, async { Ok(answer) })).await?;
             denials.denials.pop_front();
         }
         Ok(())

@@ -156,7 +156,7 @@ impl Run {
             keep_denial(ctx, approval_step(step, round), &answer);
             return refusal;
         }
-        let recorded = ctx.recorded(JournalMethod::Promise, approval_step(step, round), async { Ok(answer) }).await;
+        let recorded = ctx.recorded(JournalMethod::Decision, approval_step(step, round), async { Ok(answer) }).await;
         recorded.map_or_else(|error| error, |_| refusal)
     }
 }
@@ -181,6 +181,6 @@ async fn recorded_answer(ctx: &CallContext, step: StepSpec) -> Result<Answer, Ca
     let tool = ctx.name().to_owned();
     // Unreachable: records are never removed during a run.
     let missing = async { Err(CallError::Cancelled { tool }) };
-    let StepOutcome { value, .. } = ctx.recorded(JournalMethod::Promise, step, missing).await?;
+    let StepOutcome { value, .. } = ctx.recorded(JournalMethod::Decision, step, missing).await?;
     Ok(value)
 }

@@ -1,0 +1,200 @@
+//! What runs ask people: stored first, answered later, in this process or another.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::super::{JournalError, Promise, PromiseSpec, StepKind};
+use super::lease::Fence;
+use super::run::OpenRun;
+use super::tables;
+use crate::base::mutex::IgnorePoison;
+
+/// How often a run looks for answers of other processes.
+const POLL: Duration = Duration::from_millis(250);
+
+/// What a run asks a person, without an answer so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct OpenPromise {
+    /// The id.
+    pub id: String,
+    /// The id of the run.
+    pub run: String,
+    /// [`Approval`](StepKind::Approval) or [`Input`](StepKind::Input).
+    pub kind: StepKind,
+    /// What to show: of an approval `tool`, `summary`, `arguments`, `preview` and more; of a question `prompt` and `choices`.
+    pub request: Value,
+    /// The digest of `request`.
+    pub digest: String,
+    /// When it was first asked.
+    pub created: Timestamp,
+}
+
+/// What calls asked that no longer wait for an answer: to be withdrawn if the run goes on, since a run that is dropped is resumed.
+#[derive(Debug, Default)]
+pub(super) struct Dropped(Mutex<Vec<Arc<str>>>);
+
+/// Notes that a call no longer waits for what it asked.
+struct NoteOnDrop {
+    run: Arc<OpenRun>,
+    id: Option<Arc<str>>,
+}
+
+/// Stores what a step asks, and returns the promise of the answer.
+pub(super) async fn promise(run: &Arc<OpenRun>, asked: PromiseSpec) -> Result<Promise, JournalError> {
+    withdraw_dropped(run);
+    let (fence, now) = (run.fence, run.journal.clock.now());
+    let stored = run.journal.database.write(move |transaction| store(transaction, fence, &asked, now)).await?;
+    let Some((id, answer)) = stored else { return Err(run.taken_over()) };
+    let (run, id) = (Arc::clone(run), Arc::<str>::from(id));
+    let open = NoteOnDrop { run: Arc::clone(&run), id: Some(Arc::clone(&id)) };
+    let awaited = Arc::clone(&id);
+    let answer = async move {
+        let answer = match answer {
+            Some(answer) => answer,
+            None => wait(&run, awaited).await?,
+        };
+        open.keep();
+        run.parse(&answer)
+    };
+    Ok(Promise::new(id, Box::pin(answer)))
+}
+
+/// Waits for an answer that is not there yet.
+async fn wait(run: &OpenRun, id: Arc<str>) -> Result<String, JournalError> {
+    let mut answers = run.journal.answers.subscribe();
+    loop {
+        answers.mark_unchanged();
+        let id = Arc::clone(&id);
+        if let Some(answer) = run.journal.database.read(move |connection| answer(connection, &id)).await? {
+            return Ok(answer);
+        }
+        // An error: the time is over. The sender lives as long as the run.
+        let _ = tokio::time::timeout(POLL, answers.changed()).await;
+    }
+}
+
+impl NoteOnDrop {
+    fn keep(mut self) {
+        self.id = None;
+    }
+}
+
+impl Drop for NoteOnDrop {
+    fn drop(&mut self) {
+        self.run.dropped.0.lock().ignore_poison().extend(self.id.take());
+    }
+}
+
+/// Withdraws what calls asked that were dropped, while the run itself goes on.
+pub(super) fn withdraw_dropped(run: &OpenRun) {
+    let ids = std::mem::take(&mut *run.dropped.0.lock().ignore_poison());
+    if ids.is_empty() {
+        return;
+    }
+    let number = run.fence.number;
+    // If it fails, the end of the run withdraws them.
+    run.journal.database.write_later(move |transaction| {
+        let sql = "UPDATE journal_promises SET is_withdrawn = 1 WHERE id = ?1 AND answer IS NULL AND fence = ?2";
+        let mut statement = transaction.prepare_cached(sql)?;
+        ids.iter().try_for_each(|id| statement.execute(params![id, number]).map(drop))
+    });
+}
+
+type Stored = (String, Option<String>);
+
+/// Stores what a step asks; returns its id, and the answer if there is one. Returns `None` if another process has the run.
+fn store(
+    transaction: &Transaction<'_>,
+    fence: Fence,
+    asked: &PromiseSpec,
+    now: Timestamp,
+) -> rusqlite::Result<Option<Stored>> {
+    if !fence.holds(transaction)? {
+        return Ok(None);
+    }
+    let sql = "SELECT id, answer FROM journal_promises WHERE run = ?1 AND key = ?2";
+    let mut statement = transaction.prepare_cached(sql)?;
+    let known = statement.query_row(params![fence.run, asked.key], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    match known {
+        Some((id, Some(answer))) if !asked.is_repeated => {
+            let sql = "UPDATE journal_promises SET fence = ?2 WHERE id = ?1";
+            transaction.prepare_cached(sql)?.execute(params![id, fence.number])?;
+            Ok(Some((id, Some(answer))))
+        }
+        Some((id, _)) => {
+            let sql = "UPDATE journal_promises SET request = ?2, digest = ?3, answer = NULL, answered_by = NULL, \
+                       answered = NULL, fence = ?4, is_withdrawn = 0 WHERE id = ?1";
+            let parameters = params![id, asked.request.to_string(), asked.digest(), fence.number];
+            transaction.prepare_cached(sql)?.execute(parameters)?;
+            Ok(Some((id, None)))
+        }
+        None => add(transaction, fence, asked, now).map(|id| Some((id, None))),
+    }
+}
+
+fn add(transaction: &Transaction<'_>, fence: Fence, asked: &PromiseSpec, now: Timestamp) -> rusqlite::Result<String> {
+    let id = Uuid::new_v4().to_string();
+    let sql = "INSERT INTO journal_promises (id, run, key, kind, request, digest, created, fence) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let request = asked.request.to_string();
+    let (kind, created) = (asked.kind.as_str(), now.as_millisecond());
+    let parameters = params![id, fence.run, asked.key, kind, request, asked.digest(), created, fence.number];
+    transaction.prepare_cached(sql)?.execute(parameters)?;
+    Ok(id)
+}
+
+fn answer(connection: &Connection, id: &str) -> rusqlite::Result<Option<String>> {
+    let sql = "SELECT answer FROM journal_promises WHERE id = ?1";
+    connection.prepare_cached(sql)?.query_row([id], |row| row.get(0)).optional().map(Option::flatten)
+}
+
+/// Gives an answer, as JSON, to the request of a digest; returns false if nothing waits for it.
+pub(crate) fn resolve(
+    transaction: &Transaction<'_>,
+    (id, digest): (&str, &str),
+    answer: &str,
+    by: Option<&str>,
+    now: Timestamp,
+) -> rusqlite::Result<bool> {
+    let sql = "UPDATE journal_promises SET answer = ?3, answered_by = ?4, answered = ?5 \
+               WHERE id = ?1 AND digest = ?2 AND answer IS NULL AND is_withdrawn = 0";
+    let parameters = params![id, digest, answer, by, now.as_millisecond()];
+    Ok(transaction.prepare_cached(sql)?.execute(parameters)? > 0)
+}
+
+/// Withdraws what a run asks.
+pub(crate) fn withdraw_all(transaction: &Transaction<'_>, run: i64) -> rusqlite::Result<()> {
+    let sql = "UPDATE journal_promises SET is_withdrawn = 1 WHERE run = ?1 AND answer IS NULL";
+    transaction.prepare_cached(sql)?.execute([run]).map(drop)
+}
+
+pub(super) fn delete_all(transaction: &Transaction<'_>, run: i64) -> rusqlite::Result<()> {
+    transaction.prepare_cached("DELETE FROM journal_promises WHERE run = ?1")?.execute([run]).map(drop)
+}
+
+/// Lists what has no answer, the oldest first.
+pub(super) fn open(connection: &Connection) -> rusqlite::Result<Vec<OpenPromise>> {
+    let sql = "SELECT promise.id, run.id, kind, request, digest, created \
+               FROM journal_promises AS promise JOIN journal_runs AS run USING (run) \
+               WHERE answer IS NULL AND is_withdrawn = 0 ORDER BY created, promise.id";
+    let mut statement = connection.prepare_cached(sql)?;
+    statement.query_map([], open_promise)?.collect()
+}
+
+fn open_promise(row: &Row<'_>) -> rusqlite::Result<OpenPromise> {
+    Ok(OpenPromise {
+        id: row.get(0)?,
+        run: row.get(1)?,
+        kind: tables::kind(row.get_ref(2)?.as_str()?, 2)?,
+        request: tables::parse(row.get_ref(3)?.as_str()?, 3)?,
+        digest: row.get(4)?,
+        created: Timestamp::from_millisecond(row.get(5)?).unwrap_or(Timestamp::MAX),
+    })
+}
