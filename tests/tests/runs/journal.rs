@@ -97,10 +97,10 @@ async fn calls_and_promises_are_steps_by_default() {
     let journal = MemoryJournal::new();
     let call = StepSpec::new("main", 0, StepKind::Call, "sum", json!([1, 2]));
     let approval = call.within(StepKind::Approval, "approval");
-    journal.promise(approval.clone(), returns(json!(true))).await.unwrap();
+    journal.decision(approval.clone(), returns(json!(true))).await.unwrap();
     journal.call(call.clone(), returns(json!(3))).await.unwrap();
     let again = journal.replayed();
-    assert_eq!(again.promise(approval, never()).await.unwrap(), true);
+    assert_eq!(again.decision(approval, never()).await.unwrap(), true);
     assert_eq!(again.call(call, never()).await.unwrap(), 3);
 }
 
@@ -205,9 +205,9 @@ async fn a_recorded_key_with_another_input_diverges() {
 async fn a_call_may_run_after_its_approval_is_recorded() {
     let journal = MemoryJournal::new();
     let step = tool("main", 0, "a", json!(1)).nth(3);
-    journal.promise(step.within(StepKind::Approval, "approval"), returns(json!(true))).await.unwrap();
+    journal.decision(step.within(StepKind::Approval, "approval"), returns(json!(true))).await.unwrap();
     let again = journal.replayed();
-    again.promise(step.within(StepKind::Approval, "approval"), never()).await.unwrap();
+    again.decision(step.within(StepKind::Approval, "approval"), never()).await.unwrap();
     assert_eq!(again.step(step, returns(json!(2))).await.unwrap(), 2);
     let other = tool("main", 0, "a", json!(1)).nth(2);
     diverged(&journal.replayed().step(other, never()).await.unwrap_err());
@@ -879,7 +879,7 @@ async fn a_custom_journal_needs_two_methods() {
     let journal = Counting(AtomicUsize::new(0));
     let step = || tool("main", 0, "a", Value::Null);
     journal.call(step(), returns(json!(1))).await.unwrap();
-    journal.promise(step(), returns(json!(1))).await.unwrap();
+    journal.decision(step(), returns(json!(1))).await.unwrap();
     journal.sleep(step(), Duration::ZERO).await.unwrap();
     journal.now(step(), Timestamp::now()).await.unwrap();
     assert_eq!(journal.0.load(Ordering::Relaxed), 4);
