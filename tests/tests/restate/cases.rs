@@ -18,6 +18,10 @@ impl Effects {
     }
 }
 
+/// Which way the code goes.
+#[derive(Clone, Debug)]
+pub(super) struct Way(pub(super) &'static str);
+
 /// Have an effect.
 #[tool(effect = idempotent, approval = pre_approved)]
 pub(super) fn act(what: String, effects: State<Effects>) -> String {
@@ -100,6 +104,14 @@ pub(super) async fn branch(ctx: &CallContext<branch>, count: usize) -> Result<Ve
     Ok(futures_util::future::try_join_all(branches).await?)
 }
 
+/// Goes the way of the code, and asks.
+#[entry(toolsets = [act])]
+pub(super) async fn go(ctx: &CallContext<go>, way: State<Way>) -> Result<String> {
+    let gone = ctx.call(act { what: format!("{} way", way.0) }).await?;
+    let answer = ctx.request_user_input("Go on?").await?;
+    Ok(format!("{gone}, {answer}"))
+}
+
 /// Has many workers work together.
 #[entry(toolsets = [act, clerk])]
 pub(super) async fn fan_out(ctx: &CallContext<fan_out>, count: usize) -> Result<Vec<String>> {
@@ -141,5 +153,10 @@ fn tool_results(message: &Message) -> Vec<String> {
 
 /// A runtime whose effects are counted.
 pub(super) fn runtime(effects: &Effects) -> Runtime {
-    Runtime::builder().state(effects.clone()).force_model(model()).build().unwrap()
+    runtime_of(effects, "old")
+}
+
+/// The same, with code that goes this way.
+pub(super) fn runtime_of(effects: &Effects, way: &'static str) -> Runtime {
+    Runtime::builder().state(effects.clone()).state(Way(way)).force_model(model()).build().unwrap()
 }

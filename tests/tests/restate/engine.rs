@@ -14,13 +14,22 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
-/// A server in a process of its own, which ends with this one.
+/// One server, or a cluster of three, in processes of their own.
 pub(super) struct Engine {
-    process: Child,
-    ports: Vec<String>,
+    installed: PathBuf,
+    pub(super) nodes: Vec<Node>,
+    folder: TempDir,
+}
+
+/// A server of an engine.
+pub(super) struct Node {
+    /// The name in a cluster.
+    name: Option<String>,
+    /// The script that started the server: the server itself, unless it is in a cluster.
+    script: Child,
+    server: String,
     pub(super) ingress: String,
     pub(super) admin: String,
-    folder: TempDir,
 }
 
 /// Returns where the server is installed: the variable `LLM_DO_TEST_RESTATE`, or `restate` in the target folder.
@@ -41,39 +50,60 @@ pub(super) fn script(name: &str) -> PathBuf {
 impl Engine {
     /// Starts a server with data of its own.
     pub(super) fn start(installed: &Path) -> Self {
+        Self::start_nodes(installed, &[None])
+    }
+
+    /// Starts a cluster of three servers.
+    pub(super) fn start_cluster(installed: &Path) -> Self {
+        Self::start_nodes(installed, &["n1", "n2", "n3"].map(|name| Some(name.to_owned())))
+    }
+
+    fn start_nodes(installed: &Path, names: &[Option<String>]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let (process, line) = start(installed, folder.path(), &[]);
-        let ports: Vec<_> = std::fs::read_to_string(folder.path().join("ports"))
-            .unwrap()
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect();
-        let mut words = line.split_whitespace().filter(|word| word.starts_with("http")).map(str::to_owned);
-        let (ingress, admin) = (words.next().unwrap(), words.next().unwrap());
-        Self { process, ports, ingress, admin, folder }
+        let nodes = names.iter().map(|name| Node::start(installed, folder.path(), name.clone())).collect();
+        Self { installed: installed.to_owned(), nodes, folder }
     }
 
-    /// Kills the server and starts it again, with the same data and ports.
-    pub(super) fn restart(&mut self, installed: &Path) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
-        (self.process, _) = start(installed, self.folder.path(), &self.ports);
+    /// Kills a server and starts it again, with the same data and ports.
+    pub(super) fn restart(&mut self, n: usize) {
+        self.nodes[n].kill();
+        self.nodes[n] = Node::start(&self.installed, self.folder.path(), self.nodes[n].name.clone());
     }
 }
 
-impl Drop for Engine {
+impl Node {
+    fn start(installed: &Path, data: &Path, name: Option<String>) -> Self {
+        let mut command = Command::new(script(if name.is_some() { "cluster" } else { "start" }));
+        command.arg(installed).arg(data);
+        match &name {
+            Some(name) => drop(command.arg(name)),
+            None => {
+                let ports = std::fs::read_to_string(data.join("ports")).unwrap_or_default();
+                command.args(ports.split_whitespace());
+            }
+        }
+        let mut script = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(script.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let words: Vec<_> = line.split_whitespace().collect();
+        let after = |word: &str| words.iter().position(|found| *found == word).map(|at| words[at + 1].to_owned());
+        let server = after("pid").unwrap_or_else(|| script.id().to_string());
+        let (ingress, admin) = (after("ingress").unwrap(), after("admin").unwrap());
+        Self { name, script, server, ingress, admin }
+    }
+
+    fn kill(&mut self) {
+        let _ = Command::new("kill").args(["-9", &self.server]).status();
+        let _ = self.script.wait();
+    }
+}
+
+impl Drop for Node {
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        if self.script.try_wait().is_ok_and(|ended| ended.is_none()) {
+            self.kill();
+        }
     }
-}
-
-fn start(installed: &Path, data: &Path, ports: &[String]) -> (Child, String) {
-    let mut command = Command::new(script("start"));
-    let mut process = command.arg(installed).arg(data).args(ports).stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    (process, line)
 }
 
 /// The engine that the tests of this process share; `None` if it is not installed.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use serde_json::json;
 
-use super::cases::{Effects, runtime};
+use super::cases::{Effects, runtime, runtime_of};
 use super::engine::{Worker, wait_for};
 
 #[tokio::test]
@@ -112,4 +112,24 @@ async fn a_result_that_is_too_large_for_the_engine_is_refused_with_its_size() {
     let outcome = tokio::time::timeout(Duration::from_secs(60), worker.run("too_long", json!({}))).await.unwrap();
     let error = outcome["error"].as_str().unwrap();
     assert!(error.contains("tool `long_text`") && error.contains("at most 33488896"), "{error}");
+}
+
+#[tokio::test]
+async fn a_run_whose_code_changed_names_the_step_and_goes_on_with_code_that_fits() {
+    let effects = Effects::default();
+    let Some(mut worker) = Worker::serve("changed", runtime(&effects)).await else { return };
+    let run = worker.start("go", json!({})).await;
+    let question = worker.question(&run).await;
+    worker.stop().await;
+    worker.serve_again(runtime_of(&effects, "new")).await;
+    worker.answer(&question, json!({ "answer": "yes" })).await;
+    let sql = format!("select last_failure from sys_invocation where id = '{run}'");
+    wait_for(async || worker.query(&sql).await[0]["last_failure"].as_str().is_some_and(|text| text.contains("→")))
+        .await;
+    let failure = worker.query(&sql).await[0]["last_failure"].as_str().unwrap().to_owned();
+    assert!(failure.contains("`go` → 1st call: expected tool `act`"), "{failure}");
+    worker.stop().await;
+    worker.serve_again(runtime(&effects)).await;
+    assert_eq!(worker.end(&run).await.1["result"], "did old way, yes");
+    assert_eq!(effects.all(), ["old way"], "the other way was not taken");
 }

@@ -1,9 +1,12 @@
 //! Workers that are called together run as invocations of their own, in any process of the application.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::cases::{Effects, runtime};
-use super::engine::Worker;
+use super::engine::{Worker, json_of, shared, wait_for};
+use super::processes::Workers;
 
 #[tokio::test]
 async fn workers_that_are_called_together_are_invocations_of_their_own() {
@@ -23,5 +26,20 @@ async fn workers_that_are_called_together_are_invocations_of_their_own() {
     assert!(twice.is_empty(), "{twice:?}");
     assert_eq!(all.len(), 81);
     let sql = format!("select id from sys_invocation where invoked_by_id = '{run}' and target_handler_name = 'call'");
-    assert_eq!(worker.query(&sql).await.len(), 39, "the first one has begun before it is known that others follow");
+    assert_eq!(worker.query(&sql).await.len(), 39, "the first one has begun before it is known that more follow");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn workers_that_are_called_together_run_in_several_processes() {
+    let Some((ingress, admin)) = shared() else { return };
+    let _workers = Workers::start(2, admin).await;
+    let http = reqwest::Client::new();
+    let service = format!("{admin}/services/killed");
+    wait_for(async || http.get(&service).send().await.is_ok_and(|found| found.status().is_success())).await;
+    let request = http.post(format!("{ingress}/killed/run")).header("content-type", "application/json");
+    let body = json!({ "entry": "report_together", "arguments": { "count": 40 } }).to_string();
+    let outcome = json_of(request.body(body).send().await.unwrap()).await;
+    let processes: Vec<_> = outcome["result"].as_array().unwrap_or_else(|| panic!("{outcome}")).iter().collect();
+    let distinct: BTreeSet<_> = processes.iter().map(|process| process.as_str()).collect();
+    assert_eq!((processes.len(), distinct.len()), (40, 2), "{outcome}");
 }

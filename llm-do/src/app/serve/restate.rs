@@ -89,8 +89,8 @@ impl RestateWorker {
         Ok(self)
     }
 
-    /// Registers with the engine whose administration listens at this address, such as `http://127.0.0.1:9070`. Default: the
-    /// engine must be told by other means.
+    /// Registers with the engine whose administration listens at this address, such as `http://127.0.0.1:9070`. Default: an
+    /// operator registers the address.
     pub fn register(mut self, admin: impl Into<String>) -> Self {
         let (uri, replaces) = self.options.registration.take().map(|old| (old.uri, old.replaces)).unwrap_or_default();
         self.options.registration = Some(Registration { admin: admin.into(), uri, replaces });
@@ -129,7 +129,7 @@ impl RestateWorker {
     /// the runtime if that is longer.
     ///
     /// It must be longer than the longest request to a model and the longest call of a tool: a step that takes longer is
-    /// repeated for ever. A worker that dies is noticed at once, without this.
+    /// repeated for ever. A worker that dies is noticed earlier, when its connection ends.
     pub fn longest_step(mut self, time: Duration) -> Self {
         self.options.longest_step = time;
         self

@@ -51,7 +51,7 @@ struct Attempt {
     part: Option<Part>,
 }
 
-/// The only call that runs here, in an invocation of its own: all others of the run only replay.
+/// The only call that runs here, in an invocation of its own: the other calls of the run only replay.
 struct Part {
     /// The key of the call.
     call: Arc<str>,
@@ -68,7 +68,7 @@ impl Drop for InFlight<'_> {
     }
 }
 
-/// Withdraws a question that nobody waits for any longer.
+/// Withdraws a question whose answer is no longer needed.
 struct WithdrawOnDrop {
     requests: mpsc::UnboundedSender<EngineRequest>,
     id: Option<Arc<str>>,
@@ -148,7 +148,7 @@ impl Attempt {
     }
 
     /// Never returns for a step of the run that another invocation performs.
-    async fn leave_to_others(&self, step: &StepSpec) {
+    async fn wait_unless_own(&self, step: &StepSpec) {
         let Some(Part { call, .. }) = &self.part else { return };
         let inside = step.key.strip_prefix(&**call);
         let is_own = inside.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -209,7 +209,7 @@ impl Journal for EngineJournal {
         if let Some(value) = self.0.replay.look_up(&step).await? {
             return Ok(value);
         }
-        self.0.leave_to_others(&step).await;
+        self.0.wait_unless_own(&step).await;
         // Until it is recorded: the engine may end the attempt whenever nothing is in flight.
         let _in_flight = self.0.begin(&step).await;
         let value = local.await?;
@@ -220,7 +220,7 @@ impl Journal for EngineJournal {
         if let Some(value) = self.0.replay.look_up(&step).await? {
             return Ok(value);
         }
-        self.0.leave_to_others(&step).await;
+        self.0.wait_unless_own(&step).await;
         if let Some(part) = self.0.part.as_ref().filter(|part| part.call == step.key) {
             let value = local.await?;
             Attempt::hand_over(part, value);
@@ -235,7 +235,7 @@ impl Journal for EngineJournal {
         if let Some(value) = self.0.replay.look_up(&step).await? {
             return Ok(value);
         }
-        self.0.leave_to_others(&step).await;
+        self.0.wait_unless_own(&step).await;
         let value = local.await?;
         self.0.record(step, value).await
     }
@@ -261,7 +261,7 @@ impl Journal for EngineJournal {
         if self.0.replay.look_up(&step).await?.is_some() {
             return Ok(());
         }
-        self.0.leave_to_others(&step).await;
+        self.0.wait_unless_own(&step).await;
         let key = Arc::clone(&step.key);
         self.0.request(|done| EngineRequest::Sleep(key, duration, done)).await;
         self.0.record(step, Value::Null).await.map(drop)
@@ -281,6 +281,10 @@ impl Journal for EngineJournal {
 
     fn has_recorded_steps(&self, key: &str) -> bool {
         self.0.replay.lock().has_steps_inside(key)
+    }
+
+    fn has_later_steps(&self, parent: &str) -> bool {
+        self.0.replay.lock().has_later_steps(parent)
     }
 
     async fn forget(&self, keys: Vec<Arc<str>>) -> Result<(), JournalError> {

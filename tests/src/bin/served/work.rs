@@ -56,13 +56,32 @@ async fn work(ctx: &CallContext<work>, name: String) -> Result<Vec<String>> {
     Ok(done)
 }
 
-/// A clerk that acts twice, and answers with both results.
+/// Return the number of this process.
+#[tool(effect = read_only)]
+fn process() -> u32 {
+    std::process::id()
+}
+
+/// Report where you run.
+#[worker(toolsets = [process])]
+async fn reporter(input: String) -> String;
+
+/// Has many workers report together where they run.
+#[entry(toolsets = [reporter])]
+async fn report_together(ctx: &CallContext<report_together>, count: usize) -> Result<Vec<String>> {
+    let reports = (0..count).map(|n| ctx.call(reporter { input: n.to_string() }));
+    Ok(futures_util::future::try_join_all(reports).await?)
+}
+
+/// A clerk that acts twice and answers with both results, and a reporter.
 pub(crate) fn model() -> FunctionModel {
     FunctionModel::answering(|request: Request<'_>| {
         let results: Vec<_> = request.messages.iter().flat_map(tool_results).collect();
         let task = request.messages.iter().find_map(prompt).unwrap_or_default();
+        let is_reporter = request.tools.iter().any(|tool| *tool.name == *"process");
         match results.len() {
-            done @ (0 | 1) => Answer::call("act", json!({ "what": format!("{task}-clerk{done}") })),
+            0 if is_reporter => Answer::call("process", json!({})),
+            done @ (0 | 1) if !is_reporter => Answer::call("act", json!({ "what": format!("{task}-clerk{done}") })),
             _ => Answer::text(results.join(", ")),
         }
     })

@@ -16,9 +16,9 @@ use super::{Options, ServiceError};
 /// The first pause between two attempts of an invocation; each is twice as long as the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 /// The longest pause between two attempts.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// After so many attempts the engine pauses the invocation until an operator resumes it: one day.
-const ATTEMPTS: u64 = 24 * 60 * 2;
+const ATTEMPTS: u64 = 24 * 60 * 6;
 
 /// Returns what answers the engine's requests.
 pub(super) fn endpoint(handlers: Handlers, names: &Names, options: &Options) -> Result<Endpoint, ServiceError> {
@@ -37,7 +37,9 @@ pub(super) fn endpoint(handlers: Handlers, names: &Names, options: &Options) -> 
             .retry_policy_max_attempts(ATTEMPTS)
             .retry_policy_pause_on_max_attempts(),
     );
-    let mut endpoint = Endpoint::builder().bind(runs).bind(service_definition(Inbox, inbox));
+    // What the inbox did is of no use later, and it is asked often.
+    let inbox = service_definition(Inbox, inbox).options(ServiceOptions::new().journal_retention(Duration::ZERO));
+    let mut endpoint = Endpoint::builder().bind(runs).bind(inbox);
     for key in &options.identity_keys {
         let fault = |error| ServiceError::new(format!("invalid identity key `{key}`: {error}"));
         endpoint = endpoint.identity_key(key).map_err(fault)?;

@@ -30,7 +30,8 @@ struct Answer {
     id: String,
     /// The digest of what the person saw.
     digest: String,
-    answer: Option<String>,
+    #[serde(rename = "answer")]
+    text: Option<String>,
     #[serde(flatten)]
     verdict: serde_json::Map<String, Value>,
 }
@@ -95,7 +96,7 @@ fn value(asked: &Asked, answer: Answer) -> Result<Value, String> {
         let verdict = serde_json::from_value::<GivenDecision>(Value::Object(answer.verdict));
         return verdict.map(|verdict| json!(verdict)).map_err(|error| format!("invalid decision: {error}"));
     }
-    answer.answer.map(Value::String).ok_or_else(|| "the field `answer` is missing".to_owned())
+    answer.text.map(Value::String).ok_or_else(|| "the field `answer` is missing".to_owned())
 }
 
 /// Returns all that is asked.

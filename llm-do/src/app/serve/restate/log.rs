@@ -220,7 +220,9 @@ impl<'c> Log<'c> {
             while self.ctx.run(|| ready(Ok(batch.clone()))).name(APPEND).await.is_err() {
                 self.cancellation.cancel();
             }
-            entries.into_iter().for_each(|entry| self.follow(entry));
+            for entry in entries {
+                self.follow(entry);
+            }
         }
         for done in done {
             match done {

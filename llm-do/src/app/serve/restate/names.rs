@@ -17,7 +17,7 @@ pub(super) struct Names {
 const INBOX_KEY: &str = "all";
 
 impl Names {
-    /// Checks a name and derives the others from it.
+    /// Checks the name of an application, and derives those of its services.
     pub(super) fn new(name: &str) -> Result<Self, ServiceError> {
         let is_valid = name.starts_with(|first: char| first.is_ascii_alphabetic())
             && name.chars().all(|char| char.is_ascii_alphanumeric() || "._-".contains(char));

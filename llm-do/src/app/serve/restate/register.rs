@@ -24,7 +24,7 @@ pub(super) async fn register(admin: &str, uri: &str, replaces: bool) -> Result<(
         let request = http.post(&address).header("content-type", "application/json").body(body.clone());
         match request.send().await {
             Ok(response) => break response,
-            Err(error) if error.is_connect() && attempt < ATTEMPTS => tokio::time::sleep(Duration::from_secs(1)).await,
+            Err(error) if !error.is_builder() && attempt < ATTEMPTS => tokio::time::sleep(Duration::from_secs(1)).await,
             Err(error) => return Err(ServiceError::new(format!("cannot reach Restate at {admin}: {}", chain(&error)))),
         }
         attempt += 1;

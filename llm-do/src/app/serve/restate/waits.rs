@@ -26,7 +26,7 @@ pub(super) enum Waiter {
 }
 
 impl Waiter {
-    /// Ignores that nobody waits any longer, here and below: the call may have been dropped.
+    /// Ignores errors, here and below: the call that waits may have been dropped.
     fn send(self, value: Option<Value>) {
         match self {
             Self::Time(sender) => drop(sender.send(())),
@@ -36,12 +36,17 @@ impl Waiter {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Wait {
-    value: Option<Option<Value>>,
-    waiter: Option<Waiter>,
+    state: State,
     /// The id of the question in the inbox.
     question: Option<String>,
+}
+
+#[derive(Debug)]
+enum State {
+    Open(Option<Waiter>),
+    Over(Option<Value>),
 }
 
 /// The waits of one attempt of a run, by their ids.
@@ -51,16 +56,16 @@ pub(super) struct Waits<'c> {
     futures: DurableFuturesUnordered<Durable<'c>>,
     /// The id of each future, by its index.
     ids: Vec<String>,
-    waits: HashMap<String, Wait>,
+    by_id: HashMap<String, Wait>,
 }
 
 impl<'c> Waits<'c> {
     pub(super) fn new(ctx: &'c ContextInternal, names: &'c Names) -> Self {
-        Self { ctx, names, futures: DurableFuturesUnordered::new(), ids: Vec::new(), waits: HashMap::new() }
+        Self { ctx, names, futures: DurableFuturesUnordered::new(), ids: Vec::new(), by_id: HashMap::new() }
     }
 
     pub(super) fn has(&self, id: &str) -> bool {
-        self.waits.contains_key(id)
+        self.by_id.contains_key(id)
     }
 
     /// Returns whether nothing in the engine is waited for.
@@ -90,16 +95,16 @@ impl<'c> Waits<'c> {
 
     fn push(&mut self, id: String, future: Durable<'c>, question: Option<String>) {
         self.futures.push(future);
-        self.waits.insert(id.clone(), Wait { question, ..Wait::default() });
+        self.by_id.insert(id.clone(), Wait { state: State::Open(None), question });
         self.ids.push(id);
     }
 
-    /// Sets who gets the value of a wait; at once, if it has one.
+    /// Sets who gets the value of a wait, which may be there already.
     pub(super) fn set_waiter(&mut self, id: &str, waiter: Waiter) {
-        let Some(wait) = self.waits.get_mut(id) else { return };
-        match &wait.value {
-            Some(value) => waiter.send(value.clone()),
-            None => wait.waiter = Some(waiter),
+        let Some(wait) = self.by_id.get_mut(id) else { return };
+        match &mut wait.state {
+            State::Over(value) => waiter.send(value.clone()),
+            State::Open(open) => *open = Some(waiter),
         }
     }
 
@@ -110,22 +115,21 @@ impl<'c> Waits<'c> {
     /// Returns an error if the invocation was cancelled. Cancel safe.
     pub(super) async fn next(&mut self) -> Result<(), TerminalError> {
         let Some((index, value)) = self.futures.next().await? else { return Ok(()) };
-        let Some(wait) = self.ids.get(index).and_then(|id| self.waits.get_mut(id)) else { return Ok(()) };
-        if let Some(waiter) = wait.waiter.take() {
-            waiter.send(value.clone());
+        let Some(wait) = self.ids.get(index).and_then(|id| self.by_id.get_mut(id)) else { return Ok(()) };
+        if let State::Open(Some(waiter)) = std::mem::replace(&mut wait.state, State::Over(value.clone())) {
+            waiter.send(value);
         }
-        wait.value = Some(value);
         Ok(())
     }
 
     /// Returns the id of a question in the inbox.
     pub(super) fn question(&self, id: &str) -> Option<&str> {
-        self.waits.get(id)?.question.as_deref()
+        self.by_id.get(id)?.question.as_deref()
     }
 
     /// Returns the questions in the inbox that have no answer.
     pub(super) fn open_questions(&self) -> Vec<String> {
-        let open = self.waits.values().filter(|wait| wait.value.is_none());
+        let open = self.by_id.values().filter(|wait| matches!(wait.state, State::Open(_)));
         let mut open: Vec<_> = open.filter_map(|wait| wait.question.clone()).collect();
         // In the order of the ids, since that of a map differs in each process.
         open.sort_unstable();
@@ -135,7 +139,7 @@ impl<'c> Waits<'c> {
     /// Removes questions from the inbox, and forgets them: a run that asks again needs a new one.
     pub(super) fn withdraw(&mut self, questions: &[String]) {
         for question in questions {
-            self.waits.retain(|_, wait| wait.question.as_ref() != Some(question));
+            self.by_id.retain(|_, wait| wait.question.as_ref() != Some(question));
             drop(self.ctx.request::<_, ()>(self.names.inbox("withdraw"), Json(json!({ "id": question }))).send());
         }
     }
