@@ -62,6 +62,8 @@ pub(super) struct Outcome {
 pub(super) enum End {
     Result(Value),
     Error(String),
+    /// An operator cancelled it.
+    Cancelled {},
 }
 
 /// Entries that are appended together, in JSON.

@@ -101,21 +101,18 @@ impl Application {
         let invoked = Invoked { run: id.clone(), start: json!(input), earlier: Vec::new() };
         let mut log = Log::read(ctx, &self.names, invoked, journal.clone(), requests).await?;
         if let Some(outcome) = log.outcome() {
-            return Ok(outcome.clone());
+            return returned(outcome.clone());
         }
         let (run, handle) = self.start(&id, input, journal, &log);
         let end = match log.serve(run).await? {
             Ok(result) => End::Result(result),
-            Err(_) if log.cancellation.is_cancelled() => {
-                log.end(None).await;
-                return Err(cancelled());
-            }
+            Err(_) if log.cancellation.is_cancelled() => End::Cancelled {},
             Err(error) if is_retried(&error) => return Err(HandlerError::from(chain(&error))),
             Err(error) => End::Error(chain(&error)),
         };
         let outcome = Outcome { end, usage: handle.usage() };
-        log.end(Some(outcome.clone())).await;
-        Ok(outcome)
+        log.end(outcome.clone()).await;
+        returned(outcome)
     }
 
     /// Runs one call of a run: the run is replayed up to it.
@@ -125,8 +122,8 @@ impl Application {
         let (journal, value) = EngineJournal::of_call(Arc::clone(&call), sender, self.may_leave());
         let invoked = Invoked { run: id.clone(), start: json!(start), earlier: steps };
         let mut log = Log::read(ctx, &self.names, invoked, journal.clone(), requests).await?;
-        if let Some(Outcome { end: End::Result(value), .. }) = log.outcome() {
-            return Ok(value.clone());
+        if let Some(outcome) = log.outcome() {
+            return returned_value(outcome.end.clone());
         }
         let (run, _) = self.start(&id, start, journal, &log);
         let value = log
@@ -134,21 +131,18 @@ impl Application {
                 tokio::select! { Ok(value) = value => Ok(value), ended = run => Err(ended) }
             })
             .await;
-        match value {
-            Ok(value) => {
-                let outcome = Outcome { end: End::Result(value.clone()), usage: RunUsage::default() };
-                log.end(Some(outcome)).await;
-                Ok(value)
+        let end = match value {
+            Ok(value) => End::Result(value),
+            Err(_) if log.cancellation.is_cancelled() => End::Cancelled {},
+            Err(ended) => {
+                return Err(HandlerError::from(match ended? {
+                    Ok(_) => format!("the run `{id}` ended without the call `{call}`, which it made before"),
+                    Err(error) => chain(&error),
+                }));
             }
-            Err(_) if log.cancellation.is_cancelled() => {
-                log.end(None).await;
-                Err(cancelled())
-            }
-            Err(ended) => Err(HandlerError::from(match ended? {
-                Ok(_) => format!("the run `{id}` ended without the call `{call}`, which it made before"),
-                Err(error) => chain(&error),
-            })),
-        }
+        };
+        log.end(Outcome { end: end.clone(), usage: RunUsage::default() }).await;
+        returned_value(end)
     }
 
     fn start(&self, id: &str, input: RunInput, journal: EngineJournal, log: &Log<'_>) -> Running {
@@ -174,8 +168,20 @@ impl Application {
     }
 }
 
-fn cancelled() -> HandlerError {
-    TerminalError::new_with_code(409, "cancelled").into()
+/// Returns what a caller of the run gets.
+fn returned(outcome: Outcome) -> Result<Outcome, HandlerError> {
+    match outcome.end {
+        End::Cancelled {} => Err(TerminalError::new_with_code(409, "cancelled").into()),
+        _ => Ok(outcome),
+    }
+}
+
+/// Returns what the run gets of one of its calls.
+fn returned_value(end: End) -> Result<Value, HandlerError> {
+    match end {
+        End::Result(value) => Ok(value),
+        End::Error(_) | End::Cancelled {} => Err(TerminalError::new_with_code(409, "cancelled").into()),
+    }
 }
 
 /// Returns whether the engine should try again later: the run diverged from its log, perhaps since the code is not the right one.

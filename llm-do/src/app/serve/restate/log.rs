@@ -101,7 +101,8 @@ impl<'c> Log<'c> {
             cancellation: CancellationToken::new(),
         };
         earlier.into_iter().try_for_each(|step| log.load(step))?;
-        while log.read_batch().await? {}
+        // What follows an outcome is the return of the handler.
+        while log.outcome.is_none() && log.read_batch().await? {}
         Ok(log)
     }
 
@@ -180,12 +181,20 @@ impl<'c> Log<'c> {
                 Some(request) = self.requests.recv() => self.handle(request).await,
                 waited = self.waits.next(), if may_wait => {
                     if waited.is_err() {
-                        self.cancellation.cancel();
+                        self.cancel().await;
                     }
                 }
                 result = &mut run => return result,
             }
         }
+    }
+
+    /// Cancels the run.
+    ///
+    /// The next attempt learns of it in the command after those before, and does not get what that returns.
+    async fn cancel(&mut self) {
+        self.cancellation.cancel();
+        drop(self.ctx.run(|| ready(Ok(Batch("[]".to_owned())))).name(APPEND).await);
     }
 
     /// Handles a request, together with those that have come too.
@@ -204,11 +213,11 @@ impl<'c> Log<'c> {
     }
 
     /// Appends how the run ended, and withdraws what it asked.
-    pub(super) async fn end(&mut self, outcome: Option<Outcome>) {
+    pub(super) async fn end(&mut self, outcome: Outcome) {
         let mut appended = std::mem::take(&mut self.held);
         let open = self.waits.open_questions();
         appended.entries.extend((!open.is_empty()).then_some(Entry::Withdraw(open)));
-        appended.entries.extend(outcome.map(Entry::Outcome));
+        appended.entries.push(Entry::Outcome(outcome));
         self.append(appended).await;
     }
 
