@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::limits::{self, Limits};
 use crate::name::{check_model_name, check_worker_name, is_tool, not_a_tool, tool_name};
-use crate::reader::{DOCUMENTATION, Reader, unknown_key};
 use crate::server_side::{self, ServerSideTool};
 use crate::settings::{self, Settings};
+use crate::values::{DOCUMENTATION, Reader, unknown_key};
 use crate::yaml::{Content, Key, Node};
 use crate::{Fault, Located, Place, did_you_mean, schema};
 

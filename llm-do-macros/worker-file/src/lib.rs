@@ -31,13 +31,13 @@ mod limits;
 #[cfg(feature = "mcp")]
 mod mcp_name;
 mod name;
-mod reader;
 mod schema;
 mod server_side;
 mod settings;
 #[cfg(feature = "mcp")]
 mod snapshot;
 mod suggestion;
+mod values;
 mod yaml;
 
 pub use self::amount::{InvalidAmount, parse_amount};
@@ -51,11 +51,11 @@ pub use self::limits::{LIMITS, Limits};
 #[cfg(feature = "mcp")]
 pub use self::mcp_name::{mcp_tool_name, mcp_toolset_name};
 pub use self::name::{RESERVED_NAME, check_model_name, check_worker_name, is_path, not_a_tool, tool_name};
-pub use self::reader::{Reader, unknown_key};
 pub use self::schema::NOT_AN_OBJECT;
 pub use self::server_side::{SERVER_SIDE_TOOLS, ServerSideKind, ServerSideTool};
 pub use self::settings::{SETTINGS, Settings, Thinking};
 #[cfg(feature = "mcp")]
 pub use self::snapshot::{Snapshot, SnapshotError, SnapshotTool, definition};
 pub use self::suggestion::{did_you_mean, nearest};
+pub use self::values::{Reader, unknown_key};
 pub use self::yaml::{Content, Key, Node, read as read_yaml};

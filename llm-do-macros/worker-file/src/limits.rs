@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::Fault;
 use crate::amount::parse_amount;
-use crate::reader::{DOCUMENTATION, Reader, unknown_key};
+use crate::values::{DOCUMENTATION, Reader, unknown_key};
 use crate::yaml::{Content, Key, Node};
 
 /// The keys of `limits`.

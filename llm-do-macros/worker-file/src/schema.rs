@@ -1,6 +1,6 @@
 //! `input_schema` and `output_schema`.
 
-use crate::reader::Reader;
+use crate::values::Reader;
 use crate::yaml::{Content, Node};
 
 /// The fault of an `input_schema` of another type.

@@ -1,6 +1,6 @@
 //! `server_side_tools`: tools that the provider runs.
 
-use crate::reader::{DOCUMENTATION, Reader, unknown_key};
+use crate::values::{DOCUMENTATION, Reader, unknown_key};
 use crate::yaml::{Content, Key, Node};
 use crate::{Fault, Located, did_you_mean};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::reader::{DOCUMENTATION, Reader, unknown_key};
+use crate::values::{DOCUMENTATION, Reader, unknown_key};
 use crate::yaml::{Content, Key, Node};
 use crate::{Fault, Located, did_you_mean};
 

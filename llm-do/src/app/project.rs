@@ -1,7 +1,7 @@
 #![doc = include_str!("../../docs/project.md")]
 
 mod advance;
-mod files;
+mod find;
 mod front_matter;
 mod json;
 mod manifest;

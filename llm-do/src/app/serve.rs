@@ -1,7 +1,7 @@
 //! Many runs as a service: started, watched and decided over HTTP, in one file.
 
+mod access;
 mod ask;
-mod client;
 mod engine;
 mod file;
 mod http;
@@ -26,7 +26,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-pub use self::client::{Client, Role};
+pub use self::access::{Client, Role};
 use self::engine::active::ActiveRuns;
 use self::engine::{Options, Shared};
 use self::metrics::Metrics;

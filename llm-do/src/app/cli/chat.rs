@@ -1,7 +1,7 @@
 //! `chat`: a conversation with a worker or an entry.
 
 mod command;
-mod compact;
+mod compact_on_demand;
 mod lines;
 mod saved;
 
@@ -10,7 +10,7 @@ use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use self::command::{COMMANDS, Input};
-use self::compact::CompactOnDemand;
+use self::compact_on_demand::CompactOnDemand;
 use self::lines::Lines;
 use self::saved::{Saved, Store};
 use super::args::ChatOptions;

@@ -1,19 +1,19 @@
 //! Settings from variables and files, and `config`, which shows them.
 
 mod file;
-mod set;
 mod settings;
-mod value;
+mod source;
+mod types;
 
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
 use self::file::{ConfigFile, VARIABLE};
-pub(super) use self::set::{Set, Source};
 pub(super) use self::settings::Settings;
 use self::settings::{SETTINGS, Setting};
-pub(super) use self::value::{approval_mode, seconds};
+pub(super) use self::source::{Set, Source};
+pub(super) use self::types::{approval_mode, seconds};
 use super::args::{ConfigCommand, ConfigPathOptions, ConfigShowOptions};
 use super::trust::Trust;
 use super::{CommandError, print};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use llm_do_worker_file::{Context, Located, Place, Skills, did_you_mean};
 
-use super::files::{self, Files};
+use super::find::{Files, find};
 use super::manifest::{EntryKey, Manifest};
 use super::report::shown;
 use super::skills::{READ_SKILL, Skill};
@@ -46,7 +46,7 @@ pub(super) fn project(path: &Path, report: &mut Report) -> Project {
         let text = report.text_of(path)?;
         manifest::read(path, &text).map_err(|faults| report.faults(path, faults)).ok()
     });
-    let found = files::find(&root, report);
+    let found = find(&root, report);
     let path = manifest.unwrap_or_else(|| root.join(MANIFEST));
     let mut reader = ProjectReader { path: &path, root: &root, report, project: &mut project, skills: Vec::new() };
     reader.skills(&found);

@@ -4,6 +4,7 @@
 
 mod tool;
 
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,10 @@ use llm_do_worker_file::{Content, Fault, Key, Located, Node, Place, Reader};
 pub(super) use self::tool::{Chosen, tool};
 use super::Report;
 use super::front_matter::{self, FrontMatter};
+use super::report::shown;
 
+/// Where skills are, each in a folder of its own.
+const PLACES: [&str; 4] = ["skills", ".agents/skills", ".llm-do/skills", ".claude/skills"];
 /// The tool with which models read skills.
 pub(super) const READ_SKILL: &str = "read_skill";
 const MAX_NAME: usize = 64;
@@ -45,6 +49,27 @@ pub(super) struct Skill {
     pub(super) description: String,
     pub(super) body: String,
     pub(super) folder: PathBuf,
+}
+
+/// Returns the folders of a project's skills, sorted within each place; one that is reached by several ways counts once.
+pub(super) fn folders(root: &Path, report: &mut Report) -> Vec<PathBuf> {
+    let mut seen = HashSet::new();
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for folder in PLACES {
+        let Ok(entries) = std::fs::read_dir(root.join(folder)) else { continue };
+        let mut found: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        found.retain(|folder| folder.is_dir());
+        found.sort();
+        for folder in found {
+            let is_new = folder.canonicalize().map_or(true, |canonical| seen.insert(canonical));
+            if folder.join("SKILL.md").exists() {
+                folders.extend(is_new.then_some(folder));
+            } else {
+                report.warnings.push(format!("{}: left out: it has no `SKILL.md`", shown(&folder).display()));
+            }
+        }
+    }
+    folders
 }
 
 /// Reads the `SKILL.md` of a folder.

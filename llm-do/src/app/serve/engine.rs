@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use self::active::ActiveRuns;
-use super::client::Client;
+use super::access::Client;
 use super::metrics::Metrics;
 use super::schedule::Schedule;
 use super::store::{NewRun, Source, Store, StoreError, Topic};

@@ -22,7 +22,7 @@ use http::request::Parts;
 
 use self::gate::Gate;
 use self::problem::Problem;
-use super::client::{Identity, Role};
+use super::access::{Identity, Role};
 use super::engine::Shared;
 
 pub(super) use self::view::schemas;

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use super::client::Role;
+use super::access::Role;
 use super::http::schemas;
 
 /// An operation of the interface.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 use llm_do_worker_file::{Content, Fault, Key, Node, Place, Reader, read_yaml, unknown_key};
 
-use super::set::{Given, Source};
 use super::settings::{SETTINGS, Setting, Settings};
+use super::source::{Given, Source};
 use crate::declare::worker_file::text_of;
 
 /// The variable that names another file of the user, or none.

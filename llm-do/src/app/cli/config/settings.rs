@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::file::ConfigFile;
-use super::set::{Given, Set, Slot, Source};
+use super::source::{Given, Set, Slot, Source};
 use crate::app::cli::CommandError;
 use crate::app::cli::output::Format;
 use crate::observe::event::Verbosity;

@@ -10,7 +10,7 @@ use governor::{DefaultKeyedRateLimiter, Quota};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 
 use super::problem::Problem;
-use crate::app::serve::client::{Identity, identify};
+use crate::app::serve::access::{Identity, identify};
 use crate::app::serve::engine::Shared;
 use crate::app::serve::metrics::StatusLabel;
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::run_state::{RunState, Source};
 use super::runs::{RunRow, find};
 use super::{Json, Millis, Store, StoreError, Topic};
-use crate::app::serve::client::Quota;
+use crate::app::serve::access::Quota;
 use crate::base::usage::RunUsage;
 use crate::plane::dispatch::fresh_id;
 

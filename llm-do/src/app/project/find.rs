@@ -1,11 +1,11 @@
 //! Finds the files of a project by convention.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
 use super::report::{Report, shown};
+use super::skills;
 use crate::declare::worker_file::EXTENSIONS;
 
 /// The extension of tool files.
@@ -16,8 +16,6 @@ const FOLDERS: [&str; 2] = ["workers", "tools"];
 const SUBAGENT: &str = "md";
 /// Where subagents are.
 const SUBAGENTS: &str = ".claude/agents";
-/// Where skills are, each in a folder of its own.
-const SKILLS: [&str; 4] = ["skills", ".agents/skills", ".llm-do/skills", ".claude/skills"];
 const MAX_DEPTH: usize = 16;
 
 /// The files of a project, sorted by path.
@@ -52,29 +50,8 @@ pub(super) fn find(root: &Path, report: &mut Report) -> Files {
     }
     files.subagents =
         subagents.into_iter().filter(|path| path.extension().is_some_and(|end| end == SUBAGENT)).collect();
-    files.skills = skills(root, report);
+    files.skills = skills::folders(root, report);
     files
-}
-
-/// Returns the folders of skills; one that is reached by several ways counts once.
-fn skills(root: &Path, report: &mut Report) -> Vec<PathBuf> {
-    let mut seen = HashSet::new();
-    let mut folders: Vec<PathBuf> = Vec::new();
-    for folder in SKILLS {
-        let Ok(entries) = std::fs::read_dir(root.join(folder)) else { continue };
-        let mut found: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-        found.retain(|folder| folder.is_dir());
-        found.sort();
-        for folder in found {
-            let is_new = folder.canonicalize().map_or(true, |canonical| seen.insert(canonical));
-            if folder.join("SKILL.md").exists() {
-                folders.extend(is_new.then_some(folder));
-            } else {
-                report.warnings.push(format!("{}: left out: it has no `SKILL.md`", shown(&folder).display()));
-            }
-        }
-    }
-    folders
 }
 
 /// Lists the files below a folder, which may be missing; hidden files and folders are left out.

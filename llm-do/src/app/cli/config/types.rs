@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use llm_do_worker_file::parse_duration;
 use serde_json::{Value, json};
 
-use super::set::{Given, Parsed};
+use super::source::{Given, Parsed};
 use crate::app::cli::output::Format;
 use crate::app::project::expanded;
 use crate::observe::event::Verbosity;
