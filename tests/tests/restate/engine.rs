@@ -82,6 +82,8 @@ impl Node {
                 command.args(ports.split_whitespace());
             }
         }
+        // What the shell reports when its server is killed.
+        command.stderr(Stdio::null());
         let mut script = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(script.stdout.take().unwrap()).read_line(&mut line).unwrap();

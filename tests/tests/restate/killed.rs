@@ -12,6 +12,8 @@ use super::processes::Workers;
 
 /// How often workers and the engine are killed, unless `LLM_DO_TEST_KILLS` is set.
 const KILLS: usize = 30;
+/// The same for a cluster, unless `LLM_DO_TEST_CLUSTER_KILLS` is set.
+const CLUSTER_KILLS: usize = 12;
 /// How long runs may take after the last kill.
 const LONGEST_END: Duration = Duration::from_secs(60);
 /// The effects of each run, in the order of its result.
@@ -203,7 +205,6 @@ async fn killed_at_any_point_the_engine_loses_and_repeats_no_recorded_effect() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cluster_loses_a_node_without_a_loss_for_runs() {
     let Some(installed) = installed() else { return };
-    // Three servers take a while to start, so this is for the nights.
-    let Ok(kills) = std::env::var("LLM_DO_TEST_CLUSTER_KILLS") else { return };
-    kill(Engine::start_cluster(&installed), kills.parse().unwrap()).await;
+    let kills = std::env::var("LLM_DO_TEST_CLUSTER_KILLS").map_or(CLUSTER_KILLS, |kills| kills.parse().unwrap());
+    kill(Engine::start_cluster(&installed), kills).await;
 }
