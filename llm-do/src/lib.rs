@@ -54,6 +54,7 @@
 //! | limit requests, tokens, money, time, depth | [`Limits`], [`PriceTable`](usage::PriceTable), [`RuntimeBuilder::timeout`](runtime::RuntimeBuilder::timeout), [`RuntimeBuilder::max_depth`](runtime::RuntimeBuilder::max_depth) |
 //! | serve tools to MCP clients | `mcp::McpService` |
 //! | keep many runs in one file and serve them over HTTP | `serve::Service` |
+//! | run on many machines, on the engine Restate | `serve::RestateWorker` |
 //! | use the tools of MCP servers | `mcp::McpServer`, `RuntimeBuilder::mcp`, `mcp::using_servers` |
 //! | give a worker more tools than fit into a request | [`RuntimeBuilder::max_tools`](runtime::RuntimeBuilder::max_tools) |
 //! | observe, log, trace | [`EventSink`](event::EventSink), [`EventKind`](event::EventKind), [`JsonLines`](event::JsonLines), [`Terminal`](event::Terminal), [`event_channel`](event::event_channel) |
@@ -96,6 +97,7 @@
 //! | `project` | the module `project`: workers, tools, subagents and skills in the files of a folder; included in `cli` |
 //! | `mcp` | the module `mcp`: serves tools over MCP, and makes toolsets of the tools of MCP servers |
 //! | `serve` | the module `serve`: many runs as a service, over HTTP and in one file; `journal::SqliteJournal` |
+//! | `restate` | `serve::RestateWorker`: runs on many machines, kept by the engine Restate; needs Rust 1.90 |
 //! | `mcp-snapshots` | typed toolsets of MCP servers, `toolset! { pub NAME = mcp(".."); }`, for crates that only declare them; included in `mcp` |
 //! | `http` | `toolsets::http`: a tool that fetches pages and files of the web |
 //! | `shell` | `toolsets::shell`: a tool that runs commands, in a sandbox where there is one |

@@ -24,6 +24,8 @@ mod mcp;
 mod output;
 mod progress;
 mod project;
+#[cfg(feature = "restate")]
+mod restate;
 mod rule_file;
 mod run;
 #[cfg(feature = "serve")]

@@ -10,6 +10,8 @@ mod listen;
 mod metrics;
 mod openapi;
 mod recorder;
+#[cfg(feature = "restate")]
+mod restate;
 mod schedule;
 mod store;
 mod webhook;
@@ -30,6 +32,8 @@ use self::engine::active::ActiveRuns;
 use self::engine::{Options, Shared};
 use self::health::Health;
 use self::metrics::Metrics;
+#[cfg(feature = "restate")]
+pub use self::restate::RestateWorker;
 pub use self::schedule::Schedule;
 use self::store::Store;
 pub use self::webhook::Webhook;
@@ -102,7 +106,7 @@ impl Service {
     /// Returns an error for an unknown name.
     pub fn entries(mut self, names: impl IntoIterator<Item: Into<String>>) -> Result<Self, ServiceError> {
         self.options.entries = names.into_iter().map(Into::into).collect();
-        self.options.entries.iter().try_for_each(|name| self.check_known(name))?;
+        self.options.entries.iter().try_for_each(|name| check_known(&self.runtime, name))?;
         Ok(self)
     }
 
@@ -241,7 +245,7 @@ impl Service {
         unique("schedule", schedules.iter().map(|schedule| &*schedule.name))?;
         unique("webhook", webhooks.iter().map(|webhook| &*webhook.name))?;
         for schedule in schedules {
-            self.check_known(&schedule.entry)?;
+            check_known(&self.runtime, &schedule.entry)?;
             let item = self.runtime.registry().get(&schedule.entry);
             item.map_or(Ok(()), |item| item.validate(&schedule.arguments)).map_err(|fault| {
                 ServiceError::new(format!(
@@ -250,17 +254,18 @@ impl Service {
                 ))
             })?;
         }
-        webhooks.iter().try_for_each(|webhook| self.check_known(&webhook.entry))
+        webhooks.iter().try_for_each(|webhook| check_known(&self.runtime, &webhook.entry))
     }
+}
 
-    fn check_known(&self, name: &str) -> Result<(), ServiceError> {
-        let registry = self.runtime.registry();
-        if registry.get(name).is_some() {
-            return Ok(());
-        }
-        let hint = llm_do_worker_file::did_you_mean(name, registry.iter().map(|item| item.name()));
-        Err(ServiceError::new(format!("unknown entry, tool or worker `{name}`{hint}")))
+/// Checks that a runtime has an item of this name.
+fn check_known(runtime: &Runtime, name: &str) -> Result<(), ServiceError> {
+    let registry = runtime.registry();
+    if registry.get(name).is_some() {
+        return Ok(());
     }
+    let hint = llm_do_worker_file::did_you_mean(name, registry.iter().map(|item| item.name()));
+    Err(ServiceError::new(format!("unknown entry, tool or worker `{name}`{hint}")))
 }
 
 fn unique<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(), ServiceError> {

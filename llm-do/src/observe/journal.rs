@@ -1,5 +1,9 @@
 //! Durable execution: journals record the effects of runs and replay them on resume.
 
+#[cfg(feature = "cli")]
+mod check;
+#[cfg(feature = "restate")]
+mod engine;
 mod error;
 mod expected;
 mod file;
@@ -22,6 +26,10 @@ use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+#[cfg(feature = "cli")]
+pub(crate) use self::check::{Checked, ReplayCheck};
+#[cfg(feature = "restate")]
+pub(crate) use self::engine::{EngineJournal, EngineRequest};
 pub use self::error::{Interrupted, JournalError};
 pub use self::file::{FileJournal, Records};
 #[cfg(feature = "cli")]
@@ -228,6 +236,15 @@ pub trait Journal: Debug + Send + Sync + 'static {
     fn has_recorded_steps(&self, key: &str) -> bool {
         let _ = key;
         false
+    }
+
+    /// Returns whether calls of `parent` are recorded that this process has not made yet.
+    ///
+    /// The run has then passed this place before: with code that is older than a [version](crate::CallContext::version) that
+    /// is not recorded. Default: [`is_replaying`](Self::is_replaying).
+    fn has_later_steps(&self, parent: &str) -> bool {
+        let _ = parent;
+        self.is_replaying()
     }
 
     /// Forgets the records of these keys, so that those steps run again; records of steps inside them stay.

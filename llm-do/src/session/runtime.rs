@@ -185,6 +185,13 @@ impl Runtime {
         self.plane.models.findings(&self.plane.registry, &self.plane.config.prices)
     }
 
+    /// Returns the longest timeout of a tool or a worker.
+    #[cfg(feature = "restate")]
+    pub(crate) fn longest_timeout(&self) -> std::time::Duration {
+        let declared = self.plane.registry.iter().filter_map(|item| item.timeout);
+        declared.chain(self.plane.config.timeouts.values().copied()).max().unwrap_or_default()
+    }
+
     /// Returns what was left out when the runtime was built, such as a tool of a server whose schema is unusable.
     #[must_use]
     pub fn warnings(&self) -> &[String] {

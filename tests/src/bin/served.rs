@@ -1,96 +1,22 @@
 //! A service for the tests that kill and restart it.
 //!
 //! `served FOLDER`: serves `runs.db` in the folder, and prints its address. Each effect is a line of the file `effects` in the
-//! folder, synced to disk: what was done, and a number that no other effect has. `LLM_DO_TEST_NOW` stops its clock at a time, and
-//! `LLM_DO_TEST_CODE` selects the code.
+//! folder. `LLM_DO_TEST_NOW` stops its clock at a time, and `LLM_DO_TEST_CODE` selects the code.
 
 #[path = "served/release.rs"]
 mod release;
+#[path = "served/work.rs"]
+mod work;
 
-use std::fs::OpenOptions;
 use std::io::{self, Write};
 
 use llm_do::event::Timestamp;
-use llm_do::json;
-use llm_do::model::{Message, Request, UserPart};
 use llm_do::prelude::*;
 use llm_do::serve::Service;
-use llm_do::testing::{Answer, FunctionModel};
 use tokio::net::TcpListener;
 
 use self::release::Code;
-
-/// The file of effects.
-#[derive(Clone, Debug)]
-struct Effects(PathBuf);
-
-impl Effects {
-    /// Adds a line and returns its number.
-    fn add(&self, what: &str) -> Result<String> {
-        let number = format!("{:x}", std::time::UNIX_EPOCH.elapsed()?.as_nanos());
-        let mut file = OpenOptions::new().append(true).create(true).open(&self.0)?;
-        file.write_all(format!("{what} {number}\n").as_bytes())?;
-        file.sync_data()?;
-        Ok(format!("{what} {number}"))
-    }
-}
-
-/// Have an effect.
-#[tool(effect = idempotent, approval = pre_approved)]
-fn act(what: String, effects: State<Effects>) -> Result<String> {
-    effects.add(&what)
-}
-
-/// Have an effect that needs approval.
-#[tool(effect = destructive)]
-fn act_if_approved(what: String, effects: State<Effects>) -> Result<String> {
-    effects.add(&what)
-}
-
-/// Do two things.
-#[worker(toolsets = [act])]
-async fn clerk(input: String) -> String;
-
-/// Does all that a run can do, and returns what each effect returned.
-#[entry(toolsets = [act, act_if_approved, clerk])]
-async fn work(ctx: &CallContext<work>, name: String) -> Result<Vec<String>> {
-    let what = |part: &str| format!("{name}-{part}");
-    let mut done = vec![ctx.call(act { what: what("first") }).await?];
-    done.push(ctx.call(act_if_approved { what: what("approved") }).await?);
-    let (left, right) =
-        futures_util::join!(ctx.call(act { what: what("left") }), ctx.call(act_if_approved { what: what("right") }));
-    done.extend([left?, right?]);
-    ctx.sleep(std::time::Duration::from_millis(50)).await?;
-    done.extend(ctx.call(clerk { input: name.clone() }).await?.split(", ").map(str::to_owned));
-    let answer = ctx.request_user_input("Go on?").await?;
-    done.push(ctx.call(act { what: what(&answer) }).await?);
-    Ok(done)
-}
-
-/// A clerk that acts twice, and answers with both results.
-fn model() -> FunctionModel {
-    FunctionModel::answering(|request: Request<'_>| {
-        let results: Vec<_> = request.messages.iter().flat_map(tool_results).collect();
-        let task = request.messages.iter().find_map(prompt).unwrap_or_default();
-        match results.len() {
-            done @ (0 | 1) => Answer::call("act", json!({ "what": format!("{task}-clerk{done}") })),
-            _ => Answer::text(results.join(", ")),
-        }
-    })
-}
-
-fn prompt(message: &Message) -> Option<String> {
-    let Message::User { parts } = message else { return None };
-    parts.iter().find_map(|part| match part {
-        UserPart::Text { text } => Some(text.clone()),
-        _ => None,
-    })
-}
-
-fn tool_results(message: &Message) -> Vec<String> {
-    let Message::Tool { results } = message else { return Vec::new() };
-    results.iter().map(|result| result.content.clone()).collect()
-}
+use self::work::{Effects, model};
 
 #[tokio::main]
 async fn main() -> Result<()> {

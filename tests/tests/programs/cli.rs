@@ -368,6 +368,28 @@ fn a_run_with_a_journal_is_resumed_with_a_notice() {
 }
 
 #[test]
+fn a_recorded_run_is_checked_against_the_code_without_running_anything() {
+    let (_folder, path, journal) = journal();
+    fails(&["run", "--journal", &journal, "Ann"], 1, "call to `write` denied");
+    let unfinished = stdout(&app(&["check", "--replay", &journal]));
+    assert!(unfinished.contains("steps of `main_entry` are the same"), "{unfinished}");
+    assert_eq!(stdout(&app(&["run", "--journal", &journal, "--approve-all", "Ann"])), "wrote Hello!\n");
+    let records = std::fs::read_to_string(&path).unwrap();
+    let same = app(&["check", "--replay", &journal]);
+    assert!(stdout(&same).starts_with("ok: ") && same.status.success(), "{}", stderr(&same));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), records, "nothing is recorded");
+
+    // As if the code had written something else when the run was recorded.
+    let other = records.replace(r#""input":{"text":"Hello!"}"#, r#""input":{"text":"Bye!"}"#);
+    assert_ne!(other, records);
+    std::fs::write(&path, other).unwrap();
+    let difference = stderr(&app(&["check", "--replay", &journal]));
+    assert!(difference.contains("`main_entry` → 2nd call: expected tool `write`"), "{difference}");
+    assert!(difference.contains("`main_entry` at tests/src/bin/app.rs:"), "{difference}");
+    assert!(difference.contains("found tool `write`"), "{difference}");
+}
+
+#[test]
 fn a_failed_run_explains_how_to_resume_it() {
     let (_folder, _, journal) = journal();
     let hint = "run the same command again to resume: effects recorded in";

@@ -14,3 +14,4 @@ mod sqlite;
 mod threads;
 mod trace;
 mod under;
+mod version;

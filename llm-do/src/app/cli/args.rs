@@ -56,6 +56,7 @@ pub(super) enum Command {
     /// List tools, workers, entries and toolsets: kind, effect, approval of calls made by models or code, description.
     Tools(ToolsOptions),
     /// Check names, toolsets, state and models without running anything; warnings go to standard error.
+    #[command(after_help = "Example: check --replay run.jsonl")]
     Check(CheckOptions),
     /// Serve tools, workers and entries to MCP clients; keep snapshots of servers.
     ///
@@ -103,6 +104,10 @@ pub(super) struct CheckOptions {
     /// file.
     #[arg(long, value_name = "MODEL")]
     pub(super) model: Option<String>,
+    /// Replay the recorded runs of this journal, a file of `--journal`, and report the first step that differs from it: before a
+    /// deploy, with journals of runs in flight. Bodies of entries run again, tools and models do not.
+    #[arg(long, value_name = "FILE")]
+    pub(super) replay: Option<PathBuf>,
     #[command(flatten)]
     pub(super) items: FileOptions,
 }

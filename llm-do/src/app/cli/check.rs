@@ -1,5 +1,7 @@
 //! `check`: reports what would keep the program from running.
 
+mod replay;
+
 use std::io::{self, Write};
 
 use super::args::CheckOptions;
@@ -22,7 +24,12 @@ pub(super) fn check(builder: RuntimeBuilder, options: &CheckOptions, runs_projec
     if entries.needs_project {
         return Err(no_project());
     }
-    let runtime = settings.add_to(builder).build().map_err(CommandError::from_error)?;
+    let builder = settings.add_to(builder);
+    let builder = match &options.replay {
+        Some(journal) => return replay::replay(builder, journal),
+        None => builder,
+    };
+    let runtime = builder.build().map_err(CommandError::from_error)?;
     let findings = runtime.model_findings();
     for warning in &findings.warnings {
         // Ignored: standard error may be closed.

@@ -1,6 +1,7 @@
 //! `serve`: many runs as a service, over HTTP and in one file.
 
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
@@ -16,7 +17,9 @@ use crate::base::error::chain;
 use crate::session::runtime::RuntimeBuilder;
 
 /// The length of a day, in seconds.
-const DAY: u64 = 24 * 60 * 60;
+pub(super) const DAY: u64 = 24 * 60 * 60;
+/// The port to listen on by default.
+const PORT: u16 = 8080;
 
 /// Serves what is linked, and the files that the options name, until the user or the system ends it.
 pub(super) fn serve(
@@ -32,6 +35,10 @@ pub(super) fn serve(
     progress.show_panics();
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
     let offered = entry_names(runtime.registry(), &entries);
+    #[cfg(feature = "restate")]
+    if let Some(admin) = &options.restate.restate {
+        return super::restate::serve(runtime, options, offered, admin);
+    }
     let service = service(Service::new(runtime), options, offered).map_err(|error| usage(&error))?;
     // Not the token of the runtime, which would cancel the runs: they continue in the next process.
     let shutdown = CancellationToken::new();
@@ -41,7 +48,7 @@ pub(super) fn serve(
     })?
 }
 
-fn usage(error: &ServiceError) -> CommandError {
+pub(super) fn usage(error: &ServiceError) -> CommandError {
     CommandError::Usage(chain(error))
 }
 
@@ -58,8 +65,9 @@ fn service(service: Service, options: &ServiceOptions, offered: Vec<String>) -> 
 }
 
 async fn listen(service: Service, options: &ServiceOptions, shutdown: CancellationToken) -> Result<(), CommandError> {
-    let fault = |error: io::Error| CommandError::Error(format!("cannot listen on {}: {error}", options.listen));
-    let listener = TcpListener::bind(options.listen).await.map_err(fault)?;
+    let address = options.listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], PORT)));
+    let fault = |error: io::Error| CommandError::Error(format!("cannot listen on {address}: {error}"));
+    let listener = TcpListener::bind(address).await.map_err(fault)?;
     let address = listener.local_addr().map_err(fault)?;
     let service = service.open(&options.store).await.map_err(|error| usage(&error))?;
     // Ignored: standard error may be closed.
@@ -69,7 +77,7 @@ async fn listen(service: Service, options: &ServiceOptions, shutdown: Cancellati
 
 /// Ends the service when the system asks for it, as it does on a deploy.
 #[cfg(unix)]
-async fn terminated(shutdown: CancellationToken) {
+pub(super) async fn terminated(shutdown: CancellationToken) {
     use tokio::signal::unix::{SignalKind, signal};
     if let Ok(mut terminate) = signal(SignalKind::terminate()) {
         terminate.recv().await;
@@ -78,4 +86,4 @@ async fn terminated(shutdown: CancellationToken) {
 }
 
 #[cfg(not(unix))]
-async fn terminated(_: CancellationToken) {}
+pub(super) async fn terminated(_: CancellationToken) {}

@@ -94,6 +94,11 @@ impl Expected {
         }
     }
 
+    /// Returns whether all recorded calls have begun in this process.
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
     /// Records that a call, expected or not, has begun.
     pub(super) fn begin(&mut self, step: &StepSpec) {
         self.begun = self.begun.max(step.place + 1);

@@ -184,6 +184,10 @@ impl Journal for FileJournal {
         self.0.replay().has_steps_inside(key)
     }
 
+    fn has_later_steps(&self, parent: &str) -> bool {
+        self.0.replay().has_later_steps(parent)
+    }
+
     async fn forget(&self, keys: Vec<Arc<str>>) -> Result<(), JournalError> {
         self.0.forget(keys)?.wait().await.map_err(|error| self.0.io(error))
     }

@@ -41,6 +41,8 @@ struct Siblings {
     last: Option<(StepKind, Arc<str>)>,
     /// The number of steps that have begun with the same name and input, by their common key.
     equal: HashMap<Arc<str>, u32>,
+    /// Which changes of the code the call knows, as decided when it first asked.
+    versions: HashMap<String, bool>,
 }
 
 /// A call that is announced but has no position yet: guards run on it, or its arguments take long to check.
@@ -132,6 +134,16 @@ impl ChildSteps {
         let is_hidden = |failed: &FailedCall| hidden == Some(&*failed.step);
         let led = siblings.failed.iter().filter(|failed| is_last(failed) || is_returned(failed) || is_hidden(failed));
         led.map(|failed| Arc::clone(&failed.key)).collect()
+    }
+
+    /// Returns what was decided about a change of the code.
+    pub(crate) fn version(&self, change: &str) -> Option<bool> {
+        lock(self.0.get()?).versions.get(change).copied()
+    }
+
+    /// Remembers what was decided about a change of the code.
+    pub(crate) fn set_version(&self, change: &str, is_known: bool) {
+        lock(self.0.get_or_init(Arc::default)).versions.insert(change.to_owned(), is_known);
     }
 
     /// Returns the key of the last step, if it is a model's answer.

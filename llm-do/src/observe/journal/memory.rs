@@ -83,6 +83,10 @@ impl Journal for MemoryJournal {
         self.replay().has_steps_inside(key)
     }
 
+    fn has_later_steps(&self, parent: &str) -> bool {
+        self.replay().has_later_steps(parent)
+    }
+
     async fn forget(&self, keys: Vec<Arc<str>>) -> Result<(), JournalError> {
         self.replay().forget(&keys);
         Ok(())

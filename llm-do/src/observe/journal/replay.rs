@@ -149,7 +149,7 @@ impl<R: Recorded> Replay<R> {
     }
 
     /// Root calls are made by the program at any time, so none is expected.
-    fn begin(&mut self, step: &StepSpec) {
+    pub(super) fn begin(&mut self, step: &StepSpec) {
         if !step.parent.is_empty() {
             self.siblings.entry(Arc::clone(&step.parent)).or_default().expected.begin(step);
         }
@@ -256,6 +256,11 @@ impl<R: Recorded> Replay<R> {
         let is_missing = |slot: &&Slot<R>| !slot.is_replayed && (!slot.record.is_overlapped() || *is_added_to);
         let unused = places.values().flatten().map(|&slot| &self.slots[slot]).find(is_missing)?;
         Some(diverged(&unused.record, format!("the end of `{}`", key::name(parent))))
+    }
+
+    /// Returns whether calls of `parent` are recorded that this process has not begun yet.
+    pub(super) fn has_later_steps(&self, parent: &str) -> bool {
+        self.siblings.get(parent).is_some_and(|siblings| !siblings.expected.is_empty())
     }
 
     pub(super) fn is_replaying(&self) -> bool {

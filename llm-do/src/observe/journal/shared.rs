@@ -35,6 +35,13 @@ impl<R: Recorded> SharedReplay<R> {
         self.replay.lock().ignore_poison()
     }
 
+    /// Notes that a step has begun that is not looked up.
+    #[cfg(feature = "cli")]
+    pub(super) fn begin(&self, step: &StepSpec) {
+        self.lock().begin(step);
+        self.begun.notify_waiters();
+    }
+
     /// Returns the recorded value of a step, or `None` if the step has to run.
     ///
     /// Waits while other recorded calls of the same parent have yet to begin. Cancel safe.

@@ -24,6 +24,8 @@ use crate::observe::journal::{
 };
 use crate::plane::conversation::NamedThread;
 
+/// The name of the steps that record which changes of the code a call knows.
+const VERSION: &str = "version";
 /// The part of a root call's key that precedes the steps after its result.
 const AFTER: &str = "after";
 
@@ -94,6 +96,50 @@ impl<S> CallContext<S> {
         let (step, _in_flight) = self.next_step(StepKind::Now, "now", Value::Null);
         self.record_denials().await?;
         journal.now(step, self.scope.host.now()).await.map_err(|source| self.journal_error(source))
+    }
+
+    /// Returns whether this call runs with a change of the code, for code that changes while runs are in flight.
+    ///
+    /// False for a call that has passed this place before the change: it must make the same calls again, and so takes the old way
+    /// to its end. True for all other calls, also when they are resumed. `change` is the name of the change, unique in the
+    /// code; the old way can be deleted once the runs that began before the change have ended.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`CallError::Journal`] if the journal cannot record it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use llm_do::prelude::*;
+    /// # #[tool(effect = idempotent)]
+    /// # fn charge(cents: u64) -> u64 { cents }
+    /// # #[tool(effect = idempotent)]
+    /// # fn charge_with_receipt(cents: u64) -> u64 { cents }
+    /// /// Charges a customer.
+    /// #[entry(toolsets = [charge, charge_with_receipt])]
+    /// async fn bill(ctx: &CallContext<bill>, cents: u64) -> Result<u64> {
+    ///     if ctx.version("receipts").await? {
+    ///         Ok(ctx.call(charge_with_receipt { cents }).await?)
+    ///     } else {
+    ///         Ok(ctx.call(charge { cents }).await?)
+    ///     }
+    /// }
+    /// ```
+    pub async fn version(&self, change: &str) -> Result<bool, CallError> {
+        let Some(journal) = self.journal() else { return Ok(true) };
+        let (parent, steps) = self.own_steps();
+        if let Some(is_known) = steps.version(change) {
+            return Ok(is_known);
+        }
+        let input = || Value::from(change);
+        let key = StepSpec::new(Arc::clone(&parent), 0, StepKind::Effect, VERSION, input()).key;
+        let is_known = journal.is_recorded(&key) || !journal.has_later_steps(&parent);
+        if is_known {
+            self.step(JournalMethod::Step, StepKind::Effect, VERSION, input, async { Ok(true) }).await?;
+        }
+        steps.set_version(change, is_known);
+        Ok(is_known)
     }
 
     /// Sleeps once: a sleep that the journal has recorded is skipped on a replay.
@@ -246,10 +292,7 @@ impl<S> CallContext<S> {
         thread: Option<&NamedThread>,
     ) -> (StepSpec, InFlightStep) {
         let frame = self.frame();
-        let (parent, steps) = match frame.after.get().map(AsRef::as_ref) {
-            Some((parent, steps)) => (Arc::clone(parent), steps),
-            None => (self.key(), &frame.child_steps),
-        };
+        let (parent, steps) = self.own_steps();
         let step = StepSpec::new(parent, 0, kind, name, input);
         let step = match thread {
             Some(thread) => step.in_thread(thread.name(), thread.messages()),
@@ -261,6 +304,14 @@ impl<S> CallContext<S> {
             None => step,
         };
         (step, in_flight)
+    }
+
+    /// Returns the key that precedes the steps that this call makes now, and the steps so far.
+    fn own_steps(&self) -> (Arc<str>, &ChildSteps) {
+        match self.frame().after.get().map(AsRef::as_ref) {
+            Some((parent, steps)) => (Arc::clone(parent), steps),
+            None => (self.key(), &self.frame().child_steps),
+        }
     }
 
     /// Announces this call, if it gets a position in the journal later.

@@ -5,7 +5,7 @@ use llm_do::runtime::{FunctionTool, RuntimeBuilder};
 use llm_do::serve::{Service, ServiceError};
 use llm_do::{Effect, Value, json};
 
-use crate::{Effects, act, act_if_approved};
+use crate::work::{Effects, act, act_if_approved};
 
 /// Which code is deployed, by the environment variable `LLM_DO_TEST_CODE`.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -12,9 +12,9 @@ pub(in crate::app::cli) struct ServiceOptions {
     /// The file of the runs, which is created if it is missing.
     #[arg(long, value_name = "FILE", default_value = "runs.db")]
     pub(in crate::app::cli) store: PathBuf,
-    /// The address to listen on.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
-    pub(in crate::app::cli) listen: SocketAddr,
+    /// The address to listen on. Default: 127.0.0.1:8080, with `--restate` 127.0.0.1:9080.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(in crate::app::cli) listen: Option<SocketAddr>,
     /// Read clients with their tokens, schedules and webhooks from this file, in JSON.
     #[arg(long, value_name = "FILE")]
     pub(in crate::app::cli) service: Option<PathBuf>,
@@ -34,6 +34,31 @@ pub(in crate::app::cli) struct ServiceOptions {
     /// Delete finished runs after this number of days.
     #[arg(long, value_name = "DAYS", default_value_t = 30)]
     pub(in crate::app::cli) keep_days: u32,
+    #[cfg(feature = "restate")]
+    #[command(flatten)]
+    pub(in crate::app::cli) restate: RestateOptions,
     #[command(flatten)]
     pub(in crate::app::cli) session: SessionOptions,
+}
+
+/// Where the engine Restate is, and how it reaches this program.
+#[cfg(feature = "restate")]
+#[derive(Args, Debug)]
+pub(in crate::app::cli) struct RestateOptions {
+    /// Run on many machines: the engine Restate, whose administration is at this address, keeps all runs. `--store`, `--service` and
+    /// what belongs to them are not used.
+    #[arg(long, value_name = "URL")]
+    pub(in crate::app::cli) restate: Option<String>,
+    /// The name of the service in Restate, the same on all machines. Default: the name of this program.
+    #[arg(long, value_name = "NAME", requires = "restate")]
+    pub(in crate::app::cli) restate_service: Option<String>,
+    /// The address under which Restate reaches this program, such as that of a balancer. Default: the one of `--listen`.
+    #[arg(long, value_name = "URL", requires = "restate")]
+    pub(in crate::app::cli) public_uri: Option<String>,
+    /// Replace what Restate knows of that address, in development: runs that have begun with other code may diverge.
+    #[arg(long, requires = "restate")]
+    pub(in crate::app::cli) replace_deployment: bool,
+    /// Accept only requests that are signed with this key of Restate, `publickeyv1_..`; may be given several times.
+    #[arg(long, value_name = "KEY", requires = "restate")]
+    pub(in crate::app::cli) identity_key: Vec<String>,
 }

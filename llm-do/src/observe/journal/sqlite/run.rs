@@ -364,6 +364,10 @@ impl Journal for SqliteRun {
         self.0.records.lock().has_steps_inside(key)
     }
 
+    fn has_later_steps(&self, parent: &str) -> bool {
+        self.0.records.lock().has_later_steps(parent)
+    }
+
     async fn forget(&self, keys: Vec<Arc<str>>) -> Result<(), JournalError> {
         self.0.forget(keys).await
     }

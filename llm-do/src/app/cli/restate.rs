@@ -1,0 +1,66 @@
+//! `serve --restate`: runs on many machines, which the engine Restate keeps.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::CommandError;
+use super::args::ServiceOptions;
+use super::run::block_on;
+use super::serve::{DAY, terminated, usage};
+use crate::app::serve::{RestateWorker, ServiceError};
+use crate::session::runtime::Runtime;
+
+/// The port to listen on by default.
+const PORT: u16 = 9080;
+
+/// Serves the engine whose administration is at `admin`, until the user or the system ends the program.
+pub(super) fn serve(
+    runtime: Runtime,
+    options: &ServiceOptions,
+    offered: Vec<String>,
+    admin: &str,
+) -> Result<(), CommandError> {
+    let worker = worker(runtime, options, offered, admin).map_err(|error| usage(&error))?;
+    let shutdown = CancellationToken::new();
+    block_on(&shutdown, async {
+        tokio::spawn(terminated(shutdown.clone()));
+        let address = options.listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], PORT)));
+        let fault = |error: io::Error| CommandError::Error(format!("cannot listen on {address}: {error}"));
+        let listener = TcpListener::bind(address).await.map_err(fault)?;
+        let address = listener.local_addr().map_err(fault)?;
+        // Ignored: standard error may be closed.
+        let _ = writeln!(io::stderr(), "serving Restate at {admin} on {address}");
+        worker.serve(listener, shutdown.clone()).await.map_err(|error| usage(&error))
+    })?
+}
+
+fn worker(
+    runtime: Runtime,
+    options: &ServiceOptions,
+    offered: Vec<String>,
+    admin: &str,
+) -> Result<RestateWorker, ServiceError> {
+    let restate = &options.restate;
+    let name = restate.restate_service.clone().unwrap_or_else(program_name);
+    let names = if options.entries.is_empty() { offered } else { options.entries.clone() };
+    let worker = RestateWorker::new(&name, runtime)?.entries(names)?.register(admin);
+    let worker = worker.keep_finished(Duration::from_secs(DAY * u64::from(options.keep_days)));
+    let worker = restate.identity_key.iter().fold(worker, RestateWorker::identity_key);
+    let worker = match &restate.public_uri {
+        Some(uri) => worker.public_uri(uri),
+        None => worker,
+    };
+    Ok(if restate.replace_deployment { worker.replace_deployment() } else { worker })
+}
+
+/// Returns the name of this program, with what a name in Restate cannot have left out.
+fn program_name() -> String {
+    let path = std::env::current_exe().ok();
+    let name = path.as_deref().and_then(|path| path.file_stem()).and_then(|name| name.to_str()).unwrap_or_default();
+    let name: String = name.chars().filter(|char| char.is_ascii_alphanumeric() || "_-".contains(*char)).collect();
+    if name.starts_with(|first: char| first.is_ascii_alphabetic()) { name } else { format!("app_{name}") }
+}

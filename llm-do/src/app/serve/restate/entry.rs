@@ -1,0 +1,87 @@
+//! The entries of a run's log, as the engine keeps them.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::base::usage::RunUsage;
+use crate::observe::journal::StepKind;
+
+/// What a run did, in the order in which it was recorded.
+///
+/// Some entries are followed by a command of the engine: entries and commands are in the same order in each attempt.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Entry {
+    /// A [`Record`](crate::observe::journal::Record).
+    Step(Box<RawValue>),
+    Forget(Vec<Arc<str>>),
+    Sleep {
+        key: Arc<str>,
+        millis: u64,
+    },
+    Ask(Asked),
+    /// The call of a key runs as an invocation of its own.
+    Call(Arc<str>),
+    /// Questions are removed from the inbox, by their ids there.
+    Withdraw(Vec<String>),
+    Outcome(Outcome),
+}
+
+/// What a run asked a person.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Asked {
+    pub(super) key: Arc<str>,
+    pub(super) kind: StepKind,
+    /// How often the run was given an invalid answer before.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub(super) repeats: u32,
+    pub(super) digest: String,
+    /// What the person sees.
+    pub(super) shown: Value,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_first(repeats: &u32) -> bool {
+    *repeats == 0
+}
+
+/// How a run ended, which is also what its caller gets.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Outcome {
+    #[serde(flatten)]
+    pub(super) end: End,
+    pub(super) usage: RunUsage,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum End {
+    Result(Value),
+    Error(String),
+    /// An operator cancelled it.
+    Cancelled {},
+}
+
+/// Entries that are appended together, in JSON.
+#[derive(Clone, Debug)]
+pub(super) struct Batch(pub(super) String);
+
+impl restate_sdk::serde::Serialize for Batch {
+    type Error = std::convert::Infallible;
+
+    fn serialize(&self) -> Result<Bytes, Self::Error> {
+        Ok(Bytes::from(self.0.clone()))
+    }
+}
+
+impl restate_sdk::serde::Deserialize for Batch {
+    type Error = std::string::FromUtf8Error;
+
+    fn deserialize(bytes: &mut Bytes) -> Result<Self, Self::Error> {
+        String::from_utf8(bytes.to_vec()).map(Self)
+    }
+}

@@ -1,0 +1,314 @@
+//! The log of a run: one attempt reads what earlier ones appended, and appends what the run does next.
+
+use std::collections::HashMap;
+use std::future::ready;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use restate_sdk::context::RunFuture;
+use restate_sdk::endpoint::ContextInternal;
+use restate_sdk::errors::HandlerError;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::entry::{Asked, Batch, Entry, Outcome};
+use super::names::Names;
+use super::waits::{Waiter, Waits};
+use crate::observe::journal::{EngineJournal, EngineRequest, PromiseSpec, Record};
+
+/// The name of the engine's commands that append to a log. It is the same for all, so that an attempt can read the log before it
+/// knows what the run does.
+const APPEND: &str = "append";
+/// Requests that come at one time are appended together, up to this size in bytes.
+const BATCH_BYTES: usize = 1 << 20;
+/// A call runs as an invocation of its own if the records that it needs take at most this number of bytes.
+const MAX_CALL_BYTES: usize = 8 << 20;
+
+/// What an invocation is about.
+#[derive(Clone, Debug)]
+pub(super) struct Invoked {
+    /// The id of the run.
+    pub(super) run: String,
+    /// What starts the run again, to replay it.
+    pub(super) start: Value,
+    /// The records of the run before this invocation, if that is for one call of it.
+    pub(super) earlier: Vec<Box<RawValue>>,
+}
+
+/// The log of one invocation, in one attempt.
+pub(super) struct Log<'c> {
+    ctx: &'c ContextInternal,
+    names: &'c Names,
+    invoked: Invoked,
+    journal: EngineJournal,
+    /// The number of effects in flight in this process.
+    in_flight: usize,
+    requests: mpsc::UnboundedReceiver<EngineRequest>,
+    waits: Waits<'c>,
+    /// The records so far, for invocations of single calls.
+    steps: Vec<Box<RawValue>>,
+    step_bytes: usize,
+    outcome: Option<Outcome>,
+    /// How often a step was given an invalid answer in this attempt.
+    repeats: HashMap<Arc<str>, u32>,
+    /// What is appended together with the next request.
+    held: Appended,
+    pub(super) cancellation: CancellationToken,
+}
+
+/// What is appended together, and who waits for that.
+#[derive(Default)]
+struct Appended {
+    entries: Vec<Entry>,
+    bytes: usize,
+    done: Vec<Done>,
+}
+
+enum Done {
+    Confirmed(oneshot::Sender<()>),
+    /// Gets the id of the question of a wait.
+    Asked(String, oneshot::Sender<Arc<str>>),
+    Waits(String, Waiter),
+}
+
+impl<'c> Log<'c> {
+    /// Reads the log into the journal.
+    pub(super) async fn read(
+        ctx: &'c ContextInternal,
+        names: &'c Names,
+        invoked: Invoked,
+        journal: EngineJournal,
+        requests: mpsc::UnboundedReceiver<EngineRequest>,
+    ) -> Result<Self, HandlerError> {
+        let waits = Waits::new(ctx, names);
+        let earlier = invoked.earlier.clone();
+        let mut log = Self {
+            ctx,
+            names,
+            invoked,
+            journal,
+            in_flight: 0,
+            requests,
+            waits,
+            steps: Vec::new(),
+            step_bytes: 0,
+            outcome: None,
+            repeats: HashMap::new(),
+            held: Appended::default(),
+            cancellation: CancellationToken::new(),
+        };
+        earlier.into_iter().try_for_each(|step| log.load(step))?;
+        // What follows an outcome is the return of the handler.
+        while log.outcome.is_none() && log.read_batch().await? {}
+        Ok(log)
+    }
+
+    /// Reads the next batch; returns false at the end of the log, which is noted in it.
+    async fn read_batch(&mut self) -> Result<bool, HandlerError> {
+        let is_end = AtomicBool::new(false);
+        let end = || {
+            is_end.store(true, Ordering::Relaxed);
+            ready(Ok(Batch("[]".to_owned())))
+        };
+        match self.ctx.run(end).name(APPEND).await {
+            Ok(Batch(text)) => {
+                for entry in serde_json::from_str::<Vec<Entry>>(&text)? {
+                    if let Entry::Step(step) = entry {
+                        self.load(step)?;
+                    } else {
+                        if let Entry::Forget(keys) = &entry {
+                            self.journal.load_forgotten(keys);
+                        }
+                        self.follow(entry);
+                    }
+                }
+            }
+            // The only error of a command that returns no error itself.
+            Err(_) => self.cancellation.cancel(),
+        }
+        Ok(!is_end.into_inner())
+    }
+
+    fn load(&mut self, step: Box<RawValue>) -> Result<(), HandlerError> {
+        self.journal.load(serde_json::from_str::<Record>(step.get())?);
+        self.keep(step);
+        Ok(())
+    }
+
+    fn keep(&mut self, step: Box<RawValue>) {
+        self.step_bytes += step.get().len();
+        if self.step_bytes <= MAX_CALL_BYTES {
+            self.steps.push(step);
+        } else {
+            self.steps = Vec::new();
+        }
+    }
+
+    /// Does what follows an entry, the same in each attempt.
+    fn follow(&mut self, entry: Entry) {
+        match entry {
+            Entry::Step(step) => self.keep(step),
+            Entry::Sleep { key, millis } => self.waits.sleep(sleep_id(&key), Duration::from_millis(millis)),
+            Entry::Ask(asked) => self.waits.ask(ask_id(&asked), &self.invoked.run, &asked),
+            Entry::Call(key) => {
+                let input = json!({
+                    "run": &self.invoked.run, "start": &self.invoked.start, "call": &key, "steps": &self.steps
+                });
+                self.waits.call(call_id(&key), self.names.call(), input);
+            }
+            Entry::Withdraw(questions) => self.waits.withdraw(&questions),
+            Entry::Outcome(outcome) => self.outcome = Some(outcome),
+            Entry::Forget(_) => {}
+        }
+    }
+
+    /// Returns how the run ended, if it has.
+    pub(super) fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_ref()
+    }
+
+    /// Serves the run until `run` returns.
+    pub(super) async fn serve<T>(&mut self, run: impl Future<Output = T>) -> T {
+        let mut run = std::pin::pin!(run);
+        loop {
+            // What is waited for in the engine may suspend the invocation, which would interrupt effects in flight.
+            let may_wait = !self.waits.is_empty() && self.in_flight == 0;
+            tokio::select! {
+                biased;
+                Some(request) = self.requests.recv() => self.handle(request).await,
+                waited = self.waits.next(), if may_wait => {
+                    if waited.is_err() {
+                        self.cancel().await;
+                    }
+                }
+                result = &mut run => return result,
+            }
+        }
+    }
+
+    /// Cancels the run.
+    ///
+    /// The next attempt learns of it in the command after those before, and does not get what that returns.
+    async fn cancel(&mut self) {
+        self.cancellation.cancel();
+        drop(self.ctx.run(|| ready(Ok(Batch("[]".to_owned())))).name(APPEND).await);
+    }
+
+    /// Handles a request, together with those that have come too.
+    async fn handle(&mut self, request: EngineRequest) {
+        let mut appended = std::mem::take(&mut self.held);
+        self.add(request, &mut appended);
+        while appended.bytes < BATCH_BYTES {
+            let Ok(request) = self.requests.try_recv() else { break };
+            self.add(request, &mut appended);
+        }
+        if appended.done.is_empty() {
+            self.held = appended;
+        } else {
+            self.append(appended).await;
+        }
+    }
+
+    /// Appends how the run ended, and withdraws what it asked.
+    pub(super) async fn end(&mut self, outcome: Outcome) {
+        let mut appended = std::mem::take(&mut self.held);
+        let open = self.waits.open_questions();
+        appended.entries.extend((!open.is_empty()).then_some(Entry::Withdraw(open)));
+        appended.entries.push(Entry::Outcome(outcome));
+        self.append(appended).await;
+    }
+
+    async fn append(&mut self, Appended { entries, done, .. }: Appended) {
+        if !entries.is_empty() {
+            // Entries are written from JSON, so they can be written again.
+            let batch = Batch(serde_json::to_string(&entries).unwrap_or_default());
+            // Once cancelled, the engine refuses one command, and accepts those that follow.
+            while self.ctx.run(|| ready(Ok(batch.clone()))).name(APPEND).await.is_err() {
+                self.cancellation.cancel();
+            }
+            for entry in entries {
+                self.follow(entry);
+            }
+        }
+        for done in done {
+            match done {
+                // Ignored: the call that made the request may have been dropped.
+                Done::Confirmed(sender) => drop(sender.send(())),
+                Done::Asked(id, sender) => {
+                    if let Some(question) = self.waits.question(&id) {
+                        drop(sender.send(question.into()));
+                    }
+                }
+                Done::Waits(id, waiter) => self.waits.set_waiter(&id, waiter),
+            }
+        }
+    }
+
+    fn add(&mut self, request: EngineRequest, appended: &mut Appended) {
+        let (entry, done) = match request {
+            EngineRequest::Begin(confirmed) => {
+                self.in_flight += 1;
+                // Ignored: the call may have been dropped meanwhile.
+                let _ = confirmed.send(());
+                return;
+            }
+            EngineRequest::End => {
+                self.in_flight -= 1;
+                return;
+            }
+            EngineRequest::Record(step, done) => {
+                appended.bytes += step.get().len();
+                (Some(Entry::Step(step)), done.map(Done::Confirmed))
+            }
+            EngineRequest::Forget(keys, done) => (Some(Entry::Forget(keys)), Some(Done::Confirmed(done))),
+            EngineRequest::Sleep(key, time, done) => {
+                let (id, millis) = (sleep_id(&key), u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+                let entry = (!self.waits.has(&id)).then_some(Entry::Sleep { key, millis });
+                (entry, Some(Done::Waits(id, Waiter::Time(done))))
+            }
+            EngineRequest::Ask(asked, id, answer) => {
+                let asked = self.asked(asked);
+                appended.bytes += asked.shown.to_string().len();
+                let wait = ask_id(&asked);
+                appended.done.push(Done::Asked(wait.clone(), id));
+                ((!self.waits.has(&wait)).then_some(Entry::Ask(asked)), Some(Done::Waits(wait, Waiter::Answer(answer))))
+            }
+            EngineRequest::Withdraw(id) => (Some(Entry::Withdraw(vec![id.to_string()])), None),
+            EngineRequest::Call(key, done) => {
+                let id = call_id(&key);
+                if !self.waits.has(&id) && self.step_bytes > MAX_CALL_BYTES {
+                    drop(done.send(None));
+                    return;
+                }
+                ((!self.waits.has(&id)).then_some(Entry::Call(key)), Some(Done::Waits(id, Waiter::Call(done))))
+            }
+        };
+        appended.entries.extend(entry);
+        appended.done.extend(done);
+    }
+
+    /// Counts the invalid answers, which are asked for again in each attempt.
+    fn asked(&mut self, asked: PromiseSpec) -> Asked {
+        let digest = asked.digest();
+        let PromiseSpec { key, kind, request: shown, is_repeated, .. } = asked;
+        let repeats = self.repeats.entry(Arc::clone(&key)).or_default();
+        *repeats = if is_repeated { *repeats + 1 } else { 0 };
+        Asked { key, kind, repeats: *repeats, digest, shown }
+    }
+}
+
+fn sleep_id(key: &Arc<str>) -> String {
+    format!("sleep {key}")
+}
+
+/// Returns the wait for a question: another one for another text, and after each invalid answer.
+fn ask_id(Asked { key, repeats, digest, .. }: &Asked) -> String {
+    format!("ask {repeats} {digest} {key}")
+}
+
+fn call_id(key: &Arc<str>) -> String {
+    format!("call {key}")
+}

@@ -1,0 +1,151 @@
+//! What a run waits for in the engine: times, people, and calls that run as invocations of their own.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::time::Duration;
+
+use restate_sdk::context::{DurableFuture, DurableFuturesUnordered, RequestTarget};
+use restate_sdk::endpoint::ContextInternal;
+use restate_sdk::errors::TerminalError;
+use restate_sdk::serde::Json;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use super::entry::Asked;
+use super::names::Names;
+
+type Durable<'c> = Pin<Box<dyn DurableFuture<Output = Option<Value>> + Send + 'c>>;
+
+/// Who gets the answer to a wait.
+#[derive(Debug)]
+pub(super) enum Waiter {
+    Time(oneshot::Sender<()>),
+    Answer(oneshot::Sender<Value>),
+    /// `None` if the call has to run in this invocation.
+    Call(oneshot::Sender<Option<Value>>),
+}
+
+impl Waiter {
+    /// Ignores errors, here and below: the call that waits may have been dropped.
+    fn send(self, value: Option<Value>) {
+        match self {
+            Self::Time(sender) => drop(sender.send(())),
+            Self::Answer(sender) => drop(sender.send(value.unwrap_or_default())),
+            Self::Call(sender) => drop(sender.send(value)),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Wait {
+    state: State,
+    /// The id of the question in the inbox.
+    question: Option<String>,
+}
+
+#[derive(Debug)]
+enum State {
+    Open(Option<Waiter>),
+    Over(Option<Value>),
+}
+
+/// The waits of one attempt of a run, by their ids.
+pub(super) struct Waits<'c> {
+    ctx: &'c ContextInternal,
+    names: &'c Names,
+    futures: DurableFuturesUnordered<Durable<'c>>,
+    /// The id of each future, by its index.
+    ids: Vec<String>,
+    by_id: HashMap<String, Wait>,
+}
+
+impl<'c> Waits<'c> {
+    pub(super) fn new(ctx: &'c ContextInternal, names: &'c Names) -> Self {
+        Self { ctx, names, futures: DurableFuturesUnordered::new(), ids: Vec::new(), by_id: HashMap::new() }
+    }
+
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.by_id.contains_key(id)
+    }
+
+    /// Returns whether nothing in the engine is waited for.
+    pub(super) fn is_empty(&self) -> bool {
+        self.futures.is_empty()
+    }
+
+    pub(super) fn sleep(&mut self, id: String, time: Duration) {
+        let sleep = DurableFuture::map(self.ctx.sleep(time), |_| None);
+        self.push(id, Box::pin(sleep), None);
+    }
+
+    /// Asks a person: the question goes to the inbox.
+    pub(super) fn ask(&mut self, id: String, run: &str, asked: &Asked) {
+        let (awakeable, answer) = self.ctx.awakeable::<Json<Value>>();
+        let question = json!({ "id": &awakeable, "run": run, "asked": asked });
+        drop(self.ctx.request::<_, ()>(self.names.inbox("ask"), Json(question)).send());
+        let answer = DurableFuture::map(answer, |answer| Some(or_rejection(answer)));
+        self.push(id, Box::pin(answer), Some(awakeable));
+    }
+
+    pub(super) fn call(&mut self, id: String, target: RequestTarget, input: Value) {
+        let call = self.ctx.request::<_, Json<Value>>(target, Json(input)).call();
+        let call = DurableFuture::map(call, |value| value.ok().map(|Json(value)| value));
+        self.push(id, Box::pin(call), None);
+    }
+
+    fn push(&mut self, id: String, future: Durable<'c>, question: Option<String>) {
+        self.futures.push(future);
+        self.by_id.insert(id.clone(), Wait { state: State::Open(None), question });
+        self.ids.push(id);
+    }
+
+    /// Sets who gets the value of a wait, which may be there already.
+    pub(super) fn set_waiter(&mut self, id: &str, waiter: Waiter) {
+        let Some(wait) = self.by_id.get_mut(id) else { return };
+        match &mut wait.state {
+            State::Over(value) => waiter.send(value.clone()),
+            State::Open(open) => *open = Some(waiter),
+        }
+    }
+
+    /// Waits until the first wait is over, and passes its value on.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the invocation was cancelled. Cancel safe.
+    pub(super) async fn next(&mut self) -> Result<(), TerminalError> {
+        let Some((index, value)) = self.futures.next().await? else { return Ok(()) };
+        let Some(wait) = self.ids.get(index).and_then(|id| self.by_id.get_mut(id)) else { return Ok(()) };
+        if let State::Open(Some(waiter)) = std::mem::replace(&mut wait.state, State::Over(value.clone())) {
+            waiter.send(value);
+        }
+        Ok(())
+    }
+
+    /// Returns the id of a question in the inbox.
+    pub(super) fn question(&self, id: &str) -> Option<&str> {
+        self.by_id.get(id)?.question.as_deref()
+    }
+
+    /// Returns the questions in the inbox that have no answer.
+    pub(super) fn open_questions(&self) -> Vec<String> {
+        let open = self.by_id.values().filter(|wait| matches!(wait.state, State::Open(_)));
+        let mut open: Vec<_> = open.filter_map(|wait| wait.question.clone()).collect();
+        // In the order of the ids, since that of a map differs in each process.
+        open.sort_unstable();
+        open
+    }
+
+    /// Removes questions from the inbox, and forgets them: a run that asks again needs a new one.
+    pub(super) fn withdraw(&mut self, questions: &[String]) {
+        for question in questions {
+            self.by_id.retain(|_, wait| wait.question.as_ref() != Some(question));
+            drop(self.ctx.request::<_, ()>(self.names.inbox("withdraw"), Json(json!({ "id": question }))).send());
+        }
+    }
+}
+
+/// Returns an answer, or a value that is not one if it was rejected without the inbox.
+fn or_rejection(answer: Result<Json<Value>, TerminalError>) -> Value {
+    answer.map_or_else(|error| json!({ "rejected": error.message() }), |Json(answer)| answer)
+}

@@ -1,0 +1,309 @@
+//! The journal of a run whose log an engine keeps; a task of the engine appends to it what the run does.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+use tokio::sync::{mpsc, oneshot};
+
+use super::shared::SharedReplay;
+use super::{Journal, JournalError, Promise, PromiseSpec, Record, StepFuture, StepKind, StepSpec};
+use crate::base::mutex::IgnorePoison;
+
+/// The maximum size of a record in the engine's log, in bytes: a message of 32 MiB, without what surrounds the record.
+pub(crate) const MAX_RECORD: usize = (32 << 20) - (64 << 10);
+
+/// What a run asks of the task that appends to the engine's log.
+#[derive(Debug)]
+pub(crate) enum EngineRequest {
+    /// Begins an effect in this process, once it is confirmed that the engine does not end the attempt meanwhile.
+    Begin(oneshot::Sender<()>),
+    /// An effect has ended, recorded or not.
+    End,
+    /// Appends a record in JSON, and confirms it; without confirmation it may be appended together with the next request.
+    Record(Box<RawValue>, Option<oneshot::Sender<()>>),
+    /// Appends that the records of these keys are forgotten.
+    Forget(Vec<Arc<str>>, oneshot::Sender<()>),
+    /// Waits, in the engine.
+    Sleep(Arc<str>, Duration, oneshot::Sender<()>),
+    /// Runs the call of a key as an invocation of its own, and returns its record's value; `None` if it has to run here.
+    Call(Arc<str>, oneshot::Sender<Option<Value>>),
+    /// Asks a person: returns the id of the question, and later the answer.
+    Ask(PromiseSpec, oneshot::Sender<Arc<str>>, oneshot::Sender<Value>),
+    /// Withdraws the question of an id.
+    Withdraw(Arc<str>),
+}
+
+/// The journal of one attempt of a run.
+///
+/// Clones share it. The engine may end the attempt at any time; the run is then dropped.
+#[derive(Clone)]
+pub(crate) struct EngineJournal(Arc<Attempt>);
+
+struct Attempt {
+    replay: SharedReplay,
+    requests: mpsc::UnboundedSender<EngineRequest>,
+    /// Returns whether calls of this name may run as invocations of their own.
+    may_leave: Box<dyn Fn(&str) -> bool + Send + Sync>,
+    part: Option<Part>,
+}
+
+/// The only call that runs here, in an invocation of its own: the other calls of the run only replay.
+struct Part {
+    /// The key of the call.
+    call: Arc<str>,
+    value: Mutex<Option<oneshot::Sender<Value>>>,
+}
+
+/// A guard: an effect is in flight until this is dropped.
+struct InFlight<'a>(&'a mpsc::UnboundedSender<EngineRequest>);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        // Ignored: the engine has ended the attempt.
+        drop(self.0.send(EngineRequest::End));
+    }
+}
+
+/// Withdraws a question whose answer is no longer needed.
+struct WithdrawOnDrop {
+    requests: mpsc::UnboundedSender<EngineRequest>,
+    id: Option<Arc<str>>,
+}
+
+impl Drop for WithdrawOnDrop {
+    fn drop(&mut self) {
+        if let Some(id) = self.id.take() {
+            // Ignored: the engine has ended the attempt, and the next one asks again.
+            drop(self.requests.send(EngineRequest::Withdraw(id)));
+        }
+    }
+}
+
+impl EngineJournal {
+    /// Creates the journal of an attempt, before its log is read.
+    pub(crate) fn new(
+        requests: mpsc::UnboundedSender<EngineRequest>,
+        may_leave: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        Self::with_part(requests, may_leave, None)
+    }
+
+    /// The same, for an invocation that runs one call only; returns where the value of its record arrives.
+    pub(crate) fn of_call(
+        call: Arc<str>,
+        requests: mpsc::UnboundedSender<EngineRequest>,
+        may_leave: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> (Self, oneshot::Receiver<Value>) {
+        let (sender, receiver) = oneshot::channel();
+        let part = Part { call, value: Mutex::new(Some(sender)) };
+        (Self::with_part(requests, may_leave, Some(part)), receiver)
+    }
+
+    fn with_part(
+        requests: mpsc::UnboundedSender<EngineRequest>,
+        may_leave: impl Fn(&str) -> bool + Send + Sync + 'static,
+        part: Option<Part>,
+    ) -> Self {
+        Self(Arc::new(Attempt { replay: SharedReplay::default(), requests, may_leave: Box::new(may_leave), part }))
+    }
+
+    /// Loads a record of the log, before the run begins.
+    pub(crate) fn load(&self, record: Record) {
+        self.0.replay.lock().load(record);
+    }
+
+    /// Loads that records were forgotten.
+    pub(crate) fn load_forgotten(&self, keys: &[Arc<str>]) {
+        self.0.replay.lock().forget(keys);
+    }
+}
+
+impl Attempt {
+    /// Makes a request and waits for its answer; never returns if the engine has ended the attempt, which drops the run.
+    async fn request<T>(&self, request: impl FnOnce(oneshot::Sender<T>) -> EngineRequest) -> T {
+        let (sender, receiver) = oneshot::channel();
+        drop(self.requests.send(request(sender)));
+        match receiver.await {
+            Ok(answer) => answer,
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    /// Begins an effect. A run's result contains the whole run, whose effects begin themselves.
+    async fn begin(&self, step: &StepSpec) -> Option<InFlight<'_>> {
+        if step.kind == StepKind::Result {
+            return None;
+        }
+        let (confirmed, confirmation) = oneshot::channel();
+        drop(self.requests.send(EngineRequest::Begin(confirmed)));
+        let in_flight = InFlight(&self.requests);
+        if confirmation.await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        Some(in_flight)
+    }
+
+    /// Never returns for a step of the run that another invocation performs.
+    async fn wait_unless_own(&self, step: &StepSpec) {
+        let Some(Part { call, .. }) = &self.part else { return };
+        let inside = step.key.strip_prefix(&**call);
+        let is_own = inside.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        if !is_own && step.kind != StepKind::Result {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    async fn record(&self, step: StepSpec, value: Value) -> Result<Value, JournalError> {
+        let (described, kind) = (step.to_string(), step.kind);
+        let record = Record::new(step, value)?;
+        let invalid = |message: String| JournalError::InvalidValue { step: described.clone(), message };
+        let text = to_raw_value(&record).map_err(|error| invalid(error.to_string()))?;
+        if text.get().len() > MAX_RECORD {
+            return Err(invalid(format!(
+                "its record takes {} bytes, and the engine accepts at most {MAX_RECORD}; return a reference to the data, such \
+                 as the path of a file that all machines reach",
+                text.get().len()
+            )));
+        }
+        if matches!(kind, StepKind::Run | StepKind::Result) {
+            // Both follow from the invocation and from the other records, so they need not be durable on their own.
+            drop(self.requests.send(EngineRequest::Record(text, None)));
+        } else {
+            self.request(|done| EngineRequest::Record(text, Some(done))).await;
+        }
+        let mut replay = self.replay.lock();
+        if let Some(earlier) = replay.get(&record.key) {
+            return Ok(earlier.value.clone());
+        }
+        let value = record.value.clone();
+        replay.add(record);
+        Ok(value)
+    }
+
+    /// Runs a call: here, or as an invocation of its own if another call is in flight with it.
+    async fn perform_call(&self, step: &StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+        if step.is_overlapped() && (self.may_leave)(&step.name) {
+            let key = Arc::clone(&step.key);
+            if let Some(value) = self.request(|done| EngineRequest::Call(key, done)).await {
+                return Ok(value);
+            }
+        }
+        Ok(local.await?)
+    }
+
+    /// Hands over the value of the call that this invocation is for.
+    fn hand_over(part: &Part, value: Value) {
+        if let Some(sender) = part.value.lock().ignore_poison().take() {
+            drop(sender.send(value));
+        }
+    }
+}
+
+#[async_trait]
+impl Journal for EngineJournal {
+    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+        if let Some(value) = self.0.replay.look_up(&step).await? {
+            return Ok(value);
+        }
+        self.0.wait_unless_own(&step).await;
+        // Until it is recorded: the engine may end the attempt whenever nothing is in flight.
+        let _in_flight = self.0.begin(&step).await;
+        let value = local.await?;
+        self.0.record(step, value).await
+    }
+
+    async fn call(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+        if let Some(value) = self.0.replay.look_up(&step).await? {
+            return Ok(value);
+        }
+        self.0.wait_unless_own(&step).await;
+        if let Some(part) = self.0.part.as_ref().filter(|part| part.call == step.key) {
+            let value = local.await?;
+            Attempt::hand_over(part, value);
+            // The invocation ends, and drops the rest of the run.
+            return std::future::pending().await;
+        }
+        let value = self.0.perform_call(&step, local).await?;
+        self.0.record(step, value).await
+    }
+
+    async fn decision(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+        if let Some(value) = self.0.replay.look_up(&step).await? {
+            return Ok(value);
+        }
+        self.0.wait_unless_own(&step).await;
+        let value = local.await?;
+        self.0.record(step, value).await
+    }
+
+    async fn promise(&self, asked: PromiseSpec) -> Result<Option<Promise>, JournalError> {
+        let (sender, answer) = oneshot::channel();
+        let id = self.0.request(|id| EngineRequest::Ask(asked, id, sender)).await;
+        let withdraw = WithdrawOnDrop { requests: self.0.requests.clone(), id: Some(Arc::clone(&id)) };
+        let answer = async move {
+            let mut withdraw = withdraw;
+            match answer.await {
+                Ok(answer) => {
+                    withdraw.id = None;
+                    Ok(answer)
+                }
+                Err(_) => std::future::pending().await,
+            }
+        };
+        Ok(Some(Promise::new(id, Box::pin(answer))))
+    }
+
+    async fn sleep(&self, step: StepSpec, duration: Duration) -> Result<(), JournalError> {
+        if self.0.replay.look_up(&step).await?.is_some() {
+            return Ok(());
+        }
+        self.0.wait_unless_own(&step).await;
+        let key = Arc::clone(&step.key);
+        self.0.request(|done| EngineRequest::Sleep(key, duration, done)).await;
+        self.0.record(step, Value::Null).await.map(drop)
+    }
+
+    fn is_replaying(&self) -> bool {
+        self.0.replay.lock().is_replaying()
+    }
+
+    fn is_recorded(&self, key: &str) -> bool {
+        self.0.replay.lock().get(key).is_some()
+    }
+
+    fn recorded(&self, key: &str) -> Option<Value> {
+        self.0.replay.lock().get(key).map(|record| record.value.clone())
+    }
+
+    fn has_recorded_steps(&self, key: &str) -> bool {
+        self.0.replay.lock().has_steps_inside(key)
+    }
+
+    fn has_later_steps(&self, parent: &str) -> bool {
+        self.0.replay.lock().has_later_steps(parent)
+    }
+
+    async fn forget(&self, keys: Vec<Arc<str>>) -> Result<(), JournalError> {
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let forgotten = keys.clone();
+        self.0.request(|done| EngineRequest::Forget(keys, done)).await;
+        self.0.replay.lock().forget(&forgotten);
+        Ok(())
+    }
+
+    fn unused(&self, parent: &str) -> Option<JournalError> {
+        self.0.replay.lock().unused(parent)
+    }
+}
+
+impl fmt::Debug for EngineJournal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EngineJournal").field("records", &self.0.replay.lock().records().count()).finish()
+    }
+}

@@ -1,0 +1,101 @@
+//! What the services do that tests kill. Each effect is a line of a file, synced to disk: what was done, and a number that no other
+//! effect has.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+
+use llm_do::json;
+use llm_do::model::{Message, Request, UserPart};
+use llm_do::prelude::*;
+use llm_do::testing::{Answer, FunctionModel};
+
+/// The file of effects.
+#[derive(Clone, Debug)]
+pub(crate) struct Effects(pub(crate) PathBuf);
+
+impl Effects {
+    /// Adds a line and returns its number.
+    fn add(&self, what: &str) -> Result<String> {
+        let number = format!("{:x}", std::time::UNIX_EPOCH.elapsed()?.as_nanos());
+        let mut file = OpenOptions::new().append(true).create(true).open(&self.0)?;
+        file.write_all(format!("{what} {number}\n").as_bytes())?;
+        file.sync_data()?;
+        Ok(format!("{what} {number}"))
+    }
+}
+
+/// Have an effect.
+#[tool(effect = idempotent, approval = pre_approved)]
+pub(crate) fn act(what: String, effects: State<Effects>) -> Result<String> {
+    effects.add(&what)
+}
+
+/// Have an effect that needs approval.
+#[tool(effect = destructive)]
+pub(crate) fn act_if_approved(what: String, effects: State<Effects>) -> Result<String> {
+    effects.add(&what)
+}
+
+/// Do two things.
+#[worker(toolsets = [act])]
+async fn clerk(input: String) -> String;
+
+/// Does all that a run can do, and returns what each effect returned.
+#[entry(toolsets = [act, act_if_approved, clerk])]
+async fn work(ctx: &CallContext<work>, name: String) -> Result<Vec<String>> {
+    let what = |part: &str| format!("{name}-{part}");
+    let mut done = vec![ctx.call(act { what: what("first") }).await?];
+    done.push(ctx.call(act_if_approved { what: what("approved") }).await?);
+    let (left, right) =
+        futures_util::join!(ctx.call(act { what: what("left") }), ctx.call(act_if_approved { what: what("right") }));
+    done.extend([left?, right?]);
+    ctx.sleep(std::time::Duration::from_millis(50)).await?;
+    done.extend(ctx.call(clerk { input: name.clone() }).await?.split(", ").map(str::to_owned));
+    let answer = ctx.request_user_input("Go on?").await?;
+    done.push(ctx.call(act { what: what(&answer) }).await?);
+    Ok(done)
+}
+
+/// Return the number of this process.
+#[tool(effect = read_only)]
+fn process() -> u32 {
+    std::process::id()
+}
+
+/// Report where you run.
+#[worker(toolsets = [process])]
+async fn reporter(input: String) -> String;
+
+/// Has many workers report together where they run.
+#[entry(toolsets = [reporter])]
+async fn report_together(ctx: &CallContext<report_together>, count: usize) -> Result<Vec<String>> {
+    let reports = (0..count).map(|n| ctx.call(reporter { input: n.to_string() }));
+    Ok(futures_util::future::try_join_all(reports).await?)
+}
+
+/// A clerk that acts twice and answers with both results, and a reporter.
+pub(crate) fn model() -> FunctionModel {
+    FunctionModel::answering(|request: Request<'_>| {
+        let results: Vec<_> = request.messages.iter().flat_map(tool_results).collect();
+        let task = request.messages.iter().find_map(prompt).unwrap_or_default();
+        let is_reporter = request.tools.iter().any(|tool| *tool.name == *"process");
+        match results.len() {
+            0 if is_reporter => Answer::call("process", json!({})),
+            done @ (0 | 1) if !is_reporter => Answer::call("act", json!({ "what": format!("{task}-clerk{done}") })),
+            _ => Answer::text(results.join(", ")),
+        }
+    })
+}
+
+fn prompt(message: &Message) -> Option<String> {
+    let Message::User { parts } = message else { return None };
+    parts.iter().find_map(|part| match part {
+        UserPart::Text { text } => Some(text.clone()),
+        _ => None,
+    })
+}
+
+fn tool_results(message: &Message) -> Vec<String> {
+    let Message::Tool { results } = message else { return Vec::new() };
+    results.iter().map(|result| result.content.clone()).collect()
+}
