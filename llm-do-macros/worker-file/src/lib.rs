@@ -49,7 +49,7 @@ pub use self::front_matter::{Parts, split as split_front_matter};
 pub use self::keys::{Context, Keys, MODEL_CHOICE, OutputMode, Skills, ZERO_TIMEOUT, ZERO_TURNS};
 pub use self::limits::{LIMITS, Limits};
 #[cfg(feature = "mcp")]
-pub use self::mcp_name::{mcp_tool_name, mcp_toolset_name};
+pub use self::mcp_name::{MCP_SAMPLING, mcp_sampling_name, mcp_tool_name, mcp_toolset_name};
 pub use self::name::{RESERVED_NAME, check_model_name, check_worker_name, is_path, not_a_tool, tool_name};
 pub use self::schema::NOT_AN_OBJECT;
 pub use self::server_side::{SERVER_SIDE_TOOLS, ServerSideKind, ServerSideTool};

@@ -4,6 +4,8 @@ use std::hash::{Hash, Hasher};
 
 use siphasher::sip::SipHasher13;
 
+/// The beginning of the names of tools by which servers ask a model.
+pub const MCP_SAMPLING: &str = "mcp_sampling__";
 const PREFIX: &str = "mcp__";
 const SEPARATOR: &str = "__";
 /// The longest name that every provider accepts, in bytes.
@@ -40,6 +42,18 @@ pub fn mcp_tool_name(server: &str, tool: &str) -> String {
         return prefix + tool;
     }
     prefix + &mapped(tool, room, '_', is_allowed)
+}
+
+/// Returns the name of the tool by which an MCP server asks a model: `mcp_sampling__SERVER`, at most 64 ASCII letters, digits,
+/// `_` or `-`. No tool of a server has such a name.
+///
+/// ```
+/// # use llm_do_worker_file::mcp_sampling_name;
+/// assert_eq!(mcp_sampling_name("github"), "mcp_sampling__github");
+/// ```
+#[must_use]
+pub fn mcp_sampling_name(server: &str) -> String {
+    format!("{MCP_SAMPLING}{}", server_part(server))
 }
 
 /// Returns the name of a server, or one made of it.

@@ -8,6 +8,8 @@ mod host;
 mod open_call;
 mod perform;
 mod record;
+#[cfg(feature = "mcp")]
+mod respond;
 mod root;
 mod run_settings;
 mod runtime_worker;

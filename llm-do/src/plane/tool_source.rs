@@ -2,11 +2,17 @@
 
 use std::fmt::Debug;
 use std::path::Path;
+#[cfg(feature = "mcp")]
+use std::sync::Arc;
 
+#[cfg(feature = "mcp")]
+use futures_util::future::BoxFuture;
 #[cfg(feature = "mcp")]
 use serde_json::Value;
 
 use super::function_tool::FunctionTool;
+#[cfg(feature = "mcp")]
+use crate::base::error::CallError;
 
 /// A source of tools, which is asked for them when a runtime is built.
 pub(crate) trait ToolSource: Debug + Send + Sync {
@@ -15,6 +21,17 @@ pub(crate) trait ToolSource: Debug + Send + Sync {
 
     /// Waits for the tools.
     fn load(&self) -> Result<LoadedTools, String>;
+
+    /// Learns of the runtime that was built.
+    #[cfg(feature = "mcp")]
+    fn built(&self, calls: Arc<dyn RootCalls>);
+}
+
+/// Makes calls in a runtime, without keeping it alive.
+#[cfg(feature = "mcp")]
+pub(crate) trait RootCalls: Debug + Send + Sync {
+    /// Runs a tool as a root call that needs approval; `None` if the runtime is gone.
+    fn call(&self, tool: &str, arguments: Value) -> Option<BoxFuture<'static, Result<Value, CallError>>>;
 }
 
 /// The tools of a source.
@@ -24,6 +41,8 @@ pub(crate) struct LoadedTools {
     pub(crate) toolset: String,
     pub(crate) description: String,
     pub(crate) tools: Vec<FunctionTool>,
+    /// Tools that the source itself calls, which are not in the toolset.
+    pub(crate) own: Vec<FunctionTool>,
     /// What was left out.
     pub(crate) warnings: Vec<String>,
     /// What snapshots of servers are compared with.

@@ -5,6 +5,8 @@ mod content;
 mod guarded;
 mod output;
 mod request_usage;
+#[cfg(feature = "mcp")]
+mod respond;
 mod server_side;
 mod tool_search;
 mod turn;
@@ -139,6 +141,21 @@ impl WorkerRun {
     /// Sends one request to the model, and passes its response to the turns.
     async fn ask(self: &Arc<Self>, turns: &mut Turns) -> Result<(), CallError> {
         self.process(turns).await?;
+        let (response, refused) = self.exchange(turns).await?;
+        let retry = if let Some(reason) = refused {
+            turns.reject_response(response, reason)
+        } else {
+            let read = self.output.read_apart(&response).await;
+            turns.handle_response(response, read.as_ref().unwrap_or(&self.output))
+        };
+        if let Some(reason) = retry {
+            self.ctx.emit(|| EventKind::ModelRetry { reason });
+        }
+        Ok(())
+    }
+
+    /// Sends one request, and reports its response; also returns the reason if a guard refused it.
+    async fn exchange(self: &Arc<Self>, turns: &Turns) -> Result<(Response, Option<String>), CallError> {
         let (StepOutcome { value: response, is_replayed }, refused) = match &self.guards {
             // Boxed, since most sessions have no guards.
             Some(guards) => Box::pin(self.guarded(guards, turns)).await?,
@@ -152,16 +169,7 @@ impl WorkerRun {
             replayed: is_replayed,
         });
         self.ctx.emit(|| EventKind::Usage { used: self.ctx.usage() });
-        let retry = if let Some(reason) = refused {
-            turns.reject_response(response, reason)
-        } else {
-            let read = self.output.read_apart(&response).await;
-            turns.handle_response(response, read.as_ref().unwrap_or(&self.output))
-        };
-        if let Some(reason) = retry {
-            self.ctx.emit(|| EventKind::ModelRetry { reason });
-        }
-        Ok(())
+        Ok((response, refused))
     }
 
     /// Runs the history processors of the session.

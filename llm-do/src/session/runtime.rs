@@ -4,6 +4,8 @@ mod builder;
 mod chat;
 mod error;
 mod named_limits;
+#[cfg(feature = "mcp")]
+mod root_calls;
 mod start;
 
 use std::future::IntoFuture;

@@ -132,8 +132,8 @@ async fn a_question_of_the_newer_era_is_asked_in_its_own_run() {
 }
 
 #[tokio::test]
-async fn a_server_that_asks_for_a_models_answer_is_refused_with_the_reason() {
-    let refused = "llm-do does not answer sampling requests";
+async fn a_server_that_asks_for_a_models_answer_is_refused_unless_a_model_is_configured() {
+    let refused = "no model is configured for sampling requests of this server";
     let old = call(&Script::new(&[]).runtime(), "sample", json!({})).await.unwrap();
     assert!(old.as_str().unwrap().contains(refused), "{old}");
     let new = call(&Script::new(&["modern"]).runtime(), "sample", json!({})).await.unwrap_err();

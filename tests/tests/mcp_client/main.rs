@@ -7,5 +7,6 @@ mod http;
 mod journaled;
 mod lifetime;
 mod results;
+mod sampling;
 mod script;
 mod tools;

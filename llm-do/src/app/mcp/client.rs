@@ -16,6 +16,7 @@ mod negotiation;
 mod oauth;
 mod process;
 mod result;
+mod sampling;
 mod server;
 mod source;
 mod supervisor;

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
+#[cfg(feature = "mcp")]
+use llm_do_providers::{Message, Response};
 use llm_do_providers::{ServerSideTool, SettingWarning};
 use serde_json::Value;
 
@@ -86,6 +88,15 @@ pub(crate) trait Host: Send + Sync {
         input: Value,
         attachments: Vec<PathBuf>,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
+
+    /// Asks the model of a worker once, as a request of the call of `ctx`.
+    #[cfg(feature = "mcp")]
+    fn respond<'a>(
+        &'a self,
+        ctx: &'a CallContext,
+        spec: &'a WorkerSpec,
+        messages: Vec<Message>,
+    ) -> BoxFuture<'a, Result<Response, CallError>>;
 
     /// Returns the server-side tools that a worker may use, after asking about those that need approval.
     fn permit_server_side<'a>(

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use llm_do_providers::{Attachment, ServerSideTool};
+#[cfg(feature = "mcp")]
+use llm_do_providers::{Message, Response};
 use serde_json::{Value, json};
 
 use super::{Ask, CallContext, JournalMethod};
@@ -30,6 +32,14 @@ impl CallContext {
             return Ok(Vec::new());
         }
         self.scope.host.permit_server_side(self, tools).await
+    }
+}
+
+#[cfg(feature = "mcp")]
+impl CallContext {
+    /// Asks the model of a worker once, without its turns: this call is not a worker's, but its requests count for it.
+    pub(crate) async fn respond(&self, spec: &WorkerSpec, messages: Vec<Message>) -> Result<Response, CallError> {
+        self.scope.host.respond(self, spec, messages).await
     }
 }
 

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
+#[cfg(feature = "mcp")]
+use llm_do_providers::{Message, Response};
 use llm_do_providers::{ServerSideTool, SettingWarning};
 use serde_json::Value;
 
@@ -121,6 +123,16 @@ impl Host for Run {
         attachments: Vec<PathBuf>,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
         Box::pin(self.call_worker(caller, worker, input, attachments))
+    }
+
+    #[cfg(feature = "mcp")]
+    fn respond<'a>(
+        &'a self,
+        ctx: &'a CallContext,
+        spec: &'a WorkerSpec,
+        messages: Vec<Message>,
+    ) -> BoxFuture<'a, Result<Response, CallError>> {
+        Box::pin(self.respond(ctx, spec, messages))
     }
 
     fn permit_server_side<'a>(

@@ -229,7 +229,7 @@ impl WorkerSetup<'_> {
         run.run(prompt, limits).await
     }
 
-    async fn worker_run(self, plan: &WorkerPlan, ctx: &CallContext) -> Result<WorkerRun, CallError> {
+    pub(super) async fn worker_run(self, plan: &WorkerPlan, ctx: &CallContext) -> Result<WorkerRun, CallError> {
         let ModelPlan { model, tools, output } = self.plane.model_plan(plan, ctx)?;
         if !plan.server_side_tools.is_empty() {
             // Do not ask the approver about a request that would be refused.

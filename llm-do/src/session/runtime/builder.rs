@@ -18,6 +18,8 @@ use tokio_util::sync::CancellationToken;
 
 #[cfg(feature = "cli")]
 pub(crate) use self::preset::Preset;
+#[cfg(feature = "mcp")]
+use super::root_calls::WeakRuntime;
 use super::{BuildError, Runtime, named_limits};
 use crate::declare::worker_file;
 use crate::observe::event::{self, EventSink};
@@ -171,6 +173,10 @@ impl RuntimeBuilder {
             shadows,
             runtime_workers: RuntimeWorkers::new(self.worker_store),
         };
-        Ok(Runtime { plane: Arc::new(plane), cancellation: self.cancellation, warnings: self.warnings.into() })
+        let runtime =
+            Runtime { plane: Arc::new(plane), cancellation: self.cancellation, warnings: self.warnings.into() };
+        #[cfg(feature = "mcp")]
+        self.sources.iter().for_each(|(source, _)| source.built(WeakRuntime::of(&runtime)));
+        Ok(runtime)
     }
 }

@@ -11,8 +11,8 @@ use tokio::sync::mpsc;
 use super::call::{CallEvent, CallJob, CallRequest, RemoteTool, Reply};
 use super::connection::McpConnection;
 use super::error::McpError;
-use super::handler::{NO_SAMPLING, roots};
-use super::{elicitation, result, text};
+use super::handler::roots;
+use super::{elicitation, result, sampling, text};
 use crate::base::error::Result;
 use crate::declare::tool::ToolReturn;
 use crate::plane::context::CallContext;
@@ -68,6 +68,15 @@ async fn send(
                 // An error means that the server does not wait for it.
                 let _ = reply.send(answer);
             }
+            CallEvent::Sample(request, mut reply) => {
+                let answer = tokio::select! {
+                    biased;
+                    // The server has cancelled its request.
+                    () = reply.closed() => continue,
+                    answer = sampling::ask(ctx, connection.server(), *request) => answer?,
+                };
+                let _ = reply.send(answer);
+            }
             CallEvent::Done(result) => return Ok((*result)?),
         }
     }
@@ -89,7 +98,10 @@ async fn answers(
                 serde_json::to_value(elicitation::ask(ctx, connection.name(), tool.name(), &request.params).await?)?
             }
             InputRequest::ListRoots(_) => serde_json::to_value(roots(ctx.project_root()))?,
-            InputRequest::CreateMessage(_) => return Err(NO_SAMPLING.into()),
+            InputRequest::CreateMessage(request) => {
+                let sampled = sampling::ask(ctx, connection.server(), request.params).await?;
+                serde_json::to_value(sampled.map_err(|refused| refused.message.into_owned())?)?
+            }
             _ => return Err("the MCP server asked for input of an unknown kind".into()),
         };
         responses.insert(key, response);

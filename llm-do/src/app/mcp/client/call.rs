@@ -1,11 +1,12 @@
 //! One request of a tool, as the thread of the connection makes it.
+#![expect(deprecated, reason = "servers may ask for sampling until 2027")]
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ElicitRequestParams, ElicitResult,
-    InputRequiredResult, InputResponses, JsonObject, ServerResult, Tool,
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, CreateMessageRequestParams,
+    ElicitRequestParams, ElicitResult, InputRequiredResult, InputResponses, JsonObject, ServerResult, Tool,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
 use tokio::sync::{mpsc, oneshot};
@@ -14,6 +15,7 @@ use tokio::time::timeout;
 use super::error::McpError;
 use super::in_flight::{Clock, Flight};
 use super::live::Live;
+use super::sampling::Sampled;
 
 /// How long sending a cancellation may take.
 const CANCELLING: Duration = Duration::from_secs(2);
@@ -57,6 +59,8 @@ pub(super) enum CallEvent {
     Progress(String),
     /// The server asks the user.
     Ask(Box<ElicitRequestParams>, oneshot::Sender<ElicitResult>),
+    /// The server asks a model.
+    Sample(Box<CreateMessageRequestParams>, oneshot::Sender<Sampled>),
     Done(Box<Result<Reply, McpError>>),
 }
 

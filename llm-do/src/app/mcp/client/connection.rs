@@ -11,10 +11,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::call::CallJob;
 use super::error::McpError;
-use super::handler::ProjectRoot;
+use super::handler::Owner;
 use super::server::McpServer;
 use super::supervisor::Supervisor;
 use crate::base::mutex::IgnorePoison;
+use crate::plane::tool_source::RootCalls;
 
 /// How long the owner waits for the end of the connection and of the program.
 const ENDING: Duration = Duration::from_secs(3);
@@ -29,7 +30,7 @@ pub struct McpConnection(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     server: Arc<McpServer>,
-    root: ProjectRoot,
+    owner: Owner,
     jobs: mpsc::UnboundedSender<CallJob>,
     listed: Arc<Listed>,
     stop: CancellationToken,
@@ -48,13 +49,13 @@ pub(super) struct FirstList {
 impl McpConnection {
     /// Begins to connect, without waiting.
     pub(super) fn open(server: McpServer, root: &Path) -> Self {
-        let (server, root) = (Arc::new(server), ProjectRoot::new(root));
+        let (server, owner) = (Arc::new(server), Owner::new(root));
         let (jobs, received) = mpsc::unbounded_channel();
         let (listed, stop): (Arc<Listed>, CancellationToken) = Default::default();
         let (end, ended) = sync_mpsc::channel();
         let start = |()| {
             let worker = Worker {
-                supervisor: Arc::new(Supervisor::new(Arc::clone(&server), root.clone())),
+                supervisor: Arc::new(Supervisor::new(Arc::clone(&server), owner.clone())),
                 jobs: received,
                 listed: Arc::clone(&listed),
                 stop: stop.clone(),
@@ -71,7 +72,7 @@ impl McpConnection {
                 None
             }
         };
-        Self(Arc::new(Shared { server, root, jobs, listed, stop, thread, ended: Mutex::new(ended) }))
+        Self(Arc::new(Shared { server, owner, jobs, listed, stop, thread, ended: Mutex::new(ended) }))
     }
 
     /// Waits for the list of tools.
@@ -85,7 +86,11 @@ impl McpConnection {
     }
 
     pub(super) fn set_root(&self, folder: &Path) {
-        self.0.root.set(folder);
+        self.0.owner.set_root(folder);
+    }
+
+    pub(super) fn set_calls(&self, calls: Arc<dyn RootCalls>) {
+        self.0.owner.set_calls(calls);
     }
 
     pub(super) fn server(&self) -> &Arc<McpServer> {

@@ -8,44 +8,60 @@ use std::sync::{Arc, Mutex};
 use rmcp::model::{
     ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
     ElicitResult, ElicitationAction, ElicitationCapability, ErrorData, FormElicitationCapability, Implementation,
-    ListRootsResult, ProgressNotificationParam, Root, RootsCapabilities, UrlElicitationCapability,
+    ListRootsResult, ProgressNotificationParam, Root, RootsCapabilities, SamplingCapability, UrlElicitationCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
 
 use super::call::CallEvent;
 use super::in_flight::InFlight;
-use super::text;
+use super::server::McpServer;
+use super::{sampling, text};
 use crate::base::mutex::IgnorePoison;
-
-/// Why requests of a server for a model's answer are refused.
-pub(super) const NO_SAMPLING: &str = "llm-do does not answer sampling requests: let the application call a model";
+use crate::plane::tool_source::RootCalls;
 
 /// Our side of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Handler {
+    pub(super) server: Arc<McpServer>,
     pub(super) calls: Arc<InFlight>,
     /// Whether the server has reported that its list of tools changed.
     pub(super) is_stale: Arc<AtomicBool>,
-    pub(super) root: ProjectRoot,
+    pub(super) owner: Owner,
 }
 
-/// The folder of the project, which a runtime sets when it takes the connection.
+/// The runtime that took the connection last.
 #[derive(Clone, Debug)]
-pub(super) struct ProjectRoot(Arc<Mutex<PathBuf>>);
+pub(super) struct Owner(Arc<Mutex<Owned>>);
 
-impl ProjectRoot {
-    pub(super) fn new(folder: &Path) -> Self {
-        Self(Arc::new(Mutex::new(folder.to_owned())))
+#[derive(Debug)]
+struct Owned {
+    /// The folder of the project.
+    root: PathBuf,
+    /// Calls in the runtime, once it is built.
+    calls: Option<Arc<dyn RootCalls>>,
+}
+
+impl Owner {
+    pub(super) fn new(root: &Path) -> Self {
+        Self(Arc::new(Mutex::new(Owned { root: root.to_owned(), calls: None })))
     }
 
-    pub(super) fn set(&self, folder: &Path) {
-        folder.clone_into(&mut self.0.lock().ignore_poison());
+    pub(super) fn set_root(&self, root: &Path) {
+        root.clone_into(&mut self.0.lock().ignore_poison().root);
+    }
+
+    pub(super) fn set_calls(&self, calls: Arc<dyn RootCalls>) {
+        self.0.lock().ignore_poison().calls = Some(calls);
+    }
+
+    fn calls(&self) -> Option<Arc<dyn RootCalls>> {
+        self.0.lock().ignore_poison().calls.clone()
     }
 
     fn roots(&self) -> ListRootsResult {
-        let folder = self.0.lock().ignore_poison().clone();
-        roots(&folder)
+        let root = self.0.lock().ignore_poison().root.clone();
+        roots(&root)
     }
 }
 
@@ -75,6 +91,20 @@ fn file_url(folder: &Path) -> String {
     url
 }
 
+impl Handler {
+    /// Asks a model in the run whose call the server answers, or in a run of its own if the server answers none.
+    async fn sample(&self, request: CreateMessageRequestParams) -> Result<CreateMessageResult, ErrorData> {
+        if let Some(call) = self.calls.only() {
+            return call.sample(request).await;
+        }
+        if !self.calls.is_empty() {
+            // A request does not name the call that it belongs to, and another run must not pay.
+            return Err(sampling::refused("several calls are in flight, and the request does not name its own"));
+        }
+        sampling::ask_runtime(self.owner.calls(), &self.server, request).await
+    }
+}
+
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         let elicitation = ElicitationCapability::new()
@@ -83,6 +113,7 @@ impl ClientHandler for Handler {
         let mut capabilities = ClientCapabilities::default();
         capabilities.elicitation = Some(elicitation);
         capabilities.roots = Some(RootsCapabilities::default());
+        capabilities.sampling = self.server.sampling.as_ref().map(|_| SamplingCapability::default());
         ClientConfig::new(capabilities, Implementation::new("llm-do", env!("CARGO_PKG_VERSION")))
     }
 
@@ -100,15 +131,18 @@ impl ClientHandler for Handler {
     }
 
     async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
-        Ok(self.root.roots())
+        Ok(self.owner.roots())
     }
 
     async fn create_message(
         &self,
-        _: CreateMessageRequestParams,
-        _: RequestContext<RoleClient>,
+        request: CreateMessageRequestParams,
+        context: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
-        Err(ErrorData::invalid_request(NO_SAMPLING, None))
+        tokio::select! {
+            answer = self.sample(request) => answer,
+            () = context.ct.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
+        }
     }
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {

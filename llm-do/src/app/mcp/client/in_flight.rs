@@ -1,14 +1,16 @@
 //! The calls that a connection is waiting for.
+#![expect(deprecated, reason = "servers may ask for sampling until 2027")]
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ProgressToken};
+use rmcp::model::{CreateMessageRequestParams, ElicitRequestParams, ElicitResult, ElicitationAction, ProgressToken};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 use super::call::CallEvent;
+use super::sampling::{self, Sampled};
 use crate::base::mutex::IgnorePoison;
 
 /// The calls in flight, by the tokens under which their progress is reported.
@@ -31,6 +33,10 @@ impl InFlight {
 
     pub(super) fn get(&self, token: &ProgressToken) -> Option<Flight> {
         self.0.lock().ignore_poison().get(token).cloned()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.lock().ignore_poison().is_empty()
     }
 
     /// Returns the call, if it is the only one.
@@ -60,6 +66,17 @@ impl Flight {
         let (reply, answer) = oneshot::channel();
         let cancelled = || ElicitResult::new(ElicitationAction::Cancel);
         if self.events.send(CallEvent::Ask(Box::new(request), reply)).await.is_err() {
+            return cancelled();
+        }
+        answer.await.unwrap_or_else(|_| cancelled())
+    }
+
+    /// Asks a model in the run that made the call; its time stands still meanwhile.
+    pub(super) async fn sample(&self, request: CreateMessageRequestParams) -> Sampled {
+        let _paused = self.clock.pause();
+        let (reply, answer) = oneshot::channel();
+        let cancelled = || Err(sampling::refused("the call was cancelled"));
+        if self.events.send(CallEvent::Sample(Box::new(request), reply)).await.is_err() {
             return cancelled();
         }
         answer.await.unwrap_or_else(|_| cancelled())

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use super::call::RemoteTool;
 use super::catalog::{Catalog, ListError};
 use super::error::McpError;
-use super::handler::{Handler, ProjectRoot};
+use super::handler::{Handler, Owner};
 use super::in_flight::InFlight;
 use super::negotiation::{Attempt, Era};
 use super::oauth::Authorized;
@@ -35,25 +35,25 @@ impl Live {
     /// Connects to the server and lists its tools, within its timeout.
     pub(super) async fn open(
         server: &Arc<McpServer>,
-        root: &ProjectRoot,
+        owner: &Owner,
         era: &mut Era,
         authorized: Option<&Authorized>,
     ) -> Result<Self, McpError> {
         let after = server.connect_timeout;
         let late = || McpError::ConnectTimeout { server: server.name.clone(), after };
-        timeout(after, Self::negotiate(server, root, era, authorized)).await.unwrap_or_else(|_| Err(late()))
+        timeout(after, Self::negotiate(server, owner, era, authorized)).await.unwrap_or_else(|_| Err(late()))
     }
 
     async fn negotiate(
         server: &Arc<McpServer>,
-        root: &ProjectRoot,
+        owner: &Owner,
         era: &mut Era,
         authorized: Option<&Authorized>,
     ) -> Result<Self, McpError> {
-        match Self::attempt(server, root, *era, authorized).await {
+        match Self::attempt(server, owner, *era, authorized).await {
             Err(Attempt::Unfit(_)) if *era == Era::Any => {
                 *era = Era::Handshake;
-                Self::attempt(server, root, *era, authorized).await.map_err(Attempt::into_error)
+                Self::attempt(server, owner, *era, authorized).await.map_err(Attempt::into_error)
             }
             attempt => attempt.map_err(Attempt::into_error),
         }
@@ -61,12 +61,17 @@ impl Live {
 
     async fn attempt(
         server: &Arc<McpServer>,
-        root: &ProjectRoot,
+        owner: &Owner,
         era: Era,
         authorized: Option<&Authorized>,
     ) -> Result<Self, Attempt> {
         let (calls, is_stale): (Arc<InFlight>, Arc<AtomicBool>) = Default::default();
-        let handler = Handler { calls: Arc::clone(&calls), is_stale: Arc::clone(&is_stale), root: root.clone() };
+        let handler = Handler {
+            server: Arc::clone(server),
+            calls: Arc::clone(&calls),
+            is_stale: Arc::clone(&is_stale),
+            owner: owner.clone(),
+        };
         let (service, process) = negotiation::connect(server, handler, era, authorized).await?;
         let catalog = Mutex::default();
         let live = Self { server: Arc::clone(server), service, calls, process, is_stale, catalog };

@@ -54,6 +54,9 @@ pub struct McpServer {
     pub(super) timeout: Duration,
     pub(super) max_result: usize,
     pub(super) max_message: usize,
+    /// The model that answers requests of the server.
+    pub(super) sampling: Option<String>,
+    pub(super) max_sampling_tokens: u32,
     pub(super) retries: u32,
     pub(super) restart_delay: Duration,
     /// Settings that do not apply to the transport, or with invalid values.
@@ -99,6 +102,8 @@ impl McpServer {
             timeout: Duration::from_secs(60),
             max_result: 128 << 10,
             max_message: 16 << 20,
+            sampling: None,
+            max_sampling_tokens: 4096,
             retries: 1,
             restart_delay: Duration::from_millis(500),
             faults: Vec::new(),
@@ -231,6 +236,21 @@ impl McpServer {
     /// A longer one ends the connection.
     pub fn max_message(mut self, bytes: usize) -> Self {
         self.max_message = bytes;
+        self
+    }
+
+    /// Lets the server ask this model, `provider:model` (sampling). Default: its requests are refused.
+    ///
+    /// Each request is a call of the tool `mcp_sampling__NAME`, which [needs approval](crate::mcp::using_servers#questions-of-a-server)
+    /// and counts for the run whose call the server answers.
+    pub fn sampling(mut self, model: impl Into<String>) -> Self {
+        self.sampling = Some(model.into());
+        self
+    }
+
+    /// Sets how many tokens an answer to the server may have; requests for more get this many. Default: 4096.
+    pub fn max_sampling_tokens(mut self, tokens: u32) -> Self {
+        self.max_sampling_tokens = tokens;
         self
     }
 

@@ -1,14 +1,14 @@
 //! A server as a source of tools for a runtime.
 
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::connection::McpConnection;
 use super::server::McpServer;
 use super::tool;
 #[cfg(feature = "project")]
 use crate::plane::registry::Origin;
-use crate::plane::tool_source::{LoadedTools, ToolSource};
+use crate::plane::tool_source::{LoadedTools, RootCalls, ToolSource};
 use crate::session::runtime::RuntimeBuilder;
 
 /// What [`RuntimeBuilder::mcp`] takes: an [`McpServer`], or an [`McpConnection`] to one.
@@ -68,6 +68,12 @@ impl ToolSource for Connecting {
         };
         connection.set_root(root);
         drop(self.connection.set(connection));
+    }
+
+    fn built(&self, calls: Arc<dyn RootCalls>) {
+        if let Some(connection) = self.connection.get() {
+            connection.set_calls(calls);
+        }
     }
 
     fn load(&self) -> Result<LoadedTools, String> {

@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::call::{CallEvent, CallJob, Reply};
 use super::error::McpError;
-use super::handler::ProjectRoot;
+use super::handler::Owner;
 use super::live::Live;
 use super::negotiation::Era;
 use super::oauth::{Authorization, Authorized};
@@ -24,7 +24,7 @@ const MAX_DELAY: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(super) struct Supervisor {
     server: Arc<McpServer>,
-    root: ProjectRoot,
+    owner: Owner,
     authorization: Option<Authorization>,
     state: Mutex<State>,
 }
@@ -41,14 +41,14 @@ struct State {
 }
 
 impl Supervisor {
-    pub(super) fn new(server: Arc<McpServer>, root: ProjectRoot) -> Self {
+    pub(super) fn new(server: Arc<McpServer>, owner: Owner) -> Self {
         let authorization = match &server.transport {
             Transport::Http(Endpoint { url, oauth: Some(oauth), .. }) => {
                 Some(Authorization::new((**oauth).clone(), &server.name, url))
             }
             _ => None,
         };
-        Self { server, root, authorization, state: Mutex::default() }
+        Self { server, owner, authorization, state: Mutex::default() }
     }
 
     /// Returns the open connection, or makes one.
@@ -80,10 +80,10 @@ impl Supervisor {
         if let (Some(authorization), None) = (&self.authorization, &state.authorized) {
             state.authorized = authorization.kept().await?;
         }
-        let (server, root) = (&self.server, &self.root);
+        let (server, owner) = (&self.server, &self.owner);
         let mut logins = 0..MAX_LOGINS;
         loop {
-            let opened = Live::open(server, root, &mut state.era, state.authorized.as_ref()).await;
+            let opened = Live::open(server, owner, &mut state.era, state.authorized.as_ref()).await;
             match (opened, &self.authorization) {
                 (Err(McpError::Unauthorized { challenge, .. }), Some(authorization)) if logins.next().is_some() => {
                     state.authorized = Some(authorization.log_in(&challenge).await?);

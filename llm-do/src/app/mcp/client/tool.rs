@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::call::RemoteTool;
 use super::connection::{FirstList, McpConnection};
 use super::server::McpServer;
-use super::{body, effect, text};
+use super::{body, effect, sampling, text};
 use crate::declare::tool::Effect;
 use crate::plane::function_tool::FunctionTool;
 use crate::plane::tool_source::{Listing, LoadedTools};
@@ -36,7 +36,14 @@ pub(super) fn loaded(connection: &McpConnection, list: &FirstList) -> LoadedTool
     let description = format!("The tools of the MCP server `{}`.", text::line(&server.name));
     let listed = list.tools.iter().filter_map(|tool| serde_json::to_value(tool).ok());
     let listing = Listing { source: server.name.clone(), tools: listed.collect() };
-    LoadedTools { toolset: server.toolset(), description, tools, warnings, listing }
+    LoadedTools {
+        toolset: server.toolset(),
+        description,
+        tools,
+        own: sampling::tool(server).into_iter().collect(),
+        warnings,
+        listing,
+    }
 }
 
 fn left_out(server: &McpServer, tool: &str, reason: &str) -> String {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use llm_do_worker_file::did_you_mean;
+use llm_do_worker_file::{MCP_SAMPLING, did_you_mean};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
 
@@ -23,9 +23,10 @@ pub(super) struct Offered {
 }
 
 impl Offer {
-    /// Offers everything in the registry.
+    /// Offers everything in the registry, without the tools by which servers ask a model.
     pub(super) fn everything(registry: &Registry) -> Self {
-        Self(registry.iter().map(Offered::new).collect())
+        let offered = registry.iter().filter(|item| !item.name().starts_with(MCP_SAMPLING));
+        Self(offered.map(Offered::new).collect())
     }
 
     /// Keeps the items with these names, and those of the toolsets with these names.

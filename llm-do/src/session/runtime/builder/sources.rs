@@ -55,9 +55,9 @@ impl RuntimeBuilder {
         // Concurrently: all begin before the first is waited for.
         self.sources.iter().for_each(|(source, _)| source.begin(&self.config.project_root));
         let mut faults = Vec::new();
-        for (source, origin) in std::mem::take(&mut self.sources) {
+        for (source, origin) in &self.sources {
             match source.load() {
-                Ok(loaded) => add(loaded, &origin, contents, &mut self.warnings),
+                Ok(loaded) => add(loaded, origin, contents, &mut self.warnings),
                 Err(fault) => faults.push(format!("{fault} ({origin})")),
             }
         }
@@ -66,9 +66,9 @@ impl RuntimeBuilder {
 }
 
 fn add(loaded: LoadedTools, origin: &Origin, contents: &mut Contents, warnings: &mut Vec<String>) {
-    let LoadedTools { toolset, description, tools, warnings: left_out, .. } = loaded;
+    let LoadedTools { toolset, description, tools, own, warnings: left_out, .. } = loaded;
     warnings.extend(left_out);
     let names = tools.iter().map(|tool| tool.name().into()).collect();
     contents.groups.push(Group { name: toolset.into(), description, tools: names, origin: origin.clone() });
-    contents.tools.extend(tools.into_iter().map(|tool| (tool, origin.clone())));
+    contents.tools.extend(tools.into_iter().chain(own).map(|tool| (tool, origin.clone())));
 }
