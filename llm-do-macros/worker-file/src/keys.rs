@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::limits::{self, Limits};
+use crate::mcp_server::{McpServerItem, read_mcp_items};
 use crate::name::{check_model_name, check_worker_name, is_tool, not_a_tool, tool_name};
 use crate::server_side::{self, ServerSideTool};
 use crate::settings::{self, Settings};
@@ -17,7 +18,7 @@ pub const ZERO_TURNS: &str = "`max_turns` must be at least 1: each turn is one r
 /// The fault of a timeout of 0.
 pub const ZERO_TIMEOUT: &str = "`timeout` must be longer than 0: remove the key for no timeout";
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "name",
     "description",
     "model",
@@ -36,6 +37,7 @@ const KEYS: [&str; 18] = [
     "output_schema",
     "skills",
     "context",
+    "mcp_servers",
 ];
 
 /// Keys of other versions of the format, and what to do instead.
@@ -86,6 +88,8 @@ pub struct Keys {
     pub skills: Option<Located<Skills>>,
     /// What of the project joins its instructions.
     pub context: Option<Located<Context>>,
+    /// The MCP servers whose tools it gets.
+    pub mcp_servers: Option<Located<Vec<McpServerItem>>>,
 }
 
 /// Reads the keys; invalid ones are reported and omitted.
@@ -110,10 +114,11 @@ impl Keys {
     pub fn outside_project(&self) -> Vec<Fault> {
         let skills = self.skills.as_ref().map(|skills| ("skills", skills.place));
         let context = self.context.as_ref().map(|context| ("context", context.place));
+        let servers = self.mcp_servers.as_ref().map(|servers| ("mcp_servers", servers.place));
         let fault = |(name, place)| {
             Fault::new(place, format!("`{name}` works only in the files of a project: see `llm_do::project`"))
         };
-        [skills, context].into_iter().flatten().map(fault).collect()
+        [skills, context, servers].into_iter().flatten().map(fault).collect()
     }
 
     /// Returns the place of a key, even if its value is invalid.
@@ -146,6 +151,7 @@ impl Keys {
             "output_schema" => self.output_schema = schema::output(node, &mut reader),
             "skills" => self.skills = at(place, skills(node, &mut reader)),
             "context" => self.context = at(place, context(&node, &mut reader)),
+            "mcp_servers" => self.mcp_servers = servers(node, &mut reader),
             _ => faults.push(unsupported(&key).unwrap_or_else(|| unknown_key(&key, "", &KEYS, DOCUMENTATION))),
         }
         self.given.push(key);
@@ -236,6 +242,14 @@ fn context(node: &Node, reader: &mut Reader<'_>) -> Option<Context> {
         Content::String(word) => reader.invalid(node.place, format!("expected `agents_md`, found `{word}`")),
         _ => reader.wrong("`agents_md`", node),
     }
+}
+
+/// Reads servers; what other programs ignore is a fault here.
+fn servers(node: Node, reader: &mut Reader<'_>) -> Option<Located<Vec<McpServerItem>>> {
+    let mut notes = Vec::new();
+    let servers = read_mcp_items(reader, node, &mut notes);
+    reader.faults.append(&mut notes);
+    servers
 }
 
 /// A value of the key `skills`.

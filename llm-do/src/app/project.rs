@@ -54,6 +54,8 @@ pub struct Project {
     takes_input: Option<bool>,
     store: Option<PathBuf>,
     servers: Vec<ServerFile>,
+    /// All servers that files define, those that cannot be started included.
+    known_servers: Vec<ServerFile>,
     /// The toolsets of servers that are not started.
     inactive: Vec<String>,
     warnings: Vec<String>,

@@ -10,7 +10,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use llm_do_worker_file::{Context, Fault, Key, Located, MAX_SIZE, Place, Reading, Skills, too_large, tool_name};
+use llm_do_worker_file::{
+    Context, Fault, Key, Located, MAX_SIZE, McpServerItem, Place, Reading, Skills, too_large, tool_name,
+};
 
 #[cfg(feature = "project")]
 pub(crate) use self::spec::json;
@@ -208,6 +210,8 @@ pub(crate) struct ReadWorker {
     pub(crate) skills: Option<Skills>,
     #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of files in projects"))]
     pub(crate) context: Option<Located<Context>>,
+    #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of files in projects"))]
+    pub(crate) servers: Vec<McpServerItem>,
 }
 
 /// Parses a worker file that does not belong to a project. The faults are sorted by position.
@@ -230,9 +234,10 @@ pub(crate) fn checked(reading: Reading) -> Result<ReadWorker, Vec<Fault>> {
     let tools = named.map(|tool| (tool_name(&tool.value).to_owned(), tool.place.line)).collect();
     let skills = file.keys.skills.take().map(|skills| skills.value);
     let context = file.keys.context.take();
+    let servers = file.keys.mcp_servers.take().map(|servers| servers.value).unwrap_or_default();
     let spec = spec::from_file(file);
     let faults: Vec<_> = spec.faults().into_iter().map(|message| at_key(message, &keys)).collect();
-    if faults.is_empty() { Ok(ReadWorker { spec, tools, skills, context }) } else { Err(faults) }
+    if faults.is_empty() { Ok(ReadWorker { spec, tools, skills, context, servers }) } else { Err(faults) }
 }
 
 /// Returns a fault at the position of the key that its message begins with: schemas are checked here, not by the reader.

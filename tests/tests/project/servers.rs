@@ -115,3 +115,76 @@ fn faults_of_servers_have_their_line_and_field() {
         assert!(error.faults().iter().any(|fault| fault.contains(text)), "{text}: {error}");
     }
 }
+
+/// Returns the definition of the server of the tests, in YAML.
+fn definition() -> String {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/mcp/server.py");
+    format!("{{ command: python3, args: [{script}, \"only=echo,fail\"] }}")
+}
+
+#[tokio::test]
+async fn a_worker_has_the_servers_that_it_lists_and_defines() {
+    let keys = format!("mcp_servers:\n  - s\n  - own: {}\n", definition());
+    let folder = with_worker(&keys);
+    super::write(folder.path(), "other.worker", "---\nname: other\nmcp_servers: [s]\n---\nDo it.\n");
+    assert_eq!(warnings(&folder, &open(&folder)), Vec::<String>::new());
+    let listed = open(&folder).servers();
+    assert!(listed[1].contains("main.worker:5: `own` runs the program: python3"), "the user is asked: {listed:?}");
+    for (worker, own) in [("main", 2), ("other", 0)] {
+        let (result, requests) = run(&folder, worker, ScriptedModel::new().text("done")).await;
+        assert_eq!(result.unwrap(), "done");
+        let all = tools(&requests[0]);
+        assert_eq!(all.iter().filter(|tool| tool.starts_with("mcp__own__")).count(), own, "{worker}: {all:?}");
+        assert_eq!(all.len(), ALL + own);
+    }
+    let without = builder().project(open(&folder).without_servers()).build();
+    assert!(without.unwrap().registry().iter().all(|item| !item.name().starts_with("mcp__")));
+}
+
+#[tokio::test]
+async fn a_subagent_may_define_a_server() {
+    let text = format!(
+        "---\nname: agent\ndescription: Does it.\nmcpServers: [{{ own: {} }}]\ntools: []\n---\nDo it.\n",
+        definition()
+    );
+    let folder = folder(&[(".claude/agents/agent.md", &text)]);
+    assert_eq!(warnings(&folder, &open(&folder)), Vec::<String>::new());
+    let (result, requests) = run(&folder, "agent", ScriptedModel::new().text("done")).await;
+    assert_eq!(result.unwrap(), "done");
+    assert_eq!(tools(&requests[0]), ["mcp__own__echo", "mcp__own__fail"]);
+}
+
+#[test]
+fn faults_of_a_workers_servers_have_their_file_line_and_field() {
+    let worker = "---\nname: main\nmcp_servers:\n  - t\n  - a: { args: [] }\n  - b: { command: x, comand: y }\n  - 7\n  - s\n  - s\n---\nDo it.\n";
+    let other = "---\nname: other\nmcp_servers: [{ s: { command: other } }]\n---\nDo it.\n";
+    let third = "---\nname: third\nmcp_servers: [t, nothing]\n---\nDo it.\n";
+    let files =
+        [("main.worker", worker), ("other.worker", other), ("third.worker", third), (".mcp.json", &servers(""))];
+    let folder = folder(&files);
+    let error = Project::open(folder.path()).unwrap_err();
+    let expected = [
+        "main.worker:5: `mcp_servers.a`: missing `command`",
+        "main.worker:6: unknown key `mcp_servers.b.comand` has no effect here; did you mean `command`?",
+        "main.worker:7: `mcp_servers`: expected names, or maps of definitions by name, as items, found a number",
+        "main.worker:9: `mcp_servers` lists `s` twice",
+        "other.worker:3: `mcp_servers`: another MCP server `s` is defined in",
+        "third.worker:3: `mcp_servers`: unknown MCP server `t`; `.mcp.json` has `s`",
+        "third.worker:3: `mcp_servers`: unknown MCP server `nothing`; `.mcp.json` has `s`",
+    ];
+    for text in expected {
+        assert!(error.faults().iter().any(|fault| fault.contains(text)), "{text}: {error}");
+    }
+    assert_eq!(error.faults().len(), expected.len(), "{error}");
+}
+
+#[test]
+fn a_server_that_may_ask_a_model_is_shown_as_such() {
+    let worker = "---\nname: main\n---\nDo it.\n";
+    let given = servers(r#", "sampling": "anthropic:claude-haiku-5-5""#);
+    let project = open(&folder(&[("main.worker", worker), (".mcp.json", &given)]));
+    assert!(project.servers()[0].ends_with("; it may ask the model `anthropic:claude-haiku-5-5`"));
+    let faulty = folder(&[("main.worker", worker), (".mcp.json", &servers(r#", "sampling": "haiku""#))]);
+    let error = Project::open(faulty.path()).unwrap_err().to_string();
+    assert!(error.contains("`mcpServers.s.sampling`: invalid model name `haiku`"), "{error}");
+}

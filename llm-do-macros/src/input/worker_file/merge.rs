@@ -52,6 +52,7 @@ impl Merge {
             // Reported above.
             skills: _,
             context: _,
+            mcp_servers: _,
         } = keys;
         self.toolsets(args, tools, toolsets);
         let shared_keys = &mut args.shared_keys;

@@ -36,7 +36,7 @@ pub(super) fn project(path: &Path, report: &mut Report) -> Project {
     };
     let mut project = Project { root: root.clone(), ..Project::default() };
     if is_worker_file(path) && path.is_file() {
-        let mut reader = ProjectReader { path, root: &root, report, project: &mut project, skills: Vec::new() };
+        let mut reader = ProjectReader::new(path, &root, report, &mut project);
         // Below the root, so that the folders between them are found.
         let main = reader.file(&root.join(path.file_name().unwrap_or_default()));
         reader.finish(None, main);
@@ -48,7 +48,7 @@ pub(super) fn project(path: &Path, report: &mut Report) -> Project {
     });
     let found = find(&root, report);
     let path = manifest.unwrap_or_else(|| root.join(MANIFEST));
-    let mut reader = ProjectReader { path: &path, root: &root, report, project: &mut project, skills: Vec::new() };
+    let mut reader = ProjectReader::new(&path, &root, report, &mut project);
     reader.skills(&found);
     reader.servers();
     let main = reader.workers(&found, given.as_ref());
@@ -87,9 +87,15 @@ struct ProjectReader<'a> {
     report: &'a mut Report,
     project: &'a mut Project,
     skills: Vec<Skill>,
+    /// The names of the servers in `.mcp.json`.
+    listed_servers: Vec<String>,
 }
 
-impl ProjectReader<'_> {
+impl<'a> ProjectReader<'a> {
+    fn new(path: &'a Path, root: &'a Path, report: &'a mut Report, project: &'a mut Project) -> Self {
+        Self { path, root, report, project, skills: Vec::new(), listed_servers: Vec::new() }
+    }
+
     fn skills(&mut self, files: &Files) {
         let mut known: BTreeMap<String, PathBuf> = BTreeMap::new();
         for folder in &files.skills {
@@ -161,7 +167,14 @@ impl ProjectReader<'_> {
     }
 
     fn worker(&mut self, path: &Path, read: ReadWorker) -> String {
-        let ReadWorker { mut spec, tools, skills, context } = read;
+        let ReadWorker { mut spec, mut tools, skills, context, servers } = read;
+        let toolsets = self.project.servers_of((path, "mcp_servers"), servers, &self.listed_servers, self.report);
+        for (toolset, line) in toolsets {
+            if !spec.toolsets.contains(&toolset) {
+                spec.toolsets.push(toolset.clone());
+                tools.push((toolset, line));
+            }
+        }
         let chosen = skills.map(|skills| self.chosen(path, &skills)).unwrap_or_default();
         let mut parts = vec![std::mem::take(&mut spec.instructions)];
         if let Some(Located { place, value: Context::AgentsMd }) = context {
@@ -216,32 +229,26 @@ impl ProjectReader<'_> {
         self.report.text_within(self.root, &file).map(|text| text.trim().to_owned())
     }
 
-    /// Reads the servers; those that cannot be started are named in a warning.
+    /// Reads the servers of `.mcp.json`.
     fn servers(&mut self) {
         let path = self.root.join(MCP);
-        if !path.is_file() {
-            return;
+        if path.is_file() {
+            let servers = mcp::read(&path, self.root, self.report);
+            self.listed_servers = servers.iter().map(|server| server.name().to_owned()).collect();
+            self.project.add_servers(servers, self.report);
         }
-        let (usable, unusable): (Vec<_>, Vec<_>) =
-            mcp::read(&path, self.root, self.report).into_iter().partition(ServerFile::is_usable);
-        #[cfg(not(feature = "mcp"))]
-        if let Some(first) = unusable.first() {
-            let names: Vec<_> = unusable.iter().map(|server| format!("`{}`", server.name)).collect();
-            let message = "the program is built without the feature `mcp`, so these MCP servers are ignored";
-            self.report.warnings.push(format!("{}: {message}: {}", first.place(), names.join(", ")));
-        }
-        self.project.inactive.extend(unusable.iter().map(ServerFile::toolset));
-        self.project.servers = usable;
     }
 
     fn subagents(&mut self, files: &Files) {
         let workers = self.project.workers.iter().map(|(spec, _)| spec.name().to_owned());
         let names: Vec<_> = workers.chain(self.project.aliases.iter().map(|(alias, _)| alias.name.clone())).collect();
         let names: Vec<_> = names.iter().map(String::as_str).collect();
-        let servers: Vec<_> = self.project.servers.iter().map(ServerFile::toolset).collect();
+        let listed =
+            self.project.servers.iter().filter(|server| self.listed_servers.iter().any(|name| name == server.name()));
+        let servers: Vec<_> = listed.map(ServerFile::toolset).collect();
         let known = Known { items: &names, servers: &servers };
         for path in &files.subagents {
-            let Some(mut subagent) = subagent::read(path, known, self.report) else { continue };
+            let Some(mut subagent) = subagent::read(path, known, self.project, self.report) else { continue };
             let skills: Vec<_> = subagent.skills.iter().filter_map(|name| self.skill(&subagent.path, name)).collect();
             for skill in skills {
                 let text = format!("\n\n# Skill: {}\n\n{}", skill.name, skill.body);

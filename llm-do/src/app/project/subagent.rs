@@ -7,9 +7,12 @@ mod tools;
 use std::path::{Path, PathBuf};
 
 use llm_do_providers::{ServerSideTool, ThinkingLevel, WebSearch};
-use llm_do_worker_file::{Content, Fault, Key, Located, Node, Place, Reader, check_worker_name, did_you_mean};
+use llm_do_worker_file::{
+    Content, Fault, Key, Located, McpServerItem, Node, Place, Reader, check_worker_name, did_you_mean, read_mcp_items,
+};
 
 use self::tools::Tools;
+use super::Project;
 use super::front_matter::{self, FrontMatter};
 use super::report::{Report, shown};
 use crate::declare::worker_file::LoadedFile;
@@ -34,7 +37,7 @@ const KEYS: [&str; 9] =
 pub(super) struct Known<'a> {
     /// The workers and tools of the project.
     pub(super) items: &'a [&'a str],
-    /// The toolsets of its MCP servers.
+    /// The toolsets of the MCP servers in `.mcp.json`.
     pub(super) servers: &'a [String],
 }
 
@@ -48,8 +51,8 @@ pub(super) struct Subagent {
     pub(super) path: PathBuf,
 }
 
-/// Reads a subagent file of a project that defines these workers and tools.
-pub(super) fn read(path: &Path, known: Known<'_>, report: &mut Report) -> Option<Subagent> {
+/// Reads a subagent file of a project that defines these workers and tools; adds the servers that it defines to the project.
+pub(super) fn read(path: &Path, known: Known<'_>, project: &mut Project, report: &mut Report) -> Option<Subagent> {
     let text = report.text_of(path)?;
     let mut reading = Reading::default();
     let FrontMatter { entries, body } = front_matter::parse(&text, "subagent", &mut reading.faults).unwrap_or_default();
@@ -58,10 +61,19 @@ pub(super) fn read(path: &Path, known: Known<'_>, report: &mut Report) -> Option
             report.ignored_key(path, &key, &IGNORED, &KEYS);
         }
     }
-    let Reading { keys, faults } = reading;
+    let Reading { keys, faults, notes } = reading;
+    for Fault { place, message } in notes {
+        report.warning(path, place, message);
+    }
     let is_faulty = !faults.is_empty();
     report.faults(path, faults);
-    (!is_faulty).then(|| keys.into_subagent(path, body, known, report)).flatten()
+    if is_faulty {
+        return None;
+    }
+    let own = keys.servers.iter().filter(|item| matches!(item, McpServerItem::Inline(_))).cloned().collect();
+    let own = project.servers_of((path, "mcpServers"), own, &[], report);
+    let servers: Vec<_> = known.servers.iter().cloned().chain(own.into_iter().map(|(toolset, _)| toolset)).collect();
+    keys.into_subagent(path, body, Known { servers: &servers, ..known }, report)
 }
 
 #[derive(Default)]
@@ -73,13 +85,15 @@ struct Keys {
     model: Option<String>,
     max_turns: Option<u32>,
     effort: Option<ThinkingLevel>,
-    servers: Vec<Located<String>>,
+    servers: Vec<McpServerItem>,
     skills: Vec<Located<String>>,
 }
 
 #[derive(Default)]
 struct Reading {
     faults: Vec<Fault>,
+    /// What has no effect.
+    notes: Vec<Fault>,
     keys: Keys,
 }
 
@@ -105,7 +119,9 @@ impl Reading {
             "maxTurns" => self.max_turns(&node),
             "effort" => self.effort(node),
             "mcpServers" => {
-                self.keys.servers = self.names("mcpServers", node).map(|list| list.value).unwrap_or_default();
+                let mut reader = Reader { key: "mcpServers", faults: &mut self.faults };
+                let servers = read_mcp_items(&mut reader, node, &mut self.notes);
+                self.keys.servers = servers.map(|list| list.value).unwrap_or_default();
             }
             "skills" => self.keys.skills = self.names("skills", node).map(|list| list.value).unwrap_or_default(),
             _ => return false,

@@ -31,6 +31,7 @@ pub(super) fn from_file(file: WorkerFile) -> WorkerSpec {
         // The project reads them.
         skills: _,
         context: _,
+        mcp_servers: _,
     } = file.keys;
     let mut spec = WorkerSpec::new(value(name).unwrap_or_default(), value(file.instructions).unwrap_or_default());
     spec.description = value(description).unwrap_or_default();

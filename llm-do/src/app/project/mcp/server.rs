@@ -1,54 +1,59 @@
 //! A server that a file names.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use llm_do_worker_file::{McpServer, McpTransport};
+
+use crate::app::project::report::shown;
 
 /// A server, as a file describes it: variables are not replaced yet.
 #[derive(Clone, Debug)]
 pub(crate) struct ServerFile {
-    pub(in crate::app::project) name: String,
+    pub(super) server: McpServer,
     /// The file and line.
     pub(super) place: String,
     /// The folder of the project.
     #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "no server is started"))]
     pub(super) root: PathBuf,
-    pub(super) transport: Transport,
-    /// For each call, in milliseconds.
-    #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "no server is started"))]
-    pub(super) timeout: Option<u64>,
-}
-
-#[derive(Clone, Debug)]
-pub(super) enum Transport {
-    Command {
-        program: String,
-        arguments: Vec<String>,
-        variables: Vec<(String, String)>,
-    },
-    Http {
-        url: String,
-        headers: Vec<(String, String)>,
-    },
-    /// The server is left out.
-    Unsupported,
 }
 
 impl ServerFile {
+    pub(super) fn new(server: McpServer, file: &Path, root: &Path) -> Self {
+        let place = format!("{}:{}", shown(file).display(), server.name.place.line);
+        Self { server, place, root: root.to_owned() }
+    }
+
+    /// Returns the name of the server.
+    pub(crate) fn name(&self) -> &str {
+        &self.server.name.value
+    }
+
     /// Returns the name of the toolset of its tools.
     pub(in crate::app::project) fn toolset(&self) -> String {
+        Self::toolset_of(self.name())
+    }
+
+    /// Returns the name of the toolset of a server.
+    pub(in crate::app::project) fn toolset_of(name: &str) -> String {
         #[cfg(feature = "mcp")]
-        return llm_do_worker_file::mcp_toolset_name(&self.name);
+        return llm_do_worker_file::mcp_toolset_name(name);
         #[cfg(not(feature = "mcp"))]
-        format!("mcp__{}", self.name)
+        format!("mcp__{name}")
     }
 
     /// Returns whether it can be started.
     pub(in crate::app::project) fn is_usable(&self) -> bool {
-        cfg!(feature = "mcp") && !matches!(self.transport, Transport::Unsupported)
+        cfg!(feature = "mcp") && self.server.transport != McpTransport::Unsupported
+    }
+
+    /// Returns whether another one has the same definition.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let McpServer { name: _, transport, timeout, sampling } = &self.server;
+        (transport, timeout, sampling) == (&other.server.transport, &other.server.timeout, &other.server.sampling)
     }
 
     /// Returns the file and line.
-    #[cfg(not(feature = "mcp"))]
     pub(in crate::app::project) fn place(&self) -> &str {
         &self.place
     }
@@ -58,17 +63,22 @@ impl ServerFile {
         let set = |pairs: &[(String, String)], separator: &str| {
             pairs.iter().map(|(name, value)| format!("{name}{separator}{value}")).collect::<Vec<_>>()
         };
-        match &self.transport {
-            Transport::Command { program, arguments, variables } => {
+        let name = self.name();
+        let starts = match &self.server.transport {
+            McpTransport::Command { program, arguments, variables } => {
                 let words = set(variables, "=").into_iter().chain([program.clone()]).chain(arguments.iter().cloned());
                 let words: Vec<_> = words.map(|word| quoted(&word)).collect();
-                format!("`{}` runs the program: {}", self.name, words.join(" "))
+                format!("`{name}` runs the program: {}", words.join(" "))
             }
-            Transport::Http { url, headers } if headers.is_empty() => format!("`{}` connects to {url}", self.name),
-            Transport::Http { url, headers } => {
-                format!("`{}` connects to {url} with the headers: {}", self.name, set(headers, ": ").join(", "))
+            McpTransport::Http { url, headers, .. } if headers.is_empty() => format!("`{name}` connects to {url}"),
+            McpTransport::Http { url, headers, .. } => {
+                format!("`{name}` connects to {url} with the headers: {}", set(headers, ": ").join(", "))
             }
-            Transport::Unsupported => format!("`{}` is not supported", self.name),
+            McpTransport::Unsupported => format!("`{name}` is not supported"),
+        };
+        match &self.server.sampling {
+            Some(model) => format!("{starts}; it may ask the model `{model}`"),
+            None => starts,
         }
     }
 }

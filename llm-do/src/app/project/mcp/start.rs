@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::server::{ServerFile, Transport};
+use llm_do_worker_file::{McpServer as Definition, McpTransport};
+
+use super::server::ServerFile;
 use crate::app::mcp::McpServer;
 use crate::declare::worker_file::LoadedFile;
 use crate::plane::registry::Origin;
@@ -18,23 +20,27 @@ impl ServerFile {
                 String::new()
             })
         };
-        let server = match &self.transport {
-            Transport::Command { program, arguments, variables } => {
+        let Definition { name, transport, timeout, sampling } = &self.server;
+        let name = name.value.as_str();
+        let mut server = match transport {
+            McpTransport::Command { program, arguments, variables } => {
                 let program = located(&expanded(program), &self.root);
                 let arguments: Vec<_> = arguments.iter().map(|argument| expanded(argument)).collect();
-                let server = McpServer::command(&self.name, program, arguments).working_folder(&self.root);
+                let server = McpServer::command(name, program, arguments).working_folder(&self.root);
                 variables.iter().fold(server, |server, (name, value)| server.env(name, expanded(value)))
             }
-            Transport::Http { url, headers } => {
-                let server = McpServer::http(&self.name, expanded(url));
+            McpTransport::Http { url, headers, oauth: _ } => {
+                let server = McpServer::http(name, expanded(url));
                 headers.iter().fold(server, |server, (name, value)| server.header(name, expanded(value)))
             }
-            Transport::Unsupported => McpServer::command(&self.name, "", [""; 0]),
+            McpTransport::Unsupported => McpServer::command(name, "", [""; 0]),
         };
-        let server = match self.timeout {
-            Some(milliseconds) => server.timeout(Duration::from_millis(milliseconds)),
-            None => server,
-        };
+        if let Some(milliseconds) = timeout {
+            server = server.timeout(Duration::from_millis(*milliseconds));
+        }
+        if let Some(model) = sampling {
+            server = server.sampling(model);
+        }
         server.with_faults(faults)
     }
 

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use llm_do_worker_file::{Located, Place, did_you_mean};
+use llm_do_worker_file::{Located, McpServerItem, Place, did_you_mean};
 
 use super::Known;
+use crate::app::project::ServerFile;
 use crate::app::project::report::Report;
 use crate::declare::toolset::Member;
 use crate::declare::worker_file::ToolLines;
@@ -94,15 +95,15 @@ impl Tools<'_> {
     pub(super) fn chosen(
         mut self,
         listed: Option<&Located<Vec<Located<String>>>>,
-        servers: &[Located<String>],
+        servers: &[McpServerItem],
         disallowed: &[Located<String>],
     ) -> Option<Self> {
         match listed {
             Some(listed) => listed.value.iter().for_each(|tool| self.add(tool)),
             None => self.add_all(),
         }
-        for Located { place, value } in servers {
-            self.add_of_server(&format!("{MCP}{value}"), *place);
+        for Located { place, value } in servers.iter().map(McpServerItem::name) {
+            self.add_of_server(&ServerFile::toolset_of(value), *place);
         }
         let is_valid = disallowed.iter().filter(|tool| !self.remove(tool)).count() == 0;
         let listed = listed.filter(|listed| !listed.value.is_empty() && self.names.is_empty() && !self.has_search);
