@@ -1,11 +1,13 @@
 //! What a call over MCP costs beside the same tool on the bare SDK: one client, one run.
 //!
-//! `cargo bench --package llm-do-tests --bench mcp`. The streams are those of a pipe between two processes, without the processes.
+//! `cargo bench --package llm-do-tests --bench mcp`. Over stdio, the server is a process of its own: this program, started again. The
+//! streams are the same without the processes.
 
 use std::hint::black_box;
+use std::process::Stdio;
 use std::sync::Arc;
 
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, criterion_group};
 use llm_do::mcp::{HttpOptions, McpService};
 use llm_do::prelude::*;
 use rmcp::model::{
@@ -18,6 +20,8 @@ use rmcp::transport::{StreamableHttpClientTransport, StreamableHttpServerConfig,
 use rmcp::{ErrorData, RoleClient, RoleServer, ServerHandler, ServiceExt};
 use serde_json::json;
 use tokio::net::TcpListener;
+use tokio::process::{Child, Command};
+use tokio::runtime::Runtime as Tokio;
 
 /// Add two numbers.
 #[tool(effect = read_only, inline)]
@@ -97,6 +101,30 @@ async fn over_streams(is_bare: bool) -> Client {
     client.await.expect("the client connects")
 }
 
+/// The variable that makes this program a server on standard input and output: `rmcp` or `llm-do`.
+const SERVER: &str = "MCP_BENCH_SERVER";
+
+/// Starts a server as a process, which ends with the returned child.
+async fn over_stdio(server: &str) -> (Client, Child) {
+    let program = std::env::current_exe().expect("this program has a path");
+    let mut command = Command::new(program);
+    command.env(SERVER, server).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+    let mut child = command.spawn().expect("the server starts");
+    let pipes = (child.stdout.take().expect("it is piped"), child.stdin.take().expect("it is piped"));
+    let client = ClientConfig::default().serve_with_lifecycle(pipes, lifecycle());
+    (client.await.expect("the client connects"), child)
+}
+
+/// Serves on standard input and output until the client ends.
+async fn serve_stdio(server: &str) {
+    if server == "rmcp" {
+        let pipes = (tokio::io::stdin(), tokio::io::stdout());
+        Bare::new().serve(pipes).await.expect("it serves").waiting().await.expect("it ends");
+    } else {
+        service().serve_stdio().await.expect("it serves");
+    }
+}
+
 async fn over_http(is_bare: bool) -> Client {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
     let url = format!("http://{}/mcp", listener.local_addr().expect("it is bound"));
@@ -117,12 +145,21 @@ async fn call(client: &Client) -> CallToolResult {
     client.call_tool(CallToolRequestParams::new("add").with_arguments(arguments)).await.expect("the call succeeds")
 }
 
+fn tokio() -> Tokio {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("tokio starts")
+}
+
 fn calls(criterion: &mut Criterion) {
-    let tokio =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("tokio starts");
+    let tokio = tokio();
     let mut group = criterion.benchmark_group("mcp");
     for is_bare in [true, false] {
         let server = if is_bare { "rmcp" } else { "llm-do" };
+        let (client, child) = tokio.block_on(over_stdio(server));
+        assert_eq!(tokio.block_on(call(&client)).structured_content, Some(json!(42)));
+        group.bench_function(BenchmarkId::new("stdio", server), |bencher| {
+            bencher.to_async(&tokio).iter(async || black_box(call(&client).await));
+        });
+        drop((client, child));
         let client = tokio.block_on(over_streams(is_bare));
         assert_eq!(tokio.block_on(call(&client)).structured_content, Some(json!(42)));
         group.bench_function(BenchmarkId::new("streams", server), |bencher| {
@@ -138,4 +175,13 @@ fn calls(criterion: &mut Criterion) {
 }
 
 criterion_group!(benches, calls);
-criterion_main!(benches);
+
+fn main() {
+    match std::env::var(SERVER) {
+        Ok(server) => tokio().block_on(serve_stdio(&server)),
+        Err(_) => {
+            benches();
+            Criterion::default().configure_from_args().final_summary();
+        }
+    }
+}
