@@ -84,6 +84,8 @@ pub struct Request<'a> {
     pub messages: &'a [Message],
     /// The tools that the model may call.
     pub tools: &'a [ToolSpec],
+    /// More tools, which the model finds with the provider's tool search, for models whose [`Profile`] has it.
+    pub deferred_tools: &'a [ToolSpec],
     /// Whether the model may, must or must not call a tool.
     pub tool_choice: ToolChoice<'a>,
     /// The server-side tools that the provider may run, for models whose [`Profile`] lists them.
@@ -104,6 +106,7 @@ impl<'a> Request<'a> {
             instructions: None,
             messages,
             tools: &[],
+            deferred_tools: &[],
             tool_choice: ToolChoice::Auto,
             server_side_tools: &[],
             output: None,
@@ -122,6 +125,12 @@ impl<'a> Request<'a> {
     #[must_use]
     pub fn tools(self, tools: &'a [ToolSpec]) -> Self {
         Self { tools, ..self }
+    }
+
+    /// Sets the tools that the model has to find. Default: none.
+    #[must_use]
+    pub fn deferred_tools(self, tools: &'a [ToolSpec]) -> Self {
+        Self { deferred_tools: tools, ..self }
     }
 
     /// Sets whether tools may be called. Default: [`ToolChoice::Auto`].

@@ -68,18 +68,23 @@ fn system(instructions: Option<&str>, output: Option<String>) -> Vec<SystemText<
 }
 
 fn tools<'a>(model: &str, profile: Profile, request: &Request<'a>) -> Result<Vec<Tool<'a>>, ProviderError> {
-    let ours = request.tools.iter().map(|spec| Ok(ours(spec)));
+    let ours_now = request.tools.iter().map(|spec| Ok(ours(spec, false)));
     let server_side = request.server_side_tools.iter().map(|tool| server_tools::tool(model, profile, tool));
-    ours.chain(server_side).map(|kind| Ok(Tool { kind: kind?, cache_control: None })).collect()
+    let search = (!request.deferred_tools.is_empty()).then(|| Ok(server_tools::TOOL_SEARCH));
+    // Last: what can be cached comes before them.
+    let deferred = request.deferred_tools.iter().map(|spec| Ok(ours(spec, true)));
+    let all = ours_now.chain(server_side).chain(search).chain(deferred);
+    all.map(|kind| Ok(Tool { kind: kind?, cache_control: None })).collect()
 }
 
-fn ours(spec: &ToolSpec) -> ToolKind<'_> {
-    ToolKind::Ours { name: &spec.name, description: &spec.description, input_schema: &spec.parameters }
+fn ours(spec: &ToolSpec, defer_loading: bool) -> ToolKind<'_> {
+    let ToolSpec { name, description, parameters } = spec;
+    ToolKind::Ours { name, description, input_schema: parameters, defer_loading }
 }
 
 /// The API refuses a choice without tools. Where no call may be forced, the model chooses.
 fn tool_choice<'a>(request: &Request<'a>, plan: &Plan) -> Option<ToolChoiceParam<'a>> {
-    if request.tools.is_empty() {
+    if request.tools.is_empty() && request.deferred_tools.is_empty() {
         return None;
     }
     let disable_parallel_tool_use = request.settings.parallel_tool_calls == Some(false);
@@ -131,7 +136,8 @@ fn container(messages: &[Message]) -> Option<&str> {
 /// maximum of the API.
 fn mark(body: &mut MessagesRequest<'_>) {
     let mark = Some(CacheControl {});
-    if let Some(tool) = body.tools.last_mut() {
+    // The API refuses a breakpoint at a tool that is not loaded.
+    if let Some(tool) = body.tools.iter_mut().rfind(|tool| !tool.kind.is_deferred()) {
         tool.cache_control = mark;
     }
     if let Some(text) = body.system.last_mut() {

@@ -1,14 +1,24 @@
 //! The tools that run on Anthropic's servers.
 //!
 //! By <https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool>,
-//! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-fetch-tool> and
-//! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/code-execution-tool>.
+//! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-fetch-tool>,
+//! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/code-execution-tool> and
+//! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool>.
 
 use super::PROVIDER;
 use super::wire::ToolKind;
 use crate::error::{ErrorKind, ProviderError};
 use crate::model::Profile;
 use crate::server_side::ServerSideTool;
+
+/// The search for deferred tools, by words; its name is fixed.
+pub(super) const TOOL_SEARCH: ToolKind<'static> = ToolKind::ServerSide {
+    r#type: "tool_search_tool_bm25_20251119",
+    name: "tool_search_tool_bm25",
+    max_uses: None,
+    allowed_domains: None,
+    blocked_domains: None,
+};
 
 /// Returns a tool as the API declares it, or an error for a setting that the API does not support.
 ///

@@ -86,6 +86,9 @@ pub(super) enum ToolKind<'a> {
         #[serde(skip_serializing_if = "str::is_empty")]
         description: &'a str,
         input_schema: &'a Value,
+        /// Whether the model has to find it.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        defer_loading: bool,
     },
     ServerSide {
         r#type: &'static str,
@@ -97,6 +100,12 @@ pub(super) enum ToolKind<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         blocked_domains: Option<&'a [String]>,
     },
+}
+
+impl ToolKind<'_> {
+    pub(super) fn is_deferred(&self) -> bool {
+        matches!(self, Self::Ours { defer_loading: true, .. })
+    }
 }
 
 #[derive(Debug, Serialize)]

@@ -25,6 +25,8 @@ pub(crate) struct AnthropicCapabilities {
     pub(crate) native_output: NativeOutput,
     #[serde(deserialize_with = "server_side_tools")]
     pub(crate) server_side_tools: &'static [ServerSideTool],
+    /// Whether the API searches tools for the model.
+    pub(crate) tool_search: bool,
 }
 
 /// How thinking is requested from a model.
@@ -74,13 +76,15 @@ impl Default for AnthropicCapabilities {
             bound_thoughts: false,
             native_output: NativeOutput::Never,
             server_side_tools: &[],
+            tool_search: false,
         }
     }
 }
 
 impl AnthropicCapabilities {
     pub(crate) fn profile(&self) -> Profile {
-        self.native_output.profile().with_server_side_tools(self.server_side_tools)
+        let profile = self.native_output.profile().with_server_side_tools(self.server_side_tools);
+        profile.with_tool_search(self.tool_search)
     }
 }
 
@@ -171,6 +175,11 @@ mod tests {
         let (opus, next) = (profile("claude-opus-5"), profile("claude-opus-5-5"));
         assert!(opus.native_output && !opus.runs(&ServerSideTool::WebFetch) && next.runs(&ServerSideTool::WebFetch));
         assert_eq!(profile("kimi-k3"), Profile::BASIC);
+        let searches = |model| profile(model).tool_search;
+        assert!(searches("claude-sonnet-4-5") && searches("claude-opus-5-5") && searches("claude-sonnet-5-5"));
+        assert!(
+            !searches("claude-haiku-4-5") && !searches("claude-haiku-5-5") && !searches("claude-3-7-sonnet-latest")
+        );
     }
 
     #[test]

@@ -17,6 +17,9 @@ pub struct Profile {
     /// The supported [`Request::server_side_tools`](crate::Request::server_side_tools), regardless of their options.
     /// Default: none.
     pub server_side_tools: &'static [ServerSideTool],
+    /// Whether its provider searches [`Request::deferred_tools`](crate::Request::deferred_tools). Default: false; a worker
+    /// with many tools then gets tools that search them.
+    pub tool_search: bool,
 }
 
 impl Default for Profile {
@@ -27,8 +30,13 @@ impl Default for Profile {
 
 impl Profile {
     /// A model with text and tool calls only.
-    pub const BASIC: Self =
-        Self { tools: true, native_output: false, native_output_with_tools: false, server_side_tools: &[] };
+    pub const BASIC: Self = Self {
+        tools: true,
+        native_output: false,
+        native_output_with_tools: false,
+        server_side_tools: &[],
+        tool_search: false,
+    };
     /// A model with text only.
     pub const TEXT: Self = Self::BASIC.without_tools();
     /// A model that follows an output schema, also in requests with tools.
@@ -40,10 +48,16 @@ impl Profile {
         Self { server_side_tools: tools, ..self }
     }
 
+    /// Sets whether the provider searches tools. Default: false.
+    #[must_use]
+    pub const fn with_tool_search(self, tool_search: bool) -> Self {
+        Self { tool_search, ..self }
+    }
+
     /// Disables tools. Default: enabled.
     #[must_use]
     pub const fn without_tools(self) -> Self {
-        Self { tools: false, native_output_with_tools: false, ..self }
+        Self { tools: false, native_output_with_tools: false, tool_search: false, ..self }
     }
 
     /// Returns the features that both profiles have.
@@ -56,6 +70,7 @@ impl Profile {
             native_output_with_tools: self.native_output_with_tools && other.native_output_with_tools,
             // The intersection cannot be built: the list is `'static`.
             server_side_tools: if is_same { self.server_side_tools } else { &[] },
+            tool_search: self.tool_search && other.tool_search,
         }
     }
 

@@ -5,12 +5,12 @@
 //! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/code-execution-tool>.
 
 use llm_do_providers::{
-    Message, Model, Request, Response, ResponsePart, ServerSideTool, Settings, StreamEvent, ToolResult,
+    Message, Model, Request, Response, ResponsePart, ServerSideTool, Settings, StreamEvent, ToolResult, ToolSpec,
 };
 use serde_json::{Value, json};
 
 use crate::server::{Reply, Server};
-use crate::{begun, block, ended, hello, message, model, text_block};
+use crate::{add, begun, block, ended, hello, message, model, text_block};
 
 const TOOLS: [ServerSideTool; 3] =
     [ServerSideTool::WEB_SEARCH, ServerSideTool::WebFetch, ServerSideTool::CodeExecution];
@@ -192,4 +192,48 @@ async fn a_container_is_reused_within_a_turn_only() {
     assert_eq!(within["container"], "container_1");
     assert_eq!(within["messages"][1]["content"], json!([call]));
     assert!(next(response, Message::user("more")).await.get("container").is_none());
+}
+
+/// By <https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool>.
+fn searched() -> Value {
+    let found = json!({"type": "tool_search_tool_search_result",
+        "tool_references": [{"type": "tool_reference", "tool_name": "add"}]});
+    json!([
+        {"type": "text", "text": "I search."},
+        used("srvtoolu_1", "tool_search_tool_bm25", &json!({"query": "sum"})),
+        {"type": "tool_search_tool_result", "tool_use_id": "srvtoolu_1", "content": found},
+        {"type": "tool_use", "id": "toolu_1", "name": "add", "input": {"a": 1, "b": 2}},
+    ])
+}
+
+#[tokio::test]
+async fn deferred_tools_are_searched_by_the_provider_and_come_after_what_is_cached() {
+    let server = Server::scripted([Reply::json(200, &message(&searched(), "tool_use"))]).await;
+    let (messages, settings) = ([Message::user("1 + 2?")], Settings::new().cache_prompt(true));
+    let (tools, deferred) =
+        ([ToolSpec { name: "now".into(), ..add() }], [add(), ToolSpec { name: "sub".into(), ..add() }]);
+    let request = Request::new(&messages, &settings).tools(&tools).deferred_tools(&deferred);
+    let response = model(&server).request(request).await.unwrap();
+    assert_eq!(response.tool_calls().map(|call| call.name.as_str()).collect::<Vec<_>>(), ["add"]);
+    let body = server.requests().remove(0).body;
+    let listed = body["tools"].as_array().unwrap();
+    let names: Vec<_> = listed.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["now", "tool_search_tool_bm25", "add", "sub"]);
+    assert_eq!(
+        listed[1],
+        json!({"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25",
+            "cache_control": {"type": "ephemeral"}})
+    );
+    for (tool, is_deferred) in listed.iter().zip([false, false, true, true]) {
+        assert_eq!(tool.get("defer_loading"), is_deferred.then_some(&json!(true)), "{tool}");
+        assert!(!is_deferred || tool.get("cache_control").is_none(), "the API refuses it: {tool}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_search_found_is_sent_back_as_it_was() {
+    let response = asked(Reply::json(200, &message(&searched(), "tool_use"))).await;
+    let call = response.tool_calls().next().unwrap().clone();
+    let body = next(response, Message::Tool { results: vec![ToolResult::new(&call, "3")] }).await;
+    assert_eq!(body["messages"][1]["content"], searched());
 }

@@ -52,6 +52,8 @@ pub(crate) struct WorkerRun {
     pub(crate) tools: Arc<[ToolSpec]>,
     /// The tools that the model has to find, if they do not fit into each request.
     pub(crate) search: Option<ToolSearch>,
+    /// The tools that the model has to find with its provider's search.
+    pub(crate) deferred: Arc<[ToolSpec]>,
     pub(crate) server_side_tools: Vec<ServerSideTool>,
     pub(crate) output: Output,
     pub(crate) settings: Settings,
@@ -196,7 +198,7 @@ impl WorkerRun {
             model: Arc::clone(&self.model_name),
             turn: turns.turn() + 1,
             messages: parts.messages.len(),
-            tools: parts.tools.iter().map(|tool| Arc::clone(&tool.name)).collect(),
+            tools: parts.tools.iter().chain(&*self.deferred).map(|tool| Arc::clone(&tool.name)).collect(),
             content: self.show_request(turns, &parts).map(Box::new),
         });
         let send = Arc::clone(self).send(parts.clone(), turns.turn(), Arc::clone(&reserved));
@@ -235,9 +237,10 @@ impl WorkerRun {
 
     /// Returns the tool choice: a model that returns its output through a tool must call one in each answer.
     ///
-    /// With server-side tools it is automatic, since a required call would keep the model from using them.
+    /// With server-side tools or the provider's tool search it is automatic, since a required call would keep the model from
+    /// using them.
     fn tool_choice(&self, server_side_tools: &[ServerSideTool]) -> ToolChoice<'_> {
-        if !server_side_tools.is_empty() {
+        if !server_side_tools.is_empty() || !self.deferred.is_empty() {
             return ToolChoice::Auto;
         }
         match (self.output.tool(), self.tools.len()) {
@@ -253,6 +256,7 @@ impl WorkerRun {
         let request = Request::new(&parts.messages, parts.settings.as_deref().unwrap_or(&self.settings))
             .instructions(Some(&**instructions).filter(|text| !text.is_empty()))
             .tools(&parts.tools)
+            .deferred_tools(&self.deferred)
             .tool_choice(self.tool_choice(server_side_tools))
             .server_side_tools(server_side_tools)
             .output(self.output.schema())

@@ -2,7 +2,7 @@
 
 use llm_do::History;
 use llm_do::json;
-use llm_do::model::Message;
+use llm_do::model::{Message, Profile};
 use llm_do::prelude::*;
 use llm_do::testing::{Recorder, ScriptedModel};
 
@@ -123,4 +123,19 @@ async fn tools_that_were_loaded_stay_loaded_in_the_conversation() {
     assert!(matches!(history.messages()[0], Message::User { .. }));
     runtime.start(ask()).history(history).await.unwrap();
     assert_eq!(tools(&script)[2], ["search_tools", "load_tool", "count_letters"]);
+}
+
+#[tokio::test]
+async fn a_provider_that_searches_tools_gets_all_of_them_in_the_same_order_in_each_request() {
+    let script = ScriptedModel::new().call("to_fahrenheit", json!({ "degrees": 20.0 })).text("68 °F");
+    let script = script.profile(Profile::BASIC.with_tool_search(true));
+    assert_eq!(runtime(&script, 2).run(ask()).await.unwrap(), "68 °F");
+    assert_eq!(tools(&script), [vec![String::new(); 0], Vec::new()]);
+    for request in script.requests() {
+        let deferred: Vec<_> = request.deferred_tools.iter().map(|tool| &*tool.name).collect();
+        assert_eq!(deferred, ["to_fahrenheit", "count_letters", "send_email"]);
+    }
+    let few = ScriptedModel::new().text("Hm.").profile(Profile::BASIC.with_tool_search(true));
+    runtime(&few, 3).run(ask()).await.unwrap();
+    assert!(few.requests()[0].deferred_tools.is_empty(), "they fit into each request");
 }

@@ -81,7 +81,9 @@ impl ReplayedRecording {
         let header = lines.next().ok_or(io::ErrorKind::UnexpectedEof)??;
         let Header { model, tools, native_output, native_output_with_tools } = parse(&header, 1)?;
         let server_side_tools = ServerSideTool::ALL;
-        let profile = Profile { tools, native_output, native_output_with_tools, server_side_tools };
+        // Recordings from before have no deferred tools, so later ones have none either.
+        let tool_search = false;
+        let profile = Profile { tools, native_output, native_output_with_tools, server_side_tools, tool_search };
         let recorded = (2..).zip(lines).map(|(number, line)| Ok((number, parse(&line?, number)?)));
         let unused = recorded.collect::<io::Result<Vec<_>>>()?;
         Ok((Self { path: path.to_owned(), recorded: unused.len(), unused }, model, profile))

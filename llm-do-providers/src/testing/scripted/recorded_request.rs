@@ -15,6 +15,8 @@ pub struct RecordedRequest {
     pub messages: Vec<Message>,
     /// The tools that the model might call.
     pub tools: Vec<ToolSpec>,
+    /// The tools that the model had to find.
+    pub deferred_tools: Vec<ToolSpec>,
     /// The server-side tools that the provider might run.
     pub server_side_tools: Vec<ServerSideTool>,
     /// The schema of the answer.
@@ -39,6 +41,7 @@ impl RecordedRequest {
             instructions: request.instructions.unwrap_or_default().to_owned(),
             messages: request.messages.to_vec(),
             tools: request.tools.to_vec(),
+            deferred_tools: request.deferred_tools.to_vec(),
             server_side_tools: request.server_side_tools.to_vec(),
             output: request.output.cloned(),
             settings: request.settings.clone(),

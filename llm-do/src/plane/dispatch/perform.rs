@@ -236,15 +236,21 @@ impl WorkerSetup<'_> {
             ctx.check_request(model.name(), self.plane.config.prices.price(model.name()).is_some())?;
         }
         let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
-        let search = ToolSearch::over(&tools, self.plane.config.max_tools);
+        let has_search = model.profile().tool_search;
+        let (tools, deferred, search) = match ToolSearch::over(&tools, self.plane.config.max_tools) {
+            Some(_) if has_search => (Arc::default(), tools, None),
+            Some(search) => (search.specs(), Arc::default(), Some(search)),
+            None => (tools, Arc::default(), None),
+        };
         Ok(WorkerRun {
             ctx: ctx.clone(),
             model_name: model.name().into(),
             prices: Arc::clone(&self.plane.config.prices),
             model,
             instructions: output.instructed(&plan.instructions),
-            tools: search.as_ref().map_or(tools, ToolSearch::specs),
+            tools,
             search,
+            deferred,
             server_side_tools,
             output,
             settings: plan.settings.clone().over(&self.plane.config.settings),

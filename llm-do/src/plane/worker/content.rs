@@ -1,8 +1,8 @@
 //! What events show of a worker's requests and answers.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use llm_do_providers::{Message, Response};
+use llm_do_providers::{Message, Response, ToolSpec};
 
 use super::turn::Turns;
 use super::{RequestParts, WorkerRun};
@@ -37,11 +37,15 @@ impl WorkerRun {
         } else {
             parts.messages.len() - turns.new_messages(&parts.messages).len()
         };
+        let tools: Arc<[ToolSpec]> = match &*self.deferred {
+            [] => Arc::clone(&parts.tools),
+            deferred => parts.tools.iter().chain(deferred).cloned().collect(),
+        };
         Some(content.request(SentRequest {
             kept,
             messages: &parts.messages,
             instructions: parts.instructions.as_ref().unwrap_or(&self.instructions),
-            tools: &parts.tools,
+            tools: &tools,
             output: self.output.schema(),
         }))
     }

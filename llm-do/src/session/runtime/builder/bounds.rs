@@ -21,6 +21,9 @@ impl RuntimeBuilder {
     /// its name and description, and loads it; the tool is in each later request of the conversation, after those that were there
     /// before, so that providers can cache the requests. Each declared tool can be called as before.
     ///
+    /// Where the model's provider [searches tools](crate::model::Profile::tool_search) itself, it gets all declared tools, and the
+    /// model searches there; a [row of capabilities](crate::model::CapabilityTable) with `tool_search: false` turns that off.
+    ///
     /// # Examples
     ///
     /// ```standalone_crate
