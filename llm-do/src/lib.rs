@@ -98,6 +98,7 @@
 //! | `mcp` | the module `mcp`: serves tools over MCP, and makes toolsets of the tools of MCP servers |
 //! | `serve` | the module `serve`: many runs as a service, over HTTP and in one file; `journal::SqliteJournal` |
 //! | `restate` | `serve::RestateWorker`: runs on many machines, kept by the engine Restate; needs Rust 1.90 |
+//! | `keyring` | tokens of MCP servers in the keyring of the system, `OAuth::keyring` and `mcp login`; includes `mcp` |
 //! | `mcp-snapshots` | typed toolsets of MCP servers, `toolset! { pub NAME = mcp(".."); }`, for crates that only declare them; included in `mcp` |
 //! | `http` | `toolsets::http`: a tool that fetches pages and files of the web |
 //! | `shell` | `toolsets::shell`: a tool that runs commands, in a sandbox where there is one |

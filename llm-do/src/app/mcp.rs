@@ -15,6 +15,8 @@ pub mod using_servers {
     use super::{Authorizer, McpServer};
 }
 
+#[cfg(all(feature = "cli", feature = "mcp"))]
+pub(in crate::app) use self::client::TokenStore;
 #[cfg(feature = "mcp")]
 pub use self::client::{Authorizer, McpConnection, McpError, McpServer, McpTools, OAuth};
 #[cfg(feature = "mcp")]

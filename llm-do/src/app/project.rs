@@ -21,9 +21,13 @@ use serde_json::Value;
 
 #[cfg(feature = "cli")]
 pub(in crate::app) use self::manifest::expanded;
+#[cfg(all(feature = "cli", feature = "mcp"))]
+pub(crate) use self::mcp::LogIn;
 pub(crate) use self::mcp::ServerFile;
 use self::report::Report;
 use self::skills::{Chosen, Skill};
+#[cfg(all(feature = "cli", feature = "mcp"))]
+use crate::app::mcp::TokenStore;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::approval::{ApprovalMode, Policy};
 use crate::plane::function_tool::Alias;
@@ -56,6 +60,9 @@ pub struct Project {
     servers: Vec<ServerFile>,
     /// All servers that files define, those that cannot be started included.
     known_servers: Vec<ServerFile>,
+    /// Where the tokens of its servers are kept, which the command line knows.
+    #[cfg(all(feature = "cli", feature = "mcp"))]
+    tokens: Option<TokenStore>,
     /// The toolsets of servers that are not started.
     inactive: Vec<String>,
     warnings: Vec<String>,
@@ -183,6 +190,8 @@ impl RuntimeBuilder {
         if let Some(returned) = project.return_permission_errors {
             self = self.return_permission_errors(returned);
         }
+        #[cfg(all(feature = "cli", feature = "mcp"))]
+        let servers: Vec<_> = servers.into_iter().map(|server| server.tokens_in(project.tokens.as_ref())).collect();
         self = self.with_servers(&servers);
         match store {
             #[cfg(feature = "workers")]

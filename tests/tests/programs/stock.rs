@@ -4,6 +4,7 @@ mod chat;
 mod config;
 mod handbook;
 mod init;
+mod login;
 mod projects;
 mod trust;
 mod web_searcher;

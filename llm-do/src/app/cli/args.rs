@@ -15,7 +15,9 @@ use clap::{Args, Parser, Subcommand};
 
 pub(super) use self::config::{ConfigCommand, ConfigOptions, ConfigPathOptions, ConfigShowOptions};
 #[cfg(feature = "mcp")]
-pub(super) use self::mcp::{CheckServersOptions, McpCommand, McpOptions, ServeOptions, SnapshotOptions};
+pub(super) use self::mcp::{
+    CheckServersOptions, LoginOptions, LogoutOptions, McpCommand, McpOptions, ServeOptions, SnapshotOptions,
+};
 #[cfg(feature = "serve")]
 pub(super) use self::serve::ServiceOptions;
 pub(super) use self::session::SessionOptions;

@@ -1,5 +1,7 @@
 //! `mcp`: serves tools, workers and entries to MCP clients, and keeps snapshots of servers.
 
+mod browser;
+mod login;
 mod snapshot;
 
 use std::io::{self, IsTerminal, Write};
@@ -8,6 +10,7 @@ use std::net::SocketAddr;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+pub(super) use self::login::tokens;
 use super::CommandError;
 use super::args::{McpCommand, McpOptions, ServeOptions};
 use super::progress::Progress;
@@ -24,6 +27,8 @@ pub(super) fn mcp(builder: RuntimeBuilder, options: &McpOptions, runs_projects: 
         None => serve(builder, &options.serve, runs_projects),
         Some(McpCommand::Snapshot(options)) => snapshot::snapshot(builder, options, runs_projects),
         Some(McpCommand::Check(options)) => snapshot::check(builder, options, runs_projects),
+        Some(McpCommand::Login(options)) => login::log_in(&builder.cancellation_token(), options),
+        Some(McpCommand::Logout(options)) => login::log_out(&builder.cancellation_token(), options),
     }
 }
 

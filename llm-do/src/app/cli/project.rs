@@ -105,6 +105,8 @@ impl FileOptions {
         let needs_project = runs_projects && self.project.is_none() && project.is_empty();
         let has_entry = project.entry().is_some();
         let project = trust.apply(project)?;
+        #[cfg(feature = "mcp")]
+        let project = project.with_tokens(super::mcp::tokens());
         let entries = Entries {
             entry: project.entry().map(str::to_owned),
             arguments: project.arguments().cloned(),

@@ -10,6 +10,8 @@ use std::path::Path;
 use llm_do_worker_file::{Content, Fault, did_you_mean, read_mcp_servers};
 
 pub(crate) use self::server::ServerFile;
+#[cfg(all(feature = "cli", feature = "mcp"))]
+pub(crate) use self::start::LogIn;
 use super::{Report, json};
 
 const SERVERS: &str = "mcpServers";

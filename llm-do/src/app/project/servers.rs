@@ -2,6 +2,8 @@
 
 use super::Project;
 use super::mcp::ServerFile;
+#[cfg(all(feature = "cli", feature = "mcp"))]
+use crate::app::mcp::TokenStore;
 use crate::session::runtime::RuntimeBuilder;
 
 impl Project {
@@ -19,6 +21,13 @@ impl Project {
     pub fn without_servers(mut self) -> Self {
         let servers = std::mem::take(&mut self.servers);
         self.inactive.extend(servers.iter().map(ServerFile::toolset));
+        self
+    }
+
+    /// Uses the tokens that are kept there.
+    #[cfg(all(feature = "cli", feature = "mcp"))]
+    pub(in crate::app) fn with_tokens(mut self, tokens: Option<TokenStore>) -> Self {
+        self.tokens = tokens;
         self
     }
 

@@ -12,7 +12,7 @@ use crate::base::error::CallError;
 use crate::plane::dispatch::Plane;
 use crate::plane::tool_source::RootCalls;
 
-/// A runtime that others own: its sources of tools refer to it, and it to them.
+/// A runtime that is not kept alive: it owns its sources of tools, which refer to it.
 #[derive(Debug)]
 pub(super) struct WeakRuntime {
     plane: Weak<Plane>,

@@ -24,6 +24,31 @@ pub(in crate::app::cli) enum McpCommand {
     Snapshot(SnapshotOptions),
     /// Compare the MCP servers with the snapshots that are linked; exits with 1 if a typed call would break.
     Check(CheckServersOptions),
+    /// Log in at an MCP server of the project, which keeps tokens for later commands.
+    Login(LoginOptions),
+    /// Forget the tokens of an MCP server of the project.
+    Logout(LogoutOptions),
+}
+
+#[derive(Args, Debug)]
+pub(in crate::app::cli) struct LoginOptions {
+    #[command(flatten)]
+    pub(in crate::app::cli) server: LogoutOptions,
+    /// Only print the address of the login page.
+    #[arg(long)]
+    pub(in crate::app::cli) no_browser: bool,
+    /// Keep the tokens in a file that only you can read, also where the system has a keyring.
+    #[arg(long)]
+    pub(in crate::app::cli) file: bool,
+}
+
+#[derive(Args, Debug)]
+pub(in crate::app::cli) struct LogoutOptions {
+    /// The server, as the project names it.
+    pub(in crate::app::cli) server: String,
+    /// The project that names the server. Default: the current folder.
+    #[arg(long, value_name = "PATH", default_value = ".", hide_default_value = true)]
+    pub(in crate::app::cli) project: PathBuf,
 }
 
 #[derive(Args, Debug)]

@@ -1,5 +1,7 @@
 //! Authorization by OAuth, for servers at a URL.
 
+#[cfg(feature = "keyring")]
+mod keyring;
 mod store;
 
 use std::fmt::Debug;
@@ -7,10 +9,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use rmcp::transport::auth::{AuthorizationRequest, InMemoryCredentialStore, OAuthState, WWWAuthenticateParams};
+use rmcp::transport::auth::{
+    AuthorizationRequest, CredentialStore, InMemoryCredentialStore, OAuthState, WWWAuthenticateParams,
+};
 use rmcp::transport::{AuthClient, AuthorizationManager};
 
-use self::store::FileStore;
+#[cfg(feature = "keyring")]
+use self::keyring::KeyringStore;
+use self::store::{FileStore, Kept};
 use super::error::McpError;
 use super::text;
 use crate::base::error::BoxError;
@@ -41,12 +47,23 @@ pub trait Authorizer: Debug + Send + Sync {
 #[derive(Clone, Debug)]
 #[must_use = "give it to `McpServer::oauth`"]
 pub struct OAuth {
-    authorizer: Arc<dyn Authorizer>,
+    /// `None` if only tokens that are kept are used.
+    authorizer: Option<Arc<dyn Authorizer>>,
     redirect_uri: String,
     client: Option<Client>,
     metadata_url: Option<String>,
     scopes: Vec<String>,
-    folder: Option<PathBuf>,
+    tokens: Option<TokenStore>,
+}
+
+/// Where tokens are kept.
+#[derive(Clone, Debug)]
+pub(in crate::app) enum TokenStore {
+    /// In files of a folder.
+    Folder(PathBuf),
+    /// In the keyring of the system, or else in files of a folder.
+    #[cfg(feature = "keyring")]
+    Keyring(PathBuf),
 }
 
 #[derive(Clone)]
@@ -67,12 +84,25 @@ impl OAuth {
     /// `http://localhost:8080/callback`.
     pub fn new(redirect_uri: impl Into<String>, authorizer: impl Authorizer + 'static) -> Self {
         Self {
-            authorizer: Arc::new(authorizer),
+            authorizer: Some(Arc::new(authorizer)),
             redirect_uri: redirect_uri.into(),
             client: None,
             metadata_url: None,
             scopes: Vec::new(),
-            folder: None,
+            tokens: None,
+        }
+    }
+
+    /// Uses tokens that are kept, and logs no user in.
+    #[cfg(all(feature = "cli", feature = "project"))]
+    pub(in crate::app) fn kept(tokens: TokenStore) -> Self {
+        Self {
+            authorizer: None,
+            redirect_uri: String::new(),
+            client: None,
+            metadata_url: None,
+            scopes: Vec::new(),
+            tokens: Some(tokens),
         }
     }
 
@@ -98,8 +128,57 @@ impl OAuth {
 
     /// Keeps the tokens in a file of this folder, which only the user can read, for later processes. Default: in memory.
     pub fn token_folder(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.folder = Some(folder.into());
+        self.tokens = Some(TokenStore::Folder(folder.into()));
         self
+    }
+
+    /// Keeps the tokens in the keyring of the system, for later processes. Default: in memory.
+    ///
+    /// Where there is no keyring, such as on a server without a desktop, they are in a file of this folder as with
+    /// [`token_folder`](Self::token_folder).
+    #[cfg(feature = "keyring")]
+    pub fn keyring(mut self, fallback: impl Into<PathBuf>) -> Self {
+        self.tokens = Some(TokenStore::Keyring(fallback.into()));
+        self
+    }
+
+    /// Keeps the tokens there.
+    #[cfg(all(feature = "cli", feature = "project"))]
+    pub(in crate::app) fn tokens_in(mut self, tokens: TokenStore) -> Self {
+        self.tokens = Some(tokens);
+        self
+    }
+}
+
+impl TokenStore {
+    /// Returns the store of one server.
+    fn of(&self, url: &str) -> Box<dyn CredentialStore> {
+        match self {
+            Self::Folder(folder) => Box::new(FileStore::new(folder, url)),
+            #[cfg(feature = "keyring")]
+            Self::Keyring(folder) => Box::new(KeyringStore::new(folder, url)),
+        }
+    }
+
+    /// Removes the tokens of the server at `url`; returns whether there were some.
+    #[cfg(all(feature = "cli", feature = "project"))]
+    pub(in crate::app) async fn forget(&self, url: &str) -> Result<bool, BoxError> {
+        let store = self.of(url);
+        // A store that cannot be read can be cleared.
+        let is_kept = store.load().await.is_ok_and(|tokens| tokens.is_some());
+        store.clear().await?;
+        Ok(is_kept)
+    }
+
+    /// Returns the file with the tokens of the server at `url`, if they are in one.
+    #[cfg(all(feature = "cli", feature = "project"))]
+    pub(in crate::app) fn file(&self, url: &str) -> Option<PathBuf> {
+        let folder = match self {
+            Self::Folder(folder) => folder,
+            #[cfg(feature = "keyring")]
+            Self::Keyring(folder) => folder,
+        };
+        Some(FileStore::new(folder, url).path().to_owned()).filter(|path| path.exists())
     }
 }
 
@@ -135,10 +214,15 @@ impl Authorization {
 
     /// Has the user log in, as the server demands by its header `www-authenticate`.
     pub(super) async fn log_in(&self, challenge: &str) -> Result<Authorized, McpError> {
+        let not_logged_in = || {
+            let command = "log in first, with `mcp login` of the command line".to_owned();
+            McpError::Authorization { server: self.server.clone(), reason: command }
+        };
+        let authorizer = self.oauth.authorizer.as_ref().ok_or_else(not_logged_in)?;
         let mut state = OAuthState::Unauthorized(self.manager().await?);
         state.start_authorization(self.request(challenge)).await.map_err(|error| self.failed(&error))?;
         let url = state.get_authorization_url().await.map_err(|error| self.failed(&error))?;
-        let redirected = self.oauth.authorizer.authorize(&url).await.map_err(|error| self.failed(&*error))?;
+        let redirected = authorizer.authorize(&url).await.map_err(|error| self.failed(&*error))?;
         state.handle_callback_url(&redirected).await.map_err(|error| self.failed(&error))?;
         let incomplete = || self.failed(&std::io::Error::other("the login was not completed"));
         let manager = state.into_authorization_manager().ok_or_else(incomplete)?;
@@ -184,8 +268,8 @@ impl Authorization {
 
     async fn manager(&self) -> Result<AuthorizationManager, McpError> {
         let mut manager = AuthorizationManager::new(self.url.as_str()).await.map_err(|error| self.failed(&error))?;
-        match &self.oauth.folder {
-            Some(folder) => manager.set_credential_store(FileStore::new(folder, &self.url)),
+        match &self.oauth.tokens {
+            Some(tokens) => manager.set_credential_store(Kept(tokens.of(&self.url))),
             None => manager.set_credential_store(self.memory.clone()),
         }
         Ok(manager)

@@ -40,7 +40,7 @@ struct Arguments {
     /// How many tokens the answer may have.
     max_tokens: u32,
     /// The conversation that the model continues.
-    messages: Vec<Said>,
+    messages: Vec<ChatMessage>,
     /// The instructions of the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     system_prompt: Option<String>,
@@ -54,7 +54,7 @@ struct Arguments {
 /// A message of the conversation.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Said {
+struct ChatMessage {
     role: Speaker,
     text: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -149,7 +149,7 @@ fn arguments(server: &McpServer, request: CreateMessageRequestParams) -> std::re
     if request.tools.is_some() || request.tool_choice.is_some() {
         return Err("tools in sampling requests are not supported".to_owned());
     }
-    let messages: Vec<_> = request.messages.into_iter().map(said).collect::<std::result::Result<_, _>>()?;
+    let messages: Vec<_> = request.messages.into_iter().map(converted).collect::<std::result::Result<_, _>>()?;
     if messages.last().is_none_or(|last| last.role != Speaker::User) {
         return Err("its last message is not one of the user".to_owned());
     }
@@ -166,29 +166,29 @@ fn arguments(server: &McpServer, request: CreateMessageRequestParams) -> std::re
 
 /// Refuses a request with too much text, or too many files.
 fn within_bounds(arguments: &Arguments, most: usize) -> std::result::Result<(), String> {
-    let texts = arguments.messages.iter().map(|said| &said.text).chain(&arguments.system_prompt);
+    let texts = arguments.messages.iter().map(|message| &message.text).chain(&arguments.system_prompt);
     let size: usize = texts.chain(&arguments.stop_sequences).map(String::len).sum();
     if size > most {
         return Err(format!("its messages have {size} bytes, more than the limit of {most}"));
     }
-    let files: usize = arguments.messages.iter().map(|said| said.files.len()).sum();
+    let files: usize = arguments.messages.iter().map(|message| message.files.len()).sum();
     if files > MAX_FILES { Err(format!("it has {files} files, more than the limit of {MAX_FILES}")) } else { Ok(()) }
 }
 
-fn said(message: SamplingMessage) -> std::result::Result<Said, String> {
+fn converted(message: SamplingMessage) -> std::result::Result<ChatMessage, String> {
     let role = if message.role == Role::Assistant { Speaker::Assistant } else { Speaker::User };
-    let mut said = Said { role, text: String::new(), files: Vec::new() };
+    let mut kept = ChatMessage { role, text: String::new(), files: Vec::new() };
     for block in message.content.into_vec() {
         match block {
             SamplingMessageContentBlock::Text(block) => {
-                let separator = if said.text.is_empty() { "" } else { "\n" };
-                said.text = format!("{}{separator}{}", said.text, block.text);
+                let separator = if kept.text.is_empty() { "" } else { "\n" };
+                kept.text = format!("{}{separator}{}", kept.text, block.text);
             }
-            SamplingMessageContentBlock::Image(image) if said.role == Speaker::User => {
-                said.files.push(File { media_type: image.mime_type, data: image.data });
+            SamplingMessageContentBlock::Image(image) if kept.role == Speaker::User => {
+                kept.files.push(File { media_type: image.mime_type, data: image.data });
             }
-            SamplingMessageContentBlock::Audio(audio) if said.role == Speaker::User => {
-                said.files.push(File { media_type: audio.mime_type, data: audio.data });
+            SamplingMessageContentBlock::Audio(audio) if kept.role == Speaker::User => {
+                kept.files.push(File { media_type: audio.mime_type, data: audio.data });
             }
             SamplingMessageContentBlock::Image(_) | SamplingMessageContentBlock::Audio(_) => {
                 return Err("images and audio in messages of the assistant are not supported".to_owned());
@@ -196,7 +196,7 @@ fn said(message: SamplingMessage) -> std::result::Result<Said, String> {
             _ => return Err("calls of tools and their results in messages are not supported".to_owned()),
         }
     }
-    Ok(said)
+    Ok(kept)
 }
 
 /// The body of the tool: asks the model once.
@@ -206,7 +206,7 @@ async fn answer(ctx: CallContext, model: Arc<str>, arguments: Arguments) -> Resu
     settings.temperature = temperature.map(f64::from);
     settings.stop = stop_sequences;
     let worker = WorkerSpec::new("sampling", system_prompt.unwrap_or_default()).model(&*model).settings(settings);
-    let messages = messages.into_iter().map(Said::into_message).collect::<Result<_>>()?;
+    let messages = messages.into_iter().map(ChatMessage::into_message).collect::<Result<_>>()?;
     let response = ctx.respond(&worker, messages).await?;
     let stop_reason = match response.finish {
         FinishReason::Stop => Some(CreateMessageResult::STOP_REASON_END_TURN.to_owned()),
@@ -219,7 +219,7 @@ async fn answer(ctx: CallContext, model: Arc<str>, arguments: Arguments) -> Resu
     Ok(serde_json::to_value(Answer { text: response.text(), model: response.model, stop_reason })?)
 }
 
-impl Said {
+impl ChatMessage {
     fn into_message(self) -> Result<Message> {
         let text = self.text;
         if self.role == Speaker::Assistant {

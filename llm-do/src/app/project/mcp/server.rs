@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use llm_do_worker_file::{McpServer, McpTransport};
 
+#[cfg(all(feature = "cli", feature = "mcp"))]
+use crate::app::mcp::TokenStore;
 use crate::app::project::report::shown;
 
 /// A server, as a file describes it: variables are not replaced yet.
@@ -16,12 +18,28 @@ pub(crate) struct ServerFile {
     /// The folder of the project.
     #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "no server is started"))]
     pub(super) root: PathBuf,
+    /// Where its tokens are kept.
+    #[cfg(all(feature = "cli", feature = "mcp"))]
+    pub(super) tokens: Option<TokenStore>,
 }
 
 impl ServerFile {
     pub(super) fn new(server: McpServer, file: &Path, root: &Path) -> Self {
         let place = format!("{}:{}", shown(file).display(), server.name.place.line);
-        Self { server, place, root: root.to_owned() }
+        Self {
+            server,
+            place,
+            root: root.to_owned(),
+            #[cfg(all(feature = "cli", feature = "mcp"))]
+            tokens: None,
+        }
+    }
+
+    /// Uses the tokens that are kept there.
+    #[cfg(all(feature = "cli", feature = "mcp"))]
+    pub(in crate::app::project) fn tokens_in(mut self, tokens: Option<&TokenStore>) -> Self {
+        self.tokens = tokens.cloned();
+        self
     }
 
     /// Returns the name of the server.

@@ -3,10 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use llm_do_worker_file::{McpServer as Definition, McpTransport};
+use llm_do_worker_file::{McpOAuth, McpServer as Definition, McpTransport};
 
 use super::server::ServerFile;
 use crate::app::mcp::McpServer;
+#[cfg(feature = "cli")]
+use crate::app::mcp::OAuth;
 use crate::declare::worker_file::LoadedFile;
 use crate::plane::registry::Origin;
 
@@ -29,9 +31,11 @@ impl ServerFile {
                 let server = McpServer::command(name, program, arguments).working_folder(&self.root);
                 variables.iter().fold(server, |server, (name, value)| server.env(name, expanded(value)))
             }
-            McpTransport::Http { url, headers, oauth: _ } => {
+            McpTransport::Http { url, headers, oauth } => {
                 let server = McpServer::http(name, expanded(url));
-                headers.iter().fold(server, |server, (name, value)| server.header(name, expanded(value)))
+                let has_token = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+                let server = headers.iter().fold(server, |server, (name, value)| server.header(name, expanded(value)));
+                if has_token { server } else { self.with_kept_tokens(server, oauth) }
             }
             McpTransport::Unsupported => McpServer::command(name, "", [""; 0]),
         };
@@ -44,8 +48,65 @@ impl ServerFile {
         server.with_faults(faults)
     }
 
+    #[cfg(feature = "cli")]
+    fn with_kept_tokens(&self, server: McpServer, oauth: &McpOAuth) -> McpServer {
+        match &self.tokens {
+            Some(tokens) => server.oauth(configured(OAuth::kept(tokens.clone()), oauth)),
+            None => server,
+        }
+    }
+
+    /// The command line alone keeps tokens of projects.
+    #[cfg(not(feature = "cli"))]
+    #[expect(clippy::unused_self, reason = "as with the feature `cli`")]
+    fn with_kept_tokens(&self, server: McpServer, _: &McpOAuth) -> McpServer {
+        server
+    }
+
     pub(in crate::app::project) fn origin(&self) -> Origin {
         Origin::File(LoadedFile::new(self.place.clone().into(), Vec::new()))
+    }
+}
+
+/// How the user of the command line logs in at a server.
+#[cfg(feature = "cli")]
+#[derive(Debug)]
+pub(crate) struct LogIn<'a> {
+    file: &'a ServerFile,
+    /// The URL of the server.
+    pub(crate) url: String,
+    oauth: &'a McpOAuth,
+}
+
+#[cfg(feature = "cli")]
+impl ServerFile {
+    /// Returns how the user logs in; `None` for a program.
+    pub(crate) fn log_in(&self) -> Option<Result<LogIn<'_>, String>> {
+        let McpTransport::Http { url, oauth, .. } = &self.server.transport else { return None };
+        let url = expand(url, |name| std::env::var(name).ok());
+        Some(url.map(|url| LogIn { file: self, url, oauth }))
+    }
+}
+
+#[cfg(feature = "cli")]
+impl LogIn<'_> {
+    /// Returns the port of the redirect; 0 for any.
+    pub(crate) fn port(&self) -> u16 {
+        self.oauth.callback_port.unwrap_or_default()
+    }
+
+    /// Returns the server with a login.
+    pub(crate) fn server(&self, oauth: OAuth) -> McpServer {
+        self.file.server().oauth(configured(oauth, self.oauth))
+    }
+}
+
+#[cfg(feature = "cli")]
+fn configured(login: OAuth, given: &McpOAuth) -> OAuth {
+    let login = login.scopes(&given.scopes);
+    match &given.client_id {
+        Some(id) => login.client(id, None),
+        None => login,
     }
 }
 

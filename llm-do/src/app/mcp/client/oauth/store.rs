@@ -23,6 +23,11 @@ impl FileStore {
         Self { file: folder.join(name) }
     }
 
+    #[cfg(all(feature = "cli", feature = "project"))]
+    pub(super) fn path(&self) -> &Path {
+        &self.file
+    }
+
     fn read(&self) -> io::Result<Option<StoredCredentials>> {
         match std::fs::read(&self.file) {
             Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),
@@ -66,6 +71,24 @@ impl CredentialStore for FileStore {
 
     async fn clear(&self) -> Result<(), AuthError> {
         self.remove().map_err(|error| self.failed(&error))
+    }
+}
+
+/// A store of any kind.
+pub(super) struct Kept(pub(super) Box<dyn CredentialStore>);
+
+#[async_trait]
+impl CredentialStore for Kept {
+    async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
+        self.0.load().await
+    }
+
+    async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
+        self.0.save(credentials).await
+    }
+
+    async fn clear(&self) -> Result<(), AuthError> {
+        self.0.clear().await
     }
 }
 

@@ -1,0 +1,141 @@
+//! Logins at MCP servers of a project. The server of the tests is its own authorization server, on loopback.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use super::{Answer, Place};
+
+/// A server that demands a login, which ends with this.
+struct Site {
+    process: Child,
+    url: String,
+}
+
+impl Site {
+    fn start(flags: &[&str]) -> Self {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/mcp/http_server.py");
+        let mut command = Command::new("python3");
+        command.arg(script).args(["modern", "log=/dev/null"]).args(flags);
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Self { process, url: format!("http://127.0.0.1:{}/mcp", line.trim()) }
+    }
+
+    /// Returns a project that names the server.
+    fn project(&self) -> Place {
+        let servers = format!(
+            r#"{{ "mcpServers": {{ "s": {{ "type": "http", "url": "{}" }}, "p": {{ "command": "false" }} }} }}"#,
+            self.url
+        );
+        Place::new(&[(".mcp.json", &servers), ("main.worker", "---\nname: main\nmodel: echo:model\n---\nDo it.\n")])
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
+impl Place {
+    /// A command that finds no keyring of the user who runs the tests.
+    fn without_keyring(&self, arguments: &[&str]) -> Command {
+        let mut command = self.command(env!("CARGO_BIN_EXE_stock"));
+        command.args(arguments).env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
+        command
+    }
+
+    /// Logs in as a user does, in a browser that agrees to everything.
+    fn log_in(&self, options: &[&str]) -> Answer {
+        let mut program =
+            self.without_keyring(&[&["mcp", "login", "s", "--no-browser"], options].concat()).spawn().unwrap();
+        let mut errors = BufReader::new(program.stderr.take().unwrap());
+        let mut err = String::new();
+        while !err.contains("\nhttp") {
+            assert_ne!(errors.read_line(&mut err).unwrap(), 0, "{err}");
+        }
+        let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let url = err.lines().last().unwrap().to_owned();
+        let page = tokio.block_on(async { reqwest::get(url).await.unwrap().text().await.unwrap() });
+        assert!(page.contains("The login is complete"), "{page}");
+        errors.read_to_string(&mut err).unwrap();
+        let output = program.wait_with_output().unwrap();
+        Answer { code: output.status.code(), out: String::from_utf8(output.stdout).unwrap(), err }
+    }
+
+    /// Calls a tool of the server. The other server is not there.
+    fn echo(&self) -> Answer {
+        let servers = self.read(".mcp.json").replace(r#", "p": { "command": "false" }"#, "");
+        self.write(".mcp.json", &servers);
+        let call = ["call", "mcp__s__echo", "--text", "hello", "--trust-project", "--approve-all"];
+        Self::answer(&mut self.without_keyring(&call), "")
+    }
+
+    /// Returns the files of tokens.
+    fn tokens(&self) -> Vec<PathBuf> {
+        let folder = std::fs::read_dir(self.state.path().join("llm-do/mcp-tokens"));
+        folder.into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
+    }
+}
+
+#[test]
+fn a_login_in_the_browser_serves_later_commands_until_the_logout() {
+    let site = Site::start(&["protected"]);
+    let place = site.project();
+    place.echo().fails(1, "log in first, with `mcp login` of the command line");
+    let answer = place.log_in(&["--file"]);
+    assert!(!answer.err.contains("access-1"), "secrets are not printed: {}", answer.err);
+    assert_eq!(answer.output(), "logged in at the MCP server `s`\n");
+    let files = place.tokens();
+    assert_eq!(files.len(), 1);
+    #[cfg(unix)]
+    {
+        let permissions = std::fs::metadata(&files[0]).unwrap().permissions();
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&permissions) & 0o777, 0o600);
+    }
+    assert_eq!(place.echo().output(), "hello\n");
+    let out = Place::answer(&mut place.without_keyring(&["mcp", "logout", "s"]), "").output();
+    assert_eq!(out, "the tokens of the MCP server `s` are removed\n");
+    assert!(place.tokens().is_empty());
+    place.echo().fails(1, "log in first");
+    let out = Place::answer(&mut place.without_keyring(&["mcp", "logout", "s"]), "").output();
+    assert_eq!(out, "the tokens of the MCP server `s` were not kept\n");
+}
+
+#[test]
+fn tokens_are_refreshed_between_commands() {
+    let site = Site::start(&["protected", "short"]);
+    let place = site.project();
+    place.log_in(&["--file"]).output();
+    for _ in 0..2 {
+        assert_eq!(place.echo().output(), "hello\n");
+    }
+    let kept = std::fs::read_to_string(&place.tokens()[0]).unwrap();
+    assert!(!kept.contains("access-1") && kept.contains("access-"), "the newest token is kept");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn without_a_keyring_the_user_learns_that_the_tokens_are_in_a_file() {
+    let site = Site::start(&["protected"]);
+    let place = site.project();
+    let answer = place.log_in(&[]);
+    let note = "note: the keyring of the system cannot be used, so the tokens are in ";
+    assert!(answer.err.contains(note), "{}", answer.err);
+    answer.output();
+    assert_eq!(place.tokens().len(), 1);
+    assert_eq!(place.echo().output(), "hello\n");
+}
+
+#[test]
+fn a_login_that_is_not_possible_is_an_error_with_the_reason() {
+    let site = Site::start(&[]);
+    let place = site.project();
+    let run = |server: &str| Place::answer(&mut place.without_keyring(&["mcp", "login", server, "--no-browser"]), "");
+    assert_eq!(run("s").output(), "the MCP server `s` needs no login\n");
+    run("p").fails(2, "`p` is a program: only servers at a URL have a login");
+    run("other").fails(2, "unknown MCP server `other`: s, p");
+}
