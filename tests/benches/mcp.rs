@@ -177,11 +177,9 @@ fn calls(criterion: &mut Criterion) {
 criterion_group!(benches, calls);
 
 fn main() {
-    match std::env::var(SERVER) {
-        Ok(server) => tokio().block_on(serve_stdio(&server)),
-        Err(_) => {
-            benches();
-            Criterion::default().configure_from_args().final_summary();
-        }
+    if let Ok(server) = std::env::var(SERVER) {
+        return tokio().block_on(serve_stdio(&server));
     }
+    benches();
+    Criterion::default().configure_from_args().final_summary();
 }

@@ -3,7 +3,7 @@
 //! Source: <https://code.claude.com/docs/en/mcp>, read 2026-11.
 
 use crate::name::check_model_name;
-use crate::reader::Reader;
+use crate::values::Reader;
 use crate::yaml::{Content, Key, Node};
 use crate::{Fault, Located, Place, did_you_mean};
 
@@ -87,7 +87,7 @@ pub fn read_mcp_items(
             let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
             items.extend(names.map(|name| McpServerItem::Named(Located { place, value: name.to_owned() })));
         }
-        Content::List(nodes) => nodes.into_iter().for_each(|node| item(reader, node, notes, &mut items)),
+        Content::List(listed) => listed.into_iter().for_each(|node| item(reader, node, notes, &mut items)),
         _ => return reader.wrong("a list of names and definitions of servers", &node),
     }
     let mut seen = Vec::new();

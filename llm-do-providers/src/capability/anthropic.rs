@@ -9,6 +9,7 @@ use crate::server_side::ServerSideTool;
 /// What a model takes; what a row leaves out is as here in [`Default`].
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact about a model")]
 pub(crate) struct AnthropicCapabilities {
     /// The most tokens that an answer may have.
     pub(crate) max_output_tokens: u32,

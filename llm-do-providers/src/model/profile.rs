@@ -5,6 +5,7 @@ use crate::server_side::ServerSideTool;
 /// The features of a model, so that a worker requests nothing unsupported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a feature of its own")]
 pub struct Profile {
     /// Whether it supports [`Request::tools`](crate::Request::tools). Default: true. A model without them rejects a
     /// worker with tools, and a worker's output is requested in its instructions, unless the model has native output.

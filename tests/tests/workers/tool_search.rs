@@ -130,7 +130,7 @@ async fn a_provider_that_searches_tools_gets_all_of_them_in_the_same_order_in_ea
     let script = ScriptedModel::new().call("to_fahrenheit", json!({ "degrees": 20.0 })).text("68 °F");
     let script = script.profile(Profile::BASIC.with_tool_search(true));
     assert_eq!(runtime(&script, 2).run(ask()).await.unwrap(), "68 °F");
-    assert_eq!(tools(&script), [vec![String::new(); 0], Vec::new()]);
+    assert_eq!(tools(&script), [Vec::<String>::new(), Vec::new()]);
     for request in script.requests() {
         let deferred: Vec<_> = request.deferred_tools.iter().map(|tool| &*tool.name).collect();
         assert_eq!(deferred, ["to_fahrenheit", "count_letters", "send_email"]);

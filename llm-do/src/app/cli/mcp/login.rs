@@ -10,7 +10,7 @@ use crate::app::cli::args::{LoginOptions, LogoutOptions};
 use crate::app::cli::run::block_on;
 use crate::app::cli::{CommandError, print, state};
 use crate::app::mcp::{OAuth, TokenStore};
-use crate::app::project::{LogIn, Project};
+use crate::app::project::{LogIn, Project, ServerFile};
 use crate::base::printable::printable_line;
 
 /// The folder of tokens, in the user's folder for state.
@@ -78,7 +78,7 @@ fn at_server(
     let project = Project::open(&options.project).map_err(CommandError::from_error)?;
     let servers = project.server_files();
     let Some(server) = servers.iter().find(|server| server.name() == options.server) else {
-        let names: Vec<_> = servers.iter().map(|server| server.name()).collect();
+        let names: Vec<_> = servers.iter().map(ServerFile::name).collect();
         let hint = did_you_mean(&options.server, names.iter().copied());
         let known = if names.is_empty() { "the project has no servers".to_owned() } else { names.join(", ") };
         let message = format!("unknown MCP server `{}`{hint}: {known}", options.server);
