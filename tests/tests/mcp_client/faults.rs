@@ -82,6 +82,25 @@ async fn a_cancelled_run_cancels_its_call_at_the_server() {
 }
 
 #[tokio::test]
+async fn a_call_that_is_cancelled_while_the_server_is_started_again_is_never_sent() {
+    let script = Script::new(&[]).with_file("log").with_file("starts");
+    let runtime = builder(script.server().restart_delay(Duration::from_millis(700))).build().unwrap();
+    for _ in 0..2 {
+        call(&runtime, "die", json!({})).await.unwrap_err();
+    }
+    let start = runtime.start_named("mcp__s__count", json!({ "text": script.path("counted"), "size": 1 }));
+    let handle = start.handle();
+    let run = tokio::spawn(async move { start.await });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    handle.cancel();
+    assert!(run.await.unwrap().unwrap_err().is_cancelled());
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    assert_eq!(script.received("tools/call").len(), 2, "the two that ended the server");
+    assert_eq!(script.lines("starts").len(), 2, "nothing needs the server");
+    assert_eq!(echo(&runtime, "the next call").await.unwrap(), "the next call");
+}
+
+#[tokio::test]
 async fn a_server_that_dies_in_a_call_fails_it_and_is_started_again() {
     for flags in [&["modern"][..], &[]] {
         let script = Script::new(flags).with_file("starts");

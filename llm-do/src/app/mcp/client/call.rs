@@ -16,6 +16,7 @@ use super::error::McpError;
 use super::in_flight::{Clock, Flight};
 use super::live::Live;
 use super::sampling::Sampled;
+use super::server::McpServer;
 
 /// How long sending a cancellation may take.
 const CANCELLING: Duration = Duration::from_secs(2);
@@ -80,6 +81,9 @@ impl Live {
         params.input_responses.clone_from(&job.request.input_responses);
         params.request_state.clone_from(&job.request.request_state);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        if job.events.is_closed() {
+            return Err(abandoned(&self.server));
+        }
         let sent = self.service.send_request_with_option(request, PeerRequestOptions::no_options()).await;
         let mut handle = match sent {
             Ok(handle) => handle,
@@ -97,7 +101,7 @@ impl Live {
             }
             () = job.events.closed() => {
                 cancel(handle, "cancelled by the caller").await;
-                return Err(self.unusable("the caller has stopped waiting for it"));
+                return Err(abandoned(&self.server));
             }
         };
         match answer.unwrap_or(Err(ServiceError::TransportClosed)) {
@@ -120,6 +124,11 @@ impl Live {
     pub(super) fn unusable(&self, reason: impl Into<String>) -> McpError {
         McpError::Answer { server: self.server.name.clone(), reason: reason.into() }
     }
+}
+
+/// Returns the error of a call whose caller has stopped waiting: it has no reader.
+pub(super) fn abandoned(server: &McpServer) -> McpError {
+    McpError::Answer { server: server.name.clone(), reason: "the caller has stopped waiting for it".to_owned() }
 }
 
 /// Notifies the server that a call is cancelled.

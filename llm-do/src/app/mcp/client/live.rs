@@ -89,10 +89,12 @@ impl Live {
     pub(super) async fn check(&self, tool: &RemoteTool) -> Result<(), McpError> {
         let mut catalog = self.catalog.lock().await;
         if self.is_stale.swap(false, Ordering::Relaxed) || catalog.has_expired() {
+            let unless_refreshed = StaleOnDrop(&self.is_stale);
             let limit = self.server.timeout;
             let refreshed = timeout(limit, self.refresh(&mut catalog)).await;
             let late = || McpError::Timeout { server: self.server.name.clone(), after: limit };
-            refreshed.unwrap_or_else(|_| Err(late())).inspect_err(|_| self.is_stale.store(true, Ordering::Relaxed))?;
+            refreshed.unwrap_or_else(|_| Err(late()))?;
+            std::mem::forget(unless_refreshed);
         }
         let (server, name) = (self.server.name.clone(), text::line(tool.name()));
         let Some(now) = catalog.get(tool.name()) else { return Err(McpError::Removed { server, tool: name }) };
@@ -160,6 +162,15 @@ impl Live {
         if let Some(process) = &self.process {
             process.end().await;
         }
+    }
+}
+
+/// Marks a list as stale when dropped.
+struct StaleOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for StaleOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 

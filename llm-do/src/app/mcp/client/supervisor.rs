@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep_until};
 
-use super::call::{CallEvent, CallJob, Reply};
+use super::call::{self, CallEvent, CallJob, Reply};
 use super::error::McpError;
 use super::handler::Owner;
 use super::live::Live;
@@ -118,7 +118,7 @@ impl Supervisor {
             match self.attempt(job).await {
                 // Nothing ran: the server refused the request itself.
                 Err(McpError::Unauthorized { challenge, .. })
-                    if logins.next().is_some() && self.log_in(&challenge).await? => {}
+                    if logins.next().is_some() && self.before_sending(job, self.log_in(&challenge)).await? => {}
                 Err(error) if error.is_lost() && repeats > 0 && !job.events.is_closed() => repeats -= 1,
                 result => return result,
             }
@@ -126,12 +126,25 @@ impl Supervisor {
     }
 
     async fn attempt(&self, job: &CallJob) -> Result<Reply, McpError> {
-        let live = self.live().await?;
-        live.check(&job.tool).await?;
+        let live = self.before_sending(job, self.live()).await?;
+        self.before_sending(job, live.check(&job.tool)).await?;
         let reply = live.call(job).await?;
         let mut state = self.state.lock().await;
         (state.failures, state.not_before) = (0, None);
         Ok(reply)
+    }
+
+    /// Prepares a call, unless the caller stops waiting for it: it is not sent then.
+    async fn before_sending<T>(
+        &self,
+        job: &CallJob,
+        step: impl Future<Output = Result<T, McpError>>,
+    ) -> Result<T, McpError> {
+        tokio::select! {
+            biased;
+            () = job.events.closed() => Err(call::abandoned(&self.server)),
+            prepared = step => prepared,
+        }
     }
 
     /// Closes the connection, and ends the program.
