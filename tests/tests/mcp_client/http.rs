@@ -175,6 +175,32 @@ async fn the_user_logs_in_once_at_the_authorization_server_of_the_server() {
     assert!(log.contains("Bearer access-1"), "{log}");
 }
 
+/// A user who takes a while to log in.
+#[derive(Debug)]
+struct SlowLogin(Login);
+
+#[async_trait]
+impl Authorizer for SlowLogin {
+    async fn authorize(&self, url: &str) -> Result<String, BoxError> {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        self.0.authorize(url).await
+    }
+}
+
+#[tokio::test]
+async fn calls_that_are_refused_concurrently_share_a_login_which_ends_no_other_call() {
+    let site = Site::start(&["modern", "guarded=echo"]);
+    let login = Login::default();
+    let oauth = OAuth::new("http://localhost:1/callback", SlowLogin(login.clone()));
+    let runtime = builder(site.server().oauth(oauth)).build().unwrap();
+    let hang = call(&runtime, "hang", json!({ "text": "late" }));
+    let (late, a, b) = tokio::join!(hang, echo(&runtime, "a"), echo(&runtime, "b"));
+    assert_eq!([late, a, b], ["late", "a", "b"].map(|text| Ok(json!(text))));
+    assert_eq!(login.0.lock().unwrap().len(), 1, "the user logs in once");
+    let calls = site.log().iter().filter(|line| line.starts_with("tools/call")).count();
+    assert_eq!(calls, 5, "two calls are refused, and nothing else is repeated: {:?}", site.log());
+}
+
 #[tokio::test]
 async fn a_login_that_fails_is_an_error_of_the_connection() {
     #[derive(Debug)]

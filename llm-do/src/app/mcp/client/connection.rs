@@ -157,7 +157,7 @@ impl Worker {
 
     async fn serve(&mut self) {
         let first = async {
-            let live = self.supervisor.live().await?;
+            let live = self.supervisor.connected().await?.live;
             let list = |catalog: &super::catalog::Catalog| FirstList {
                 tools: catalog.iter().cloned().collect(),
                 duplicates: catalog.duplicates.clone(),

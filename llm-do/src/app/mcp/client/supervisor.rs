@@ -1,9 +1,10 @@
 //! Keeps a connection open: a server that ended is started again for the next call.
 
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use tokio::sync::Mutex;
+use futures_util::future::{BoxFuture, FutureExt, WeakShared};
 use tokio::time::{Instant, sleep_until};
 
 use super::call::{self, CallEvent, CallJob, Reply};
@@ -14,6 +15,7 @@ use super::negotiation::Era;
 use super::oauth::{Authorization, Authorized};
 use super::server::McpServer;
 use super::transport::{Endpoint, Transport};
+use crate::base::mutex::IgnorePoison;
 
 /// How often the user logs in for one call or connection: a server may demand more and more.
 const MAX_LOGINS: u32 = 2;
@@ -25,83 +27,144 @@ const MAX_DELAY: Duration = Duration::from_secs(30);
 pub(super) struct Supervisor {
     server: Arc<McpServer>,
     owner: Owner,
-    authorization: Option<Authorization>,
-    state: Mutex<State>,
+    authorization: Option<Arc<Authorization>>,
+    state: Arc<Mutex<State>>,
+    /// Held while a connection is made.
+    connecting: tokio::sync::Mutex<()>,
 }
 
-#[derive(Debug, Default)]
+/// A connection, and how often the user had logged in when it was made.
+#[derive(Clone, Debug)]
+pub(super) struct Connected {
+    pub(super) live: Arc<Live>,
+    logins: u64,
+}
+
+#[derive(Default)]
 struct State {
-    live: Option<Arc<Live>>,
+    connected: Option<Connected>,
     era: Era,
     authorized: Option<Authorized>,
+    /// How often the user has logged in.
+    logins: u64,
+    /// The login that is pending: all calls that need one wait for the same.
+    login: Option<WeakShared<Login>>,
     /// How often the connection failed since the last call that was answered.
     failures: u32,
     /// When the next attempt may begin.
     not_before: Option<Instant>,
 }
 
+type Login = BoxFuture<'static, Result<(), McpError>>;
+
+impl fmt::Debug for State {
+    /// Without the tokens.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (logins, failures) = (self.logins, self.failures);
+        f.debug_struct("State").field("logins", &logins).field("failures", &failures).finish_non_exhaustive()
+    }
+}
+
 impl Supervisor {
     pub(super) fn new(server: Arc<McpServer>, owner: Owner) -> Self {
         let authorization = match &server.transport {
             Transport::Http(Endpoint { url, oauth: Some(oauth), .. }) => {
-                Some(Authorization::new((**oauth).clone(), &server.name, url))
+                Some(Arc::new(Authorization::new((**oauth).clone(), &server.name, url)))
             }
             _ => None,
         };
-        Self { server, owner, authorization, state: Mutex::default() }
+        Self { server, owner, authorization, state: Arc::default(), connecting: tokio::sync::Mutex::default() }
     }
 
-    /// Returns the open connection, or makes one.
-    pub(super) async fn live(&self) -> Result<Arc<Live>, McpError> {
-        let mut state = self.state.lock().await;
-        match &state.live {
-            Some(live) if !live.is_closed() => return Ok(Arc::clone(live)),
-            Some(ended) => {
-                ended.end().await;
-                state.live = None;
-                state.failed(self.server.restart_delay);
-            }
-            None => {}
-        }
-        if let Some(time) = state.not_before {
-            sleep_until(time).await;
-        }
-        match self.open(&mut state).await {
-            Ok(live) => Ok(Arc::clone(state.live.insert(Arc::new(live)))),
-            Err(error) => {
-                state.failed(self.server.restart_delay);
-                Err(error)
-            }
-        }
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().ignore_poison()
     }
 
-    /// Connects; the user logs in first if the server demands it.
-    async fn open(&self, state: &mut State) -> Result<Live, McpError> {
-        if let (Some(authorization), None) = (&self.authorization, &state.authorized) {
-            state.authorized = authorization.kept().await?;
-        }
-        let (server, owner) = (&self.server, &self.owner);
+    /// Returns the open connection, or makes one; the user logs in first if the server demands it.
+    pub(super) async fn connected(&self) -> Result<Connected, McpError> {
         let mut logins = 0..MAX_LOGINS;
         loop {
-            let opened = Live::open(server, owner, &mut state.era, state.authorized.as_ref()).await;
-            match (opened, &self.authorization) {
-                (Err(McpError::Unauthorized { challenge, .. }), Some(authorization)) if logins.next().is_some() => {
-                    state.authorized = Some(authorization.log_in(&challenge).await?);
-                }
-                (opened, _) => return opened,
+            // In a box: it is large, and a connection is open for most calls.
+            match Box::pin(self.connect()).await {
+                Err((McpError::Unauthorized { challenge, .. }, refused))
+                    if logins.next().is_some() && self.log_in(&challenge, refused).await? => {}
+                connected => return connected.map_err(|(error, _)| error),
             }
         }
     }
 
-    /// Has the user log in again, as an answer to a call demands; returns whether a new connection can be made.
-    async fn log_in(&self, challenge: &str) -> Result<bool, McpError> {
-        let Some(authorization) = &self.authorization else { return Ok(false) };
-        let mut state = self.state.lock().await;
-        state.authorized = Some(authorization.log_in(challenge).await?);
-        if let Some(live) = state.live.take() {
-            live.end().await;
+    /// Returns the open connection, or makes one; an error has the number of logins that it was made with.
+    async fn connect(&self) -> Result<Connected, (McpError, u64)> {
+        if let Some(connected) = self.state().current() {
+            return Ok(connected);
         }
-        Ok(true)
+        let _connecting = self.connecting.lock().await;
+        let (ended, not_before) = {
+            let mut state = self.state();
+            if let Some(connected) = state.current() {
+                return Ok(connected);
+            }
+            // One that an older login made goes on with its calls, and ends with the last one.
+            let ended = state.connected.take().filter(|connected| connected.live.is_closed());
+            if ended.is_some() {
+                state.failed(self.server.restart_delay);
+            }
+            (ended, state.not_before)
+        };
+        if let Some(ended) = ended {
+            ended.live.end().await;
+        }
+        if let Some(time) = not_before {
+            sleep_until(time).await;
+        }
+        self.open().await
+    }
+
+    /// Connects.
+    async fn open(&self) -> Result<Connected, (McpError, u64)> {
+        let (mut era, mut authorized, logins) = {
+            let state = self.state();
+            (state.era, state.authorized.clone(), state.logins)
+        };
+        if let (Some(authorization), None) = (&self.authorization, &authorized) {
+            authorized = authorization.kept().await.map_err(|error| (error, logins))?;
+        }
+        let opened = Live::open(&self.server, &self.owner, &mut era, authorized.as_ref()).await;
+        let mut state = self.state();
+        state.era = era;
+        if state.logins == logins {
+            state.authorized = authorized;
+        }
+        match opened {
+            Ok(live) => Ok(state.connected.insert(Connected { live: Arc::new(live), logins }).clone()),
+            Err(error) => {
+                let awaits_login = matches!(error, McpError::Unauthorized { .. }) && self.authorization.is_some();
+                if !awaits_login {
+                    state.failed(self.server.restart_delay);
+                }
+                Err((error, logins))
+            }
+        }
+    }
+
+    /// Has the user log in, unless that has happened since the login number `refused`; returns whether a new connection can
+    /// be made.
+    async fn log_in(&self, challenge: &str, refused: u64) -> Result<bool, McpError> {
+        let Some(authorization) = &self.authorization else { return Ok(false) };
+        let login = {
+            let mut state = self.state();
+            if state.logins > refused {
+                return Ok(true);
+            }
+            state.login.as_ref().and_then(WeakShared::upgrade).unwrap_or_else(|| {
+                let delay = self.server.restart_delay;
+                let login = login(Arc::clone(authorization), challenge.to_owned(), Arc::clone(&self.state), delay);
+                let login = login.boxed().shared();
+                state.login = login.downgrade();
+                login
+            })
+        };
+        login.await.map(|()| true)
     }
 
     /// Makes a call, and reports how it ended.
@@ -115,21 +178,28 @@ impl Supervisor {
         let mut repeats = if job.tool.is_repeatable { self.server.retries } else { 0 };
         let mut logins = 0..MAX_LOGINS;
         loop {
-            match self.attempt(job).await {
+            let connected = match self.before_sending(job, self.connected()).await {
+                Err(error) if error.is_lost() && repeats > 0 => {
+                    repeats -= 1;
+                    continue;
+                }
+                connected => connected?,
+            };
+            match self.attempt(job, &connected.live).await {
                 // Nothing ran: the server refused the request itself.
                 Err(McpError::Unauthorized { challenge, .. })
-                    if logins.next().is_some() && self.before_sending(job, self.log_in(&challenge)).await? => {}
+                    if logins.next().is_some()
+                        && self.before_sending(job, self.log_in(&challenge, connected.logins)).await? => {}
                 Err(error) if error.is_lost() && repeats > 0 && !job.events.is_closed() => repeats -= 1,
                 result => return result,
             }
         }
     }
 
-    async fn attempt(&self, job: &CallJob) -> Result<Reply, McpError> {
-        let live = self.before_sending(job, self.live()).await?;
+    async fn attempt(&self, job: &CallJob, live: &Live) -> Result<Reply, McpError> {
         self.before_sending(job, live.check(&job.tool)).await?;
         let reply = live.call(job).await?;
-        let mut state = self.state.lock().await;
+        let mut state = self.state();
         (state.failures, state.not_before) = (0, None);
         Ok(reply)
     }
@@ -149,13 +219,20 @@ impl Supervisor {
 
     /// Closes the connection, and ends the program.
     pub(super) async fn end(&self) {
-        if let Some(live) = self.state.lock().await.live.take() {
-            live.end().await;
+        let connected = self.state().connected.take();
+        if let Some(connected) = connected {
+            connected.live.end().await;
         }
     }
 }
 
 impl State {
+    /// Returns the connection, if it is open and of the last login.
+    fn current(&self) -> Option<Connected> {
+        let is_current = |connected: &&Connected| connected.logins == self.logins && !connected.live.is_closed();
+        self.connected.as_ref().filter(is_current).cloned()
+    }
+
     /// Counts a failure: the first attempt after it is immediate, the next ones are delayed.
     fn failed(&mut self, delay: Duration) {
         self.failures = self.failures.saturating_add(1);
@@ -163,5 +240,28 @@ impl State {
         let delay =
             if self.failures == 1 { Duration::ZERO } else { delay.saturating_mul(1 << doublings).min(MAX_DELAY) };
         self.not_before = Some(Instant::now() + delay);
+    }
+}
+
+/// Has the user log in, and keeps the result; it ends early once no call waits for it.
+async fn login(
+    authorization: Arc<Authorization>,
+    challenge: String,
+    state: Arc<Mutex<State>>,
+    delay: Duration,
+) -> Result<(), McpError> {
+    let authorized = authorization.log_in(&challenge).await;
+    let mut state = state.lock().ignore_poison();
+    state.login = None;
+    match authorized {
+        Ok(authorized) => {
+            state.authorized = Some(authorized);
+            state.logins += 1;
+            Ok(())
+        }
+        Err(error) => {
+            state.failed(delay);
+            Err(error)
+        }
     }
 }
