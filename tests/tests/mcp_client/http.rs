@@ -4,12 +4,13 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use llm_do::error::BoxError;
 use llm_do::mcp::{Authorizer, McpError, McpServer, OAuth};
 use llm_do::{async_trait, json};
 use tempfile::TempDir;
+use tokio::sync::Notify;
 
 use super::script::{builder, call, echo};
 
@@ -199,6 +200,47 @@ async fn calls_that_are_refused_concurrently_share_a_login_which_ends_no_other_c
     assert_eq!(login.0.lock().unwrap().len(), 1, "the user logs in once");
     let calls = site.log().iter().filter(|line| line.starts_with("tools/call")).count();
     assert_eq!(calls, 5, "two calls are refused, and nothing else is repeated: {:?}", site.log());
+}
+
+/// Returns how many threads of this process have a name.
+#[cfg(target_os = "linux")]
+fn threads(name: &str) -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    tasks.filter(|task| std::fs::read_to_string(task.path().join("comm")).is_ok_and(|comm| comm.trim() == name)).count()
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_connection_that_is_dropped_during_a_login_ends() {
+    /// A user who never comes back.
+    #[derive(Debug)]
+    struct Never(Arc<Notify>);
+
+    #[async_trait]
+    impl Authorizer for Never {
+        async fn authorize(&self, _: &str) -> Result<String, BoxError> {
+            self.0.notify_one();
+            std::future::pending().await
+        }
+    }
+
+    let site = Site::start(&["modern", "guarded=echo"]);
+    let asked = Arc::new(Notify::new());
+    let server = McpServer::http("forever", site.url());
+    let server = server.oauth(OAuth::new("http://localhost:1/callback", Never(Arc::clone(&asked))));
+    let runtime = builder(server).build().unwrap();
+    let start = runtime.start_named("mcp__forever__echo", json!({ "text": "a" }));
+    let run = tokio::spawn(async move { start.await });
+    drop(runtime);
+    asked.notified().await;
+    assert_eq!(threads("mcp forever"), 1);
+    let begun = Instant::now();
+    run.abort();
+    assert!(run.await.unwrap_err().is_cancelled());
+    while threads("mcp forever") > 0 && begun.elapsed() < Duration::from_secs(10) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(begun.elapsed() < Duration::from_secs(2), "it took {:?}", begun.elapsed());
 }
 
 #[tokio::test]

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use rmcp::model::Tool;
 use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::call::CallJob;
@@ -19,6 +21,8 @@ use crate::plane::tool_source::RootCalls;
 
 /// How long the owner waits for the end of the connection and of the program.
 const ENDING: Duration = Duration::from_secs(3);
+/// How long calls may take to be cancelled at the server when the connection ends.
+const CANCELLING: Duration = Duration::from_millis(500);
 
 /// A connection to an MCP server; see [`McpServer::connect`].
 ///
@@ -145,17 +149,20 @@ impl Worker {
             Err(error) => return listed.set(Err(McpError::Start { server: String::new(), reason: error.to_string() })),
         };
         runtime.block_on(async {
-            let stop = self.stop.clone();
+            let (stop, mut calls) = (self.stop.clone(), JoinSet::new());
             tokio::select! {
-                () = self.serve() => {}
+                () = self.serve(&mut calls) => {}
                 () = stop.cancelled() => {}
             }
+            // The callers are gone, so each call ends by itself, once it is cancelled at the server.
+            let _ = timeout(CANCELLING, async { while calls.join_next().await.is_some() {} }).await;
+            calls.shutdown().await;
             self.supervisor.end().await;
         });
         runtime.shutdown_background();
     }
 
-    async fn serve(&mut self) {
+    async fn serve(&mut self, calls: &mut JoinSet<()>) {
         let first = async {
             let live = self.supervisor.connected().await?.live;
             let list = |catalog: &super::catalog::Catalog| FirstList {
@@ -165,9 +172,15 @@ impl Worker {
             Ok(Arc::new(live.read_catalog(list).await))
         };
         self.listed.set(first.await);
-        while let Some(job) = self.jobs.recv().await {
-            let supervisor = Arc::clone(&self.supervisor);
-            tokio::spawn(async move { supervisor.run(job).await });
+        loop {
+            tokio::select! {
+                job = self.jobs.recv() => {
+                    let Some(job) = job else { return };
+                    let supervisor = Arc::clone(&self.supervisor);
+                    calls.spawn(async move { supervisor.run(job).await });
+                }
+                Some(_) = calls.join_next() => {}
+            }
         }
     }
 }
