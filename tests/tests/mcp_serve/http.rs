@@ -10,10 +10,22 @@ use super::*;
 
 /// Serves at a free port; returns its address.
 async fn serve(options: HttpOptions) -> String {
+    listen(serving(|builder| builder), options).await
+}
+
+/// Serves a service at a free port; returns its address.
+pub(super) async fn listen(service: McpService, options: HttpOptions) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
-    tokio::spawn(serving(|builder| builder).serve_http(listener, options));
+    tokio::spawn(service.serve_http(listener, options));
     address
+}
+
+/// Connects a client with a token.
+pub(super) async fn client(address: &str, token: &str, era: Era, user: User) -> Connected {
+    let config = StreamableHttpClientTransportConfig::with_uri(format!("http://{address}/mcp")).auth_header(token);
+    let transport = StreamableHttpClientTransport::from_config(config);
+    user.serve_with_lifecycle(transport, era.lifecycle()).await.unwrap()
 }
 
 /// Sends a request with these header lines and this body; returns the response.
@@ -40,15 +52,7 @@ fn initialize() -> String {
 async fn a_client_calls_tools_over_http_in_each_era() {
     let address = serve(HttpOptions::default().token("secret")).await;
     for era in ERAS {
-        let config =
-            StreamableHttpClientTransportConfig::with_uri(format!("http://{address}/mcp")).auth_header("secret");
-        let transport = StreamableHttpClientTransport::from_config(config);
-        let lifecycle = match era {
-            Era::Handshake => ClientLifecycleMode::Initialize,
-            Era::Rounds => ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] },
-        };
-        let user = User::accepting(json!({ "decision": "allow" }));
-        let client = user.serve_with_lifecycle(transport, lifecycle).await.unwrap();
+        let client = client(&address, "secret", era, User::accepting(json!({ "decision": "allow" }))).await;
         let result = client.call_tool(call("delete", json!({ "path": "a" }))).await.unwrap();
         assert_eq!(text(&result), "deleted a", "{era:?}");
     }

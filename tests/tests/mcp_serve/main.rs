@@ -73,6 +73,15 @@ enum Era {
     Rounds,
 }
 
+impl Era {
+    fn lifecycle(self) -> ClientLifecycleMode {
+        match self {
+            Self::Handshake => ClientLifecycleMode::Initialize,
+            Self::Rounds => ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] },
+        }
+    }
+}
+
 const ERAS: [Era; 2] = [Era::Handshake, Era::Rounds];
 
 /// A client whose user answers every form in the same way, and which keeps what it is sent.
@@ -142,11 +151,7 @@ async fn connect(service: McpService, era: Era, user: User) -> Connected {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let (input, output) = tokio::io::split(theirs);
     tokio::spawn(service.serve(input, output));
-    let lifecycle = match era {
-        Era::Handshake => ClientLifecycleMode::Initialize,
-        Era::Rounds => ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] },
-    };
-    user.serve_with_lifecycle(tokio::io::split(ours), lifecycle).await.unwrap()
+    user.serve_with_lifecycle(tokio::io::split(ours), era.lifecycle()).await.unwrap()
 }
 
 /// Serves all items of this program.

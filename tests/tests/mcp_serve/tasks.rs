@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use llm_do::approval::{Policy, Rule};
+use llm_do::mcp::HttpOptions;
 use rmcp::model::{
     CallToolResponse, CancelTaskParams, DetailedTask, GetTaskParams, TaskPayload, TaskStatus, UpdateTaskParams,
 };
@@ -78,6 +79,30 @@ async fn a_cancelled_task_stays_cancelled() {
     tokio::time::timeout(Duration::from_secs(10), cancelled).await.expect("the task is cancelled");
     gate.0.notify_one();
     assert_eq!(poll(&client, &id).await.status(), TaskStatus::Cancelled);
+}
+
+#[tokio::test]
+async fn a_task_is_unknown_to_every_client_but_its_own() {
+    let (service, gate) = service();
+    let options = HttpOptions::default().check_token(|token| ["a", "b"].contains(&token));
+    let address = http::listen(service, options).await;
+    let own = http::client(&address, "a", Era::Rounds, user()).await;
+    let other = http::client(&address, "b", Era::Rounds, user()).await;
+    let id = start(&own, call("ask_later", json!({}))).await;
+    gate.0.notify_one();
+    let TaskPayload::InputRequired { input_requests } = poll(&own, &id).await.payload else { panic!("it asks") };
+    let key = input_requests.into_keys().next().unwrap();
+    let answer = json!({ "action": "accept", "content": { "answer": "yes" } });
+    let answered = UpdateTaskParams::new(&id, [(key, answer)].into());
+    for refused in [
+        other.get_task(GetTaskParams::new(&id)).await.map(drop),
+        other.update_task(answered).await.map(drop),
+        other.cancel_task(CancelTaskParams::new(&id)).await.map(drop),
+    ] {
+        let error = refused.unwrap_err().to_string();
+        assert!(error.contains(&format!("unknown task `{id}`")), "{error}");
+    }
+    assert_eq!(poll(&own, &id).await.status(), TaskStatus::InputRequired);
 }
 
 #[tokio::test]

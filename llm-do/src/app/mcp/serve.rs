@@ -20,14 +20,13 @@ mod prompts;
 mod report;
 mod resource;
 mod result;
+mod tasks;
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::ServiceExt;
 use rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
-use rmcp::task_manager::TaskManager;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use self::caller::{ClientRequest, McpClient, MissingCapability};
@@ -36,6 +35,7 @@ pub use self::http::{HttpOptions, McpHttpService};
 use self::offer::Offer;
 use self::parked::ParkedCalls;
 use self::resource::Resources;
+use self::tasks::Tasks;
 use crate::session::runtime::Runtime;
 
 #[doc = include_str!("../../../docs/mcp_serving.md")]
@@ -65,7 +65,6 @@ struct Shared {
     tasks: Tasks,
     asks_client: bool,
     task_after: Duration,
-    task_expiry: Duration,
 }
 
 impl McpService {
@@ -190,34 +189,10 @@ impl McpService {
             resources: self.resources,
             info,
             parked: ParkedCalls::new(self.answer_timeout),
-            tasks: Tasks(TaskManager::new()),
+            tasks: Tasks::new(self.task_expiry),
             asks_client: self.asks_client,
             task_after: self.task_after,
-            task_expiry: self.task_expiry,
         }
-    }
-}
-
-/// The tasks of all clients; they end with the service.
-struct Tasks(TaskManager);
-
-impl std::ops::Deref for Tasks {
-    type Target = TaskManager;
-
-    fn deref(&self) -> &TaskManager {
-        &self.0
-    }
-}
-
-impl Drop for Tasks {
-    fn drop(&mut self) {
-        self.0.shutdown();
-    }
-}
-
-impl fmt::Debug for Tasks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tasks").field("running", &self.0.running_task_count()).finish_non_exhaustive()
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use rmcp::model::{CallToolResult, CreateTaskResult, InputRequest, InputRequiredResult};
 use rmcp::service::RequestContext;
-use rmcp::task_manager::{TaskContext, TaskExit, TaskOptions};
+use rmcp::task_manager::{TaskContext, TaskExit};
 use rmcp::{ErrorData, Peer, RoleServer};
 
 use super::ask::Ask;
@@ -84,9 +84,8 @@ impl Shared {
     }
 
     /// Makes a task of a call: the client polls it, answers its questions and may cancel it.
-    pub(super) fn as_task(&self, call: OpenCall, has_schema: bool) -> CreateTaskResult {
-        let options = TaskOptions::new().with_ttl_ms(u64::try_from(self.task_expiry.as_millis()).unwrap_or(u64::MAX));
-        let task = self.tasks.spawn(options, |task| Box::pin(finish_task(call, task, has_schema)));
+    pub(super) fn as_task(&self, client: &Client, call: OpenCall, has_schema: bool) -> CreateTaskResult {
+        let task = self.tasks.spawn(client, |task| Box::pin(finish_task(call, task, has_schema)));
         CreateTaskResult::new(task)
     }
 }

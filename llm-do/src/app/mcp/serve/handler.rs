@@ -108,7 +108,7 @@ impl ServerHandler for Handler {
         Ok(match self.shared.advance(call, asks, &mut waiting, task_after).await? {
             Advanced::Finished(finished) => result::of_call(finished, has_schema)?.into(),
             Advanced::InputRequired(input) => input.into(),
-            Advanced::Long(call) => self.shared.as_task(call, has_schema).into(),
+            Advanced::Long(call) => self.shared.as_task(&waiting.client, call, has_schema).into(),
         })
     }
 
@@ -196,17 +196,25 @@ impl ServerHandler for Handler {
     async fn get_task(
         &self,
         request: GetTaskParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        self.shared.tasks.get_task(&request.task_id).map(GetTaskResult::new)
+        self.shared.tasks.get(&Client::of(&context), &request.task_id).map(GetTaskResult::new)
     }
 
-    async fn update_task(&self, request: UpdateTaskParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        self.shared.tasks.update_task(&request.task_id, request.input_responses)
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.shared.tasks.update(&Client::of(&context), &request.task_id, request.input_responses)
     }
 
-    async fn cancel_task(&self, request: CancelTaskParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        self.shared.tasks.cancel_task(&request.task_id)
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.shared.tasks.cancel(&Client::of(&context), &request.task_id)
     }
 }
 

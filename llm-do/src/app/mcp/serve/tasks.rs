@@ -1,0 +1,83 @@
+//! The tasks of all clients, each with the client that it belongs to.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use rmcp::ErrorData;
+use rmcp::model::{DetailedTask, InputResponses, Task};
+use rmcp::task_manager::{TaskContext, TaskFuture, TaskManager, TaskOptions};
+use tokio::time::Instant;
+
+use super::client::Client;
+use crate::base::mutex::IgnorePoison;
+
+/// The tasks of all clients; they end with the service.
+pub(super) struct Tasks {
+    manager: TaskManager,
+    expiry: Duration,
+    /// The clients of the tasks, by their ids.
+    owners: Mutex<HashMap<String, Owner>>,
+}
+
+/// The client that a task belongs to.
+struct Owner {
+    principal: String,
+    /// When the task is forgotten; `None` for never.
+    until: Option<Instant>,
+}
+
+impl Tasks {
+    pub(super) fn new(expiry: Duration) -> Self {
+        Self { manager: TaskManager::new(), expiry, owners: Mutex::default() }
+    }
+
+    /// Starts a task of a client.
+    pub(super) fn spawn(&self, client: &Client, run: impl FnOnce(TaskContext) -> TaskFuture) -> Task {
+        let options = TaskOptions::new().with_ttl_ms(u64::try_from(self.expiry.as_millis()).unwrap_or(u64::MAX));
+        let task = self.manager.spawn(options, run);
+        let now = Instant::now();
+        // The result of a task can be read for as long again.
+        let until = now.checked_add(self.expiry.saturating_mul(2));
+        let mut owners = self.owners.lock().ignore_poison();
+        owners.retain(|_, owner| owner.until.is_none_or(|until| until > now));
+        owners.insert(task.task_id.clone(), Owner { principal: client.principal.clone(), until });
+        task
+    }
+
+    pub(super) fn get(&self, client: &Client, id: &str) -> Result<DetailedTask, ErrorData> {
+        self.check(client, id)?;
+        self.manager.get_task(id)
+    }
+
+    /// Passes answers on to a task.
+    pub(super) fn update(&self, client: &Client, id: &str, responses: InputResponses) -> Result<(), ErrorData> {
+        self.check(client, id)?;
+        self.manager.update_task(id, responses)
+    }
+
+    pub(super) fn cancel(&self, client: &Client, id: &str) -> Result<(), ErrorData> {
+        self.check(client, id)?;
+        self.manager.cancel_task(id)
+    }
+
+    /// Returns an error if a task is not of this client, which is that of an unknown task.
+    fn check(&self, client: &Client, id: &str) -> Result<(), ErrorData> {
+        let owners = self.owners.lock().ignore_poison();
+        let is_own = owners.get(id).is_some_and(|owner| owner.principal == client.principal);
+        is_own.then_some(()).ok_or_else(|| ErrorData::invalid_params(format!("unknown task `{id}`"), None))
+    }
+}
+
+impl Drop for Tasks {
+    fn drop(&mut self) {
+        self.manager.shutdown();
+    }
+}
+
+impl fmt::Debug for Tasks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tasks").field("running", &self.manager.running_task_count()).finish_non_exhaustive()
+    }
+}
