@@ -150,3 +150,13 @@ async fn a_call_without_an_answer_in_time_is_cancelled() {
     let error = client.call_tool_once(request.with_request_state(asked.request_state.unwrap())).await.unwrap_err();
     assert!(error.to_string().contains("expired"), "{error}");
 }
+
+#[tokio::test]
+async fn a_client_that_shows_a_form_and_never_answers_ends_the_call_as_undecided() {
+    let service = serving(|builder| builder).answer_timeout(Duration::from_millis(300));
+    let user = User { is_silent: true, ..User::accepting(json!({ "decision": "allow" })) };
+    let client = connect(service, Era::Handshake, user.clone()).await;
+    let result = client.call_tool(call("delete", json!({ "path": "a" }))).await.unwrap();
+    assert_eq!((user.asked().len(), result.is_error), (1, Some(true)));
+    assert!(text(&result).contains("the client gave no answer within 300ms"), "{}", text(&result));
+}

@@ -90,6 +90,8 @@ struct User {
     /// `None` for a client without forms.
     answer: Option<ElicitResult>,
     has_tasks: bool,
+    /// Whether it shows forms and never answers.
+    is_silent: bool,
     asked: Arc<Mutex<Vec<String>>>,
     progress: Arc<Mutex<Vec<String>>>,
     log: Arc<Mutex<Vec<Value>>>,
@@ -131,6 +133,9 @@ impl ClientHandler for User {
             return Err(ErrorData::invalid_params("only forms", None));
         };
         self.asked.lock().unwrap().push(message);
+        if self.is_silent {
+            std::future::pending::<()>().await;
+        }
         Ok(self.answer.clone().unwrap_or_else(|| ElicitResult::new(ElicitationAction::Cancel)))
     }
 

@@ -82,6 +82,26 @@ async fn a_cancelled_task_stays_cancelled() {
 }
 
 #[tokio::test]
+async fn a_question_of_a_task_that_the_client_never_answers_has_no_answer() {
+    let (service, gate) = service();
+    let client = connect(service.answer_timeout(Duration::from_millis(300)), Era::Rounds, user()).await;
+    let id = start(&client, call("ask_later", json!({}))).await;
+    gate.0.notify_one();
+    let finished = async {
+        loop {
+            match poll(&client, &id).await.payload {
+                TaskPayload::InputRequired { .. } => tokio::time::sleep(Duration::from_millis(5)).await,
+                payload => return payload,
+            }
+        }
+    };
+    let payload = tokio::time::timeout(Duration::from_secs(10), finished).await.expect("the task ends");
+    let TaskPayload::Completed { result } = payload else { panic!("{payload:?}") };
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("the client gave no answer within 300ms"), "{text}");
+}
+
+#[tokio::test]
 async fn a_task_is_unknown_to_every_client_but_its_own() {
     let (service, gate) = service();
     let options = HttpOptions::default().check_token(|token| ["a", "b"].contains(&token));

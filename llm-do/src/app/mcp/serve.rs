@@ -64,6 +64,7 @@ struct Shared {
     parked: ParkedCalls,
     tasks: Tasks,
     asks_client: bool,
+    answer_timeout: Duration,
     task_after: Duration,
 }
 
@@ -121,7 +122,10 @@ impl McpService {
         self
     }
 
-    /// Sets how long a call waits for an answer of its client, before it is cancelled. Default: 10 minutes.
+    /// Sets how long a call waits for an answer of its client. Default: 10 minutes.
+    ///
+    /// After that, a call that waits for the client's next request is cancelled. Other calls go on without an answer: what
+    /// needed approval does not run.
     pub fn answer_timeout(mut self, timeout: Duration) -> Self {
         self.answer_timeout = timeout;
         self
@@ -191,6 +195,7 @@ impl McpService {
             parked: ParkedCalls::new(self.answer_timeout),
             tasks: Tasks::new(self.task_expiry),
             asks_client: self.asks_client,
+            answer_timeout: self.answer_timeout,
             task_after: self.task_after,
         }
     }

@@ -4,14 +4,16 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use rmcp::model::{CallToolResult, CreateTaskResult, InputRequest, InputRequiredResult};
-use rmcp::service::RequestContext;
-use rmcp::task_manager::{TaskContext, TaskExit};
+use rmcp::service::{RequestContext, ServiceError};
+use rmcp::task_manager::TaskExit;
 use rmcp::{ErrorData, Peer, RoleServer};
+use tokio::time::timeout;
 
 use super::ask::Ask;
 use super::client::Client;
 use super::open_call::{OpenCall, Step};
 use super::report::Reports;
+use super::tasks::RunningTask;
 use super::{Shared, result};
 use crate::base::error::CallError;
 use crate::declare::tool::ToolReturn;
@@ -72,9 +74,9 @@ impl Shared {
             }
             asks = Vec::new();
             if !waiting.client.has_rounds {
-                let peer = &waiting.context.peer;
+                let (peer, limit) = (&waiting.context.peer, self.answer_timeout);
                 tokio::select! {
-                    _ = join_all(supported.into_iter().map(|ask| request(peer, ask))) => {}
+                    _ = join_all(supported.into_iter().map(|ask| request(peer, ask, limit))) => {}
                     () = waiting.context.ct.cancelled() => {}
                 }
             } else if !supported.is_empty() {
@@ -85,7 +87,8 @@ impl Shared {
 
     /// Makes a task of a call: the client polls it, answers its questions and may cancel it.
     pub(super) fn as_task(&self, client: &Client, call: OpenCall, has_schema: bool) -> CreateTaskResult {
-        let task = self.tasks.spawn(client, |task| Box::pin(finish_task(call, task, has_schema)));
+        let limit = self.answer_timeout;
+        let task = self.tasks.spawn(client, |task| Box::pin(finish_task(call, task, has_schema, limit)));
         CreateTaskResult::new(task)
     }
 }
@@ -120,44 +123,47 @@ async fn next(
     }
 }
 
-/// Asks the client during the call.
+/// Asks the client during the call, for at most `limit`.
 #[expect(deprecated, reason = "the protocol keeps these requests until 2027-07-28 at least")]
-async fn request(peer: &Peer<RoleServer>, ask: Ask) {
+async fn request(peer: &Peer<RoleServer>, ask: Ask, limit: Duration) {
     let answer = match ask.request() {
-        InputRequest::CreateMessage(request) => peer.create_message(request.params).await.map(serde_json::to_value),
-        InputRequest::ListRoots(_) => peer.list_roots().await.map(serde_json::to_value),
-        InputRequest::Elicitation(request) => peer.create_elicitation(request.params).await.map(serde_json::to_value),
+        InputRequest::CreateMessage(request) => {
+            within(limit, peer.create_message(request.params)).await.map(serde_json::to_value)
+        }
+        InputRequest::ListRoots(_) => within(limit, peer.list_roots()).await.map(serde_json::to_value),
+        // It is withdrawn at the client, which would show the form for ever.
+        InputRequest::Elicitation(request) => {
+            peer.create_elicitation_with_timeout(request.params, Some(limit)).await.map(serde_json::to_value)
+        }
         _ => return ask.refuse("this version of the server cannot ask the client that"),
     };
     match answer {
         Ok(Ok(answer)) => drop(ask.respond(answer)),
         Ok(Err(error)) => ask.refuse(&format!("the client's answer is invalid: {error}")),
+        Err(ServiceError::Timeout { .. }) => ask.expire(limit),
         Err(error) => ask.refuse(&format!("the client could not be asked: {error}")),
     }
 }
 
-/// Runs a call to its end as a task.
-async fn finish_task(mut call: OpenCall, task: TaskContext, has_schema: bool) -> Result<CallToolResult, TaskExit> {
-    let mut count = 0_usize;
+async fn within<T>(limit: Duration, request: impl Future<Output = Result<T, ServiceError>>) -> Result<T, ServiceError> {
+    timeout(limit, request).await.unwrap_or(Err(ServiceError::Timeout { timeout: limit }))
+}
+
+/// Runs a call to its end as a task, whose client answers within `limit`.
+async fn finish_task(
+    mut call: OpenCall,
+    task: RunningTask,
+    has_schema: bool,
+    limit: Duration,
+) -> Result<CallToolResult, TaskExit> {
     loop {
         let step = tokio::select! {
             () = task.cancelled() => return Err(TaskExit::Cancelled),
             step = call.next_unreported() => step,
         };
-        let asks = match step {
+        match step {
             Step::Finished(finished) => return result::of_call(finished, has_schema).map_err(TaskExit::Error),
-            Step::Asked(asks) => asks,
-        };
-        let answers = asks.into_iter().map(|ask| {
-            count += 1;
-            let (key, task) = (format!("question_{count}"), &task);
-            async move {
-                match task.request_input(key, ask.request()).await {
-                    Ok(answer) => drop(ask.respond(answer)),
-                    Err(_) => ask.refuse("the client gave no answer"),
-                }
-            }
-        });
-        join_all(answers).await;
+            Step::Asked(asks) => drop(join_all(asks.into_iter().map(|ask| task.ask(ask, limit))).await),
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! What a run asks its client: approvals, questions, and what tools ask of it themselves.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use rmcp::model::{
     ClientCapabilities, CreateMessageResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationSchema,
@@ -139,6 +141,15 @@ impl Ask {
             Self::Client { answer, .. } => drop(answer.send(Ok(response))),
         }
         None
+    }
+
+    /// Informs the run that there was no answer in time.
+    pub(super) fn expire(self, after: Duration) {
+        let reason = format!("the client gave no answer within {after:?}");
+        match self {
+            Self::Approval { answer, .. } => drop(answer.send(Decision::undecided(reason))),
+            ask => ask.refuse(&reason),
+        }
     }
 
     /// Informs the run that there will be no answer.

@@ -8,8 +8,10 @@ use std::time::Duration;
 use rmcp::ErrorData;
 use rmcp::model::{DetailedTask, InputResponses, Task};
 use rmcp::task_manager::{TaskContext, TaskFuture, TaskManager, TaskOptions};
-use tokio::time::Instant;
+use serde_json::Value;
+use tokio::time::{Instant, timeout};
 
+use super::ask::Ask;
 use super::client::Client;
 use crate::base::mutex::IgnorePoison;
 
@@ -34,9 +36,11 @@ impl Tasks {
     }
 
     /// Starts a task of a client.
-    pub(super) fn spawn(&self, client: &Client, run: impl FnOnce(TaskContext) -> TaskFuture) -> Task {
+    pub(super) fn spawn(&self, client: &Client, run: impl FnOnce(RunningTask) -> TaskFuture) -> Task {
         let options = TaskOptions::new().with_ttl_ms(u64::try_from(self.expiry.as_millis()).unwrap_or(u64::MAX));
-        let task = self.manager.spawn(options, run);
+        let manager = self.manager.clone();
+        let task =
+            self.manager.spawn(options, |context| run(RunningTask { context, manager, asked: Mutex::default() }));
         let now = Instant::now();
         // The result of a task can be read for as long again.
         let until = now.checked_add(self.expiry.saturating_mul(2));
@@ -67,6 +71,39 @@ impl Tasks {
         let owners = self.owners.lock().ignore_poison();
         let is_own = owners.get(id).is_some_and(|owner| owner.principal == client.principal);
         is_own.then_some(()).ok_or_else(|| ErrorData::invalid_params(format!("unknown task `{id}`"), None))
+    }
+}
+
+/// A task, as its call sees it.
+pub(super) struct RunningTask {
+    context: TaskContext,
+    manager: TaskManager,
+    /// How often it has asked its client.
+    asked: Mutex<u64>,
+}
+
+impl RunningTask {
+    /// Waits until the client cancels the task.
+    pub(super) async fn cancelled(&self) {
+        self.context.cancelled().await;
+    }
+
+    /// Asks the client, which answers when it polls the task; for at most `limit`.
+    pub(super) async fn ask(&self, ask: Ask, limit: Duration) {
+        let key = {
+            let mut asked = self.asked.lock().ignore_poison();
+            *asked += 1;
+            format!("question_{asked}")
+        };
+        match timeout(limit, self.context.request_input(&key, ask.request())).await {
+            Ok(Ok(answer)) => drop(ask.respond(answer)),
+            Ok(Err(_)) => ask.refuse("the client gave no answer"),
+            Err(_) => {
+                // An answer removes the question, although no call waits for it. An error means that the task has expired.
+                let _ = self.manager.update_task(self.context.task_id(), [(key, Value::Null)]);
+                ask.expire(limit);
+            }
+        }
     }
 }
 
