@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use llm_do::approval::{ApprovalMode, Policy, Rule};
+use llm_do::mcp::HttpOptions;
 use rmcp::model::{CallToolResponse, ElicitResult, ElicitationAction, InputRequiredResult};
 
 use super::*;
@@ -123,6 +124,23 @@ async fn the_state_of_a_round_is_worth_nothing_for_another_call() {
     assert_eq!(text(&result), "deleted a");
     let error = client.call_tool_once(answered(call("delete", json!({ "path": "a" })))).await.unwrap_err();
     assert!(error.to_string().contains("answered already"), "{error}");
+}
+
+#[tokio::test]
+async fn a_round_belongs_to_the_owner_of_its_token_whatever_the_token_is_by_then() {
+    let owner = |token: &str| ["ann-1", "ann-2", "bob-1"].contains(&token).then(|| token[..3].to_owned());
+    let address = http::listen(serving(|builder| builder), HttpOptions::default().authenticate(owner)).await;
+    let client = async |token| http::client(&address, token, Era::Rounds, User::accepting(json!({}))).await;
+    let asked = ask(&client("ann-1").await, call("delete", json!({ "path": "a" }))).await;
+    let key = asked.input_requests.unwrap().into_keys().next().unwrap();
+    let request = call("delete", json!({ "path": "a" })).with_input_responses([(key, allow())].into());
+    let request = request.with_request_state(asked.request_state.unwrap());
+    let error = client("bob-1").await.call_tool_once(request.clone()).await.unwrap_err().to_string();
+    assert!(error.contains("invalid `requestState`"), "{error}");
+    let CallToolResponse::Complete(result) = client("ann-2").await.call_tool_once(request).await.unwrap() else {
+        panic!("the call is finished")
+    };
+    assert_eq!(text(&result), "deleted a");
 }
 
 #[tokio::test]

@@ -1,8 +1,11 @@
 //! The client of a request, as the request describes it.
 
+use http::HeaderValue;
 use rmcp::RoleServer;
 use rmcp::model::{ClientCapabilities, ProtocolVersion};
 use rmcp::service::RequestContext;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 /// A client, as one of its requests describes it.
 #[derive(Debug)]
@@ -10,8 +13,25 @@ pub(super) struct Client {
     /// Whether it speaks the protocol since 2026-07-28, in which a result asks, and another request has the answers.
     pub(super) has_rounds: bool,
     pub(super) capabilities: ClientCapabilities,
-    /// Who it is, as far as the transport knows: the authorization of an HTTP request.
-    pub(super) principal: String,
+    pub(super) principal: Principal,
+}
+
+/// Who a client is, as far as the transport knows.
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq, Serialize)]
+pub(super) enum Principal {
+    /// The only client of a pair of streams, or one without a token.
+    #[default]
+    Anonymous,
+    /// The name that the program has for the owner of the token.
+    Subject(String),
+    /// A digest of the header `authorization`: the token itself is kept nowhere.
+    Token([u8; 32]),
+}
+
+impl Principal {
+    pub(super) fn of_header(authorization: &HeaderValue) -> Self {
+        Self::Token(Sha256::digest(authorization).into())
+    }
 }
 
 impl Client {
@@ -19,9 +39,8 @@ impl Client {
         let capabilities = context.client_capabilities().unwrap_or_default();
         let has_rounds = context.protocol_version().is_some_and(|version| !ProtocolVersion::has_initialize(&version));
         let parts = context.extensions.get::<http::request::Parts>();
-        let authorization = parts.and_then(|parts| parts.headers.get(http::header::AUTHORIZATION));
-        let principal = authorization.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
-        Self { has_rounds, capabilities, principal: principal.unwrap_or_default() }
+        let principal = parts.and_then(|parts| parts.extensions.get::<Principal>());
+        Self { has_rounds, capabilities, principal: principal.cloned().unwrap_or_default() }
     }
 
     /// Returns whether it can poll tasks.

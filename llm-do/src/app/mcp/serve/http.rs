@@ -11,7 +11,7 @@ use axum::body::Body;
 use axum::routing::get;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::{HeaderValue, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
@@ -19,6 +19,7 @@ use subtle::ConstantTimeEq;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use super::client::Principal;
 use super::handler::Handler;
 use super::{McpService, ServeError};
 
@@ -30,8 +31,8 @@ const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
 /// The origins of web pages that this machine serves.
 const LOOPBACK_ORIGINS: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
 
-/// Decides whether a bearer token is valid.
-type CheckToken = dyn Fn(&str) -> bool + Send + Sync;
+/// Returns the owner of a bearer token, if it is valid; `None` for an owner that is known by the token alone.
+type CheckToken = dyn Fn(&str) -> Option<Option<String>> + Send + Sync;
 
 /// Who may connect to a service over HTTP, and from where.
 ///
@@ -55,9 +56,21 @@ impl HttpOptions {
         self.check_token(move |given| bool::from(given.as_bytes().ct_eq(token.as_bytes())))
     }
 
-    /// Requires a bearer token that this function accepts, such as one of an OAuth server. Default: none.
+    /// Requires a bearer token that this function accepts. Default: none.
+    ///
+    /// A call that asks its client, and a task, belong to the client with the same token: where tokens are refreshed, set
+    /// [`authenticate`](Self::authenticate) instead.
     pub fn check_token(mut self, check: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
-        self.check = Some(Arc::new(check));
+        self.check = Some(Arc::new(move |token| check(token).then_some(None)));
+        self
+    }
+
+    /// Requires a bearer token for which this function returns the name of its owner, such as the subject of a token of an
+    /// OAuth server. Default: none.
+    ///
+    /// A call that asks its client, and a task, belong to the client with the same name, whatever its token is by then.
+    pub fn authenticate(mut self, owner: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
+        self.check = Some(Arc::new(move |token| owner(token).map(Some)));
         self
     }
 
@@ -207,14 +220,15 @@ impl HttpOptions {
         })
     }
 
-    /// Returns whether a request has a valid token, if one is required.
-    fn accepts<B>(&self, request: &Request<B>) -> bool {
-        let Some(check) = &self.check else { return true };
-        let authorization = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let token = authorization
-            .and_then(|value| value.split_once(' '))
-            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-        token.is_some_and(|(_, token)| check(token.trim()))
+    /// Returns who makes a request; `None` if it has no valid token, and one is required.
+    fn principal<B>(&self, request: &Request<B>) -> Option<Principal> {
+        let authorization = request.headers().get(header::AUTHORIZATION);
+        let of_header = || authorization.map_or(Principal::Anonymous, Principal::of_header);
+        let Some(check) = &self.check else { return Some(of_header()) };
+        let value = authorization?.to_str().ok()?.split_once(' ');
+        let (_, token) = value.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))?;
+        let owner = check(token.trim())?;
+        Some(owner.map_or_else(of_header, Principal::Subject))
     }
 
     fn refusal(&self) -> Response<Body> {
@@ -243,12 +257,42 @@ where
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<B>) -> Self::Future {
-        if !self.options.accepts(&request) {
+    fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        let Some(principal) = self.options.principal(&request) else {
             let refusal = self.options.refusal();
             return Box::pin(async move { Ok(refusal) });
-        }
+        };
+        hide_tokens(request.headers_mut());
+        request.extensions_mut().insert(principal);
         let service = self.service.clone();
         Box::pin(async move { Ok(service.handle(request).await.map(Body::new)) })
+    }
+}
+
+/// Marks tokens as secret, so that the headers can be printed.
+fn hide_tokens(headers: &mut HeaderMap) {
+    for (name, value) in headers.iter_mut() {
+        if name == header::AUTHORIZATION {
+            value.set_sensitive(true);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neither_a_client_nor_its_request_shows_the_token() {
+        let mut request = Request::new(());
+        request.headers_mut().insert(header::AUTHORIZATION, HeaderValue::from_static("Bearer hunter2"));
+        for options in [HttpOptions::default(), HttpOptions::default().token("hunter2")] {
+            let principal = options.principal(&request).unwrap();
+            assert!(matches!(principal, Principal::Token(_)));
+            hide_tokens(request.headers_mut());
+            let shown = format!("{principal:?} {request:?} {options:?}");
+            assert!(!shown.contains("hunter2"), "{shown}");
+            assert!(!serde_json::to_string(&principal).unwrap().contains("hunter2"));
+        }
     }
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout};
 
 use super::ask::Ask;
-use super::client::Client;
+use super::client::{Client, Principal};
 use crate::base::mutex::IgnorePoison;
 
 /// The tasks of all clients; they end with the service.
@@ -25,7 +25,7 @@ pub(super) struct Tasks {
 
 /// The client that a task belongs to.
 struct Owner {
-    principal: String,
+    principal: Principal,
     /// When the task is forgotten; `None` for never.
     until: Option<Instant>,
 }
