@@ -1,6 +1,9 @@
 //! The results that clients get.
 
+use std::time::{Duration, Instant};
+
 use llm_do::{Attachment, ToolReturn};
+use rmcp::model::ReadResourceRequestParams;
 
 use super::*;
 
@@ -66,4 +69,29 @@ async fn an_unknown_tool_is_an_error_of_the_protocol_with_a_suggestion() {
     let client = connect(serving(|builder| builder), Era::Rounds, User::default()).await;
     let error = client.call_tool(call("origins", json!({}))).await.unwrap_err().to_string();
     assert!(error.contains("unknown tool `origins`; did you mean `origin`?"), "{error}");
+}
+
+#[tokio::test]
+async fn an_error_of_a_resource_is_not_sent_to_the_client() {
+    let service = serving(|builder| builder)
+        .resources("notes://{day}", "Notes", |_| async { Err("/home/ann/notes: permission denied".into()) });
+    let client = connect(service, Era::Rounds, User::default()).await;
+    let error = client.read_resource(ReadResourceRequestParams::new("notes://monday")).await.unwrap_err().to_string();
+    assert!(error.contains("the resource `notes://monday` could not be read") && !error.contains("home"), "{error}");
+}
+
+#[tokio::test]
+async fn the_uri_of_a_resource_is_bounded_and_matched_in_time() {
+    let template = format!("t://{}", ["{a}"; 20].join("-"));
+    let service = serving(|builder| builder)
+        .resources(template, "All", |_| async { Ok(Some(Attachment::new("text/plain", b"found".to_vec()))) });
+    let client = connect(service, Era::Rounds, User::default()).await;
+    let read = async |uri: String| client.read_resource(ReadResourceRequestParams::new(uri)).await;
+    let begun = Instant::now();
+    let unknown = read(format!("t://{}/", "-".repeat(2000))).await.unwrap_err().to_string();
+    assert!(unknown.contains("unknown resource"), "{unknown}");
+    assert!(begun.elapsed() < Duration::from_secs(1), "it took {:?}", begun.elapsed());
+    let long = read(format!("t://{}", "-".repeat(3000))).await.unwrap_err().to_string();
+    assert!(long.contains("the URI has 3004 bytes, more than the limit of 2048"), "{long}");
+    assert!(read(format!("t://{}", ["b"; 20].join("-"))).await.is_ok());
 }

@@ -10,7 +10,12 @@ use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceTemplate};
 
 use super::{McpService, ServeError, Shared, result};
-use crate::base::error::{BoxError, chain};
+use crate::base::error::BoxError;
+#[cfg(feature = "tracing")]
+use crate::base::error::chain;
+
+/// The longest URI that is looked up, in bytes.
+const MAX_URI: usize = 2048;
 
 /// Finds the file of a URI; `None` for an unknown one.
 type Find = dyn Fn(String) -> BoxFuture<'static, Result<Option<Attachment>, BoxError>> + Send + Sync;
@@ -80,7 +85,8 @@ impl McpService {
     /// none.
     ///
     /// A name in braces stands for one or more characters other than `/`. The URI is a text of the client: it may be
-    /// anything that matches.
+    /// anything that matches, of at most 2048 bytes. An error of the function is not sent to the client; with the feature
+    /// `tracing`, it is an event for the operator.
     pub fn resources<F, R>(mut self, template: impl Into<String>, name: impl Into<String>, find: F) -> Self
     where
         F: Fn(String) -> R + Send + Sync + 'static,
@@ -108,13 +114,16 @@ impl Shared {
 
     pub(super) async fn read_resource(&self, uri: &str) -> Result<ReadResourceResult, ErrorData> {
         let resources = &self.resources;
+        if uri.len() > MAX_URI {
+            let text = format!("the URI has {} bytes, more than the limit of {MAX_URI}", uri.len());
+            return Err(ErrorData::invalid_params(text, None));
+        }
         if let Some((_, file)) = resources.files.iter().find(|(known, _)| known == uri) {
             return Ok(ReadResourceResult::new(vec![result::resource(file, uri)]));
         }
         for family in resources.families.iter().filter(|family| matches(&family.template, uri)) {
             let found = (family.find)(uri.to_owned()).await;
-            // The text is for the operator: it may name files.
-            let found = found.map_err(|error| ErrorData::internal_error(chain(&*error), None))?;
+            let found = found.map_err(|error| failed(uri, &error))?;
             if let Some(file) = found {
                 return Ok(ReadResourceResult::new(vec![result::resource(&file, uri)]));
             }
@@ -123,13 +132,47 @@ impl Shared {
     }
 }
 
-/// Returns whether a URI has the form of a template.
+/// Returns the error for the client, without the text for the operator: it may name files.
+fn failed(uri: &str, error: &BoxError) -> ErrorData {
+    #[cfg(feature = "tracing")]
+    tracing::error!(target: "llm_do", uri, error = chain(&**error), "the function for a resource failed");
+    #[cfg(not(feature = "tracing"))]
+    let _ = error;
+    ErrorData::internal_error(format!("the resource `{uri}` could not be read"), None)
+}
+
+/// Returns whether a URI has the form of a template, in time that grows with the product of their lengths.
 fn matches(template: &str, uri: &str) -> bool {
-    let Some((before, rest)) = template.split_once('{') else { return template == uri };
-    let (Some(uri), Some((_, after))) = (uri.strip_prefix(before), rest.split_once('}')) else { return false };
-    let segment = uri.find('/').unwrap_or(uri.len());
-    let ends = uri.char_indices().map(|(index, char)| index + char.len_utf8()).take_while(|end| *end <= segment);
-    ends.into_iter().any(|end| matches(after, &uri[end..]))
+    // Whether the template so far can end before each byte, and at the end.
+    let mut ends = vec![false; uri.len() + 1];
+    ends[0] = true;
+    let mut rest = template;
+    while let Some((text, name)) = rest.split_once('{') {
+        let Some((_, after)) = name.split_once('}') else { return false };
+        ends = after_name(&after_text(&ends, text, uri), uri);
+        rest = after;
+    }
+    after_text(&ends, rest, uri)[uri.len()]
+}
+
+/// Returns where a text can end, if it can begin at `starts`.
+fn after_text(starts: &[bool], text: &str, uri: &str) -> Vec<bool> {
+    let uri = uri.as_bytes();
+    let is_end = |end: usize| {
+        end.checked_sub(text.len()).is_some_and(|start| starts[start] && uri[start..end] == *text.as_bytes())
+    };
+    (0..=uri.len()).map(is_end).collect()
+}
+
+/// Returns where one or more characters of a segment can end, if they can begin at `starts`.
+fn after_name(starts: &[bool], uri: &str) -> Vec<bool> {
+    let mut ends = vec![false; starts.len()];
+    let mut is_within = false;
+    for (start, char) in uri.char_indices() {
+        is_within = char != '/' && (is_within || starts[start]);
+        ends[start + char.len_utf8()] = is_within;
+    }
+    ends
 }
 
 #[cfg(test)]
@@ -146,6 +189,11 @@ mod tests {
             ("t://{id}/data", "t://1/data/x", false),
             ("t://{a}-{b}", "t://x-y-z", true),
             ("t://{a}-{b}", "t://xy", false),
+            ("t://{a}-{b}", "t://x/y-z", false),
+            ("t://{a}{b}", "t://xy", true),
+            ("t://{a}{b}", "t://é", false),
+            ("t://{a}{b}", "t://x", false),
+            ("t://{a", "t://{a", false),
             ("t://fixed", "t://fixed", true),
             ("t://é{x}", "t://éß", true),
         ] {
