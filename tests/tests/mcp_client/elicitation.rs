@@ -118,6 +118,17 @@ async fn a_question_of_the_older_era_is_declined_if_it_could_belong_to_another_c
 }
 
 #[tokio::test]
+async fn a_question_of_the_older_era_is_declined_if_it_could_belong_to_a_call_that_was_cancelled() {
+    let script = Script::new(&[]).with_file("log");
+    let user = User::answering(&["decline"]);
+    let server = script.server().timeout(Duration::from_millis(300));
+    let runtime = builder(server).input_handler(user.clone()).build().unwrap();
+    call(&runtime, "hang", json!({})).await.unwrap_err();
+    assert_eq!(asked(&runtime, "ask").await, json!({ "action": "decline" }));
+    assert!(user.prompts().is_empty(), "another run's user is not asked");
+}
+
+#[tokio::test]
 async fn a_question_of_the_newer_era_is_asked_in_its_own_run() {
     let script = Script::new(&["modern"]).with_file("log");
     let user = User::answering(&["decline"]);

@@ -91,15 +91,17 @@ impl Live {
         };
         let clock = Arc::new(Clock::new(limit));
         let flight = Flight { events: job.events.clone(), clock: Arc::clone(&clock) };
-        let _landing = self.calls.add(handle.progress_token.clone(), flight);
+        let landing = self.calls.add(handle.progress_token.clone(), flight);
         let answer = tokio::select! {
             biased;
             answer = &mut handle.rx => answer,
             () = clock.expired() => {
+                landing.cancelled();
                 cancel(handle, "timed out").await;
                 return Err(McpError::Timeout { server: self.server.name.clone(), after: limit });
             }
             () = job.events.closed() => {
+                landing.cancelled();
                 cancel(handle, "cancelled by the caller").await;
                 return Err(abandoned(&self.server));
             }

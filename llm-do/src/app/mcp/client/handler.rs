@@ -122,7 +122,8 @@ impl ClientHandler for Handler {
         request: ElicitRequestParams,
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        // A request does not name the call that it belongs to, and another run's user must not be asked.
+        // A request does not name the call that it belongs to, and another run's user must not be asked: not even
+        // for a call that was cancelled, on which a server may go on.
         let Some(call) = self.calls.only() else { return Ok(ElicitResult::new(ElicitationAction::Decline)) };
         tokio::select! {
             answer = call.ask(request) => Ok(answer),

@@ -13,9 +13,20 @@ use super::call::CallEvent;
 use super::sampling::{self, Sampled};
 use crate::base::mutex::IgnorePoison;
 
-/// The calls in flight, by the tokens under which their progress is reported.
+/// How long a server may go on with a call that was cancelled, and ask for it.
+const LINGERING: Duration = Duration::from_secs(5 * 60);
+
+/// The calls that a server may be working on.
 #[derive(Debug, Default)]
-pub(super) struct InFlight(Mutex<HashMap<ProgressToken, Flight>>);
+pub(super) struct InFlight(Mutex<Calls>);
+
+#[derive(Debug, Default)]
+struct Calls {
+    /// Those that are waited for, by the tokens under which their progress is reported.
+    waiting: HashMap<ProgressToken, Flight>,
+    /// When the calls that were cancelled are forgotten: a server sends no answer to them, by which they would end.
+    lingering: Vec<Instant>,
+}
 
 /// A call in flight.
 #[derive(Clone, Debug)]
@@ -27,22 +38,26 @@ pub(super) struct Flight {
 impl InFlight {
     /// Adds a call until the returned guard is dropped.
     pub(super) fn add(self: &Arc<Self>, token: ProgressToken, flight: Flight) -> Landing {
-        self.0.lock().ignore_poison().insert(token.clone(), flight);
+        self.0.lock().ignore_poison().waiting.insert(token.clone(), flight);
         Landing { calls: Arc::clone(self), token }
     }
 
     pub(super) fn get(&self, token: &ProgressToken) -> Option<Flight> {
-        self.0.lock().ignore_poison().get(token).cloned()
+        self.0.lock().ignore_poison().waiting.get(token).cloned()
     }
 
+    /// Returns whether no call is waited for.
     pub(super) fn is_empty(&self) -> bool {
-        self.0.lock().ignore_poison().is_empty()
+        self.0.lock().ignore_poison().waiting.is_empty()
     }
 
-    /// Returns the call, if it is the only one.
+    /// Returns the call, if the server can be working on no other one.
     pub(super) fn only(&self) -> Option<Flight> {
-        let calls = self.0.lock().ignore_poison();
-        calls.values().next().filter(|_| calls.len() == 1).cloned()
+        let mut calls = self.0.lock().ignore_poison();
+        let now = Instant::now();
+        calls.lingering.retain(|until| *until > now);
+        let is_only = calls.lingering.is_empty() && calls.waiting.len() == 1;
+        calls.waiting.values().next().filter(|_| is_only).cloned()
     }
 }
 
@@ -53,9 +68,16 @@ pub(super) struct Landing {
     token: ProgressToken,
 }
 
+impl Landing {
+    /// Removes a call that was cancelled, which the server may still be working on.
+    pub(super) fn cancelled(self) {
+        self.calls.0.lock().ignore_poison().lingering.push(Instant::now() + LINGERING);
+    }
+}
+
 impl Drop for Landing {
     fn drop(&mut self) {
-        self.calls.0.lock().ignore_poison().remove(&self.token);
+        self.calls.0.lock().ignore_poison().waiting.remove(&self.token);
     }
 }
 
