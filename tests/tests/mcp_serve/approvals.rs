@@ -127,7 +127,7 @@ async fn the_state_of_a_round_is_worth_nothing_for_another_call() {
 }
 
 #[tokio::test]
-async fn a_round_belongs_to_the_owner_of_its_token_whatever_the_token_is_by_then() {
+async fn a_round_belongs_to_the_owner_of_its_token_also_after_it_was_refreshed() {
     let owner = |token: &str| ["ann-1", "ann-2", "bob-1"].contains(&token).then(|| token[..3].to_owned());
     let address = http::listen(serving(|builder| builder), HttpOptions::default().authenticate(owner)).await;
     let client = async |token| http::client(&address, token, Era::Rounds, User::accepting(json!({}))).await;
@@ -141,6 +141,20 @@ async fn a_round_belongs_to_the_owner_of_its_token_whatever_the_token_is_by_then
         panic!("the call is finished")
     };
     assert_eq!(text(&result), "deleted a");
+}
+
+#[tokio::test]
+async fn a_client_cannot_take_the_places_of_all_clients() {
+    let options = HttpOptions::default().check_token(|token| ["a", "b"].contains(&token));
+    let address = http::listen(serving(|builder| builder), options).await;
+    let greedy = http::client(&address, "a", Era::Rounds, User::accepting(json!({}))).await;
+    for _ in 0..250 {
+        ask(&greedy, call("delete", json!({ "path": "a" }))).await;
+    }
+    let error = greedy.call_tool_once(call("delete", json!({ "path": "a" }))).await.unwrap_err().to_string();
+    assert!(error.contains("250 calls of this client wait for its answers already"), "{error}");
+    let other = http::client(&address, "b", Era::Rounds, User::accepting(json!({}))).await;
+    ask(&other, call("delete", json!({ "path": "b" }))).await;
 }
 
 #[tokio::test]

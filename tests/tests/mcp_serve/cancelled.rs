@@ -15,8 +15,21 @@ impl Default for Ends {
     }
 }
 
+impl Ends {
+    pub(super) fn new() -> (Self, mpsc::UnboundedReceiver<&'static str>) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (Self(sender), receiver)
+    }
+}
+
 /// Sends a text when it is dropped.
-struct OnDrop(mpsc::UnboundedSender<&'static str>);
+pub(super) struct OnDrop(mpsc::UnboundedSender<&'static str>);
+
+impl OnDrop {
+    pub(super) fn of(ends: &Ends) -> Self {
+        Self(ends.0.clone())
+    }
+}
 
 impl Drop for OnDrop {
     fn drop(&mut self) {
@@ -28,15 +41,15 @@ impl Drop for OnDrop {
 #[tool(effect = read_only)]
 async fn wait_for_ever(ends: State<Ends>) -> String {
     let _ = ends.0.send("started");
-    let _end = OnDrop(ends.0.clone());
+    let _end = OnDrop::of(&ends);
     std::future::pending().await
 }
 
 #[tokio::test]
 async fn a_client_that_disconnects_cancels_its_calls() {
     for era in ERAS {
-        let (sender, mut receiver) = mpsc::unbounded_channel();
-        let client = connect(serving(|builder| builder.state(Ends(sender))), era, User::default()).await;
+        let (ends, mut receiver) = Ends::new();
+        let client = connect(serving(|builder| builder.state(ends)), era, User::default()).await;
         let peer = client.peer().clone();
         let calling = tokio::spawn(async move { peer.call_tool(call("wait_for_ever", json!({}))).await });
         assert_eq!(receiver.recv().await, Some("started"));
@@ -49,8 +62,8 @@ async fn a_client_that_disconnects_cancels_its_calls() {
 
 #[tokio::test]
 async fn a_request_that_its_client_cancels_is_cancelled() {
-    let (sender, mut receiver) = mpsc::unbounded_channel();
-    let client = connect(serving(|builder| builder.state(Ends(sender))), Era::Rounds, User::default()).await;
+    let (ends, mut receiver) = Ends::new();
+    let client = connect(serving(|builder| builder.state(ends)), Era::Rounds, User::default()).await;
     let peer = client.peer().clone();
     // Dropping the request sends the cancellation.
     let calling = tokio::spawn(async move { peer.call_tool_once(call("wait_for_ever", json!({}))).await });

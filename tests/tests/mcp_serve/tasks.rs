@@ -81,6 +81,25 @@ async fn a_cancelled_task_stays_cancelled() {
     assert_eq!(poll(&client, &id).await.status(), TaskStatus::Cancelled);
 }
 
+/// Wait for ever.
+#[entry]
+async fn never_end(ends: State<Ends>) -> Result<String> {
+    let _end = cancelled::OnDrop::of(&ends);
+    std::future::pending().await
+}
+
+#[tokio::test]
+async fn a_task_that_has_expired_is_cancelled_without_a_request() {
+    let (ends, mut ended) = Ends::new();
+    let policy = Policy::new().tool("never_end", Rule::PreApproved);
+    let service = serving(|builder| builder.state(ends).policy(policy));
+    let service = service.task_after(Duration::ZERO).task_expiry(Duration::from_millis(300));
+    let client = connect(service, Era::Rounds, user()).await;
+    start(&client, call("never_end", json!({}))).await;
+    let ended = tokio::time::timeout(Duration::from_secs(10), ended.recv()).await;
+    assert_eq!(ended.expect("the run is cancelled"), Some("ended"));
+}
+
 #[tokio::test]
 async fn a_question_of_a_task_that_the_client_never_answers_has_no_answer() {
     let (service, gate) = service();

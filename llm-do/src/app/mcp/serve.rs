@@ -66,6 +66,7 @@ struct Shared {
     asks_client: bool,
     answer_timeout: Duration,
     task_after: Duration,
+    task_expiry: Duration,
 }
 
 impl McpService {
@@ -197,6 +198,7 @@ impl McpService {
             asks_client: self.asks_client,
             answer_timeout: self.answer_timeout,
             task_after: self.task_after,
+            task_expiry: self.task_expiry,
         }
     }
 }

@@ -80,21 +80,29 @@ impl Shared {
                     () = waiting.context.ct.cancelled() => {}
                 }
             } else if !supported.is_empty() {
-                return Ok(Advanced::InputRequired(self.parked.park(call, supported, &waiting.binding)?));
+                let parked = self.parked.park(call, supported, &waiting.client.principal, &waiting.binding)?;
+                return Ok(Advanced::InputRequired(parked));
             }
         }
     }
 
     /// Makes a task of a call: the client polls it, answers its questions and may cancel it.
     pub(super) fn as_task(&self, client: &Client, call: OpenCall, has_schema: bool) -> CreateTaskResult {
-        let limit = self.answer_timeout;
-        let task = self.tasks.spawn(client, |task| Box::pin(finish_task(call, task, has_schema, limit)));
+        let (limit, expiry) = (self.answer_timeout, self.task_expiry);
+        let task = self.tasks.spawn(client, |task| {
+            let run = timeout(expiry, finish_task(call, task, has_schema, limit));
+            Box::pin(async { run.await.unwrap_or_else(|_| Err(TaskExit::Error(expired()))) })
+        });
         CreateTaskResult::new(task)
     }
 }
 
 fn cancellation() -> ErrorData {
     ErrorData::internal_error("the client cancelled the call", None)
+}
+
+fn expired() -> ErrorData {
+    ErrorData::internal_error("the task has expired, and its call was cancelled", None)
 }
 
 /// The reason of a denial if the client cannot be asked.

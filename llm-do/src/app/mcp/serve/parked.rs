@@ -6,14 +6,18 @@ use std::time::Duration;
 
 use rmcp::ErrorData;
 use rmcp::model::{InputRequiredResult, InputResponses, RequestStateCodec, SealOptions};
+use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 use super::ask::Ask;
+use super::client::Principal;
 use super::open_call::OpenCall;
 use crate::base::mutex::IgnorePoison;
 
 /// How many calls may wait at the same time; each holds a run.
 const CAPACITY: usize = 1000;
+/// How many of them may be of one client that has a token.
+const CLIENT_CAPACITY: usize = 250;
 
 /// The calls that wait, by the random id that is sealed in the state their clients keep.
 #[derive(Debug)]
@@ -27,6 +31,9 @@ pub(super) struct ParkedCalls {
 struct Parked {
     call: OpenCall,
     asks: BTreeMap<String, Ask>,
+    principal: Principal,
+    /// Removes the call when its client has not answered in time.
+    _expiry: AbortOnDropHandle<()>,
 }
 
 impl ParkedCalls {
@@ -42,6 +49,7 @@ impl ParkedCalls {
         &self,
         call: OpenCall,
         asks: Vec<Ask>,
+        principal: &Principal,
         binding: &[u8],
     ) -> Result<InputRequiredResult, ErrorData> {
         let id = Uuid::new_v4();
@@ -52,9 +60,14 @@ impl ParkedCalls {
             let text = format!("{CAPACITY} calls wait for answers of their clients already; try again later");
             return Err(ErrorData::internal_error(text, None));
         }
-        calls.insert(id, Parked { call, asks });
+        let own = || calls.values().filter(|parked| parked.principal == *principal).count();
+        if *principal != Principal::Anonymous && own() >= CLIENT_CAPACITY {
+            let text =
+                format!("{CLIENT_CAPACITY} calls of this client wait for its answers already; answer them first");
+            return Err(ErrorData::internal_error(text, None));
+        }
+        calls.insert(id, Parked { call, asks, principal: principal.clone(), _expiry: self.expire(id) });
         drop(calls);
-        self.expire(id);
         let options = SealOptions::new().associated_data(binding).ttl(self.expiry);
         let state = self.codec.seal_with(id.as_bytes(), &options);
         Ok(InputRequiredResult::new(Some(requests), Some(state)))
@@ -71,7 +84,7 @@ impl ParkedCalls {
         let id = self.codec.open_with(state, binding).map_err(|error| fault(&error.to_string()))?;
         let id = Uuid::from_slice(&id).map_err(|error| fault(&error.to_string()))?;
         let parked = self.calls.lock().ignore_poison().remove(&id);
-        let Parked { call, mut asks } =
+        let Parked { call, mut asks, .. } =
             parked.ok_or_else(|| fault("the call is answered already, or has expired; make the call again"))?;
         for (key, response) in responses.unwrap_or_default() {
             if let Some(ask) = asks.remove(&key).and_then(|ask| ask.respond(response)) {
@@ -82,13 +95,13 @@ impl ParkedCalls {
     }
 
     /// Drops a call, which cancels it, unless it has been resumed in time.
-    fn expire(&self, id: Uuid) {
+    fn expire(&self, id: Uuid) -> AbortOnDropHandle<()> {
         let (calls, expiry) = (Arc::downgrade(&self.calls), self.expiry);
-        tokio::spawn(async move {
+        AbortOnDropHandle::new(tokio::spawn(async move {
             tokio::time::sleep(expiry).await;
             let expired = calls.upgrade().and_then(|calls| calls.lock().ignore_poison().remove(&id));
             drop(expired);
-        });
+        }))
     }
 }
 
