@@ -178,7 +178,20 @@ async fn a_tool_that_changes_after_a_restart_is_not_called() {
         let hints = json!({ "destructiveHint": destructive });
         json!([{ "name": "own", "inputSchema": { "type": "object", "properties": properties }, "annotations": hints }])
     };
-    for (changed, is_called) in [(tool("a", false), true), (tool("b", false), false), (tool("a", true), false)] {
+    let with = |key: &str, value: Value| {
+        let mut tools = tool("a", false);
+        tools[0][key] = value;
+        tools
+    };
+    for (changed, is_called) in [
+        (tool("a", false), true),
+        (tool("b", false), false),
+        (tool("a", true), false),
+        (with("description", json!("Now it does more.")), false),
+        (with("title", json!("More")), false),
+        (with("outputSchema", json!({ "type": "object" })), false),
+        (with("icons", json!([])), true),
+    ] {
         let script = Script::new(&[]).with_tools(&tool("a", false)).with_file("log");
         let runtime = script.runtime();
         script.list(&changed);

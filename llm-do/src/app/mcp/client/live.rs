@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rmcp::model::{ProtocolVersion, SubscriptionFilter};
+use rmcp::model::{ProtocolVersion, SubscriptionFilter, Tool};
 use rmcp::service::{Peer, RoleClient, RunningService, ServiceError};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
@@ -18,7 +18,7 @@ use super::negotiation::{Attempt, Era};
 use super::oauth::Authorized;
 use super::process::Process;
 use super::server::McpServer;
-use super::{effect, negotiation, text};
+use super::{effect, negotiation, text, tool};
 
 /// A connection that is open, or was.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl Live {
 
     /// Returns an error if the server no longer has a tool as the runtime was built with it; asks for the list again if it
     /// has changed or expired.
-    pub(super) async fn check(&self, tool: &RemoteTool) -> Result<(), McpError> {
+    pub(super) async fn check(&self, remote: &RemoteTool) -> Result<(), McpError> {
         let mut catalog = self.catalog.lock().await;
         if self.is_stale.swap(false, Ordering::Relaxed) || catalog.has_expired() {
             let unless_refreshed = StaleOnDrop(&self.is_stale);
@@ -96,14 +96,18 @@ impl Live {
             refreshed.unwrap_or_else(|_| Err(late()))?;
             std::mem::forget(unless_refreshed);
         }
-        let (server, name) = (self.server.name.clone(), text::line(tool.name()));
-        let Some(now) = catalog.get(tool.name()) else { return Err(McpError::Removed { server, tool: name }) };
-        let then = &tool.definition;
-        let effect = |tool: &rmcp::model::Tool| effect::of(&self.server, &tool.name, tool.annotations.as_ref());
-        if now.input_schema != then.input_schema || effect(now) != effect(then) {
-            return Err(McpError::Changed { server, tool: name });
-        }
-        Ok(())
+        let (server, name) = (self.server.name.clone(), text::line(remote.name()));
+        let Some(now) = catalog.get(remote.name()) else { return Err(McpError::Removed { server, tool: name }) };
+        if self.is_same(now, &remote.definition) { Ok(()) } else { Err(McpError::Changed { server, tool: name }) }
+    }
+
+    /// Returns whether two definitions of a tool are the same for the model, the user and the runtime.
+    fn is_same(&self, now: &Tool, then: &Tool) -> bool {
+        let effect = |tool: &Tool| effect::of(&self.server, &tool.name, tool.annotations.as_ref());
+        now.input_schema == then.input_schema
+            && now.output_schema == then.output_schema
+            && tool::description(now) == tool::description(then)
+            && effect(now) == effect(then)
     }
 
     /// Runs `read` on the tools that the server lists.

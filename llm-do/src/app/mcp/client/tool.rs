@@ -73,7 +73,7 @@ fn function_tool(connection: &McpConnection, listed: &Tool) -> FunctionTool {
 }
 
 /// Returns the description for models, without characters that the user would not see.
-fn description(tool: &Tool) -> String {
+pub(super) fn description(tool: &Tool) -> String {
     let title = || tool.title.as_deref().unwrap_or_default();
     text::visible(tool.description.as_deref().unwrap_or_else(title), MAX_DESCRIPTION)
 }
