@@ -30,12 +30,17 @@ pub(super) async fn client(address: &str, token: &str, era: Era, user: User) -> 
 
 /// Sends a request with these header lines and this body; returns the response.
 async fn send(address: &str, headers: &str, body: &str) -> String {
-    let mut stream = TcpStream::connect(address).await.unwrap();
     let length = body.len();
     let request = format!(
         "POST /mcp HTTP/1.1\r\nConnection: close\r\nContent-Type: application/json\r\n\
          Accept: application/json, text/event-stream\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
     );
+    exchange(address, &request).await
+}
+
+/// Sends a request; returns the response.
+async fn exchange(address: &str, request: &str) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut response = Vec::new();
     stream.read_to_end(&mut response).await.unwrap();
@@ -71,6 +76,30 @@ async fn a_request_without_the_token_is_refused() {
     }
     let response = send(&address, &format!("{host}Authorization: Bearer secret\r\n"), &initialize()).await;
     assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+}
+
+#[tokio::test]
+async fn a_refusal_names_the_url_of_metadata_that_name_the_service() {
+    for (public_url, resource) in
+        [(None, None), (Some("https://example.com/ann/mcp"), Some("https://example.com/ann/mcp"))]
+    {
+        let options = HttpOptions::default().token("secret").authorization_server("https://login.example.com");
+        let options = public_url.into_iter().fold(options, HttpOptions::public_url);
+        let address = serve(options).await;
+        let resource = resource.map_or_else(|| format!("http://{address}/mcp"), str::to_owned);
+        let refusal = send(&address, &format!("Host: {address}\r\n"), &initialize()).await;
+        let url = refusal.split_once("resource_metadata=\"").unwrap().1.split_once('"').unwrap().0;
+        let (origin, path) = resource.split_at(resource[8..].find('/').unwrap() + 8);
+        assert_eq!(url, format!("{origin}/.well-known/oauth-protected-resource{path}"));
+        let paths = ["/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"];
+        for path in paths {
+            let get = format!("GET {path} HTTP/1.1\r\nConnection: close\r\nHost: {address}\r\n\r\n");
+            let response = exchange(&address, &get).await;
+            let body: Value = serde_json::from_str(response.split_once("\r\n\r\n").unwrap().1).unwrap();
+            assert_eq!(body["resource"], resource);
+            assert_eq!(body["authorization_servers"], json!(["https://login.example.com"]));
+        }
+    }
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ mod handler;
 mod http;
 #[expect(deprecated, reason = "the protocol keeps log entries until 2027-07-28 at least")]
 mod log;
+mod metadata;
 mod offer;
 mod open_call;
 mod parked;

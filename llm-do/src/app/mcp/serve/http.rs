@@ -8,25 +8,21 @@ use std::task::{Context, Poll};
 
 use axum::Router;
 use axum::body::Body;
-use axum::routing::get;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
+use http::{HeaderMap, Request, Response, StatusCode, header};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use serde_json::{Value, json};
 use subtle::ConstantTimeEq;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::client::Principal;
 use super::handler::Handler;
-use super::{McpService, ServeError};
+use super::{McpService, ServeError, metadata};
 
 /// The path of the server in [`McpService::serve_http`].
-const PATH: &str = "/mcp";
-/// The path of the description of who issues tokens (RFC 9728).
-const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
+pub(super) const PATH: &str = "/mcp";
 
 /// The origins of web pages that this machine serves.
 const LOOPBACK_ORIGINS: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
@@ -41,7 +37,8 @@ type CheckToken = dyn Fn(&str) -> Option<Option<String>> + Send + Sync;
 #[must_use]
 pub struct HttpOptions {
     check: Option<Arc<CheckToken>>,
-    authorization_servers: Vec<String>,
+    pub(super) authorization_servers: Vec<String>,
+    pub(super) public_url: Option<String>,
     hosts: Vec<String>,
     origins: Vec<String>,
     max_body_bytes: Option<usize>,
@@ -68,7 +65,7 @@ impl HttpOptions {
     /// Requires a bearer token for which this function returns the name of its owner, such as the subject of a token of an
     /// OAuth server. Default: none.
     ///
-    /// A call that asks its client, and a task, belong to the client with the same name, whatever its token is by then.
+    /// A call that asks its client, and a task, belong to the client with the same name, also if its token is another one by then.
     pub fn authenticate(mut self, owner: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         self.check = Some(Arc::new(move |token| owner(token).map(Some)));
         self
@@ -77,6 +74,15 @@ impl HttpOptions {
     /// Names an OAuth server that issues tokens: clients find it in the metadata of the service (RFC 9728). Default: none.
     pub fn authorization_server(mut self, url: impl Into<String>) -> Self {
         self.authorization_servers.push(url.into());
+        self
+    }
+
+    /// Sets the URL under which clients reach the service, such as `https://example.com/mcp`. Default: `http`, with the host
+    /// and the path of each request.
+    ///
+    /// The metadata has it. Clients refuse metadata of another URL, so set it behind TLS or where a router changes paths.
+    pub fn public_url(mut self, url: impl Into<String>) -> Self {
+        self.public_url = Some(url.into());
         self
     }
 
@@ -168,6 +174,9 @@ impl fmt::Debug for McpHttpService {
 impl McpService {
     /// Returns a tower service that speaks the protocol over HTTP, for a route of your own router.
     ///
+    /// With an [`authorization_server`](HttpOptions::authorization_server), route the path of the metadata to it too: for
+    /// a service at `/mcp`, that is `/.well-known/oauth-protected-resource/mcp`.
+    ///
     /// # Examples
     ///
     /// ```
@@ -193,33 +202,22 @@ impl McpService {
     /// # Errors
     ///
     /// Returns an error if the listener is reachable from other machines, and the options neither require a token nor
-    /// allow requests without one, or name no host.
+    /// allow requests without one, or name no host; and for an invalid public URL.
     pub async fn serve_http(self, listener: TcpListener, options: HttpOptions) -> Result<(), ServeError> {
         let address = listener.local_addr().map_err(|error| ServeError::new(error.to_string()))?;
         options.check_address(address)?;
-        let (cancellation, metadata) = (options.cancellation.clone(), options.metadata(address));
-        let mut router = Router::new().route_service(PATH, self.http(options));
-        if let Some(metadata) = metadata {
-            router = router.route(METADATA_PATH, get(move || async move { axum::Json(metadata) }));
-        }
+        options.check_url()?;
+        let cancellation = options.cancellation.clone();
+        let service = self.http(options);
+        let router = Router::new().route_service(PATH, service.clone());
+        let router = router.route_service(metadata::PREFIX, service.clone());
+        let router = router.route_service(&format!("{}{PATH}", metadata::PREFIX), service);
         let serving = axum::serve(listener, router).with_graceful_shutdown(cancellation.cancelled_owned());
         serving.await.map_err(|error| ServeError::new(error.to_string()))
     }
 }
 
 impl HttpOptions {
-    /// Returns the metadata of the service as a resource that OAuth protects.
-    fn metadata(&self, address: SocketAddr) -> Option<Value> {
-        let host = self.hosts.first().cloned().unwrap_or_else(|| address.to_string());
-        (!self.authorization_servers.is_empty()).then(|| {
-            json!({
-                "resource": format!("http://{host}{PATH}"),
-                "authorization_servers": self.authorization_servers,
-                "bearer_methods_supported": ["header"],
-            })
-        })
-    }
-
     /// Returns who makes a request; `None` if it has no valid token, and one is required.
     fn principal<B>(&self, request: &Request<B>) -> Option<Principal> {
         let authorization = request.headers().get(header::AUTHORIZATION);
@@ -231,16 +229,10 @@ impl HttpOptions {
         Some(owner.map_or_else(of_header, Principal::Subject))
     }
 
-    fn refusal(&self) -> Response<Body> {
+    fn refusal<B>(&self, request: &Request<B>) -> Response<Body> {
         let mut response = Response::new(Body::from("a valid bearer token is required\n"));
         *response.status_mut() = StatusCode::UNAUTHORIZED;
-        let bearer = HeaderValue::from_static("Bearer");
-        let challenge = if self.authorization_servers.is_empty() {
-            bearer
-        } else {
-            HeaderValue::from_str(&format!("Bearer resource_metadata=\"{METADATA_PATH}\"")).unwrap_or(bearer)
-        };
-        response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, self.challenge(request));
         response
     }
 }
@@ -258,8 +250,11 @@ where
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
+        if let Some(description) = self.options.description(&request) {
+            return Box::pin(async move { Ok(description) });
+        }
         let Some(principal) = self.options.principal(&request) else {
-            let refusal = self.options.refusal();
+            let refusal = self.options.refusal(&request);
             return Box::pin(async move { Ok(refusal) });
         };
         hide_tokens(request.headers_mut());
@@ -280,6 +275,8 @@ fn hide_tokens(headers: &mut HeaderMap) {
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
+
     use super::*;
 
     #[test]
