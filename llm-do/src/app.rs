@@ -4,6 +4,8 @@ pub(crate) mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod harden;
+#[cfg(any(feature = "mcp", feature = "serve"))]
+mod listen;
 #[cfg(feature = "mcp-snapshots")]
 pub mod mcp;
 #[cfg(feature = "project")]

@@ -136,3 +136,12 @@ async fn nothing_listens_beyond_this_machine_without_a_token_and_a_host() {
         assert!(error.to_string().contains(fault), "{error}");
     }
 }
+
+#[tokio::test]
+async fn a_connection_that_sends_half_a_head_is_closed() {
+    let address = serve(HttpOptions::default()).await;
+    let mut stream = TcpStream::connect(&address).await.unwrap();
+    stream.write_all(b"POST /mcp HTTP/1.1\r\nHost: ").await.unwrap();
+    let closed = tokio::time::timeout(std::time::Duration::from_secs(20), stream.read_to_end(&mut Vec::new())).await;
+    assert!(closed.is_ok(), "it is open after 20 seconds");
+}

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::client::Principal;
 use super::handler::Handler;
 use super::{McpService, ServeError, metadata};
+use crate::app::listen;
 
 /// The path of the server in [`McpService::serve_http`].
 pub(super) const PATH: &str = "/mcp";
@@ -199,6 +200,8 @@ impl McpService {
 
     /// Serves clients over HTTP at the path `/mcp`, until the options' token is cancelled.
     ///
+    /// It holds at most 1024 connections, and closes one whose client takes longer than ten seconds for the head of a request.
+    ///
     /// # Errors
     ///
     /// Returns an error if the listener is reachable from other machines, and the options neither require a token nor
@@ -212,8 +215,9 @@ impl McpService {
         let router = Router::new().route_service(PATH, service.clone());
         let router = router.route_service(metadata::PREFIX, service.clone());
         let router = router.route_service(&format!("{}{PATH}", metadata::PREFIX), service);
-        let serving = axum::serve(listener, router).with_graceful_shutdown(cancellation.cancelled_owned());
-        serving.await.map_err(|error| ServeError::new(error.to_string()))
+        // The options' token ends the streams too.
+        listen::serve(listener, router, cancellation, || {}).await;
+        Ok(())
     }
 }
 
