@@ -75,12 +75,11 @@ impl Node {
     fn start(installed: &Path, data: &Path, name: Option<String>) -> Self {
         let mut command = Command::new(script(if name.is_some() { "cluster" } else { "start" }));
         command.arg(installed).arg(data);
-        match &name {
-            Some(name) => drop(command.arg(name)),
-            None => {
-                let ports = std::fs::read_to_string(data.join("ports")).unwrap_or_default();
-                command.args(ports.split_whitespace());
-            }
+        if let Some(name) = &name {
+            command.arg(name);
+        } else {
+            let ports = std::fs::read_to_string(data.join("ports")).unwrap_or_default();
+            command.args(ports.split_whitespace());
         }
         // What the shell reports when its server is killed.
         command.stderr(Stdio::null());

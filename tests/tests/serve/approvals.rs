@@ -147,7 +147,8 @@ fn delete_lines(lines: State<Lines>) -> usize {
 }
 
 fn to_delete(ctx: &CallContext, _: &delete_lines) -> Result<String> {
-    Ok(ctx.state::<Lines>().map(|lines| format!("-{}", lines.all().join("\n-"))).unwrap_or_default())
+    let lines = ctx.state::<Lines>().ok_or("there are no lines")?;
+    Ok(format!("-{}", lines.all().join("\n-")))
 }
 
 /// Deletes all lines.

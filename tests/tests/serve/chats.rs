@@ -131,7 +131,8 @@ async fn a_message_that_cannot_be_begun_fails_with_the_reason() {
     let id = server.start("greet", json!({ "name": "Ann" })).await;
     server.reaches(&id, "succeeded").await;
     let run = (chat["id"].as_str().unwrap(), &id);
-    file.execute("UPDATE runs SET chat = ?1, state = 'queued', finished = NULL, outcome = NULL WHERE id = ?2", run).unwrap();
+    file.execute("UPDATE runs SET chat = ?1, state = 'queued', finished = NULL, outcome = NULL WHERE id = ?2", run)
+        .unwrap();
     let run = server.reaches(&id, "failed").await;
     assert!(run["error"].as_str().unwrap().contains("cannot read or write the database"), "{run}");
     server.stop().await;

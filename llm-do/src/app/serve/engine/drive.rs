@@ -49,7 +49,7 @@ impl Shared {
         self.health.note(&driven);
         self.health.note(&journal.release().await);
         if driven.is_err() {
-            // Or else this process would claim the run again at once.
+            // Or else this process would claim the run again immediately.
             tokio::select! {
                 () = tokio::time::sleep(BACK_OFF) => {}
                 () = self.shutdown.cancelled() => {}

@@ -98,7 +98,7 @@ pub(super) fn started(inserted: Inserted) -> Result<Response, Problem> {
             refused(StatusCode::CONFLICT, "other_request", text.to_owned())
                 .map_err(|problem| problem.with("run", json!(run.id)))
         }
-        Inserted::ChatBusy(run) => Err(chat_busy(run)),
+        Inserted::ChatBusy(run) => Err(chat_busy(&run)),
         Inserted::OverQuota(reached) => Err(over_quota(reached)),
     }
 }
@@ -116,7 +116,7 @@ fn over_quota(reached: QuotaReached) -> Problem {
     Problem::new(StatusCode::TOO_MANY_REQUESTS, code, text)
 }
 
-fn chat_busy(run: String) -> Problem {
+fn chat_busy(run: &str) -> Problem {
     let text = "the chat has an unfinished run; send the next message once it has finished";
     Problem::new(StatusCode::CONFLICT, "chat_busy", text).with("run", json!(run))
 }
@@ -201,7 +201,7 @@ pub(super) async fn resume(
         Resuming::Done => Ok((StatusCode::ACCEPTED, Json(view(&shared, &client, &id).await?))),
         Resuming::NotResumable => refused("only failed and cancelled runs can be resumed"),
         Resuming::ChatWentOn => refused("a later message of the chat has succeeded; send this one again"),
-        Resuming::ChatBusy(run) => Err(chat_busy(run)),
+        Resuming::ChatBusy(run) => Err(chat_busy(&run)),
         Resuming::OverQuota(reached) => Err(over_quota(reached)),
     }
 }
