@@ -14,23 +14,28 @@ struct Code {
     done: Arc<Mutex<Vec<String>>>,
 }
 
+/// Returns the state, which only the runtimes of these tests have.
+fn deployed<T>(ctx: &CallContext<T>) -> State<Code> {
+    ctx.state().unwrap()
+}
+
 /// Do something.
 #[tool(effect = idempotent, approval = pre_approved)]
-fn do_it(what: String, code: State<Code>) {
-    code.done.lock().unwrap().push(what);
+fn do_it(ctx: &CallContext, what: String) {
+    deployed(ctx).done.lock().unwrap().push(what);
 }
 
 /// End, or fail.
 #[tool(effect = read_only)]
-fn end_it(code: State<Code>) -> Result<()> {
-    if code.fails.load(Ordering::Relaxed) > 0 { Err("not yet".into()) } else { Ok(()) }
+fn end_it(ctx: &CallContext) -> Result<()> {
+    if deployed(ctx).fails.load(Ordering::Relaxed) > 0 { Err("not yet".into()) } else { Ok(()) }
 }
 
 /// Does something twice: the old way, or the new one.
 #[entry(toolsets = [do_it, end_it])]
-async fn changed(ctx: &CallContext<changed>, code: State<Code>) -> Result<String> {
+async fn changed(ctx: &CallContext<changed>) -> Result<String> {
     for round in 0..2 {
-        let is_new = match code.version.load(Ordering::Relaxed) {
+        let is_new = match deployed(ctx).version.load(Ordering::Relaxed) {
             0 => false,
             1 => ctx.version("new way").await?,
             _ => true,
@@ -79,7 +84,7 @@ async fn without_a_version_a_change_is_reported_with_the_step() {
     let (code, journal) = (Code::default(), MemoryJournal::new());
     begin(&code, 0, &journal).await;
     let error = llm_do::error::chain(&run(&code, 2, 0, &journal).await.unwrap_err());
-    assert!(error.contains("`changed` → 1st call: expected tool `do_it`"), "{error}");
+    assert!(error.contains("`changed` → 1st call: expected call `do_it`"), "{error}");
 }
 
 #[tokio::test]

@@ -112,8 +112,10 @@ impl<S> CallContext<S> {
     ///
     /// ```
     /// # use llm_do::prelude::*;
+    /// # /// Charge.
     /// # #[tool(effect = idempotent)]
     /// # fn charge(cents: u64) -> u64 { cents }
+    /// # /// Charge, with a receipt.
     /// # #[tool(effect = idempotent)]
     /// # fn charge_with_receipt(cents: u64) -> u64 { cents }
     /// /// Charges a customer.
