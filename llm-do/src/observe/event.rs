@@ -16,6 +16,7 @@ mod spans;
 mod terminal;
 #[cfg(test)]
 mod tests;
+mod value;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -42,6 +43,7 @@ pub use self::spans::TracingSink;
 #[cfg(feature = "cli")]
 pub(crate) use self::terminal::{BAR, Rows, TerminalWriter, with_value};
 pub use self::terminal::{Terminal, Verbosity};
+pub use self::value::EventValue;
 
 /// One thing that happened in a run.
 ///

@@ -11,8 +11,8 @@ use proptest::prelude::*;
 use serde_json::{Map, Number, Value};
 
 use super::{
-    ApprovalScope, Caller, DecidedBy, Delta, Event, EventKind, EventPart, FileInfo, GuardAction, GuardHook, ItemKind,
-    Outcome, RuleSource,
+    ApprovalScope, Caller, DecidedBy, Delta, Event, EventKind, EventPart, EventValue, FileInfo, GuardAction, GuardHook,
+    ItemKind, Outcome, RuleSource,
 };
 use crate::base::usage::{Cost, RunUsage};
 
@@ -52,6 +52,15 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
+/// The same, as values and as text.
+fn event_value() -> impl Strategy<Value = EventValue> {
+    (value(), any::<bool>()).prop_map(
+        |(value, is_text)| {
+            if is_text { EventValue::from_json(value.to_string()) } else { value.into() }
+        },
+    )
+}
+
 fn of<T: Clone + std::fmt::Debug + 'static>(values: impl Into<Vec<T>>) -> impl Strategy<Value = T> {
     prop::sample::select(values.into())
 }
@@ -61,7 +70,7 @@ fn caller() -> impl Strategy<Value = Caller> {
 }
 
 fn outcome() -> impl Strategy<Value = Outcome> {
-    prop_oneof![value().prop_map(Outcome::Result), text().prop_map(Outcome::Error)]
+    prop_oneof![event_value().prop_map(Outcome::Result), text().prop_map(Outcome::Error)]
 }
 
 fn rule() -> impl Strategy<Value = RuleSource> {
@@ -133,7 +142,7 @@ fn part() -> impl Strategy<Value = EventPart> {
 fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
     let kinds = of([ItemKind::Tool, ItemKind::Worker, ItemKind::Entry]);
     match kind {
-        EventKind::CallStarted { .. } => (kinds, caller(), value())
+        EventKind::CallStarted { .. } => (kinds, caller(), event_value())
             .prop_map(|(what, by, arguments)| EventKind::CallStarted { what, by, arguments })
             .boxed(),
         EventKind::Progress { .. } => text().prop_map(|text| EventKind::Progress { text }).boxed(),
@@ -233,10 +242,10 @@ fn kinds() -> Vec<EventKind> {
     let (tool, points): (Arc<str>, _) = (Arc::default(), BTreeMap::new());
     let outcome = || Outcome::Error(none());
     vec![
-        EventKind::CallStarted { what: ItemKind::Tool, by: Caller::User, arguments: Value::Null },
+        EventKind::CallStarted { what: ItemKind::Tool, by: Caller::User, arguments: EventValue::default() },
         EventKind::Progress { text: none() },
         EventKind::CallFinished {
-            outcome: Outcome::Result(Value::Null),
+            outcome: Outcome::Result(EventValue::default()),
             attachments: Vec::new(),
             note: None,
             elapsed_ms: 0,
