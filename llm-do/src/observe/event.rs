@@ -1,5 +1,6 @@
 //! The events of a run, and the sinks that receive them.
 
+mod background;
 mod buffer;
 mod callback;
 mod channel;

@@ -10,6 +10,7 @@ use llm_do_providers::{Attachment, Money, ProviderData, ResponsePart, ServerSide
 use proptest::prelude::*;
 use serde_json::{Map, Number, Value};
 
+use super::json_lines::LineWriter;
 use super::{
     ApprovalScope, Caller, DecidedBy, Delta, Event, EventKind, EventPart, EventValue, FileInfo, GuardAction, GuardHook,
     ItemKind, Outcome, RuleSource,
@@ -311,6 +312,22 @@ fn every_kind_is_tested() {
     assert_eq!((names.len(), kinds().len()), (known, known), "{error}");
 }
 
+/// Returns the line of an event in a log.
+fn line(event: &Event) -> String {
+    let mut line = Vec::new();
+    LineWriter::default().write(&mut line, event).unwrap();
+    String::from_utf8(line).unwrap()
+}
+
+#[test]
+fn a_line_is_the_json_of_its_event() {
+    for kind in kinds() {
+        let (run, name) = ("run".into(), "name".into());
+        let event = Event { run, call: 10, parent: None, seq: 9, depth: 0, name, time: Timestamp::UNIX_EPOCH, kind };
+        assert_eq!(line(&event), serde_json::to_string(&event).unwrap() + "\n");
+    }
+}
+
 #[test]
 fn an_unknown_kind_is_an_error_that_names_it() {
     let error = serde_json::from_str::<EventKind>(r#"{"kind":"teleported"}"#).unwrap_err().to_string();
@@ -340,6 +357,7 @@ proptest! {
     #[test]
     fn an_event_is_read_back_equal_from_json(event in event()) {
         let json = serde_json::to_string(&event).unwrap();
+        prop_assert_eq!(line(&event), format!("{json}\n"));
         let read: Event = serde_json::from_str(&json).map_err(|error| TestCaseError::fail(format!("{error}: {json}")))?;
         prop_assert_eq!(&read, &event, "{}", json);
         let value: Event = serde_json::from_value(serde_json::to_value(&event).unwrap()).unwrap();
