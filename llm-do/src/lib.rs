@@ -215,8 +215,8 @@ pub mod event {
     pub use crate::observe::event::TracingSink;
     pub use crate::observe::event::{
         ByDigest, Callback, Caller, ChannelSink, ContentFile, ContentMessage, ContentResult, Delivery, Delta, Event,
-        EventKind, EventPart, EventReceiver, EventSink, FileInfo, GuardAction, GuardHook, ItemKind, JsonLines, Outcome,
-        RequestContent, Terminal, Verbosity, event_channel,
+        EventKind, EventPart, EventReceiver, EventSink, EventValue, FileInfo, GuardAction, GuardHook, ItemKind,
+        JsonLines, Outcome, RequestContent, Terminal, Verbosity, event_channel,
     };
 }
 

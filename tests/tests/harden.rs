@@ -109,7 +109,7 @@ async fn calls_from_code_and_models_are_cases_and_equal_inputs_are_one_case() {
     let cases = recorded(builder(), &["Ann, 1", "Bob, 2", "Ann, 1"]).await;
     assert_eq!(inputs(&cases), [("Ann, 1", 2), ("Bob, 2", 1), ("Cid, 3", 1)]);
     let results: Vec<_> = cases.iter().map(|case| case.answer().unwrap().outcome.clone()).collect();
-    assert_eq!(results, ["Ann", "Robert", "Cid"].map(|name| Outcome::Result(name.into())));
+    assert_eq!(results, ["Ann", "Robert", "Cid"].map(|name| Outcome::Result(json!(name).into())));
 }
 
 /// Looks up two names in a thread.
@@ -150,7 +150,7 @@ async fn an_input_that_an_approver_edited_is_the_edited_one() {
     });
     let cases = recorded(edits, &["Ann, 1", "Ann, 2"]).await;
     assert_eq!(inputs(&cases), [("Bob, 1", 1), ("Ann, 2", 1), ("Cid, 3", 1)]);
-    assert_eq!(cases.iter().next().unwrap().answer().unwrap().outcome, Outcome::Result("Robert".into()));
+    assert_eq!(cases.iter().next().unwrap().answer().unwrap().outcome, Outcome::Result(json!("Robert").into()));
 }
 
 #[tokio::test]
@@ -166,7 +166,7 @@ async fn the_most_frequent_answer_is_compared_and_the_first_of_equally_frequent_
     cases.add(journal.records());
     let compared = compared("first_word", &cases).await;
     let summed: Vec<_> = compared.iter().map(|case| (case.worker.clone(), case.times, case.answers)).collect();
-    assert_eq!(summed, [(Outcome::Result("Ann".into()), 3, 2), (Outcome::Result("Bert".into()), 2, 2)]);
+    assert_eq!(summed, [(Outcome::Result(json!("Ann").into()), 3, 2), (Outcome::Result(json!("Bert").into()), 2, 2)]);
 }
 
 #[tokio::test]
@@ -178,8 +178,8 @@ async fn each_case_has_a_verdict_and_both_values() {
     let expected =
         [Verdict::Differs, Verdict::Agrees, Verdict::Differs, Verdict::WorkerFailed, Verdict::Agrees, Verdict::Differs];
     assert_eq!(verdicts, expected);
-    assert_eq!(compared[0].worker, Outcome::Result("Ann".into()));
-    assert_eq!(compared[0].candidate, Some(Outcome::Result("Ann,".into())));
+    assert_eq!(compared[0].worker, Outcome::Result(json!("Ann").into()));
+    assert_eq!(compared[0].candidate, Some(Outcome::Result(json!("Ann,").into())));
     assert!(matches!(&compared[3].worker, Outcome::Error(error) if error.contains("name_of")), "{compared:?}");
     assert_eq!(compared[3].candidate, None, "there is nothing to compare with");
 }

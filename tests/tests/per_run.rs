@@ -513,7 +513,7 @@ async fn sinks_of_runs_and_runtimes_receive_the_same_arguments() {
     runtime().start_named("look_up", call.clone()).sink(runs.clone()).await.unwrap();
     for recorder in [runtimes, runs] {
         let started = recorder.events().into_iter().find_map(|event| match event.kind {
-            EventKind::CallStarted { arguments, .. } => Some(arguments),
+            EventKind::CallStarted { arguments, .. } => Some(arguments.value().into_owned()),
             _ => None,
         });
         assert_eq!(started, Some(call.clone()));

@@ -95,6 +95,7 @@ fn at(events: &[Event], is: impl Fn(&Event) -> bool) -> Vec<usize> {
 }
 
 fn result(value: impl Into<Value>) -> Outcome {
+    let value: Value = value.into();
     Outcome::Result(value.into())
 }
 

@@ -8,6 +8,7 @@ use std::cell::Cell;
 use serde::Serialize;
 use serde_json::Value;
 
+pub(crate) use self::serializer::RAW_VALUE;
 use self::serializer::{Bounded, Depth, Part};
 use crate::base::error::Fault;
 use crate::declare::schema::{MAX_VALUE_DEPTH, dismantle, is_shallow};
@@ -28,7 +29,13 @@ pub(crate) fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value, Fault>
 /// They may differ for maps, whose keys may be equal as text, and for numbers that a JSON value rounds.
 pub(crate) fn to_text<T: Serialize + ?Sized>(value: &T) -> Option<String> {
     let is_exceeded = Cell::new(false);
-    serde_json::to_string(&Part::new(value, Depth::new(MAX_VALUE_DEPTH, &is_exceeded).as_text())).ok()
+    serde_json::to_string(&Part::new(value, Depth::of_text(&is_exceeded))).ok()
+}
+
+/// Writes what [`to_text`] returns to the end of `text`; returns whether it could.
+pub(crate) fn write_text<T: Serialize + ?Sized>(value: &T, text: &mut Vec<u8>) -> bool {
+    let is_exceeded = Cell::new(false);
+    serde_json::to_writer(text, &Part::new(value, Depth::of_text(&is_exceeded))).is_ok()
 }
 
 /// Serializes a value as [`to_value`] does, and drops it.

@@ -1,5 +1,6 @@
 //! The events of a run, and the sinks that receive them.
 
+mod background;
 mod buffer;
 mod callback;
 mod channel;
@@ -16,6 +17,7 @@ mod spans;
 mod terminal;
 #[cfg(test)]
 mod tests;
+mod value;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -42,6 +44,7 @@ pub use self::spans::TracingSink;
 #[cfg(feature = "cli")]
 pub(crate) use self::terminal::{BAR, Rows, TerminalWriter, with_value};
 pub use self::terminal::{Terminal, Verbosity};
+pub use self::value::EventValue;
 
 /// One thing that happened in a run.
 ///

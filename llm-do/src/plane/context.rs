@@ -68,14 +68,15 @@ impl CallContext {
         Self { scope: Arc::new(Scope { host, frame, parent: None }), is_for_guard: false, declaration: PhantomData }
     }
 
-    /// Returns the context of a call that this one makes.
+    /// Returns the context of a call that this one makes; `frame` returns the data of the call, given this context.
     #[inline]
-    pub(crate) fn into_child(self, frame: CallFrame) -> Self {
-        let host = Arc::clone(&self.scope.host);
-        self.into_child_of(host, frame)
+    pub(crate) fn into_child(self, frame: impl FnOnce(&Self) -> CallFrame) -> Self {
+        // The frame is large, so it is built where it is copied from.
+        let scope = Scope { frame: frame(&self), host: Arc::clone(&self.scope.host), parent: Some(self) };
+        Self { scope: Arc::new(scope), is_for_guard: false, declaration: PhantomData }
     }
 
-    /// The same, for a call that another run makes under this one's.
+    /// Returns the context of a call that another run makes under this one's.
     #[inline]
     pub(crate) fn into_child_of(self, host: Arc<dyn Host>, frame: CallFrame) -> Self {
         let scope = Scope { host, frame, parent: Some(self) };
@@ -114,9 +115,9 @@ impl<S> CallContext<S> {
 
     /// Calls a tool, worker or entry by name, with arguments as JSON text, and returns the result as JSON text.
     ///
-    /// As [`call_tool`](Self::call_tool), but faster for a tool with plain arguments whose call has no observer: its arguments
-    /// are decoded from the text, and its result is written as text, without a JSON value between. An empty text means no
-    /// arguments.
+    /// As [`call_tool`](Self::call_tool), but faster for a tool with plain arguments if no guard, journal or approver reads them:
+    /// its arguments are decoded from the text, and its result is written as text, without a JSON value between. An empty text
+    /// means no arguments.
     ///
     /// # Errors
     ///
@@ -255,7 +256,8 @@ impl<S> CallContext<S> {
 
     /// Returns whether a sink receives events.
     pub(crate) fn is_observed(&self) -> bool {
-        self.scope.host.is_observed()
+        // A run gets its sinks before its calls, so it stays unobserved.
+        !self.frame().is_unobserved && self.scope.host.is_observed()
     }
 
     /// Returns whether the tool that this call sees as `shown` is read-only.
@@ -285,7 +287,7 @@ impl<S> CallContext<S> {
 
     /// Emits an event of the call, if a sink receives events.
     pub(crate) fn emit(&self, kind: impl FnOnce() -> EventKind) {
-        if self.scope.host.is_observed() {
+        if self.is_observed() {
             self.scope.host.emit(&self.declaring(), kind());
         }
     }

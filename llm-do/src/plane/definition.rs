@@ -107,6 +107,9 @@ pub(crate) trait Start: Send {
     /// Encodes the arguments with defaults filled in; called only if something reads them.
     fn written(&self) -> Result<Value, Fault>;
 
+    /// The same as JSON text; `None` if the two may differ.
+    fn written_as_text(&self) -> Option<String>;
+
     /// Returns whether the arguments contain files.
     fn has_files(&self) -> bool;
 
@@ -123,6 +126,10 @@ struct Decoded<T> {
 impl<T: Function> Start for Decoded<T> {
     fn written(&self) -> Result<Value, Fault> {
         argument::write(&self.arguments)
+    }
+
+    fn written_as_text(&self) -> Option<String> {
+        argument::write_text(&self.arguments)
     }
 
     fn has_files(&self) -> bool {

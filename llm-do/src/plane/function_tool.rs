@@ -269,6 +269,10 @@ where
         Ok(self.given.clone())
     }
 
+    fn written_as_text(&self) -> Option<String> {
+        None
+    }
+
     fn has_files(&self) -> bool {
         false
     }

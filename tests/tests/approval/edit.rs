@@ -42,7 +42,7 @@ async fn the_call_runs_with_the_approvers_arguments_and_events_report_them() {
     assert_eq!(result.unwrap(), "1 to Bob");
     assert_eq!(edits(&recorder), [Some(json!({ "to": "Bob", "copies": 1 }))]);
     let started = recorder.events().into_iter().find_map(|event| match event.kind {
-        EventKind::CallStarted { arguments, .. } if &*event.name == "mail" => Some(arguments),
+        EventKind::CallStarted { arguments, .. } if &*event.name == "mail" => Some(arguments.value().into_owned()),
         _ => None,
     });
     assert_eq!(started, Some(json!({ "to": "Bob", "copies": 1 })));

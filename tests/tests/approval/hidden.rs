@@ -164,7 +164,7 @@ async fn a_sink_of_one_run_gets_fields_that_are_not_serialized() {
     let runtime = Runtime::builder().build().unwrap();
     runtime.start_named("look_up", arguments.clone()).sink(recorder.clone()).await.unwrap();
     let started = recorder.kinds().into_iter().find_map(|kind| match kind {
-        EventKind::CallStarted { arguments, .. } => Some(arguments),
+        EventKind::CallStarted { arguments, .. } => Some(arguments.value().into_owned()),
         _ => None,
     });
     assert_eq!(started, Some(arguments));

@@ -57,15 +57,15 @@ async fn forward(ctx: &CallContext, name: String, arguments: String) -> Result<S
     Ok(ctx.call_tool_json(&name, &arguments).await?)
 }
 
-/// Keeps what happened in a run, without times.
+/// Keeps what happened in a run as JSON, without times.
 #[derive(Clone, Debug, Default)]
-struct Log(Arc<Mutex<Vec<Value>>>);
+struct Log(Arc<Mutex<Vec<String>>>);
 
 impl EventSink for Log {
     fn emit(&self, event: &Arc<Event>) {
         let mut kind = json!(event.kind);
         kind["elapsed_ms"].take();
-        self.0.lock().unwrap().push(kind);
+        self.0.lock().unwrap().push(kind.to_string());
     }
 
     fn delivery(&self) -> Delivery {

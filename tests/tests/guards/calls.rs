@@ -119,7 +119,7 @@ async fn the_guards_arguments_are_approved_reported_and_run() {
     assert_eq!(notes.take(), ["safe"]);
     let kinds = recorder.kinds();
     let started = |kind: &EventKind| matches!(kind, EventKind::CallStarted { arguments, .. } if *arguments == json!({ "path": "safe" }));
-    let finished = |kind: &EventKind| matches!(kind, EventKind::CallFinished { outcome, .. } if *outcome == Outcome::Result(json!("wrote safe")));
+    let finished = |kind: &EventKind| matches!(kind, EventKind::CallFinished { outcome, .. } if *outcome == Outcome::Result(json!("wrote safe").into()));
     assert!(kinds.iter().any(started) && kinds.iter().any(finished), "{kinds:?}");
     assert_eq!(done(&recorder), [(GuardHook::BeforeCall, GuardAction::Changed, None)]);
 }

@@ -143,7 +143,7 @@ fn outcome(record: &Record) -> String {
     match record.kind {
         StepKind::Call | StepKind::Tool | StepKind::Result => {
             match recorded_outcome(&record.name, record.value.clone()) {
-                Some(Outcome::Result(value)) => short(&value),
+                Some(Outcome::Result(value)) => short(&value.value()),
                 Some(Outcome::Error(error)) => format!("error: {}", cut(&error)),
                 None => "error: the model failed".to_owned(),
             }

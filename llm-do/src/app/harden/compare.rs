@@ -103,8 +103,10 @@ pub async fn compare_one(runtime: &Runtime, candidate: &str, case: &Case, agreem
         Outcome::Error(_) => (Verdict::WorkerFailed, None),
         Outcome::Result(expected) => {
             let result = runtime.run_named(candidate, case.input.clone()).await;
-            let verdict = verdict(&result, candidate, |value| agreement.holds(expected, value));
-            (verdict, Some(result.map_or_else(|error| Outcome::Error(chain(&error)), Outcome::Result)))
+            let verdict = verdict(&result, candidate, |value| agreement.holds(&expected.value(), value));
+            let outcome =
+                result.map_or_else(|error| Outcome::Error(chain(&error)), |value| Outcome::Result(value.into()));
+            (verdict, Some(outcome))
         }
     };
     let (times, answers) = (case.times(), case.answers.len());

@@ -31,11 +31,11 @@ impl Builder {
         call.last = call.last.max(event.time);
         match &event.kind {
             EventKind::CallStarted { what, by, arguments } => {
-                (call.what, call.by, call.arguments) = (Some(*what), Some(*by), arguments.clone());
+                (call.what, call.by, call.arguments) = (Some(*what), Some(*by), arguments.value().into_owned());
             }
             EventKind::CallFinished { outcome, attachments, note, replayed, .. } => {
                 call.ending = match outcome {
-                    Outcome::Result(value) => Ending::Result(value.clone()),
+                    Outcome::Result(value) => Ending::Result(value.value().into_owned()),
                     Outcome::Error(error) => Ending::Error(error.clone()),
                 };
                 (call.attachments, call.note, call.is_replayed) = (attachments.clone(), note.clone(), *replayed);

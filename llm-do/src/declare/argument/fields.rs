@@ -14,6 +14,9 @@ use crate::base::error::Fault;
 use crate::declare::prompt::Attached;
 use crate::declare::schema::{has_whole, make_whole};
 
+/// The memory in bytes that a text has from the start, as in `serde_json`.
+const TEXT_CAPACITY: usize = 128;
+
 /// The fields of an arguments object, while it is decoded or encoded.
 #[doc(hidden)]
 #[derive(Debug, Default)]
@@ -24,6 +27,8 @@ pub struct Fields {
     kept: Vec<(String, Value)>,
     /// The files of decoded prompts.
     attached: Vec<Attached>,
+    /// The object as JSON text without its closing brace, if it is written as text.
+    text: Option<Vec<u8>>,
 }
 
 impl Fields {
@@ -34,6 +39,29 @@ impl Fields {
             Value::Null => Ok(Self::default()),
             _ => Err(Fault::new("the arguments must be a JSON object")),
         }
+    }
+
+    /// Returns no fields, to which some are added as text.
+    pub(super) fn as_text() -> Self {
+        Self { text: Some(Vec::with_capacity(TEXT_CAPACITY)), ..Self::default() }
+    }
+
+    /// Returns the fields that were added as text.
+    pub(super) fn into_text(self) -> Option<String> {
+        let mut text = self.text?;
+        text.extend_from_slice(if text.is_empty() { b"{}" } else { b"}" });
+        String::from_utf8(text).ok()
+    }
+
+    /// Adds the name of a field, and returns the text to add its value to, if the fields are text.
+    #[inline]
+    pub(super) fn text_after_name(&mut self, name: &str) -> Option<&mut Vec<u8>> {
+        let text = self.text.as_mut()?;
+        text.push(if text.is_empty() { b'{' } else { b',' });
+        // Never fails: it is a text, and written to memory.
+        serde_json::to_writer(&mut *text, name).ok()?;
+        text.push(b':');
+        Some(text)
     }
 
     /// Removes a field and returns its value.

@@ -8,11 +8,13 @@ use serde::ser::{
     SerializeTupleStruct, SerializeTupleVariant, Serializer,
 };
 
+use crate::declare::schema::MAX_VALUE_DEPTH;
+
 /// The maximum number of nested values per level of JSON: an `Option` and a newtype add no level.
 const VALUES_PER_LEVEL: usize = 4;
 
 /// The name by which `serde_json` recognizes its `RawValue`, which is passed on as it was written.
-const RAW_VALUE: &str = "$serde_json::private::RawValue";
+pub(crate) const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// The remaining depth.
 #[derive(Clone, Copy)]
@@ -32,9 +34,9 @@ impl<'a> Depth<'a> {
         Self { levels, values: levels * VALUES_PER_LEVEL, is_text: false, is_exceeded }
     }
 
-    /// Rejects what is not written alike as text and as a value.
-    pub(super) fn as_text(self) -> Self {
-        Self { is_text: true, ..self }
+    /// Rejects what is not written alike as text and as a value, and one level more, which a parser would reject.
+    pub(super) fn of_text(is_exceeded: &'a Cell<bool>) -> Self {
+        Self { is_text: true, ..Self::new(MAX_VALUE_DEPTH - 1, is_exceeded) }
     }
 
     /// Returns an error if text is written: the value must be written as a value first.

@@ -7,6 +7,6 @@ pub enum ResultForm {
     /// As a value.
     #[default]
     Value,
-    /// As JSON text, since only a caller that wants text reads it.
+    /// As JSON text, since the caller wants text, and nothing else reads it but sinks.
     Text,
 }

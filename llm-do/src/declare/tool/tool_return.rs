@@ -47,7 +47,7 @@ pub struct ToolReturn {
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     Value(Value),
-    /// JSON text, in [`ResultForm::Text`]: the caller reads it, and nothing else does.
+    /// JSON text, in [`ResultForm::Text`]: the caller reads it, and events have it as it is.
     Json(String),
 }
 
@@ -125,7 +125,7 @@ impl ToolReturn {
     /// Returns the value that the model reads, mutably.
     pub fn value_mut(&mut self) -> &mut Value {
         if let Content::Json(_) = &self.content {
-            self.content = Content::Value(self.to_value());
+            self.content = Content::Value(std::mem::take(&mut self.content).into_value());
         }
         let Content::Value(value) = &mut self.content else { unreachable!("text was replaced by its value") };
         value
@@ -151,6 +151,7 @@ impl ToolReturn {
     }
 
     /// Returns a copy of the value, however it was written.
+    #[cfg(feature = "mcp")]
     pub(crate) fn to_value(&self) -> Value {
         self.content.to_value().into_owned()
     }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::background::Pending;
 use super::{Event, EventKind};
 
 /// Events in order, at most `capacity` of them.
@@ -19,9 +20,9 @@ pub(super) struct Buffer {
 
 /// The events dropped since the buffer was full.
 #[derive(Debug)]
-struct Gap {
-    first: Arc<Event>,
-    count: u64,
+pub(super) struct Gap {
+    pub(super) first: Arc<Event>,
+    pub(super) count: u64,
 }
 
 impl Buffer {
@@ -53,20 +54,43 @@ impl Buffer {
         next
     }
 
-    /// Returns how many events will have been popped once everything received so far has been, including a pending
-    /// `Dropped` event.
-    pub(super) fn end_position(&self) -> u64 {
-        self.accepted + u64::from(self.gap.is_some())
-    }
-
     fn accept(&mut self, event: Arc<Event>) {
         self.waiting.push_back(event);
         self.accepted += 1;
     }
 }
 
+impl Pending for Buffer {
+    type Batch = Arc<Event>;
+
+    fn push(&mut self, event: &Arc<Event>) -> bool {
+        self.push(event)
+    }
+
+    fn take(&mut self) -> Option<(Arc<Event>, u64)> {
+        self.pop().map(|event| (event, 1))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    fn is_half_full(&self) -> bool {
+        self.waiting.len() >= self.capacity.div_ceil(2)
+    }
+
+    fn end_position(&self) -> u64 {
+        self.accepted + u64::from(self.gap.is_some())
+    }
+
+    fn clear(&mut self) {
+        *self = Self::new(1);
+    }
+}
+
 impl Gap {
-    fn into_event(self) -> Event {
+    /// Returns the event that stands in the place of the missing ones.
+    pub(super) fn into_event(self) -> Event {
         let Event { run, call, parent, seq, depth, name, time, .. } = &*self.first;
         Event {
             run: Arc::clone(run),
@@ -85,7 +109,7 @@ impl Gap {
 mod tests {
     use std::sync::Arc;
 
-    use super::Buffer;
+    use super::{Buffer, Pending};
     use crate::observe::event::{Event, EventKind};
 
     fn event(seq: u64) -> Arc<Event> {

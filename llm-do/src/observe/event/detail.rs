@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+
+use super::value::EventValue;
 
 /// Whether an item is a tool, a worker or an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -161,7 +162,7 @@ pub enum GuardAction {
 #[non_exhaustive]
 pub enum Outcome {
     /// The result.
-    Result(Value),
+    Result(EventValue),
     /// The text of the error.
     Error(String),
 }

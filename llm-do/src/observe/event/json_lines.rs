@@ -1,20 +1,24 @@
 //! Events as JSON Lines.
 
+mod line;
+mod lines;
+mod serializer;
+
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 
-use super::queue::Queue;
-use super::{Delivery, Event, EventKind, EventSink};
+#[cfg(test)]
+pub(super) use self::line::LineWriter;
+use self::lines::{Batch, Lines};
+use super::background::Background;
+use super::{Delivery, Event, EventSink};
 use crate::base::mutex::IgnorePoison;
 use crate::base::open_file::create_private;
-
-/// How many events may wait to be written: more than for other sinks, since a log should be complete.
-const CAPACITY: usize = 65_536;
 
 /// Writes each event as one line of JSON, in the background.
 ///
@@ -50,22 +54,15 @@ const CAPACITY: usize = 65_536;
 /// # }
 /// ```
 pub struct JsonLines<W: Write + Send + 'static> {
-    queue: Queue,
-    lines: Arc<Lines<W>>,
+    lines: Background<Lines>,
+    output: Arc<Mutex<Output<W>>>,
 }
 
-/// The writer, used on the queue's thread.
-struct Lines<W: Write + Send>(Mutex<State<W>>);
-
-struct State<W: Write> {
+/// Where the lines go.
+struct Output<W: Write> {
     writer: W,
-    /// The line being written, whose memory is used again.
-    line: Vec<u8>,
     error: Option<io::Error>,
 }
-
-/// The memory, in bytes, that the next line may use again.
-const KEPT: usize = 64 << 10;
 
 impl JsonLines<BufWriter<File>> {
     /// Creates the file at `path`, or truncates it.
@@ -85,8 +82,10 @@ impl JsonLines<BufWriter<File>> {
 impl<W: Write + Send + 'static> JsonLines<W> {
     /// Writes to `writer`.
     pub fn new(writer: W) -> Self {
-        let lines = Arc::new(Lines(Mutex::new(State { writer, line: Vec::new(), error: None })));
-        Self { queue: Queue::new(Arc::clone(&lines) as _, CAPACITY), lines }
+        let output = Arc::new(Mutex::new(Output { writer, error: None }));
+        let written = Arc::clone(&output);
+        let write = move |lines| written.lock().ignore_poison().write(&lines);
+        Self { lines: Background::new("JsonLines", Lines::default(), write), output }
     }
 
     /// Waits until all events so far are written.
@@ -99,62 +98,37 @@ impl<W: Write + Send + 'static> JsonLines<W> {
     /// Returns the first write error since the last call. [`EventSink::emit`] cannot return it, and a run does not
     /// fail because of its log.
     pub fn finish(&self) -> io::Result<()> {
-        let is_whole = self.queue.wait();
-        let mut state = self.lines.lock();
-        match state.error.take() {
+        let is_whole = self.lines.wait();
+        let mut output = self.output.lock().ignore_poison();
+        match output.error.take() {
             Some(error) => Err(error),
             None if !is_whole => Err(io::Error::other("the event writer thread panicked or could not be started")),
-            None => state.writer.flush(),
+            None => output.writer.flush(),
         }
     }
 }
 
-impl<W: Write + Send> Lines<W> {
-    fn lock(&self) -> MutexGuard<'_, State<W>> {
-        self.0.lock().ignore_poison()
-    }
-}
-
-impl<W: Write> State<W> {
-    fn write(&mut self, event: &Event) -> io::Result<()> {
-        self.line.clear();
-        self.line.shrink_to(KEPT);
-        serde_json::to_writer(&mut self.line, event)?;
-        self.line.push(b'\n');
-        self.writer.write_all(&self.line)?;
-        match event.kind {
-            EventKind::CallFinished { .. } | EventKind::CallRefused { .. } | EventKind::Usage { .. } => {
-                self.writer.flush()
-            }
-            _ => Ok(()),
+impl<W: Write> Output<W> {
+    /// Writes lines, after an error no more; flushes them if a call ends in them.
+    fn write(&mut self, Batch { text, ends_call }: &Batch) {
+        if self.error.is_none() {
+            let written = self.writer.write_all(text);
+            self.error = written.and_then(|()| if *ends_call { self.writer.flush() } else { Ok(()) }).err();
         }
     }
 }
 
-impl<W: Write> Drop for State<W> {
+impl<W: Write> Drop for Output<W> {
     fn drop(&mut self) {
         // `drop` cannot return the error; `finish` does.
         let _ = self.writer.flush();
     }
 }
 
-impl<W: Write + Send> EventSink for Lines<W> {
-    fn emit(&self, event: &Arc<Event>) {
-        let mut state = self.lock();
-        if state.error.is_none() {
-            state.error = state.write(event).err();
-        }
-    }
-
-    fn name(&self) -> &'static str {
-        "JsonLines"
-    }
-}
-
 #[async_trait]
 impl<W: Write + Send + 'static> EventSink for JsonLines<W> {
     fn emit(&self, event: &Arc<Event>) {
-        self.queue.emit(event);
+        self.lines.push(event);
     }
 
     fn delivery(&self) -> Delivery {
@@ -162,13 +136,7 @@ impl<W: Write + Send + 'static> EventSink for JsonLines<W> {
     }
 
     async fn flush(&self) {
-        self.queue.flush().await;
-    }
-}
-
-impl<W: Write + Send> fmt::Debug for Lines<W> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lines").finish_non_exhaustive()
+        self.lines.empty().await;
     }
 }
 

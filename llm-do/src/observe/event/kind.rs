@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::content::{ContentFile, RequestContent};
 use super::detail::{ApprovalScope, Caller, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource};
 use super::parts::EventPart;
+use super::value::EventValue;
 use crate::base::usage::RunUsage;
 use crate::declare::question::Question;
 
@@ -28,7 +29,7 @@ pub enum EventKind {
         /// Who made the call.
         by: Caller,
         /// The arguments.
-        arguments: Value,
+        arguments: EventValue,
     },
     /// The call reports its progress, by `ctx.progress(..)`.
     Progress {

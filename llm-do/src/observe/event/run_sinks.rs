@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use futures_util::FutureExt;
 use tokio::runtime::Handle;
 
+use super::background::DROP_TIMEOUT;
 use super::flush::block_on;
-use super::queue::DROP_TIMEOUT;
 use super::{Event, EventSink};
 use crate::base::mutex::IgnorePoison;
 

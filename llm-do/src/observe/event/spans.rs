@@ -11,14 +11,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use llm_do_providers::Usage;
-use serde_json::Value;
 use tracing::{Level, Span, event};
 
 use self::conversation::{Conversation, Definitions};
 use self::server_side::ServerSideSpans;
 use self::start::{agent, chat, provider_name, tool, workflow};
 use self::tool_calls::PendingToolCalls;
-use super::{Caller, Delivery, Event, EventKind, EventPart, EventSink, ItemKind, Outcome, RequestContent};
+use super::{Caller, Delivery, Event, EventKind, EventPart, EventSink, EventValue, ItemKind, Outcome, RequestContent};
 use crate::base::mutex::IgnorePoison;
 
 #[doc = include_str!("../../../docs/tracing_sink.md")]
@@ -131,7 +130,7 @@ impl TracingSink {
         event: &Event,
         what: ItemKind,
         by: Caller,
-        arguments: &Value,
+        arguments: &EventValue,
         mut caller: Option<&mut OpenCall>,
     ) -> OpenCall {
         let id = match &mut caller {
@@ -150,7 +149,7 @@ impl TracingSink {
         if self.content && !span.is_disabled() {
             match what {
                 ItemKind::Tool => span.record("gen_ai.tool.call.arguments", arguments.to_string()),
-                _ => span.record("gen_ai.input.messages", content::user_message(arguments)),
+                _ => span.record("gen_ai.input.messages", content::user_message(&arguments.value())),
             };
         }
         OpenCall {
@@ -240,7 +239,7 @@ impl OpenCall {
         match outcome {
             Outcome::Result(value) if with_content => match self.what {
                 ItemKind::Tool => drop(self.span.record("gen_ai.tool.call.result", value.to_string())),
-                _ => drop(self.span.record("gen_ai.output.messages", content::result_message(value))),
+                _ => drop(self.span.record("gen_ai.output.messages", content::result_message(&value.value()))),
             },
             Outcome::Result(_) => {}
             Outcome::Error(error) => {

@@ -10,9 +10,10 @@ use llm_do_providers::{Attachment, Money, ProviderData, ResponsePart, ServerSide
 use proptest::prelude::*;
 use serde_json::{Map, Number, Value};
 
+use super::json_lines::LineWriter;
 use super::{
-    ApprovalScope, Caller, DecidedBy, Delta, Event, EventKind, EventPart, FileInfo, GuardAction, GuardHook, ItemKind,
-    Outcome, RuleSource,
+    ApprovalScope, Caller, DecidedBy, Delta, Event, EventKind, EventPart, EventValue, FileInfo, GuardAction, GuardHook,
+    ItemKind, Outcome, RuleSource,
 };
 use crate::base::usage::{Cost, RunUsage};
 
@@ -52,6 +53,15 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
+/// The same, as values and as text.
+fn event_value() -> impl Strategy<Value = EventValue> {
+    (value(), any::<bool>()).prop_map(
+        |(value, is_text)| {
+            if is_text { EventValue::from_json(value.to_string()) } else { value.into() }
+        },
+    )
+}
+
 fn of<T: Clone + std::fmt::Debug + 'static>(values: impl Into<Vec<T>>) -> impl Strategy<Value = T> {
     prop::sample::select(values.into())
 }
@@ -61,7 +71,7 @@ fn caller() -> impl Strategy<Value = Caller> {
 }
 
 fn outcome() -> impl Strategy<Value = Outcome> {
-    prop_oneof![value().prop_map(Outcome::Result), text().prop_map(Outcome::Error)]
+    prop_oneof![event_value().prop_map(Outcome::Result), text().prop_map(Outcome::Error)]
 }
 
 fn rule() -> impl Strategy<Value = RuleSource> {
@@ -133,7 +143,7 @@ fn part() -> impl Strategy<Value = EventPart> {
 fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
     let kinds = of([ItemKind::Tool, ItemKind::Worker, ItemKind::Entry]);
     match kind {
-        EventKind::CallStarted { .. } => (kinds, caller(), value())
+        EventKind::CallStarted { .. } => (kinds, caller(), event_value())
             .prop_map(|(what, by, arguments)| EventKind::CallStarted { what, by, arguments })
             .boxed(),
         EventKind::Progress { .. } => text().prop_map(|text| EventKind::Progress { text }).boxed(),
@@ -233,10 +243,10 @@ fn kinds() -> Vec<EventKind> {
     let (tool, points): (Arc<str>, _) = (Arc::default(), BTreeMap::new());
     let outcome = || Outcome::Error(none());
     vec![
-        EventKind::CallStarted { what: ItemKind::Tool, by: Caller::User, arguments: Value::Null },
+        EventKind::CallStarted { what: ItemKind::Tool, by: Caller::User, arguments: EventValue::default() },
         EventKind::Progress { text: none() },
         EventKind::CallFinished {
-            outcome: Outcome::Result(Value::Null),
+            outcome: Outcome::Result(EventValue::default()),
             attachments: Vec::new(),
             note: None,
             elapsed_ms: 0,
@@ -302,6 +312,22 @@ fn every_kind_is_tested() {
     assert_eq!((names.len(), kinds().len()), (known, known), "{error}");
 }
 
+/// Returns the line of an event in a log.
+fn line(event: &Event) -> String {
+    let mut line = Vec::new();
+    LineWriter::default().write(&mut line, event).unwrap();
+    String::from_utf8(line).unwrap()
+}
+
+#[test]
+fn a_line_is_the_json_of_its_event() {
+    for kind in kinds() {
+        let (run, name) = ("run".into(), "name".into());
+        let event = Event { run, call: 10, parent: None, seq: 9, depth: 0, name, time: Timestamp::UNIX_EPOCH, kind };
+        assert_eq!(line(&event), serde_json::to_string(&event).unwrap() + "\n");
+    }
+}
+
 #[test]
 fn an_unknown_kind_is_an_error_that_names_it() {
     let error = serde_json::from_str::<EventKind>(r#"{"kind":"teleported"}"#).unwrap_err().to_string();
@@ -331,6 +357,7 @@ proptest! {
     #[test]
     fn an_event_is_read_back_equal_from_json(event in event()) {
         let json = serde_json::to_string(&event).unwrap();
+        prop_assert_eq!(line(&event), format!("{json}\n"));
         let read: Event = serde_json::from_str(&json).map_err(|error| TestCaseError::fail(format!("{error}: {json}")))?;
         prop_assert_eq!(&read, &event, "{}", json);
         let value: Event = serde_json::from_value(serde_json::to_value(&event).unwrap()).unwrap();

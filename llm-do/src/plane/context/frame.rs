@@ -40,6 +40,7 @@ impl fmt::Debug for Variant {
 
 /// The data of one call. What few calls have is on the heap.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact about the call that is known when it is admitted")]
 pub(crate) struct CallFrame {
     pub(crate) call: u64,
     pub(crate) depth: u32,
@@ -65,6 +66,8 @@ pub(crate) struct CallFrame {
     /// Its usage by callee; created for calls that use something.
     pub(crate) recorder: OnceLock<Box<UsageRecorder>>,
     pub(crate) is_worker: bool,
+    /// Whether it is known that no sink receives its events.
+    pub(crate) is_unobserved: bool,
     /// Whether it is the worker of a shadow: it asks no user and is not in the journal.
     pub(crate) is_shadow: bool,
     /// Whether a guard made it, or a call above it.
@@ -112,6 +115,7 @@ impl CallFrame {
             limits: None,
             recorder: OnceLock::new(),
             is_worker: false,
+            is_unobserved: false,
             is_shadow: false,
             is_unguarded: false,
             arguments: OnceLock::new(),

@@ -40,9 +40,8 @@ impl Host for Run {
         let tool = found.as_deref().ok().map(AsRef::as_ref);
         let readers = tool.map_or(Readers::Plane, |tool| self.readers(tool));
         let text = given.text().filter(|_| readers != Readers::Plane);
-        let form = if text.is_some() && readers == Readers::Tool { ResultForm::Text } else { ResultForm::Value };
-        let frame = self.new_frame(&caller, whom, tool, by, form);
-        let ctx = caller.into_child(frame);
+        let form = if text.is_some() { ResultForm::Text } else { ResultForm::Value };
+        let ctx = caller.into_child(|caller| self.new_frame(caller, whom, tool, by, form));
         let tool = match found {
             Ok(tool) => tool,
             Err(error) => return Box::pin(self.refuse(ctx, error)),

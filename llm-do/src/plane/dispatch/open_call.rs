@@ -1,13 +1,12 @@
 //! Reports that a call has started, and that it has finished however it ends.
 
-use std::borrow::Cow;
 use std::time::Instant;
 
 use llm_do_providers::Attachment;
 
 use crate::base::error::{CallError, chain};
 use crate::declare::tool::ToolReturn;
-use crate::observe::event::{EventKind, ItemKind, Outcome};
+use crate::observe::event::{EventKind, EventValue, ItemKind, Outcome};
 use crate::plane::context::CallContext;
 use crate::plane::registry::Prepared;
 
@@ -25,7 +24,7 @@ impl<'a> OpenCall<'a> {
     /// Reports that the call starts.
     pub(super) fn start(ctx: &'a CallContext, what: ItemKind, prepared: &Prepared) -> Self {
         // Arguments that cannot be written as JSON are refused if approval is needed; an event omits them.
-        let arguments = || prepared.arguments().map(Cow::into_owned).unwrap_or_default();
+        let arguments = || prepared.arguments_of_event().unwrap_or_default();
         let by = ctx.frame().by;
         ctx.emit(|| EventKind::CallStarted { what, by, arguments: arguments() });
         Self { ctx, started: ctx.is_observed().then(Instant::now), is_replayed: false, is_finished: false }
@@ -38,7 +37,7 @@ impl<'a> OpenCall<'a> {
             Ok(returned) => {
                 let named = |file: &Attachment| file.name().unwrap_or_else(|| file.media_type()).to_owned();
                 let attachments = returned.attachments.iter().map(named).collect();
-                (Outcome::Result(returned.to_value()), attachments, returned.note.clone())
+                (Outcome::Result(EventValue::of_result(returned)), attachments, returned.note.clone())
             }
             Err(error) => (Outcome::Error(chain(error)), Vec::new(), None),
         });

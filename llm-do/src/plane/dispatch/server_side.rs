@@ -31,7 +31,7 @@ impl Run {
 
     /// Decides about one tool; unless its rule pre-approves it, events report it as a call made by the worker.
     async fn permits(&self, worker: &CallContext, tool: &ServerSideTool) -> Result<bool, CallError> {
-        let ctx = worker.clone().into_child(self.server_side_frame(worker, tool));
+        let ctx = worker.clone().into_child(|worker| self.server_side_frame(worker, tool));
         let approvals = self.approvals();
         let ruling = approvals.evaluate_server_side(request(&ctx, tool));
         let answer = match ruling.outcome {

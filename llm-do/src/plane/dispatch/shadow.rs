@@ -12,7 +12,7 @@ use super::Run;
 use crate::base::agreement::Agreement;
 use crate::base::error::{CallError, chain};
 use crate::declare::tool::ToolReturn;
-use crate::observe::event::{Caller, EventKind, Outcome};
+use crate::observe::event::{Caller, EventKind, EventValue, Outcome};
 use crate::plane::context::{CallContext, CallFrame, GivenArguments};
 use crate::plane::declared::Callee;
 use crate::plane::registry::{Prepared, Registered, Registry};
@@ -157,7 +157,7 @@ impl Run {
         result: &Result<ToolReturn, CallError>,
     ) {
         let answer = match result {
-            Ok(returned) => Outcome::Result(returned.to_value()),
+            Ok(returned) => Outcome::Result(EventValue::of_result(returned)),
             Err(error) if error.is_recoverable() && !error.is_timeout() => Outcome::Error(chain(error)),
             Err(_) => return,
         };
@@ -194,13 +194,13 @@ impl Comparison {
         let Shadow { worker, agreement, .. } = &self.state.shadow;
         let other =
             match detached.dispatch(Callee::Item(worker), GivenArguments::Value(self.arguments), Caller::Code).await {
-                Ok(returned) => Outcome::Result(returned.into_value()),
+                Ok(returned) => Outcome::Result(returned.into_value().into()),
                 // A cancelled worker has no result to compare.
                 Err(error) if error.is_cancelled() => return,
                 Err(error) => Outcome::Error(chain(&error)),
             };
         let agrees = match (&self.answer, &other) {
-            (Outcome::Result(answer), Outcome::Result(other)) => agreement.holds(answer, other),
+            (Outcome::Result(answer), Outcome::Result(other)) => agreement.holds(&answer.value(), &other.value()),
             _ => false,
         };
         ctx.emit(|| EventKind::Shadowed { worker: worker.clone(), agrees, answer: self.answer, other });

@@ -31,7 +31,7 @@ impl Run {
         // A shadow must not change what later calls get.
         let thread = if frame.is_shadow { Arc::new(thread.copied()) } else { thread };
         let frame = CallFrame { thread: Some(Arc::clone(&thread)), ..frame };
-        let ctx = caller.into_child(frame);
+        let ctx = caller.into_child(|_| frame);
         let tool = match found.and_then(|tool| check_is_worker(&tool).map(|()| tool)) {
             Ok(tool) => tool,
             Err(error) => return self.refuse(ctx, error).await,

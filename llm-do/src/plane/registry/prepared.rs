@@ -10,6 +10,7 @@ use super::{Code, Registered, WorkerPlan};
 use crate::base::error::Fault;
 use crate::declare::argument::{add_unwritten, is_contained};
 use crate::declare::schema::CheckedSchema;
+use crate::observe::event::EventValue;
 use crate::plane::definition::{RenderPrompt, Start};
 
 /// A call with decoded arguments.
@@ -109,6 +110,19 @@ impl Prepared {
                 Ok(Cow::Owned(sorted(arguments)))
             }
             Self::Worker(worker) => Ok(Cow::Borrowed(&worker.arguments)),
+        }
+    }
+
+    /// Returns the [arguments](Self::arguments) for events: as text if they were decoded from text.
+    pub(crate) fn arguments_of_event(&self) -> Result<EventValue, Fault> {
+        let text = match self {
+            // Nothing was kept to compare with, and nothing is sorted.
+            Self::Function { start, given: None, unordered: None } => start.written_as_text(),
+            _ => None,
+        };
+        match text {
+            Some(text) => Ok(EventValue::from_json(text)),
+            None => self.arguments().map(|arguments| arguments.into_owned().into()),
         }
     }
 

@@ -22,6 +22,7 @@ const PHASES: &[(&str, &[&str])] = &[
     ("limits and usage", &["base/usage"]),
     ("admit", &["dispatch/admit"]),
     ("perform", &["dispatch/perform", "plane/instance"]),
+    ("start the function", &["plane/definition"]),
     ("journal", &["observe/journal", "dispatch/record"]),
     ("events", &["observe/event", "dispatch/open_call"]),
     ("dispatch", &["plane/dispatch"]),
@@ -29,6 +30,7 @@ const PHASES: &[(&str, &[&str])] = &[
     ("futures and tokio", &["/tokio", "/futures", "core/src/task", "core/src/future", "/panic"]),
     ("the benchmark", &["call-cost"]),
     ("the standard library, inlined", &["/rustc/"]),
+    ("system calls", &["/sysdeps/", "???"]),
 ];
 
 /// Prints the instructions of each phase, most first, and the files of what is left.

@@ -8,7 +8,7 @@ use cost::figures::Figures;
 use cost::http::Responder;
 use cost::load::{self, Load};
 
-use crate::ours::{self, ToolMode};
+use crate::ours::{self, Events, ToolMode};
 use crate::{answers, by_hand};
 
 /// A variant of a run.
@@ -28,6 +28,10 @@ pub(crate) enum Variant {
     OursAsync,
     /// llm-do, with the tool off the async threads.
     OursOffThread,
+    /// llm-do, with events written as JSON Lines.
+    OursJsonLines,
+    /// llm-do, with events and the content of requests written as JSON Lines.
+    OursContent,
 }
 
 impl compare::Variant for Variant {
@@ -57,6 +61,7 @@ impl compare::Variant for Variant {
             Self::ByHandStreamed | Self::OursStreamed => Self::ByHandStreamed,
             Self::ByHandOffThread | Self::OursOffThread => Self::ByHandOffThread,
             Self::ByHand | Self::Ours | Self::OursAsync => Self::ByHand,
+            Self::OursJsonLines | Self::OursContent => Self::Ours,
         }
     }
 
@@ -81,11 +86,16 @@ impl Session {
                 let off_thread = variant == Variant::ByHandOffThread;
                 return Self::ByHand(by_hand::Session::new(base_url, streaming, off_thread));
             }
-            Variant::Ours | Variant::OursStreamed => ToolMode::Inline,
+            Variant::Ours | Variant::OursStreamed | Variant::OursJsonLines | Variant::OursContent => ToolMode::Inline,
             Variant::OursAsync => ToolMode::Async,
             Variant::OursOffThread => ToolMode::OffThread,
         };
-        Self::Ours(ours::session(base_url, streaming), mode)
+        let events = match variant {
+            Variant::OursJsonLines => Some(Events { content: false }),
+            Variant::OursContent => Some(Events { content: true }),
+            _ => None,
+        };
+        Self::Ours(ours::session(base_url, streaming, events), mode)
     }
 
     /// Makes one run.

@@ -1,5 +1,8 @@
 //! The runs of llm-do: a worker with one tool, in each mode in which a tool can run.
 
+use std::io::BufWriter;
+
+use llm_do::event::JsonLines;
 use llm_do::model::OpenAiModel;
 use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
@@ -65,10 +68,23 @@ pub(crate) enum ToolMode {
     OffThread,
 }
 
+/// Events that are written as JSON Lines to a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Events {
+    /// Whether they have the content of requests.
+    pub(crate) content: bool,
+}
+
 /// Returns a runtime whose model is the server at `base_url`.
-pub(crate) fn session(base_url: &str, streaming: bool) -> Runtime {
+pub(crate) fn session(base_url: &str, streaming: bool, events: Option<Events>) -> Runtime {
     let model = OpenAiModel::builder("bench").base_url(format!("{base_url}/v1")).build().expect("a valid URL");
-    RuntimeBuilder::default().force_model(model).streaming(streaming).build().expect("a valid registry")
+    let mut builder = RuntimeBuilder::default().force_model(model).streaming(streaming);
+    if let Some(Events { content }) = events {
+        // A file without a name, which is deleted with the process.
+        let log = JsonLines::new(BufWriter::new(tempfile::tempfile().expect("a file")));
+        builder = builder.sink(log).content(content);
+    }
+    builder.build().expect("a valid registry")
 }
 
 /// Makes one run.

@@ -23,7 +23,12 @@ async fn sent(variant: Variant) -> Vec<Value> {
 
 #[tokio::test]
 async fn llm_do_sends_the_same_requests_as_its_baseline() {
-    for (ours, by_hand) in [(Variant::Ours, Variant::ByHand), (Variant::OursStreamed, Variant::ByHandStreamed)] {
+    let pairs = [
+        (Variant::Ours, Variant::ByHand),
+        (Variant::OursStreamed, Variant::ByHandStreamed),
+        (Variant::OursContent, Variant::ByHand),
+    ];
+    for (ours, by_hand) in pairs {
         let (ours, by_hand) = (sent(ours).await, sent(by_hand).await);
         assert_eq!(ours.len(), 6);
         assert_eq!(ours, by_hand);

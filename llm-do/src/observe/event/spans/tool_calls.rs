@@ -3,7 +3,7 @@
 use llm_do_providers::{ResponsePart, ToolCall};
 use serde_json::Value;
 
-use crate::observe::event::EventPart;
+use crate::observe::event::{EventPart, EventValue};
 
 /// The tool calls in a model's last answer that have not started yet.
 #[derive(Default)]
@@ -21,10 +21,11 @@ impl PendingToolCalls {
     /// Removes the call of the tool registered as `name` with these decoded arguments, and returns its id.
     ///
     /// Returns `None` if several different calls match: a wrong id is worse than none.
-    pub(super) fn take(&mut self, name: &str, arguments: &Value) -> Option<String> {
+    pub(super) fn take(&mut self, name: &str, arguments: &EventValue) -> Option<String> {
         let mut named = self.named(name);
         if named.len() > 1 {
-            named.retain(|index| fits(&self.0[*index], arguments));
+            let arguments = arguments.value();
+            named.retain(|index| fits(&self.0[*index], &arguments));
             let same = |index: &usize| self.0[*index].arguments == self.0[named[0]].arguments;
             if !named.iter().all(same) {
                 return None;
@@ -76,32 +77,32 @@ mod tests {
     #[test]
     fn the_only_call_of_a_tool_matches_with_any_arguments() {
         let mut calls = pending(&[("a", "fs_read", r#"{"times": "1"}"#), ("b", "write", "{}")]);
-        assert_eq!(calls.take("read", &json!({"times": 1})).as_deref(), Some("a"));
-        assert_eq!(calls.take("read", &json!({"times": 1})), None);
-        assert_eq!(calls.take("write", &json!({})).as_deref(), Some("b"));
+        assert_eq!(calls.take("read", &json!({"times": 1}).into()).as_deref(), Some("a"));
+        assert_eq!(calls.take("read", &json!({"times": 1}).into()), None);
+        assert_eq!(calls.take("write", &json!({}).into()).as_deref(), Some("b"));
     }
 
     #[test]
     fn calls_of_one_tool_are_matched_by_their_arguments() {
         let mut calls = pending(&[("a", "read", r#"{"path": "x"}"#), ("b", "read", r#"{"path": "y"}"#)]);
-        assert_eq!(calls.take("read", &json!({"path": "y", "lines": 3})).as_deref(), Some("b"));
-        assert_eq!(calls.take("read", &json!({"path": "x", "lines": 3})).as_deref(), Some("a"));
+        assert_eq!(calls.take("read", &json!({"path": "y", "lines": 3}).into()).as_deref(), Some("b"));
+        assert_eq!(calls.take("read", &json!({"path": "x", "lines": 3}).into()).as_deref(), Some("a"));
     }
 
     #[test]
     fn equal_calls_match_in_order_and_ambiguous_ones_do_not_match() {
         let mut calls = pending(&[("a", "read", "{}"), ("b", "read", "{}")]);
-        assert_eq!(calls.take("read", &json!({})).as_deref(), Some("a"));
-        assert_eq!(calls.take("read", &json!({})).as_deref(), Some("b"));
+        assert_eq!(calls.take("read", &json!({}).into()).as_deref(), Some("a"));
+        assert_eq!(calls.take("read", &json!({}).into()).as_deref(), Some("b"));
         let mut calls = pending(&[("a", "read", "{}"), ("b", "read", r#"{"lines": 3}"#)]);
-        assert_eq!(calls.take("read", &json!({"lines": 3})), None);
+        assert_eq!(calls.take("read", &json!({"lines": 3}).into()), None);
     }
 
     #[test]
     fn after_a_refusal_no_call_of_that_name_matches() {
         let mut calls = pending(&[("a", "read", "{}"), ("b", "write", "{}"), ("c", "read", "{}")]);
         calls.remove_all("read");
-        assert_eq!(calls.take("read", &json!({})), None);
-        assert_eq!(calls.take("write", &json!({})).as_deref(), Some("b"));
+        assert_eq!(calls.take("read", &json!({}).into()), None);
+        assert_eq!(calls.take("write", &json!({}).into()).as_deref(), Some("b"));
     }
 }

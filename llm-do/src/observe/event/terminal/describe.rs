@@ -21,7 +21,7 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
             let how = if *replayed { "replayed".to_owned() } else { format!("{elapsed_ms} ms") };
             let after = format!(" ({how}{note})");
             Some(match outcome {
-                Outcome::Result(value) => with_value(&format!("← {name}"), &text(value), &after),
+                Outcome::Result(value) => with_value(&format!("← {name}"), &text(&value.value()), &after),
                 Outcome::Error(error) => with_value(&format!("✗ {name}"), error, &after),
             })
         }

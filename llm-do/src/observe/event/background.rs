@@ -1,0 +1,253 @@
+//! A thread that handles what events add to a buffer, so that slow sinks do not slow down runs.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use super::Event;
+use super::flush::block_on;
+use crate::base::mutex::IgnorePoison;
+
+/// How long dropping a [`Background`] waits for its thread.
+pub(super) const DROP_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long the thread collects events after it has handled some: waking it for each costs a run more than the events.
+const COLLECTING: Duration = Duration::from_millis(1);
+
+/// The number of handled events once nothing more will be handled.
+const CLOSED: u64 = u64::MAX;
+
+/// What waits for the thread.
+pub(super) trait Pending: Send + 'static {
+    /// What the thread handles without the lock.
+    type Batch;
+
+    /// Adds an event; returns whether it was added, and not dropped.
+    fn push(&mut self, event: &Arc<Event>) -> bool;
+
+    /// Removes the next batch, and returns it with the number of its events.
+    fn take(&mut self) -> Option<(Self::Batch, u64)>;
+
+    fn is_empty(&self) -> bool;
+
+    /// Returns whether the thread must be woken, lest events are dropped.
+    fn is_half_full(&self) -> bool;
+
+    /// Returns how many events will have been taken once all received so far are.
+    fn end_position(&self) -> u64;
+
+    /// Removes all events, of which none will be taken.
+    fn clear(&mut self);
+}
+
+/// Handles pending events on a thread of its own, which is started by the first event.
+///
+/// Dropping it waits until the remaining events are handled, at most 2 seconds.
+pub(super) struct Background<P: Pending> {
+    name: &'static str,
+    handle: Handle<P>,
+    shared: Arc<Shared<P>>,
+}
+
+type Handle<P> = Arc<dyn Fn(<P as Pending>::Batch) + Send + Sync>;
+
+struct Shared<P> {
+    state: Mutex<State<P>>,
+    /// Signalled when the thread must wake up.
+    woken: Condvar,
+    handled: Handled,
+}
+
+/// How many events the thread has handled.
+#[derive(Default)]
+struct Handled {
+    count: AtomicU64,
+    changed: Notify,
+}
+
+struct State<P> {
+    pending: P,
+    stage: Stage,
+    waits_for: WaitsFor,
+}
+
+/// What the thread waits for, and must be woken for.
+#[derive(Clone, Copy, PartialEq)]
+enum WaitsFor {
+    /// It is awake.
+    Nothing,
+    /// Some time, or many events.
+    Events,
+    /// The next event.
+    Event,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    /// The thread is not started yet.
+    New,
+    Running,
+    /// The thread handles the remaining events, then exits.
+    Closing,
+    /// `handle` panicked, or the thread could not be started.
+    Broken,
+}
+
+impl<P: Pending> Background<P> {
+    /// Returns a background thread, not started yet, that calls `handle` with each batch.
+    pub(super) fn new(name: &'static str, pending: P, handle: impl Fn(P::Batch) + Send + Sync + 'static) -> Self {
+        let state = State { pending, stage: Stage::New, waits_for: WaitsFor::Nothing };
+        let shared = Shared { state: Mutex::new(state), woken: Condvar::new(), handled: Handled::default() };
+        Self { name, handle: Arc::new(handle), shared: Arc::new(shared) }
+    }
+
+    /// Adds an event.
+    pub(super) fn push(&self, event: &Arc<Event>) {
+        let mut state = self.shared.lock();
+        if state.stage == Stage::New {
+            state.stage = self.start();
+        }
+        let is_awaited = state.stage == Stage::Running
+            && state.pending.push(event)
+            && match state.waits_for {
+                WaitsFor::Nothing => false,
+                WaitsFor::Events => state.pending.is_half_full(),
+                WaitsFor::Event => true,
+            };
+        if is_awaited {
+            self.shared.wake(&mut state);
+        }
+    }
+
+    /// Waits until the events so far are handled.
+    pub(super) async fn empty(&self) {
+        let end = {
+            let mut state = self.shared.lock();
+            if !state.pending.is_empty() {
+                self.shared.wake(&mut state);
+            }
+            state.pending.end_position()
+        };
+        self.shared.handled.reach(end).await;
+    }
+
+    /// Blocks until the events so far are handled; returns whether they could be.
+    pub(super) fn wait(&self) -> bool {
+        block_on(self.empty(), None);
+        self.shared.lock().stage != Stage::Broken
+    }
+
+    fn start(&self) -> Stage {
+        let (handle, shared) = (Arc::clone(&self.handle), Arc::clone(&self.shared));
+        let thread = thread::Builder::new().name(type_name(self.name).to_owned());
+        if thread.spawn(move || shared.run(&handle)).is_ok() {
+            return Stage::Running;
+        }
+        self.shared.handled.set(CLOSED);
+        Stage::Broken
+    }
+}
+
+impl<P: Pending> Drop for Background<P> {
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        if state.stage != Stage::Running {
+            return;
+        }
+        state.stage = Stage::Closing;
+        drop(state);
+        self.shared.woken.notify_one();
+        block_on(self.shared.handled.reach(CLOSED), Some(DROP_TIMEOUT));
+    }
+}
+
+impl<P: Pending> Shared<P> {
+    fn lock(&self) -> MutexGuard<'_, State<P>> {
+        self.state.lock().ignore_poison()
+    }
+
+    /// Wakes the thread if it waits.
+    fn wake(&self, state: &mut State<P>) {
+        if std::mem::replace(&mut state.waits_for, WaitsFor::Nothing) != WaitsFor::Nothing {
+            self.woken.notify_one();
+        }
+    }
+
+    /// Handles events until the queue is closed and empty; the body of the thread.
+    fn run(&self, handle: &Handle<P>) {
+        while let Some((batch, count)) = self.next() {
+            if catch_unwind(AssertUnwindSafe(|| handle(batch))).is_err() {
+                let mut state = self.lock();
+                state.stage = Stage::Broken;
+                state.pending.clear();
+                break;
+            }
+            self.handled.set(self.handled.count.load(Ordering::Relaxed) + count);
+        }
+        self.handled.set(CLOSED);
+    }
+
+    /// Waits for the next batch; returns `None` once the queue is closed and empty.
+    fn next(&self) -> Option<(P::Batch, u64)> {
+        let mut state = self.lock();
+        if state.pending.is_empty() {
+            state = self.wait_for(WaitsFor::Events, state);
+        }
+        while state.pending.is_empty() && state.stage == Stage::Running {
+            state = self.wait_for(WaitsFor::Event, state);
+        }
+        state.waits_for = WaitsFor::Nothing;
+        state.pending.take()
+    }
+
+    fn wait_for<'a>(&self, what: WaitsFor, mut state: MutexGuard<'a, State<P>>) -> MutexGuard<'a, State<P>> {
+        state.waits_for = what;
+        let waits = |state: &mut State<P>| state.waits_for != WaitsFor::Nothing && state.stage == Stage::Running;
+        match what {
+            WaitsFor::Events => self.woken.wait_timeout_while(state, COLLECTING, waits).ignore_poison().0,
+            _ => self.woken.wait_while(state, waits).ignore_poison(),
+        }
+    }
+}
+
+impl Handled {
+    /// Sets the count; only the thread does.
+    fn set(&self, count: u64) {
+        self.count.store(count, Ordering::Release);
+        self.changed.notify_waiters();
+    }
+
+    /// Waits until the count is at least `least`.
+    async fn reach(&self, least: u64) {
+        loop {
+            // Before the count is read, so that no change in between is missed.
+            let changed = self.changed.notified();
+            if self.count.load(Ordering::Acquire) >= least {
+                return;
+            }
+            changed.await;
+        }
+    }
+}
+
+/// Returns the last segment of a type's path, without generics: short enough for a thread name.
+fn type_name(name: &str) -> &str {
+    let path = name.split('<').next().unwrap_or(name);
+    path.rsplit("::").next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::type_name;
+
+    #[test]
+    fn a_thread_is_named_after_the_type_of_its_sink() {
+        assert_eq!(type_name("app::log::Slow"), "Slow");
+        assert_eq!(type_name("app::Callback<app::main::{{closure}}>"), "Callback");
+        assert_eq!(type_name("Slow"), "Slow");
+    }
+}
