@@ -43,5 +43,5 @@ pub(super) fn check(builder: RuntimeBuilder, options: &CheckOptions, runs_projec
     if tools + workers + entries == 0 {
         return Err(CommandError::Error(runtime.registry().hint("", None)));
     }
-    print(&format!("ok: {entries} entries, {workers} workers, {tools} tools"))
+    print(&format!("ok (entries: {entries}, workers: {workers}, tools: {tools})"))
 }

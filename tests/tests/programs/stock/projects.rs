@@ -12,7 +12,7 @@ fn the_project_of_the_current_folder_runs() {
     assert_eq!(place.run(&["run", "hello"]).output(), "echo 1: hello\n");
     assert_eq!(place.run_with(&["run"], "from a pipe\n").output(), "echo 1: from a pipe\n");
     assert_eq!(place.run(&["run", "editor", "teh"]).output(), "echo 1: teh\n", "workers run by name");
-    assert_eq!(place.run(&["check"]).output(), "ok: 0 entries, 2 workers, 21 tools\n");
+    assert_eq!(place.run(&["check"]).output(), "ok (entries: 0, workers: 2, tools: 21)\n");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_project_without_workers_is_an_error_that_names_the_next_step() {
 #[test]
 fn a_folder_of_tool_files_is_a_project() {
     let place = Place::new(&[("next.tool", "type: function\nfunction: project_list_files\n")]);
-    assert_eq!(place.run(&["check"]).output(), "ok: 0 entries, 0 workers, 22 tools\n");
+    assert_eq!(place.run(&["check"]).output(), "ok (entries: 0, workers: 0, tools: 22)\n");
     assert_eq!(place.run(&["call", "next"]).output(), "next.tool\n");
 }
 

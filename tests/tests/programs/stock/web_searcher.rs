@@ -20,7 +20,7 @@ fn place() -> Place {
 #[test]
 fn the_command_of_its_page_that_needs_no_key_works() {
     let answer = place().run(&arguments("check"));
-    assert!(answer.output().starts_with("ok: 0 entries, 1 workers"), "its file has a fault");
+    assert!(answer.output().starts_with("ok (entries: 0, workers: 1"), "its file has a fault");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 #![expect(clippy::missing_errors_doc, reason = "the docs of a tool are what models read")]
 
 super::tools::tools! {
-    /// The tools for files of the project, by their registered names; see [`filesystem_project`](super::filesystem_project).
+    /// The tools for files of the project, by their registered names; see `filesystem_project`.
     ProjectFiles("project_files"), of_project,
     "project_read_file", "project_write_file", "project_edit_file", "project_list_files", "project_search_files",
     "project_move_file", "project_delete_file"
