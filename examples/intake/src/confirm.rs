@@ -11,17 +11,6 @@ macro_rules! pattern {
     };
 }
 
-/// A pattern for a sentence that denies that it states a field, as in "gave no address".
-macro_rules! denial {
-    ($field:expr) => {
-        std::sync::LazyLock::new(|| {
-            let (field, denial) = ($field, $crate::confirm::DENIAL);
-            let pattern = format!(r"(?i)(?:{denial})[^.!?;,(]*\b(?:{field})\b|\b(?:{field})\b[^.!?;,(]*(?:{denial})");
-            regex::Regex::new(&pattern).expect("the pattern is valid")
-        })
-    };
-}
-
 mod age;
 mod city;
 mod name;
@@ -33,15 +22,20 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use self::people::People;
+use self::people::{People, RELATION};
 use crate::{Finding, Person, Record};
 
 /// What a note states about a field: a value, or `None` if it states none; the error is the reason for a doubt.
 type Stated<T> = Result<Option<T>, String>;
 
 /// Words that deny something.
-const DENIAL: &str =
-    r"\b(?:not?|never|neither|nor|without|forgot|too shy|unknown|empty|blank|declin\w+|refus\w+)\b|n['’]t\b";
+const DENIAL: &str = r"\b(?:not?|never|neither|nor|none|without|forgot|too shy|unknown|withheld|empty|blank|declin\w+|refus\w+)\b|n['’]t\b";
+
+/// Returns a pattern for a sentence that denies that it states `field`, as in "gave no address".
+fn denial(field: &str) -> Regex {
+    let pattern = format!(r"(?i)(?:{DENIAL})[^.!?;,(]*\b(?:{field})\b|\b(?:{field})\b[^.!?;,(]*(?:{DENIAL})");
+    Regex::new(&pattern).expect("the pattern is valid")
+}
 
 /// Returns `note` as the model should read it.
 pub(crate) fn prepared(note: &str) -> String {
@@ -60,11 +54,11 @@ pub(crate) fn confirm(note: &str, read: Person) -> Finding {
         && matches!(age, Ok(Some(stated)) if stated != read.age)
         && matches!(city, Ok(Some(stated)) if !agrees(stated, &read.city));
     let misread = is_misread.then(|| "the model read another age and another city".to_owned());
-    let corrected = corrects_itself(note).then(|| "the note corrects itself".to_owned());
+    let second_hand = is_second_hand(note).then(|| "the note corrects itself or is second-hand".to_owned());
     let (name, name_doubt) = value_and_doubt(name.map(|name| name.map(str::to_owned)), read.name);
     let (age, age_doubt) = value_and_doubt(age, read.age);
     let (city, city_doubt) = value_and_doubt(city.map(|city| city.map(str::to_owned)), read.city);
-    let doubts = [corrected, misread, name_doubt, age_doubt, city_doubt].into_iter().flatten().collect();
+    let doubts = [second_hand, misread, name_doubt, age_doubt, city_doubt].into_iter().flatten().collect();
     Finding { record: Record { file: String::new(), name, age, city }, doubts }
 }
 
@@ -92,13 +86,15 @@ struct Found<T> {
 
 impl<T: Copy + Display + PartialEq> Found<T> {
     /// Returns the value if it is clear, or if the model read it and nothing else is stated.
-    fn settle(mut self, field: &str, is_read: impl Fn(&T) -> bool) -> Stated<T> {
-        self.stated.dedup();
-        match (self.stated.as_slice(), self.possible.as_slice()) {
-            ([], _) if self.is_withheld => return Ok(None),
-            ([], []) if !self.is_in_note => return Ok(None),
-            ([value], _) if !self.is_withheld && (is_read(value) || self.is_clear) => return Ok(Some(*value)),
-            ([], [value]) if is_read(value) && self.is_clear => return Ok(Some(*value)),
+    fn settle(self, field: &str, is_read: impl Fn(&T) -> bool) -> Stated<T> {
+        let is_only = |value: &T| self.stated.iter().all(|other| other == value);
+        match (self.stated.first(), self.possible.as_slice()) {
+            (None, _) if self.is_withheld => return Ok(None),
+            (None, []) if !self.is_in_note => return Ok(None),
+            (Some(value), _) if !self.is_withheld && is_only(value) && (is_read(value) || self.is_clear) => {
+                return Ok(Some(*value));
+            }
+            (None, [value]) if is_read(value) && self.is_clear => return Ok(Some(*value)),
             _ => {}
         }
         let mut possible: Vec<String> = Vec::new();
@@ -115,12 +111,14 @@ impl<T: Copy + Display + PartialEq> Found<T> {
     }
 }
 
-/// Whether the note corrects itself, as in "53, no, sorry, 54".
-fn corrects_itself(note: &str) -> bool {
+/// Whether the note corrects itself or another record, reports a claim, or is by a relative ("for my mother").
+fn is_second_hand(note: &str) -> bool {
     static CORRECTION: LazyLock<Regex> = pattern!(
-        r"(?i)\bno,? (?:sorry|wait)|, sorry,|\bI mean\b|\brather\b|correction|(?:make|scratch) that|hang on|typo"
+        r"(?xi)\b(?:sorry|wait|hang\ on|I\ mean|rather|instead|(?:make|scratch|strike)\ that|correct(?:ed|ing|ions?)|mistake\w*|wrong\w*
+        |typo|mis(?:read|heard|typed|spelt)|swap\w*\ (?:the|their|its|two)|mix\w*\ (?:\w+\ )?up|crossed\ out|ignore|update|out\ of\ date
+        |old\ (?:card|file|form|list|record|sheet)|not\ (?:an?\ )?\d+|swears?|claims|or\ so|according\ to|(?:old|young)er\ than|as\ old\ as)\b"
     );
-    CORRECTION.is_match(note)
+    CORRECTION.is_match(note) || RELATION.find_iter(note).any(|found| note[..found.start()].ends_with("my "))
 }
 
 /// Whether one of two values contains the words of the other.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::people::{People, Subject};
-use super::{Found, denies};
+use super::{Found, denial};
 
 /// The highest age that a record may hold.
 const OLDEST: u8 = 120;
@@ -24,25 +24,26 @@ enum Reading {
 
 /// Returns what the note states about the age of the person.
 pub(super) fn found(note: &str, people: &People<'_>, read: u8) -> Found<u8> {
-    static WITHHELD: LazyLock<Regex> = denial!("age|how old");
+    static WITHHELD: LazyLock<Regex> = LazyLock::new(|| denial("age|how old"));
+    // Words that an age without a number needs, as in "born in 1979".
+    static DERIVED: LazyLock<Regex> = pattern!(
+        r"(?xi)\b(?:born|birth\w*|dob|dozen|score|decade|century|(?:old|young)er|twice|age
+        |(?:twen|thir|for|fif|six|seven|eigh|nine)ties)\b"
+    );
     let age = |(value, range): (u8, Range<usize>)| {
-        let reading = reading(&note[..range.start], &note[range.end..])?;
-        let subject = people.subject(range.start);
-        (subject != Subject::Other || value == read).then_some((value, reading, subject))
+        let subject = Some(people.subject(range.start)).filter(|subject| *subject != Subject::Other)?;
+        Some((value, reading(&note[..range.start], &note[range.end..])?, subject))
     };
     let ages: Vec<_> = numbers(note).filter_map(age).collect();
-    let is_stated =
-        |(_, reading, subject): &&(u8, Reading, Subject)| *reading == Reading::Stated && *subject != Subject::Other;
-    let stated: Vec<_> = ages.iter().filter(is_stated).collect();
-    let is_simple = !people.are_several() && !denies(note);
+    let is_stated = ages.iter().any(|age| matches!(age, (_, Reading::Stated, Subject::Person)));
+    let is_simple = ages.iter().all(|age| matches!(age, (_, Reading::Possible, Subject::Person)));
+    // Another number that may be the age is as good as stated.
+    let stated = ages.iter().filter(|(_, reading, _)| is_stated && *reading != Reading::Doubtful);
     Found {
         is_withheld: WITHHELD.is_match(note),
-        is_in_note: numbers(note).any(|(value, _)| value == read),
-        is_clear: match stated.as_slice() {
-            [] => is_simple && ages.iter().all(|(_, reading, _)| *reading == Reading::Possible),
-            stated => stated.iter().any(|(_, _, subject)| *subject == Subject::Person),
-        },
-        stated: stated.iter().map(|(value, ..)| *value).collect(),
+        is_in_note: numbers(note).any(|(value, _)| value == read) || DERIVED.is_match(note),
+        is_clear: is_stated || is_simple,
+        stated: stated.map(|(value, ..)| *value).collect(),
         possible: ages.iter().map(|(value, ..)| *value).collect(),
     }
 }
@@ -68,18 +69,27 @@ fn reading(before: &str, after: &str) -> Option<Reading> {
         (?:\ (?:just|now|only|also|still|already|currently|turned))*\ $"
     );
     static APART: LazyLock<Regex> = pattern!(r"(?:[,(.;/–—-] ?|^)$");
-    static END: LazyLock<Regex> = pattern!(
-        r"^(?: years?)? ?(?:[.,;!?)/–—-]|$|(?:s?he|is|and|but|now|today|last|this|with|who|lives|living|from|of \p{Lu}\w*)\b)"
+    // A number after a noun counts or numbers something: "badge 118", "size 39".
+    static FREE: LazyLock<Regex> = pattern!(
+        r"(?i)(?:[^\p{L}\d ] ?|^|\b(?:an?|is|was|as|be|not|of|and(?: at)?|turned|only|now|still|just|even|sa(?:id|ys?)|yrs|years) )$"
     );
-    static LIMIT: LazyLock<Regex> =
-        pattern!(r"(?i)\b(?:(?:then|when|\d{4}),? aged|nearly|almost|about|around|over|under|not|be|turns|was|were) $");
+    static END: LazyLock<Regex> = pattern!(
+        r"^(?: years?)? ?(?:[.,;!?)/–—\n-]|$|(?:s?he|is|and|but|now|today|last|this|with|who|lives|living|from|of \p{Lu}\w*)\b)"
+    );
+    static LIMIT: LazyLock<Regex> = pattern!(
+        r"(?i)\b(?:(?:then|when|\d{4}),? aged|nearly|almost|about|around|between(?: \d+ and)?|over|under|not|be|turns|was|were) $"
+    );
+    // A question, or another time.
+    static ELSE: LazyLock<Regex> = pattern!(r"^[^.!?\n]*\?|^ (?:in \d|when\b)|^(?: \w+){0,3} ago\b");
     static MEASURE: LazyLock<Regex> = pattern!(
         r"(?x)^(?:[/%\p{L}]|[:.,]\d|-\w|\ (?:\d|(?:years?|yrs|months?)\ \w|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec|[ap]\.?m)))"
     );
     static NUMBERED: LazyLock<Regex> = pattern!(r"(?:\d[ /]+|[£$€+#]|\b(?i:no|nr|ext|tel|box)\.? )$");
 
-    let (is_old, follows_is, is_limit) = (YEARS_OLD.is_match(after), IS.is_match(before), LIMIT.is_match(before));
-    let (is_end, is_age) = (END.is_match(after), AGE.is_match(before) && !RANGE.is_match(after));
+    let (is_old, follows_is) = (YEARS_OLD.is_match(after), IS.is_match(before));
+    let is_limit = LIMIT.is_match(before) || ELSE.is_match(after);
+    let is_end = END.is_match(after) || before.ends_with(" turned ");
+    let is_age = AGE.is_match(before) && !RANGE.is_match(after);
     if NUMBERED.is_match(before) || MEASURE.is_match(after) && !is_old {
         None
     } else if is_limit || follows_is && !is_end && !is_old || AGE.is_match(before) && !is_age {
@@ -87,6 +97,7 @@ fn reading(before: &str, after: &str) -> Option<Reading> {
     } else if is_old || is_age || is_end && (follows_is || APART.is_match(before)) {
         Some(Reading::Stated)
     } else {
-        is_end.then_some(Reading::Possible)
+        let reading = if is_end { Some(Reading::Possible) } else { RANGE.is_match(after).then_some(Reading::Doubtful) };
+        reading.filter(|_| FREE.is_match(before))
     }
 }

@@ -6,11 +6,11 @@ use regex::Regex;
 
 use super::note::{Run, begins_sentence};
 use super::people::is_relation_name;
-use super::{Found, agrees, city};
+use super::{Found, agrees, city, denial};
 
 /// Returns what the note states about the name: its full names, without places and names of relatives.
 pub(super) fn found<'a>(note: &'a str, runs: &[Run<'a>], read: &str) -> Found<&'a str> {
-    static WITHHELD: LazyLock<Regex> = denial!("name|what s?he['’ ]i?s called|who s?he is");
+    static WITHHELD: LazyLock<Regex> = LazyLock::new(|| denial("name|what s?he['’ ]i?s called|who s?he is"));
     let is_read = |run: &Run<'_>| agrees(read, run.text);
     // "Signed in Ann Hill": the model decides whether a name follows "in".
     let can_be_name = |run: &&Run<'_>| {
@@ -20,22 +20,16 @@ pub(super) fn found<'a>(note: &'a str, runs: &[Run<'a>], read: &str) -> Found<&'
     };
     let (single, full): (Vec<&Run<'a>>, Vec<&Run<'a>>) =
         runs.iter().filter(can_be_name).partition(|run| run.is_one_word());
-    // Words such as "from" precede places and names.
-    let (unclear, clear): (Vec<&Run<'a>>, Vec<&Run<'a>>) =
-        full.into_iter().partition(|run| city::is_place(note, **run));
-    let full = if clear.is_empty() { unclear } else { clear };
-    // "Ann Hill and Tom Reed": the note may be about both.
-    let is_joined = |run: &Run<'_>| full.iter().any(|next| note.get(run.end()..next.start) == Some(" and "));
-    // Of several names, the first counts if the model read it.
-    let first: Vec<_> = full.iter().take(1).filter(|run| is_read(run) && !is_joined(run)).copied().collect();
     let begins_with_verb = |run: &Run<'_>| {
         run.text.split(' ').count() > 2 && begins_sentence(note, run.start) && !note[..run.start].ends_with(": ")
     };
-    let is_clear = |run: &&&Run<'_>| !begins_sentence(note, run.start) || is_read(run);
+    let is_label = |run: &Run<'_>| note[run.end()..].starts_with(':');
+    let is_certain = |run: &Run<'_>| !begins_sentence(note, run.start) && !city::is_place(note, *run);
+    let is_possible = |run: &&&Run<'_>| is_read(run) && !is_label(run) || is_certain(run);
     Found {
-        is_clear: full.is_empty() || full.len() == 1 && !begins_with_verb(full[0]),
-        stated: if first.is_empty() { &full } else { &first }.iter().map(|run| without_verb(run.text, read)).collect(),
-        possible: single.iter().filter(is_clear).map(|run| run.text).collect(),
+        is_clear: full.first().is_none_or(|run| !begins_with_verb(run)),
+        stated: full.iter().map(|run| without_verb(run.text, read)).collect(),
+        possible: single.iter().filter(is_possible).map(|run| run.text).collect(),
         is_withheld: WITHHELD.is_match(note),
         is_in_note: true,
     }

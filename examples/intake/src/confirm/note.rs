@@ -18,8 +18,8 @@ const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy
 static LABELS: LazyLock<Regex> = pattern!(
     r"(?xi)^(?:(?-i:Father|Sister|Brother|Old|Young|Little)\x20
     |(?:mr|mrs|ms|miss|mx|dr|doctor|pt|wife|husband|prof|professor|sir|dame|lady|lord|master|rev|capt(?:ain)?|col(?:onel)?
-    |count(?:ess)?|herr|frau|señora?|sra?|senhora?|signora?|monsieur|madame|name|age|city|home|address|patient|client
-    |caller|customer|visitor|guest|member|student|pupil|driver|owner|donor|tenant|applicant|passenger|resident|nurse|coach|i
+    |count(?:ess)?|herr|frau|señora?|sra?|senhora?|signora?|monsieur|madame|(?:sur|fore)?name|first|last|given|family|full|age|city|home|address|patient|client
+    |caller|customer|visitor|guest|member|student|pupil|driver|owner|donor|tenant|applicant|passenger|resident|nurse|coach|(?:wo)?man|boy|girl|i
     |(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b\.?\s*
     |(?:mon|tues?|wed|thu|thurs|fri|sat|sun|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?
     |sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)$)"
@@ -34,7 +34,7 @@ static OPENERS: LazyLock<Regex> = pattern!(
     r"(?xi)^(?:an?|the|this|that|these|those|s?he|it|we|they|you|my|our|your|his|her|their|its|in|on|at|by|for|from|to
     |of|with|and|but|or|so|as|if|when|while|after|before|until|since|please|next|not?|now|then|there|here|today
     |yesterday|tomorrow|both|who|what|where|could|would|spoke|took|met|saw|called|emailed|phoned|asked|booked
-    |interviewed|lives|living|aged|still|first|also|only|just|hi|hello|dear)\b\s*"
+    |interviewed|has|is|was|wants|needs|works|turned|left|gave|lives|living|aged|still|first|also|only|just|hi|hello|dear)\b\s*"
 );
 
 /// Capitalised words in a row, with particles such as "de" between them.

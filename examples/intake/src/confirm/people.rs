@@ -8,10 +8,10 @@ use super::city;
 use super::note::{Run, begins_sentence, sentence_end};
 
 /// Words for other people, and for animals.
-static RELATION: LazyLock<Regex> = pattern!(
+pub(super) static RELATION: LazyLock<Regex> = pattern!(
     r"(?xi)\b(?:(?:grand|god|step)?(?:father|mother|parent|son|daughter|sister|brother|child|children)s?|dad|mum|mom|husband|wife
     |partner|spouse|uncle|aunt(?:ie)?|nephew|niece|cousin|(?:boy|girl)?friend|land(?:lord|lady)|grann?y|gran|grandma|grandpa|grandad|nan
-    |kid|twin|neighbou?r|colleague|flatmate|manager|carer|guardian|fianc[ée]e?|passenger|dog|cat)s?\b"
+    |kid|twin|neighbou?r|colleague|flatmate|manager|carer|guardian|fianc[ée]e?|passenger|dog|cat|spaniel|tabby|puppy|kitten|horse|pony|parrot)s?\b"
 );
 
 /// Words for the person of a note.
@@ -42,7 +42,8 @@ pub(super) struct People<'a> {
 impl<'a> People<'a> {
     /// Sorts the runs of `note` for a person of this name.
     pub(super) fn new(note: &'a str, runs: &[Run<'a>], name: &str) -> Self {
-        let (named, rest): (Vec<_>, Vec<_>) = runs.iter().copied().partition(|run| is_part(run.text, name));
+        let (named, rest): (Vec<_>, Vec<_>) =
+            runs.iter().copied().partition(|run| is_part(run.text, name) || is_part(name, run.text));
         let others = rest.into_iter().filter(|run| is_other(note, *run)).map(|run| (run.start, false));
         let relations = RELATION.find_iter(note).filter(|found| !is_title(note, found.start(), found.end()));
         let relations = relations.map(|found| (found.start(), false));
@@ -58,10 +59,9 @@ impl<'a> People<'a> {
         self.mentions.iter().any(|(_, is_person)| !is_person)
     }
 
-    /// Returns whom a statement that begins at byte `at` is about: whom the note mentions last before it, or first.
+    /// Returns whom a statement that begins at byte `at` is about: whom the note mentions last before it.
     pub(super) fn subject(&self, at: usize) -> Subject {
-        let before = self.mentions.iter().rev().find(|(start, _)| *start < at);
-        match before.or(self.mentions.first()) {
+        match self.mentions.iter().rev().find(|(start, _)| *start < at) {
             None | Some((_, true)) => Subject::Person,
             Some((start, false)) if sentence_end(self.note, *start) < at => Subject::Unclear,
             Some(_) => Subject::Other,
@@ -84,7 +84,7 @@ fn is_title(note: &str, start: usize, end: usize) -> bool {
 /// Whether `run` may be another person: it is not a place, and does something or has several words.
 fn is_other(note: &str, run: Run<'_>) -> bool {
     static VERB: LazyLock<Regex> = pattern!(
-        r"(?x)^(?:['’]s|,\ \d+|\ \(\d+|,\ aged?|\ (?:and|or|is|was|has|had|who|will|can|could|would|lives?|\w+ed))\b"
+        r"(?x)^(?:['’]s|,\ \d+|\ \((?:aged?\ )?\d+|,\ aged?|,?\ (?:and|or|is|was|has|had|who|will|can|could|would|lives?|\w+ed))\b"
     );
     !city::is_place(note, run) && (!run.is_one_word() || VERB.is_match(&note[run.end()..]))
 }
