@@ -237,6 +237,25 @@ async fn a_service_whose_file_cannot_be_written_is_not_ready() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_run_whose_file_fails_for_a_while_continues_once_it_works() {
+    let setup = Setup::new();
+    let server = setup.serve().await;
+    let file = rusqlite::Connection::open(setup.folder.path().join("runs.db")).unwrap();
+    file.execute_batch(
+        "CREATE TRIGGER full BEFORE INSERT ON journal_records BEGIN SELECT RAISE(ABORT, 'the disk is full'); END",
+    )
+    .unwrap();
+    let id = server.start("greet", json!({ "name": "Ann" })).await;
+    while server.get(&format!("/runs/{id}")).await["attempts"].as_u64().unwrap() < 2 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(server.get("/runs?state=failed").await["runs"].as_array().unwrap().is_empty());
+    file.execute_batch("DROP TRIGGER full").unwrap();
+    assert_eq!(server.reaches(&id, "succeeded").await["result"], "Hello, Ann!");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn finished_runs_are_deleted_after_their_time() {
     let setup = Setup::new();
     let server = setup.serve_with(|service| service.keep_finished(Duration::from_secs(60 * 60))).await;

@@ -32,6 +32,8 @@ enum Ended {
     },
     /// The process is about to end.
     Shutdown,
+    /// The file could not be read or written, which is no fault of the run: it continues once the file works.
+    FileFailed(CallError),
 }
 
 impl Shared {
@@ -49,15 +51,19 @@ impl Shared {
         self.health.note(&driven);
         self.health.note(&journal.release().await);
         if driven.is_err() {
-            // Or else this process would claim the run again immediately.
-            tokio::select! {
-                () = tokio::time::sleep(BACK_OFF) => {}
-                () = self.shutdown.cancelled() => {}
-            }
+            self.back_off().await;
         }
         drop(entered);
         // A free place, and perhaps an answer that came while the run was set aside.
         self.store.notify(&[Topic::Queue]);
+    }
+
+    /// Keeps a run for a while whose file failed, or else a process would claim it again immediately.
+    async fn back_off(&self) {
+        tokio::select! {
+            () = tokio::time::sleep(BACK_OFF) => {}
+            () = self.shutdown.cancelled() => {}
+        }
     }
 
     async fn try_drive(&self, id: &str, journal: &SqliteRun, entered: &Entered) -> Result<(), StoreError> {
@@ -82,7 +88,10 @@ impl Shared {
         let ended = {
             let mut running = start.into_future();
             let ended = tokio::select! {
-                result = &mut running => Ended::Finished(result),
+                result = &mut running => match result {
+                    Err(error) if journal.has_file_failed() && !entered.cancellation.is_cancelled() => Ended::FileFailed(error),
+                    result => Ended::Finished(result),
+                },
                 waits = self.only_waits(journal) => waits,
                 () = self.shutdown.cancelled() => Ended::Shutdown,
             };
@@ -104,13 +113,33 @@ impl Shared {
             return Ok(());
         }
         self.store.worked(&self.owner, vec![(id.to_owned(), entered.take_time())]).await?;
+        self.leave(&run, journal, entered, ended, usage, chat).await
+    }
+
+    /// Stores what became of a run that this process no longer drives.
+    async fn leave(
+        &self,
+        run: &RunRow,
+        journal: &SqliteRun,
+        entered: &Entered,
+        ended: Ended,
+        usage: RunUsage,
+        chat: Option<Chat>,
+    ) -> Result<(), StoreError> {
+        let fence = journal.fence();
         match ended {
             Ended::Finished(result) => {
                 let is_cancelled = entered.cancellation.is_cancelled();
-                self.finish(&run, fence, result, usage, chat, is_cancelled).await
+                self.finish(run, fence, result, usage, chat, is_cancelled).await
             }
-            Ended::Waits { until, recorded } => self.park(id, journal, until, recorded).await,
-            Ended::Shutdown => self.store.requeue(id, fence).await,
+            Ended::Waits { until, recorded } => self.park(&run.id, journal, until, recorded).await,
+            Ended::Shutdown => self.store.requeue(&run.id, fence).await,
+            Ended::FileFailed(error) => {
+                self.health.note(&Err::<(), _>(error));
+                self.store.requeue(&run.id, fence).await?;
+                self.back_off().await;
+                Ok(())
+            }
         }
     }
 
