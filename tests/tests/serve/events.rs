@@ -61,3 +61,17 @@ async fn events_arrive_while_the_run_waits() {
     assert!(text.contains(r#""state":"succeeded""#), "{text}");
     server.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_number_that_no_event_can_have_is_refused() {
+    let server = Setup::new().serve().await;
+    let id = server.start("greet", json!({ "name": "Ann" })).await;
+    let path = format!("/runs/{id}/events");
+    for last in ["9223372036854775808", "18446744073709551615", "-1", "x"] {
+        let by_header = server.request(Method::GET, &path).header("last-event-id", last).send().await.unwrap();
+        assert_eq!(by_header.status(), StatusCode::UNPROCESSABLE_ENTITY, "{last}");
+        let by_query = server.request(Method::GET, &format!("{path}?after={last}")).send().await.unwrap();
+        assert_eq!(by_query.status(), StatusCode::UNPROCESSABLE_ENTITY, "{last}");
+    }
+    server.stop().await;
+}

@@ -15,7 +15,7 @@ use super::access::Client;
 use super::health::Health;
 use super::metrics::Metrics;
 use super::schedule::Schedule;
-use super::store::{NewRun, Source, Store, StoreError, Topic};
+use super::store::{NewRun, Source, Store, StoreError};
 use super::webhook::Webhook;
 use crate::base::clock::Clock;
 use crate::observe::journal::SqliteJournal;
@@ -78,7 +78,7 @@ impl Shared {
 
     /// Runs the service until it is shut down, and then puts its runs back into the queue.
     pub(super) async fn run(self: Arc<Self>) {
-        let (runs, mut version, mut changes) = (TaskTracker::new(), 0, self.store.changes(Topic::Queue));
+        let (runs, mut version, mut changes) = (TaskTracker::new(), 0, self.store.queue_changes());
         let mut tick = tokio::time::interval(self.options.tick);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let (mut expiry, mut last_look) = (Expiry::default(), Instant::now());

@@ -1,5 +1,6 @@
 //! The tables of a service: its runs, what they wait for, their events, its chats and schedules.
 
+mod changes;
 mod chats;
 mod events;
 mod new_run;
@@ -9,13 +10,13 @@ mod runs;
 mod schedules;
 mod waits;
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
+use rusqlite::Transaction;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 
+use self::changes::{Changed, Changes};
 pub(super) use self::chats::ChatRow;
 pub(super) use self::events::StoredEvent;
 pub(super) use self::new_run::{Inserted, NewRun, QuotaReached};
@@ -94,39 +95,48 @@ CREATE TABLE schedules (
 ) WITHOUT ROWID;
 ";
 
-/// What a write may matter to.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Topic {
-    /// Runs may be started, resumed or cancelled.
-    Queue,
-    /// A run has new events or another state.
-    Progress,
-}
-
 /// The tables of a service. Clones share the file.
 #[derive(Clone, Debug)]
 pub(super) struct Store {
     database: Database,
-    /// Counts the writes of each topic.
-    changes: Arc<[watch::Sender<u64>; 2]>,
+    changes: Changes,
 }
 
 impl Store {
     pub(super) fn new(database: Database) -> Result<Self, StoreError> {
         database.migrate(&COMPONENT)?;
-        Ok(Self { database, changes: Arc::default() })
+        Ok(Self { database, changes: Changes::default() })
     }
 
-    /// Returns a receiver that is notified after writes of a topic.
-    pub(super) fn changes(&self, topic: Topic) -> watch::Receiver<u64> {
-        self.changes[topic as usize].subscribe()
+    /// Returns a receiver that is notified once runs may be started, resumed or cancelled.
+    pub(super) fn queue_changes(&self) -> watch::Receiver<()> {
+        self.changes.queue()
     }
 
-    /// Notifies those who wait for a change.
-    pub(super) fn notify(&self, topics: &[Topic]) {
-        for topic in topics {
-            self.changes[*topic as usize].send_modify(|count| *count = count.wrapping_add(1));
-        }
+    /// Returns a receiver that is notified once a run has new events or another state.
+    pub(super) fn run_changes(&self, run: &str) -> watch::Receiver<()> {
+        self.changes.run(run)
+    }
+
+    /// Lets the engine look for runs that can be started.
+    pub(super) fn notify_queue(&self) {
+        self.changes.notify(&Changed::Queue);
+    }
+
+    /// Makes a change, and notifies those who wait for it once it is committed, even if the future is dropped: the client whose
+    /// request it is may have disconnected.
+    async fn change<T, F>(&self, changed: Changed, change: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+    {
+        let changes = self.changes.clone();
+        let note = move |made: &Result<T, _>| {
+            if made.is_ok() {
+                changes.notify(&changed);
+            }
+        };
+        self.database.write_noting(change, note).await
     }
 
     /// Gives the space of deleted rows back.
@@ -150,7 +160,7 @@ impl Store {
         let version = self.database.version().await?;
         // Writes of this process have notified already; a second time does no harm.
         if std::mem::replace(seen, version) != version {
-            self.notify(&[Topic::Queue, Topic::Progress]);
+            self.changes.notify(&Changed::All);
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use super::Shared;
 use super::active::Entered;
 use crate::app::serve::ask::Absent;
 use crate::app::serve::recorder::Recorder;
-use crate::app::serve::store::{Outcome, RunRow, RunState, StoreError, Topic};
+use crate::app::serve::store::{Outcome, RunRow, RunState, StoreError};
 use crate::base::error::{CallError, chain};
 use crate::base::usage::{Limits, RunUsage};
 use crate::observe::event::EventSink;
@@ -55,7 +55,7 @@ impl Shared {
         }
         drop(entered);
         // A free place, and perhaps an answer that came while the run was set aside.
-        self.store.notify(&[Topic::Queue]);
+        self.store.notify_queue();
     }
 
     /// Keeps a run for a while whose file failed, or else a process would claim it again immediately.

@@ -17,7 +17,7 @@ use super::problem::Problem;
 use super::runs::visible;
 use super::{App, Identity, Role};
 use crate::app::serve::engine::Shared;
-use crate::app::serve::store::{RunState, StoredEvent, Topic};
+use crate::app::serve::store::{RunState, StoredEvent};
 
 /// The header by which a client that lost its connection continues.
 const LAST_EVENT_ID: &str = "last-event-id";
@@ -38,7 +38,7 @@ struct Follower {
     shared: Arc<Shared>,
     run: String,
     last: u64,
-    changes: watch::Receiver<u64>,
+    changes: watch::Receiver<()>,
     ready: VecDeque<StoredEvent>,
     state: Option<RunState>,
     is_done: bool,
@@ -55,14 +55,13 @@ pub(super) async fn stream(
     let run = visible(&shared, &client, &id).await?.id;
     let Query(From { after }) = from.map_err(|rejection| Problem::invalid(rejection.body_text()))?;
     let last = match headers.get(LAST_EVENT_ID) {
-        Some(id) => id
-            .to_str()
-            .ok()
-            .and_then(|id| id.parse().ok())
-            .ok_or_else(|| Problem::invalid("`last-event-id` must be the number of an event"))?,
-        None => after,
+        Some(id) => id.to_str().ok().and_then(|id| id.parse().ok()),
+        None => Some(after),
     };
-    let changes = shared.store.changes(Topic::Progress);
+    let is_number = |last: &u64| i64::try_from(*last).is_ok();
+    let fault = || Problem::invalid("`last-event-id` and `after` must be the number of an event");
+    let last = last.filter(is_number).ok_or_else(fault)?;
+    let changes = shared.store.run_changes(&run);
     let follower = Follower { shared, run, last, changes, ready: VecDeque::new(), state: None, is_done: false };
     let events = stream::unfold(follower, |mut follower| async move {
         let event = follower.next().await?;
@@ -85,7 +84,7 @@ impl Follower {
             self.changes.mark_unchanged();
             // The state first: events are stored before the run counts as finished.
             // An error ends the stream; the client connects again and continues.
-            let state = self.shared.store.run(&self.run).await.ok()??.state;
+            let state = self.shared.store.state(&self.run).await.ok()??;
             self.ready = self.shared.store.events(&self.run, self.last).await.ok()?.into();
             if self.ready.is_empty() {
                 if self.state.replace(state) != Some(state) {

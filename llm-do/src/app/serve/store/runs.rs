@@ -91,6 +91,16 @@ impl Store {
         self.database.read(move |connection| find(connection, &id)).await
     }
 
+    /// Returns the state of a run without reading the rest of it.
+    pub(in crate::app::serve) async fn state(&self, id: &str) -> Result<Option<RunState>, StoreError> {
+        let id = id.to_owned();
+        let read = move |connection: &rusqlite::Connection| {
+            let mut statement = connection.prepare_cached("SELECT state FROM runs WHERE id = ?")?;
+            statement.query_row([id], |row| row.get(0)).optional()
+        };
+        self.database.read(read).await
+    }
+
     /// Lists runs, the latest first.
     pub(in crate::app::serve) async fn runs(&self, filter: Filter) -> Result<Vec<RunRow>, StoreError> {
         self.database.read(move |connection| list(connection, &filter)).await

@@ -8,7 +8,8 @@ use rusqlite::{OptionalExtension, Row, named_params};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Json, Millis, Store, StoreError, Topic};
+use super::changes::Changed;
+use super::{Json, Millis, Store, StoreError};
 use crate::observe::journal::promises;
 
 /// The columns that [`Wait`] is read from.
@@ -138,7 +139,7 @@ impl Store {
         (by, now): (Arc<str>, Timestamp),
     ) -> Result<Decided, StoreError> {
         let id = id.to_owned();
-        let decided = self.database.write(move |tx| {
+        let decided = self.change(Changed::All, move |tx| {
             let visible = |wait: &Wait| wait.kind == kind && scope.is_none_or(|tenant| *tenant == *wait.tenant);
             let Some(wait) = find(tx, &id)?.filter(visible) else { return Ok(Decided::Unknown) };
             if wait.answer.is_some() {
@@ -155,9 +156,7 @@ impl Store {
             tx.execute(sql, [&wait.run])?;
             Ok(Decided::Done)
         });
-        let decided = decided.await?;
-        self.notify(&[Topic::Queue, Topic::Progress]);
-        Ok(decided)
+        decided.await
     }
 
     pub(in crate::app::serve) async fn wait(&self, id: &str) -> Result<Option<Wait>, StoreError> {
