@@ -232,11 +232,13 @@ async fn names_and_paths_that_try_to_escape_are_data() {
         "/approvals/%00",
         "/chats/%25s%25n",
         "/webhooks/..%2fruns",
+        "/runs/%ff",
         "/runs/x/../../y",
     ] {
         let response = server.request(Method::GET, path).bearer_auth(ANN).send().await.unwrap();
         assert!(response.status().is_client_error(), "{path}: {}", response.status());
         assert!(!response.headers().contains_key("set-cookie"), "{path}");
+        assert_eq!(response.headers()["content-type"], "application/problem+json", "{path}");
     }
     let entry = "greet\r\nset-cookie: a=b\u{1b}[31m'; DROP TABLE runs; --";
     let (status, problem) = send(&server, Method::POST, "/runs", ANN, Some(json!({ "entry": entry }))).await;
@@ -285,4 +287,34 @@ fn a_token_that_can_be_guessed_is_refused() {
         let error = Client::new("a", token).unwrap_err().to_string();
         assert!(error.contains(fault) && (token.is_empty() || !error.contains(token)), "{error}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_may_only_start_runs_gets_no_results_and_no_arguments() {
+    const STARTER: &str = "starter-0123456789ab";
+    let setup = Setup::new();
+    let starter = Client::new("starter", STARTER).unwrap().role(Role::Start).tenant("web");
+    let server = setup.serve_with(|service| clients(service).client(starter)).await;
+    let (id, _) = ask_approval(&server, ANN).await;
+    let brief = |state: &str| json!({ "id": id, "state": state });
+    let (status, run) = send(&server, Method::POST, &format!("/runs/{id}/cancel"), STARTER, None).await;
+    assert!(status.is_success());
+    assert_eq!(run, brief(run["state"].as_str().unwrap()));
+    while send(&server, Method::GET, &format!("/runs/{id}"), ANN, None).await.1["state"] != "cancelled" {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let (_, run) = send(&server, Method::POST, &format!("/runs/{id}/resume"), STARTER, None).await;
+    assert_eq!(run, brief(run["state"].as_str().unwrap()));
+
+    let body = json!({ "entry": "greet", "arguments": { "name": "Ann" } });
+    let start =
+        |token| server.request(Method::POST, "/runs").bearer_auth(token).header("idempotency-key", "k").json(&body);
+    let run = json_of(start(ANN).send().await.unwrap()).await;
+    let path = format!("/runs/{}", run["id"].as_str().unwrap());
+    while send(&server, Method::GET, &path, ANN, None).await.1["state"] != "succeeded" {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let known = json_of(start(STARTER).send().await.unwrap()).await;
+    assert_eq!(known, json!({ "id": run["id"], "state": "succeeded" }));
+    server.stop().await;
 }

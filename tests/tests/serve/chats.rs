@@ -40,6 +40,28 @@ async fn a_chat_takes_one_message_at_a_time() {
     server.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_belongs_to_the_tenant_of_its_chat_whoever_sends_it() {
+    use llm_do::serve::{Client, Role};
+
+    const ANN: &str = "ann-0123456789abcdef";
+    const ADMIN: &str = "admin-0123456789abcd";
+    let ann = Client::new("ann", ANN).unwrap().role(Role::Start).role(Role::Watch);
+    let admin = Client::new("admin", ADMIN).unwrap().role(Role::Administer);
+    let server = Setup::new().serve_with(|service| service.client(ann).client(admin)).await;
+    let send = async |method, path: &str, token, body| {
+        let request = server.request(method, path).bearer_auth(token).json(&body);
+        json_of(request.send().await.unwrap()).await
+    };
+    let chat = send(Method::POST, "/chats", ANN, json!({ "entry": "meet" })).await;
+    let id = chat["id"].as_str().unwrap();
+    let run = send(Method::POST, &format!("/chats/{id}/messages"), ADMIN, json!({ "arguments": {} })).await;
+    assert_eq!((&run["tenant"], &run["client"]), (&json!("ann"), &json!("admin")));
+    let listed = send(Method::GET, &format!("/runs?chat={id}"), ANN, json!({})).await;
+    assert_eq!(listed["runs"][0]["id"], run["id"]);
+    server.stop().await;
+}
+
 /// Wait until the switch is off.
 #[tool(effect = read_only)]
 async fn wait_for_switch(failing: State<Failing>) -> String {

@@ -1,5 +1,7 @@
 //! Runs that schedules and webhooks start.
 
+use std::sync::atomic::AtomicUsize;
+
 use llm_do::serve::{Schedule, Webhook};
 
 use super::*;
@@ -89,7 +91,11 @@ async fn a_signed_message_starts_one_run_however_often_it_is_sent() {
     assert_eq!((&finished["result"], &finished["source"]["kind"]), (&json!("Hello, Ann!"), &json!("webhook")));
     let several = format!("v1,AAAA v2,xxxx {SIGNATURE}");
     let (status, again) = deliver(&server, "msg_1", NOW, &several, BODY).await;
-    assert_eq!((status, &again["id"]), (StatusCode::OK, &run["id"]));
+    assert_eq!(
+        (status, again),
+        (StatusCode::OK, json!({ "id": run["id"], "state": "succeeded" })),
+        "no result is shown"
+    );
     server.stop().await;
 }
 
@@ -118,14 +124,27 @@ async fn messages_that_are_forged_changed_or_old_start_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_with_the_signature_of_github_starts_a_run() {
-    let hooked = |service: Service| service.webhook(Webhook::new("hook", "0123456789abcdef", "greet").unwrap());
+    // Clients may start something else only.
+    let hooked = |service: Service| {
+        let service = service.webhook(Webhook::new("hook", "0123456789abcdef", "greet").unwrap());
+        service.entries(["meet"]).unwrap()
+    };
     let server = Setup::new().serve_with(hooked).await;
+    static NEXT: AtomicUsize = AtomicUsize::new(1);
     let signed = "sha256=72dab1c13957ffc7fe5f28dcc5a12405155e9f08041e8179b6d14f2f1a2da219";
     let send = |signature: &'static str| {
-        let request = server.request(Method::POST, "/webhooks/hook").body(BODY).header("x-github-delivery", "1");
-        request.header("x-hub-signature-256", signature).send()
+        let request = server.request(Method::POST, "/webhooks/hook").body(BODY);
+        let delivery = NEXT.fetch_add(1, Ordering::Relaxed);
+        request.header("x-github-delivery", delivery).header("x-hub-signature-256", signature).send()
     };
     assert_eq!(send(signed).await.unwrap().status(), StatusCode::CREATED);
+    assert_eq!(send(signed).await.unwrap().status(), StatusCode::OK, "the id of a delivery is not signed");
+    // The secret of the other scheme.
+    let standard = Setup::new().serve_with(self::hooked).await;
+    let request = standard.request(Method::POST, "/webhooks/hook").body(BODY);
+    let request = request.header("x-hub-signature-256", signed);
+    assert_eq!(request.send().await.unwrap().status(), StatusCode::UNAUTHORIZED);
+    standard.stop().await;
     for forged in
         ["sha256=", "sha256=zz", "sha1=00", "sha256=0000000000000000000000000000000000000000000000000000000000000000"]
     {

@@ -15,7 +15,7 @@ mod webhooks;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, FromRequestParts};
+use axum::extract::{DefaultBodyLimit, FromRequestParts, Path};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use http::request::Parts;
@@ -62,6 +62,18 @@ pub(super) fn router(shared: &Arc<Shared>) -> Router {
         .layer(DefaultBodyLimit::max(limit))
         .layer(from_fn_with_state(gate, gate::guard))
         .with_state(Arc::clone(shared))
+}
+
+/// The id or the name in a path.
+struct Id(String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Id {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let id = Path::from_request_parts(parts, state).await;
+        id.map(|Path(id)| Self(id)).map_err(|_| Problem::invalid("the path is not valid UTF-8"))
+    }
 }
 
 impl Identity {

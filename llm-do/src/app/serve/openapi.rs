@@ -54,7 +54,7 @@ const OPERATIONS: &[Operation] = &[
     },
     Operation {
         parameters: &[KEY],
-        ..post("/runs", "start_run", "Starts a run.", Role::Start, "StartRun", "201", "RunView")
+        ..post("/runs", "start_run", "Starts a run.", Role::Start, "StartRun", "201", "ChangedRun")
     },
     get("/runs/{id}", "get_run", "Returns a run, with its approvals and questions.", Role::Watch, "RunView"),
     Operation {
@@ -66,7 +66,7 @@ const OPERATIONS: &[Operation] = &[
             Role::Start,
             "",
             "200",
-            "RunView",
+            "ChangedRun",
         )
     },
     Operation {
@@ -78,7 +78,7 @@ const OPERATIONS: &[Operation] = &[
             Role::Start,
             "",
             "202",
-            "RunView",
+            "ChangedRun",
         )
     },
     Operation {
@@ -135,7 +135,7 @@ const OPERATIONS: &[Operation] = &[
             Role::Start,
             "SendMessage",
             "201",
-            "RunView",
+            "ChangedRun",
         )
     },
     get(
@@ -159,7 +159,7 @@ const OPERATIONS: &[Operation] = &[
             Role::Start,
             "",
             "201",
-            "RunView",
+            "ChangedRun",
         )
     },
     Operation {

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::{Stream, stream};
 use http::HeaderMap;
@@ -15,7 +15,7 @@ use tokio::sync::watch;
 
 use super::problem::Problem;
 use super::runs::visible;
-use super::{App, Identity, Role};
+use super::{App, Id, Identity, Role};
 use crate::app::serve::engine::Shared;
 use crate::app::serve::store::{RunState, StoredEvent};
 
@@ -47,7 +47,7 @@ struct Follower {
 pub(super) async fn stream(
     State(shared): App,
     client: Identity,
-    Path(id): Path<String>,
+    Id(id): Id,
     from: Result<Query<From>, axum::extract::rejection::QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {

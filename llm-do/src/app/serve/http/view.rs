@@ -93,6 +93,26 @@ pub(in crate::app::serve) struct RunView {
     waits: Vec<WaitView>,
 }
 
+/// A run, or for a client without the role `watch` and for a webhook, only what it needs to refer to the run.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) enum ChangedRun {
+    Whole(Box<RunView>),
+    Brief {
+        /// The id of the run.
+        id: String,
+        /// Its state.
+        state: RunState,
+    },
+}
+
+impl ChangedRun {
+    pub(super) fn new(run: RunView, may_watch: bool) -> Self {
+        if may_watch { Self::Whole(Box::new(run)) } else { Self::Brief { id: run.id, state: run.state } }
+    }
+}
+
 /// What a run used.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(crate = "::schemars")]
@@ -311,6 +331,7 @@ pub(in crate::app::serve) fn schemas(generator: &mut SchemaGenerator) {
     }
     add::<StartRun>(generator);
     add::<RunList>(generator);
+    add::<ChangedRun>(generator);
     add::<WaitList>(generator);
     add::<Decision>(generator);
     add::<Answer>(generator);
