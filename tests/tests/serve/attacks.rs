@@ -205,6 +205,9 @@ async fn other_hosts_and_pages_of_other_origins_are_refused() {
         (format!("Host: {address}"), "200"),
         ("Host: runs.example.com".to_owned(), "200"),
         ("Host: runs.example.com\r\nOrigin: https://runs.example.com".to_owned(), "200"),
+        ("Host: RUNS.Example.com".to_owned(), "200"),
+        ("Host: LOCALHOST".to_owned(), "200"),
+        ("X-Host: localhost".to_owned(), "400"),
         ("Host: evil.example.com".to_owned(), "421"),
         ("Host: runs.example.com.evil.example.com".to_owned(), "421"),
         (format!("Host: {address}\r\nOrigin: https://evil.example.com"), "403"),
@@ -279,6 +282,14 @@ async fn a_service_listens_beyond_this_machine_only_with_clients_and_a_host() {
     let refused =
         setup.open(clients(setup.service())).await.serve(listener().await, CancellationToken::new()).await.unwrap_err();
     assert!(refused.to_string().contains("name the hosts"), "{refused}");
+}
+
+#[tokio::test]
+async fn two_clients_with_one_token_are_refused() {
+    let setup = Setup::new();
+    let service = clients(setup.service()).client(Client::new("eve", ANN).unwrap().role(Role::Administer));
+    let error = service.open(setup.folder.path().join("runs.db")).await.unwrap_err().to_string();
+    assert!(error.contains("`ann` and `eve`") && !error.contains(ANN), "{error}");
 }
 
 #[test]

@@ -51,7 +51,10 @@ pub(super) fn router(shared: &Arc<Shared>) -> Router {
         .route("/metrics", get(status::metrics))
         .route_layer(from_fn_with_state(Arc::clone(&gate), gate::authenticate))
         // What needs no token: no data of a run is in it, or it has a signature of its own.
-        .route("/webhooks/{name}", post(webhooks::receive))
+        .route(
+            "/webhooks/{name}",
+            post(webhooks::receive).route_layer(from_fn_with_state(Arc::clone(&gate), gate::limit_webhooks)),
+        )
         .route("/health", get(status::health))
         .route("/ready", get(status::ready))
         .route("/openapi.json", get(status::openapi))
