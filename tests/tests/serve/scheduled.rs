@@ -51,9 +51,28 @@ async fn of_the_times_that_passed_without_a_process_the_latest_starts_a_run() {
     server.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_time_that_only_a_new_expression_has_was_not_missed() {
+    let setup = Setup::new();
+    let schedule = |cron| Schedule::new("daily", cron, "greet").unwrap().arguments(json!({ "name": "Ann" }));
+    let server = setup.serve_with(|service| service.schedule(schedule("0 12 * * *"))).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    server.stop().await;
+    // From 8:00 to 10:00, in which the schedule is changed from 12:00 to 9:00.
+    setup.clock.advance(Duration::from_secs(2 * 60 * 60));
+    let server = setup.serve_with(|service| service.schedule(schedule("0 9 * * *"))).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(scheduled(&server).await.is_empty());
+    setup.clock.advance(Duration::from_secs(24 * 60 * 60));
+    while scheduled(&server).await.is_empty() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    server.stop().await;
+}
+
 #[test]
 fn an_invalid_schedule_is_an_error_that_names_it() {
-    for cron in ["", "* * * *", "61 * * * *", "0 0 31 2 9", "* * * * * *"] {
+    for cron in ["", "* * * *", "61 * * * *", "0 0 31 2 9", "* * * * * *", "0 0 30 2 *", "0 0 31 4,6 *"] {
         let error = Schedule::new("daily", cron, "greet").unwrap_err().to_string();
         assert!(error.starts_with(&format!("schedule `daily`: invalid cron expression `{cron}`")), "{error}");
     }

@@ -157,7 +157,7 @@ impl Shared {
     async fn start_scheduled(&self) -> Result<(), StoreError> {
         for schedule in &self.options.schedules {
             let now = self.now();
-            let last = self.store.last_start(&schedule.name, now).await?;
+            let last = self.store.last_start(&schedule.name, schedule.rule(), now).await?;
             let Some(due) = schedule.due(last, now) else { continue };
             let source = Source::Schedule { name: schedule.name.to_string() };
             // Two processes that find the same time start one run.
@@ -165,7 +165,7 @@ impl Shared {
             let owner = (&schedule.tenant, &schedule.name);
             let new = NewRun::automatic(source, owner, &schedule.entry, schedule.arguments.clone(), key, now);
             self.store.insert_run(new).await?;
-            self.store.started(&schedule.name, due).await?;
+            self.store.started(&schedule.name, schedule.rule(), due).await?;
         }
         Ok(())
     }

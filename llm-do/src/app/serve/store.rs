@@ -90,8 +90,11 @@ CREATE TABLE heartbeat (
     time INTEGER NOT NULL
 );
 CREATE TABLE schedules (
-    name TEXT PRIMARY KEY,
-    last INTEGER NOT NULL
+    name TEXT NOT NULL,
+    -- The expression and the time zone: after a change of them, times count from then on.
+    rule TEXT NOT NULL,
+    last INTEGER NOT NULL,
+    PRIMARY KEY (name, rule)
 ) WITHOUT ROWID;
 ";
 
