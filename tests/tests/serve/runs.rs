@@ -273,3 +273,45 @@ async fn finished_runs_are_deleted_after_their_time() {
     assert_eq!(journaled(), 0, "its records are deleted with it");
     server.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_of_long_runs_is_short_and_the_next_ones_have_the_rest() {
+    let server = Setup::new().serve().await;
+    let name = "x".repeat(900_000);
+    let mut started = Vec::new();
+    for _ in 0..8 {
+        let id = server.start("greet", json!({ "name": name })).await;
+        server.reaches(&id, "succeeded").await;
+        started.insert(0, id);
+    }
+    let (mut listed, mut path) = (Vec::new(), "/runs?limit=500&entry=greet".to_owned());
+    loop {
+        let text = server.request(Method::GET, &path).send().await.unwrap().text().await.unwrap();
+        assert!(text.len() < 5 << 20, "{}", text.len());
+        let page: Value = serde_json::from_str(&text).unwrap();
+        listed.extend(page["runs"].as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap().to_owned()));
+        let Some(next) = page["next"].as_str() else { break };
+        path = format!("/runs?limit=500&entry=greet&before={next}");
+    }
+    assert_eq!(listed, started);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_and_polls_do_not_read_all_runs_of_the_file() {
+    let setup = Setup::new();
+    setup.serve().await.stop().await;
+    let file = rusqlite::Connection::open(setup.folder.path().join("runs.db")).unwrap();
+    for sql in [
+        "SELECT entry FROM runs WHERE TRUE AND tenant = 'a' AND id < 'b' ORDER BY id DESC LIMIT 50",
+        "SELECT entry FROM runs WHERE TRUE AND chat = 'a' ORDER BY id DESC LIMIT 50",
+        "SELECT entry FROM runs WHERE TRUE AND state = 'failed' ORDER BY id DESC LIMIT 50",
+        "SELECT id FROM runs WHERE state = 'queued' OR (state = 'waiting' AND wake <= 1) ORDER BY id LIMIT 64",
+        "SELECT id FROM chats WHERE tenant = 'a' ORDER BY updated DESC, id LIMIT 50",
+    ] {
+        let mut plan = file.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let steps = plan.query_map([], |row| row.get::<_, String>("detail")).unwrap();
+        let steps: Vec<String> = steps.collect::<Result<_, _>>().unwrap();
+        assert!(steps.iter().all(|step| !step.starts_with("SCAN")), "{sql}: {steps:?}");
+    }
+}

@@ -4,6 +4,7 @@ mod changes;
 mod chats;
 mod events;
 mod new_run;
+mod page;
 mod queue;
 mod run_state;
 mod runs;
@@ -35,17 +36,15 @@ static COMPONENT: Component = Component { name: "service", migrations: &[TABLES]
 /// The first version.
 const TABLES: &str = "
 CREATE TABLE runs (
-    id TEXT PRIMARY KEY,
+    id TEXT NOT NULL PRIMARY KEY,
     tenant TEXT NOT NULL,
     client TEXT NOT NULL,
     source TEXT NOT NULL,
     entry TEXT NOT NULL,
-    arguments TEXT NOT NULL,
     idempotency_key TEXT,
     chat TEXT,
     cost_limit TEXT,
     state TEXT NOT NULL,
-    outcome TEXT,
     usage TEXT,
     created INTEGER NOT NULL,
     started INTEGER,
@@ -54,13 +53,17 @@ CREATE TABLE runs (
     attempts INTEGER NOT NULL DEFAULT 0,
     -- How long processes worked on it, in milliseconds.
     worked INTEGER NOT NULL DEFAULT 0,
-    is_cancelled INTEGER NOT NULL DEFAULT 0
-) WITHOUT ROWID;
+    is_cancelled INTEGER NOT NULL DEFAULT 0,
+    -- What may be long is last, so that the rest is read without it.
+    arguments TEXT NOT NULL,
+    outcome TEXT
+);
 CREATE UNIQUE INDEX runs_by_idempotency_key ON runs (tenant, idempotency_key) WHERE idempotency_key IS NOT NULL;
-CREATE INDEX runs_by_state ON runs (state, wake);
+CREATE INDEX runs_by_state ON runs (state, id);
+CREATE INDEX waiting_runs ON runs (wake) WHERE wake IS NOT NULL;
 CREATE INDEX runs_by_tenant ON runs (tenant, id);
 CREATE INDEX runs_by_creation ON runs (tenant, created);
-CREATE INDEX runs_by_chat ON runs (chat) WHERE chat IS NOT NULL;
+CREATE INDEX runs_by_chat ON runs (chat, id) WHERE chat IS NOT NULL;
 CREATE INDEX runs_by_end ON runs (finished) WHERE finished IS NOT NULL;
 CREATE INDEX unfinished_runs ON runs (tenant) WHERE finished IS NULL;
 -- What the journal stores of approvals and questions; is_current: the present attempt of the run asks it.
@@ -76,14 +79,15 @@ CREATE TABLE events (
     PRIMARY KEY (run, number)
 ) WITHOUT ROWID;
 CREATE TABLE chats (
-    id TEXT PRIMARY KEY,
+    id TEXT NOT NULL PRIMARY KEY,
     tenant TEXT NOT NULL,
     entry TEXT NOT NULL,
-    state TEXT NOT NULL,
     created INTEGER NOT NULL,
-    updated INTEGER NOT NULL
-) WITHOUT ROWID;
+    updated INTEGER NOT NULL,
+    state TEXT NOT NULL
+);
 CREATE INDEX chats_by_tenant ON chats (tenant, updated);
+CREATE INDEX chats_by_update ON chats (updated);
 -- Written again and again, to see whether the file can be written.
 CREATE TABLE heartbeat (
     id INTEGER PRIMARY KEY,

@@ -41,9 +41,8 @@ async fn list(shared: &Shared, client: &Identity, kind: WaitKind, query: WaitQue
     let Query(WaitListQuery { after, limit }) = query.map_err(|rejection| Problem::invalid(rejection.body_text()))?;
     let limit = limit.unwrap_or(MAX_LIST).clamp(1, MAX_LIST);
     let waits = shared.store.waits(WaitFilter { kind, tenant: client.scope(), after, limit }).await?;
-    let is_full = waits.len() == usize::try_from(limit).unwrap_or(usize::MAX);
-    let next = waits.last().filter(|_| is_full).map(|wait| wait.id.clone());
-    Ok(Json(WaitList { waiting: waits.into_iter().map(WaitView::from).collect(), next }))
+    let next = waits.rows.last().filter(|_| waits.is_full).map(|wait| wait.id.clone());
+    Ok(Json(WaitList { waiting: waits.rows.into_iter().map(WaitView::from).collect(), next }))
 }
 
 pub(super) async fn approval(app: App, client: Identity, id: Id) -> Result<Json<WaitView>, Problem> {

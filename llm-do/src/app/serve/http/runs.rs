@@ -144,12 +144,8 @@ pub(super) async fn list(
     let RunListQuery { state, entry, chat, before, .. } = query;
     let filter = Filter { tenant: client.scope(), state, entry, chat, before, limit };
     let runs = shared.store.runs(filter).await?;
-    let next =
-        (runs.len() == usize::try_from(limit).unwrap_or(usize::MAX)).then(|| runs.last().map(|run| run.id.clone()));
-    Ok(Json(RunList {
-        runs: runs.into_iter().map(|run| RunView::new(run, Vec::new())).collect(),
-        next: next.flatten(),
-    }))
+    let next = runs.rows.last().filter(|_| runs.is_full).map(|run| run.id.clone());
+    Ok(Json(RunList { runs: runs.rows.into_iter().map(|run| RunView::new(run, Vec::new())).collect(), next }))
 }
 
 pub(super) async fn one(State(shared): App, client: Identity, Id(id): Id) -> Result<Json<RunView>, Problem> {

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use llm_do_providers::Money;
-use rusqlite::{OptionalExtension, Row, named_params, params};
+use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 use serde_json::Value;
 
+use super::page::Page;
 use super::queue::number;
 use super::run_state::{Outcome, RunState, Source};
 use super::{Json, Millis, Store, StoreError};
@@ -102,7 +103,7 @@ impl Store {
     }
 
     /// Lists runs, the latest first.
-    pub(in crate::app::serve) async fn runs(&self, filter: Filter) -> Result<Vec<RunRow>, StoreError> {
+    pub(in crate::app::serve) async fn runs(&self, filter: Filter) -> Result<Page<RunRow>, StoreError> {
         self.database.read(move |connection| list(connection, &filter)).await
     }
 
@@ -139,19 +140,24 @@ impl Store {
     }
 }
 
-fn list(connection: &rusqlite::Connection, filter: &Filter) -> rusqlite::Result<Vec<RunRow>> {
+/// Only conditions that are given are in the text, or else no index could serve it.
+fn list(connection: &rusqlite::Connection, filter: &Filter) -> rusqlite::Result<Page<RunRow>> {
+    let conditions = [
+        filter.tenant.as_deref().map(|tenant| ("tenant =", tenant)),
+        filter.state.map(|state| ("state =", state.as_str())),
+        filter.entry.as_deref().map(|entry| ("entry =", entry)),
+        filter.chat.as_deref().map(|chat| ("chat =", chat)),
+        filter.before.as_deref().map(|before| ("id <", before)),
+    ];
+    let conditions: Vec<_> = conditions.into_iter().flatten().collect();
+    let texts = conditions.iter().map(|(text, _)| format!("AND {text} ? "));
     let sql = format!(
-        "SELECT {COLUMNS} FROM runs WHERE (:tenant IS NULL OR tenant = :tenant) AND (:state IS NULL OR state = :state)
-         AND (:entry IS NULL OR entry = :entry) AND (:chat IS NULL OR chat = :chat) AND (:before IS NULL OR id < :before)
-         ORDER BY id DESC LIMIT :limit"
+        "SELECT {COLUMNS}, octet_length(arguments) + coalesce(octet_length(outcome), 0) AS size FROM runs
+         WHERE TRUE {} ORDER BY id DESC LIMIT {}",
+        texts.collect::<String>(),
+        filter.limit
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(
-        named_params! {
-            ":tenant": filter.tenant.as_deref(), ":state": filter.state, ":entry": filter.entry,
-            ":chat": filter.chat, ":before": filter.before, ":limit": filter.limit,
-        },
-        RunRow::read,
-    )?;
-    rows.collect()
+    let rows = statement.query(params_from_iter(conditions.iter().map(|(_, value)| value)))?;
+    Page::read(rows, filter.limit, RunRow::read)
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{OptionalExtension, Row, named_params};
+use rusqlite::{OptionalExtension, Row, params_from_iter};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::changes::Changed;
+use super::page::Page;
 use super::{Json, Millis, Store, StoreError};
 use crate::observe::journal::promises;
 
@@ -117,6 +118,27 @@ fn find(connection: &rusqlite::Connection, id: &str) -> rusqlite::Result<Option<
     connection.prepare_cached(&sql)?.query_row([id], Wait::read).optional()
 }
 
+/// Only conditions that are given are in the text, or else no index could serve it.
+fn list(connection: &rusqlite::Connection, filter: &WaitFilter) -> rusqlite::Result<Page<Wait>> {
+    let WaitFilter { kind, tenant, after, limit } = filter;
+    let after_this = "(waits.created, waits.id) > (SELECT created, id FROM journal_promises WHERE id = ?)";
+    let conditions = [
+        tenant.as_deref().map(|tenant| ("runs.tenant = ?", tenant)),
+        after.as_deref().map(|after| (after_this, after)),
+    ];
+    let conditions: Vec<_> = conditions.into_iter().flatten().collect();
+    let texts = conditions.iter().map(|(text, _)| format!("AND {text} "));
+    let sql = format!(
+        "SELECT {COLUMNS}, octet_length(waits.request) AS size FROM waits JOIN runs ON runs.id = waits.run
+         WHERE waits.answer IS NULL AND waits.is_withdrawn = 0 AND waits.kind = ? {}
+         ORDER BY waits.created, waits.id LIMIT {limit}",
+        texts.collect::<String>()
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let values = std::iter::once(kind.as_str()).chain(conditions.iter().map(|(_, value)| *value));
+    Page::read(statement.query(params_from_iter(values))?, *limit, Wait::read)
+}
+
 impl Store {
     /// Returns the keys of all that a run has asked.
     pub(in crate::app::serve) async fn asked_keys(&self, run: &str) -> Result<Vec<String>, StoreError> {
@@ -165,24 +187,8 @@ impl Store {
     }
 
     /// Lists what waits for an answer, the oldest first.
-    pub(in crate::app::serve) async fn waits(&self, filter: WaitFilter) -> Result<Vec<Wait>, StoreError> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM waits JOIN runs ON runs.id = waits.run
-             WHERE waits.answer IS NULL AND waits.is_withdrawn = 0
-             AND waits.kind = :kind AND (:tenant IS NULL OR runs.tenant = :tenant) AND (:after IS NULL
-                 OR (waits.created, waits.id) > (SELECT created, id FROM journal_promises WHERE id = :after))
-             ORDER BY waits.created, waits.id LIMIT :limit"
-        );
-        self.database
-            .read(move |connection| {
-                let WaitFilter { kind, tenant, after, limit } = filter;
-                let mut statement = connection.prepare_cached(&sql)?;
-                let tenant = tenant.as_deref();
-                let values = named_params! { ":kind": kind, ":tenant": tenant, ":after": after, ":limit": limit };
-                let waits = statement.query_map(values, Wait::read)?;
-                waits.collect()
-            })
-            .await
+    pub(in crate::app::serve) async fn waits(&self, filter: WaitFilter) -> Result<Page<Wait>, StoreError> {
+        self.database.read(move |connection| list(connection, &filter)).await
     }
 
     /// Lists what a run asked, the oldest first.
