@@ -234,6 +234,7 @@ impl Service {
             owner: Uuid::new_v4().to_string(),
             shutdown: CancellationToken::new(),
             health: Health::default(),
+            streams: http::Streams::default(),
         });
         let engine = tokio::spawn(Arc::clone(&shared).run());
         Ok(OpenService { shared, engine })

@@ -198,6 +198,36 @@ async fn a_sender_that_never_finishes_the_head_of_a_request_is_disconnected() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_never_reads_its_answers_is_disconnected() {
+    let server = Setup::new().serve_with(clients).await;
+    let mut deaf = TcpStream::connect(&server.address).await.unwrap();
+    let request = "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(100);
+    // Fails once the service has closed the connection: before, it reads no further since its answers are not read.
+    let refused = async { while deaf.write_all(request.as_bytes()).await.is_ok() {} };
+    assert!(tokio::time::timeout(Duration::from_secs(40), refused).await.is_ok());
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_cannot_hold_all_connections_by_streams_of_events() {
+    let server = Setup::new().serve_with(clients).await;
+    let (id, _) = ask_approval(&server, ANN).await;
+    let follow = |token| server.request(Method::GET, &format!("/runs/{id}/events")).bearer_auth(token).send();
+    let mut streams = Vec::new();
+    for _ in 0..128 {
+        streams.push(follow(ANN).await.unwrap());
+    }
+    assert!(streams.iter().all(|stream| stream.status() == StatusCode::OK));
+    assert_eq!(follow(ANN).await.unwrap().status(), StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(follow(WATCHER).await.unwrap().status(), StatusCode::OK);
+    drop(streams);
+    while follow(ANN).await.unwrap().status() != StatusCode::OK {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn other_hosts_and_pages_of_other_origins_are_refused() {
     let server = Setup::new().serve_with(|service| clients(service).host("runs.example.com")).await;
     let address = &server.address;

@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 use self::active::ActiveRuns;
 use super::access::Client;
 use super::health::Health;
+use super::http::Streams;
 use super::metrics::Metrics;
 use super::schedule::Schedule;
 use super::store::{NewRun, Source, Store, StoreError};
@@ -34,6 +35,7 @@ pub(super) struct Shared {
     /// Cancelled when the process is about to end: runs are put back into the queue.
     pub(super) shutdown: CancellationToken,
     pub(super) health: Health,
+    pub(super) streams: Streams,
 }
 
 /// The settings of a service.

@@ -25,6 +25,7 @@ use self::problem::Problem;
 use super::access::{Identity, Role};
 use super::engine::Shared;
 
+pub(super) use self::events::Streams;
 pub(super) use self::view::schemas;
 
 /// The state of all handlers.
