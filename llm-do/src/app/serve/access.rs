@@ -129,7 +129,7 @@ impl Client {
         &self.name
     }
 
-    /// Returns whether both have the same token, so that requests with it would be those of one of them only.
+    /// Returns whether both have the same token, so that a request would not name its client.
     pub(super) fn has_token_of(&self, other: &Self) -> bool {
         bool::from(self.digest.ct_eq(&other.digest))
     }

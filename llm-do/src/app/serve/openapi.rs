@@ -38,7 +38,7 @@ const KEY: (&str, &str, &str) =
 
 const WAIT_LIST: &[(&str, &str, &str)] = &[
     ("query", "after", "Only those after this one: `next` of the page before."),
-    ("query", "limit", "The maximum number: default and at most 500."),
+    ("query", "limit", "The maximum number: default and at most 500; fewer if they are long."),
 ];
 
 const OPERATIONS: &[Operation] = &[
@@ -48,7 +48,7 @@ const OPERATIONS: &[Operation] = &[
             ("query", "entry", "Only runs of this entry."),
             ("query", "chat", "Only runs of this chat."),
             ("query", "before", "Only runs before this one: `next` of the page before."),
-            ("query", "limit", "The maximum number of runs: default 50, at most 500."),
+            ("query", "limit", "The maximum number of runs: default 50, at most 500; fewer if they are long."),
         ],
         ..get("/runs", "list_runs", "Lists runs, the latest first.", Role::Watch, "RunList")
     },

@@ -23,8 +23,8 @@ const SECRET_PREFIX: &str = "whsec_";
 /// `webhook-timestamp`, `webhook-signature`), whose requests are valid for 5 minutes, or GitHub's (`x-hub-signature-256`). A
 /// secret that begins with `whsec_` is for the first one only.
 ///
-/// A message that is sent again starts nothing, as long as the run of the first one is kept: messages are told apart by their
-/// id in Standard Webhooks, and by their body in GitHub's scheme, which does not sign the id and the time.
+/// A message that is sent again starts nothing, as long as the run of the first one is kept: a message is identified by its
+/// id in Standard Webhooks, and by its body in GitHub's scheme, which does not sign the id and the time.
 ///
 /// [Standard Webhooks]: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 #[derive(Clone)]

@@ -39,7 +39,7 @@ pub(in crate::app::serve) struct RunListQuery {
     pub(super) chat: Option<String>,
     /// Only runs before this one: `next` of the page before.
     pub(super) before: Option<String>,
-    /// The maximum number of runs: default 50, at most 500.
+    /// The maximum number of runs: default 50, at most 500; fewer if they are long.
     pub(super) limit: Option<u32>,
 }
 
@@ -184,7 +184,7 @@ pub(in crate::app::serve) struct WaitList {
 pub(in crate::app::serve) struct WaitListQuery {
     /// Only those after this one: `next` of the page before.
     pub(super) after: Option<String>,
-    /// The maximum number: default and at most 500.
+    /// The maximum number: default and at most 500; fewer if they are long.
     pub(super) limit: Option<u32>,
 }
 
