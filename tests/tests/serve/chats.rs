@@ -41,7 +41,7 @@ async fn a_chat_takes_one_message_at_a_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_belongs_to_the_tenant_of_its_chat_whoever_sends_it() {
+async fn a_message_of_an_administrator_belongs_to_the_tenant_of_its_chat() {
     use llm_do::serve::{Client, Role};
 
     const ANN: &str = "ann-0123456789abcdef";
@@ -105,6 +105,15 @@ async fn a_message_that_is_resumed_is_once_in_its_chat() {
     assert_eq!(server.get(&path).await["usage"]["requests"], 2);
     let (_, next) = server.post(&format!("{path}/messages"), message).await;
     assert_eq!(server.reaches(next["id"].as_str().unwrap(), "succeeded").await["result"], "7 messages");
+    let counts = async || {
+        let text = server.request(Method::GET, "/metrics").send().await.unwrap().text().await.unwrap();
+        let count = text.lines().find_map(|line| line.strip_prefix("llm_do_model_requests_total "));
+        count.unwrap().parse::<u64>().unwrap()
+    };
+    while counts().await < 4 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(counts().await, 4, "what the first attempt used is counted once");
     server.stop().await;
 }
 

@@ -46,6 +46,8 @@ CREATE TABLE runs (
     cost_limit TEXT,
     state TEXT NOT NULL,
     usage TEXT,
+    -- What it had used when it last ended, which the figures contain already if it is resumed.
+    counted TEXT,
     created INTEGER NOT NULL,
     started INTEGER,
     finished INTEGER,

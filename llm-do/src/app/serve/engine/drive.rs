@@ -32,7 +32,7 @@ enum Ended {
     },
     /// The process is about to end.
     Shutdown,
-    /// The file could not be read or written, which is no fault of the run: it continues once the file works.
+    /// The file could not be read or written: the run continues once the file works.
     FileFailed(CallError),
 }
 
@@ -72,7 +72,8 @@ impl Shared {
         if run.is_cancelled {
             return self.store.finish(id, fence, Outcome::Cancelled, run.usage, None, self.now()).await.map(drop);
         }
-        let recorder = Recorder::start(self.store.clone(), run.id.clone(), fence, run.attempts > 1);
+        let (is_resumed, dropped) = (run.attempts > 1, self.metrics.dropped_events.clone());
+        let recorder = Recorder::start(self.store.clone(), run.id.clone(), fence, is_resumed, dropped);
         let mut chat = match &run.chat {
             Some(chat) => self.store.chat(chat).await?.map(|chat| self.runtime.chat().with_state(chat.state)),
             None => None,
@@ -109,7 +110,8 @@ impl Shared {
         // All events are stored before the run counts as finished.
         recorder.flush().await;
         if journal.renew(self.options.lease).await.is_err() {
-            // Another process has taken the run over, since this one was silent for too long.
+            // Another process has taken the run over, since this one was silent for too long; or the file cannot be written. A
+            // later claim continues the run.
             return Ok(());
         }
         self.store.worked(&self.owner, vec![(id.to_owned(), entered.take_time())]).await?;
@@ -159,11 +161,14 @@ impl Shared {
             Err(_) if is_cancelled => Outcome::Cancelled,
             Err(error) => Outcome::Error(chain(&error)),
         };
-        self.count(run, &outcome, &usage);
+        let state = outcome.state();
         // A message that failed may be resumed: it then continues from where it began, and is added once.
         let is_remembered = matches!(outcome, Outcome::Result(_));
         let chat = run.chat.clone().zip(chat).map(|(id, chat)| (id, is_remembered.then(|| json!(chat.state()))));
-        self.store.finish(&run.id, fence, outcome, usage, chat, self.now()).await.map(drop)
+        if self.store.finish(&run.id, fence, outcome, usage, chat, self.now()).await? {
+            self.count(run, state, &usage);
+        }
+        Ok(())
     }
 
     /// Sets a run aside whose last record had this number when it was found to wait.
@@ -206,10 +211,9 @@ impl Shared {
         }
     }
 
-    fn count(&self, run: &RunRow, outcome: &Outcome, usage: &RunUsage) {
-        let state = outcome.state();
+    fn count(&self, run: &RunRow, state: RunState, usage: &RunUsage) {
         self.metrics.finished.get_or_create(&state.into()).inc();
         self.metrics.run_seconds.observe(self.now().duration_since(run.created).as_secs_f64().max(0.0));
-        self.metrics.used(usage);
+        self.metrics.used(usage, &run.counted);
     }
 }

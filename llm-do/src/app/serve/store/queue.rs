@@ -249,7 +249,8 @@ fn finish(
     usage: Option<&RunUsage>,
     now: Timestamp,
 ) -> rusqlite::Result<()> {
-    let sql = "UPDATE runs SET state = ?2, outcome = ?3, usage = coalesce(?4, usage), finished = ?5, wake = NULL WHERE id = ?1";
+    let sql = "UPDATE runs SET state = ?2, outcome = ?3, usage = coalesce(?4, usage), counted = coalesce(?4, counted),
+               finished = ?5, wake = NULL WHERE id = ?1";
     tx.execute(sql, params![id, outcome.state(), Json(outcome), usage.map(Json), Millis(now)])?;
     number(tx, id)?.map_or(Ok(()), |number| promises::withdraw_all(tx, number))
 }

@@ -17,7 +17,7 @@ use crate::observe::journal::delete_run;
 
 /// The columns that [`RunRow`] is read from.
 const COLUMNS: &str = "id, tenant, client, source, entry, arguments, chat, cost_limit, state, outcome, usage, created, started, \
-                       finished, wake, attempts, worked, is_cancelled";
+                       finished, wake, attempts, worked, is_cancelled, counted";
 
 /// A run as stored.
 #[derive(Clone, Debug)]
@@ -41,6 +41,8 @@ pub(in crate::app::serve) struct RunRow {
     /// How long processes worked on it.
     pub(in crate::app::serve) worked: Duration,
     pub(in crate::app::serve) is_cancelled: bool,
+    /// What it had used when it last ended.
+    pub(in crate::app::serve) counted: RunUsage,
 }
 
 /// What a list of runs contains.
@@ -77,6 +79,7 @@ impl RunRow {
             attempts: row.get("attempts")?,
             worked: Duration::from_millis(row.get("worked")?),
             is_cancelled: row.get("is_cancelled")?,
+            counted: row.get::<_, Option<Json<_>>>("counted")?.map(|Json(usage)| usage).unwrap_or_default(),
         })
     }
 }
