@@ -75,3 +75,26 @@ async fn a_number_that_no_event_can_have_is_refused() {
     }
     server.stop().await;
 }
+
+/// Reports much, and waits for nothing.
+#[entry]
+async fn report_much(ctx: &CallContext) -> usize {
+    for line in 0..50_000 {
+        ctx.progress(format!("line {line}"));
+    }
+    50_000
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_that_arrive_faster_than_they_are_stored_are_dropped_and_counted() {
+    let server = Setup::new().serve().await;
+    let id = server.start("report_much", json!({})).await;
+    assert_eq!(server.reaches(&id, "succeeded").await["result"], 50_000);
+    let events = follow(&server, &format!("/runs/{id}/events"), None).await;
+    let stored = events.iter().filter(|(_, event)| event["kind"] == "progress").count();
+    let figures = server.request(Method::GET, "/metrics").send().await.unwrap().text().await.unwrap();
+    let dropped = figures.lines().find_map(|line| line.strip_prefix("llm_do_dropped_events_total "));
+    let dropped: usize = dropped.unwrap().parse().unwrap();
+    assert!(dropped > 0 && stored + dropped >= 50_000, "{stored} + {dropped}");
+    server.stop().await;
+}
