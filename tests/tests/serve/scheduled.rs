@@ -149,11 +149,11 @@ async fn a_message_with_the_signature_of_github_starts_a_run() {
         service.entries(["meet"]).unwrap()
     };
     let server = Setup::new().serve_with(hooked).await;
-    static NEXT: AtomicUsize = AtomicUsize::new(1);
+    let next = AtomicUsize::new(1);
     let signed = "sha256=72dab1c13957ffc7fe5f28dcc5a12405155e9f08041e8179b6d14f2f1a2da219";
     let send = |signature: &'static str| {
         let request = server.request(Method::POST, "/webhooks/hook").body(BODY);
-        let delivery = NEXT.fetch_add(1, Ordering::Relaxed);
+        let delivery = next.fetch_add(1, Ordering::Relaxed);
         request.header("x-github-delivery", delivery).header("x-hub-signature-256", signature).send()
     };
     assert_eq!(send(signed).await.unwrap().status(), StatusCode::CREATED);

@@ -90,9 +90,10 @@ impl Secret {
     fn read(&self, folder: &Path) -> Result<String, ServiceError> {
         let (secret, place) = match self {
             Self::Env(name) => {
-                let place = match is_variable(name) {
-                    true => format!("the environment variable `{name}`"),
-                    false => "the environment variable that `env` names".to_owned(),
+                let place = if is_variable(name) {
+                    format!("the environment variable `{name}`")
+                } else {
+                    "the environment variable that `env` names".to_owned()
                 };
                 let missing = |_| ServiceError::new(format!("{place} is not set"));
                 (std::env::var(name).map_err(missing)?, place)

@@ -41,18 +41,15 @@ impl Changes {
     }
 
     pub(super) fn notify(&self, changed: &Changed) {
+        let notify = |sender: &watch::Sender<()>| sender.send_replace(());
         if !matches!(changed, Changed::Run(_)) {
             self.queue.send_replace(());
         }
         let runs = self.runs.lock().ignore_poison();
         match changed {
             Changed::Queue => {}
-            Changed::Run(run) | Changed::QueueAndRun(run) => {
-                runs.get(run).map(|sender| sender.send_replace(()));
-            }
-            Changed::All => runs.values().for_each(|sender| {
-                sender.send_replace(());
-            }),
+            Changed::Run(run) | Changed::QueueAndRun(run) => runs.get(run).into_iter().for_each(notify),
+            Changed::All => runs.values().for_each(notify),
         }
     }
 }
