@@ -138,10 +138,10 @@ impl Shared {
             if self.active.count() >= self.options.max_active_runs {
                 break;
             }
-            let Some(entered) = self.active.enter(&id) else { continue };
+            let Some(slot) = self.active.enter(&id) else { continue };
             // An error: another process has the run, or the file cannot be written.
             if let Ok(journal) = self.journal.claim(&id, &self.owner, self.options.lease).await {
-                runs.spawn(Arc::clone(self).drive(id, journal, entered));
+                runs.spawn(Arc::clone(self).drive(id, journal, slot));
             }
         }
         Ok(())

@@ -24,7 +24,7 @@ pub(super) use self::new_run::{Inserted, NewRun, QuotaReached};
 pub(super) use self::queue::{Cancelling, Resuming};
 pub(super) use self::run_state::{Outcome, RunState, Source};
 pub(super) use self::runs::{Filter, RunRow};
-pub(super) use self::waits::{Decided, Wait, WaitFilter, WaitKind};
+pub(super) use self::waits::{AnswerOutcome, Wait, WaitFilter, WaitKind};
 use crate::observe::database::{Component, Database, DatabaseError};
 
 /// Why the file of a service could not be read or written.
@@ -139,10 +139,10 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
     {
-        let changes = self.changes.clone();
+        let waiting = self.changes.clone();
         let note = move |made: &Result<T, _>| {
             if made.is_ok() {
-                changes.notify(&changed);
+                waiting.notify(&changed);
             }
         };
         self.database.write_noting(change, note).await

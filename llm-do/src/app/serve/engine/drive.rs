@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::Shared;
-use super::active::Entered;
+use super::active::RunSlot;
 use crate::app::serve::ask::Absent;
 use crate::app::serve::recorder::Recorder;
 use crate::app::serve::store::{Outcome, RunRow, RunState, StoreError};
@@ -22,7 +22,7 @@ use crate::session::runtime::{Chat, Start};
 const BACK_OFF: Duration = Duration::from_secs(1);
 
 /// Why a run is no longer driven by this process.
-enum Ended {
+enum DriveOutcome {
     Finished(Result<Value, CallError>),
     /// It waits for people, or for a time.
     Waits {
@@ -38,8 +38,8 @@ enum Ended {
 
 impl Shared {
     /// Drives a run for as long as it does something.
-    pub(super) async fn drive(self: Arc<Self>, id: String, journal: SqliteRun, entered: Entered) {
-        let driven = match self.try_drive(&id, &journal, &entered).await {
+    pub(super) async fn drive(self: Arc<Self>, id: String, journal: SqliteRun, slot: RunSlot) {
+        let driven = match self.try_drive(&id, &journal, &slot).await {
             // What is stored of the run cannot be read, now and later.
             Err(error) if error.is_invalid_value() => {
                 self.metrics.finished.get_or_create(&RunState::Failed.into()).inc();
@@ -53,7 +53,7 @@ impl Shared {
         if driven.is_err() {
             self.back_off().await;
         }
-        drop(entered);
+        drop(slot);
         // A free place, and perhaps an answer that came while the run was set aside.
         self.store.notify_queue();
     }
@@ -66,7 +66,7 @@ impl Shared {
         }
     }
 
-    async fn try_drive(&self, id: &str, journal: &SqliteRun, entered: &Entered) -> Result<(), StoreError> {
+    async fn try_drive(&self, id: &str, journal: &SqliteRun, slot: &RunSlot) -> Result<(), StoreError> {
         let fence = journal.fence();
         let Some(run) = self.store.begin(id, fence, self.now()).await? else { return Ok(()) };
         if run.is_cancelled {
@@ -84,20 +84,20 @@ impl Shared {
             .approver(Absent)
             .input_handler(Absent)
             .shared_sink(Arc::clone(&recorder) as _)
-            .cancellation(entered.cancellation.clone());
+            .cancellation(slot.cancellation.clone());
         let handle = start.handle();
         let ended = {
             let mut running = start.into_future();
             let ended = tokio::select! {
                 result = &mut running => match result {
-                    Err(error) if journal.has_file_failed() && !entered.cancellation.is_cancelled() => Ended::FileFailed(error),
-                    result => Ended::Finished(result),
+                    Err(error) if journal.has_file_failed() && !slot.cancellation.is_cancelled() => DriveOutcome::FileFailed(error),
+                    result => DriveOutcome::Finished(result),
                 },
                 waits = self.only_waits(journal) => waits,
-                () = self.shutdown.cancelled() => Ended::Shutdown,
+                () = self.shutdown.cancelled() => DriveOutcome::Shutdown,
             };
             // Before the run is dropped.
-            if !matches!(ended, Ended::Finished(_)) {
+            if !matches!(ended, DriveOutcome::Finished(_)) {
                 recorder.close();
             }
             ended
@@ -114,8 +114,8 @@ impl Shared {
             // later claim continues the run.
             return Ok(());
         }
-        self.store.worked(&self.owner, vec![(id.to_owned(), entered.take_time())]).await?;
-        self.leave(&run, journal, entered, ended, usage, chat).await
+        self.store.worked(&self.owner, vec![(id.to_owned(), slot.take_time())]).await?;
+        self.leave(&run, journal, slot, ended, usage, chat).await
     }
 
     /// Stores what became of a run that this process no longer drives.
@@ -123,20 +123,20 @@ impl Shared {
         &self,
         run: &RunRow,
         journal: &SqliteRun,
-        entered: &Entered,
-        ended: Ended,
+        slot: &RunSlot,
+        ended: DriveOutcome,
         usage: RunUsage,
         chat: Option<Chat>,
     ) -> Result<(), StoreError> {
         let fence = journal.fence();
         match ended {
-            Ended::Finished(result) => {
-                let is_cancelled = entered.cancellation.is_cancelled();
+            DriveOutcome::Finished(result) => {
+                let is_cancelled = slot.cancellation.is_cancelled();
                 self.finish(run, fence, result, usage, chat, is_cancelled).await
             }
-            Ended::Waits { until, recorded } => self.park(&run.id, journal, until, recorded).await,
-            Ended::Shutdown => self.store.requeue(&run.id, fence).await,
-            Ended::FileFailed(error) => {
+            DriveOutcome::Waits { until, recorded } => self.park(&run.id, journal, until, recorded).await,
+            DriveOutcome::Shutdown => self.store.requeue(&run.id, fence).await,
+            DriveOutcome::FileFailed(error) => {
                 self.health.note(&Err::<(), _>(error));
                 self.store.requeue(&run.id, fence).await?;
                 self.back_off().await;
@@ -200,13 +200,13 @@ impl Shared {
     }
 
     /// Returns once the run has only waited for a while.
-    async fn only_waits(&self, journal: &SqliteRun) -> Ended {
+    async fn only_waits(&self, journal: &SqliteRun) -> DriveOutcome {
         loop {
             let recorded = journal.last_record();
             let until = journal.only_waits(self.options.park_after).await;
             // What is recorded later is found once the run is set aside.
             if journal.last_record() == recorded {
-                return Ended::Waits { until, recorded };
+                return DriveOutcome::Waits { until, recorded };
             }
         }
     }

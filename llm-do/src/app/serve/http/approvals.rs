@@ -13,7 +13,7 @@ use super::problem::Problem;
 use super::view::{Answer, Answered, Decision, WaitList, WaitListQuery, WaitView};
 use super::{App, Id, Identity, Role};
 use crate::app::serve::engine::Shared;
-use crate::app::serve::store::{Decided, Wait, WaitFilter, WaitKind};
+use crate::app::serve::store::{AnswerOutcome, Wait, WaitFilter, WaitKind};
 
 /// The maximum number of approvals or questions in a list.
 const MAX_LIST: u32 = 500;
@@ -104,21 +104,20 @@ async fn respond(
     client.require(Role::Decide)?;
     let by = (Arc::clone(&client.name), shared.now());
     let conflict = |code, detail: &str| Problem::new(StatusCode::CONFLICT, code, detail);
-    let with_current = |problem: Problem, wait| match client.may(Role::Watch) {
-        true => problem.with("current", json!(WaitView::from(wait))),
-        false => problem,
+    let with_current = |problem: Problem, wait| {
+        if client.may(Role::Watch) { problem.with("current", json!(WaitView::from(wait))) } else { problem }
     };
     let decided = shared.store.answer(id, client.scope(), (kind, digest), answer, by).await?;
     shared.journal.notify_answers();
     match decided {
-        Decided::Done => Ok(Json(Answered { id: id.to_owned(), answered_by: client.name.to_string() })),
-        Decided::AlreadyAnswered(wait) => Err(with_current(already_answered(&wait), wait)),
-        Decided::Stale(wait) => {
+        AnswerOutcome::Done => Ok(Json(Answered { id: id.to_owned(), answered_by: client.name.to_string() })),
+        AnswerOutcome::AlreadyAnswered(wait) => Err(with_current(already_answered(&wait), wait)),
+        AnswerOutcome::Stale(wait) => {
             let text = "it has changed since it was shown: look at it again, and name its new digest";
             Err(with_current(conflict("stale", text), wait))
         }
-        Decided::Withdrawn => Err(conflict("withdrawn", "the run no longer waits for it")),
-        Decided::Unknown => Err(unknown(kind)),
+        AnswerOutcome::Withdrawn => Err(conflict("withdrawn", "the run no longer waits for it")),
+        AnswerOutcome::Unknown => Err(unknown(kind)),
     }
 }
 

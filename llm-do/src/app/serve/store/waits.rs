@@ -83,7 +83,7 @@ pub(in crate::app::serve) struct WaitFilter {
 
 /// What became of an answer.
 #[derive(Debug)]
-pub(in crate::app::serve) enum Decided {
+pub(in crate::app::serve) enum AnswerOutcome {
     Done,
     /// Another answer was first.
     AlreadyAnswered(Wait),
@@ -159,24 +159,24 @@ impl Store {
         (kind, digest): (WaitKind, String),
         answer: Value,
         (by, now): (Arc<str>, Timestamp),
-    ) -> Result<Decided, StoreError> {
+    ) -> Result<AnswerOutcome, StoreError> {
         let id = id.to_owned();
         let decided = self.change(Changed::All, move |tx| {
             let visible = |wait: &Wait| wait.kind == kind && scope.is_none_or(|tenant| *tenant == *wait.tenant);
-            let Some(wait) = find(tx, &id)?.filter(visible) else { return Ok(Decided::Unknown) };
+            let Some(wait) = find(tx, &id)?.filter(visible) else { return Ok(AnswerOutcome::Unknown) };
             if wait.answer.is_some() {
-                return Ok(Decided::AlreadyAnswered(wait));
+                return Ok(AnswerOutcome::AlreadyAnswered(wait));
             }
             if wait.is_withdrawn {
-                return Ok(Decided::Withdrawn);
+                return Ok(AnswerOutcome::Withdrawn);
             }
             if wait.digest != digest {
-                return Ok(Decided::Stale(wait));
+                return Ok(AnswerOutcome::Stale(wait));
             }
             promises::resolve(tx, (&id, &digest), &answer.to_string(), Some(&by), now)?;
             let sql = "UPDATE runs SET state = 'queued', wake = NULL WHERE id = ? AND state = 'waiting'";
             tx.execute(sql, [&wait.run])?;
-            Ok(Decided::Done)
+            Ok(AnswerOutcome::Done)
         });
         decided.await
     }
