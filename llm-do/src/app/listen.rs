@@ -1,4 +1,6 @@
-//! Accepts connections: how many, and how long the head of a request may take.
+//! Accepts connections: how many, and how long clients may take to send a head and to read an answer.
+
+mod write_timeout;
 
 use std::io;
 use std::sync::Arc;
@@ -12,8 +14,12 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use self::write_timeout::WriteTimeout;
+
 /// How long the head of a request may take: slow senders would occupy all connections.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a client may read nothing of an answer: the connections of those who never read would be occupied too.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(15);
 /// The maximum number of open connections.
 const MAX_CONNECTIONS: usize = 1024;
 /// How long open requests have to finish when the service ends.
@@ -45,7 +51,10 @@ pub(in crate::app) async fn serve(
         };
         let mut http = hyper::server::conn::http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
-        let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router.clone()));
+        let connection = http.serve_connection(
+            TokioIo::new(WriteTimeout::new(stream, WRITE_TIMEOUT)),
+            TowerToHyperService::new(router.clone()),
+        );
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             // Ignored: the client is gone, or did not speak HTTP.

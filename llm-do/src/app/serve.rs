@@ -234,6 +234,7 @@ impl Service {
             owner: Uuid::new_v4().to_string(),
             shutdown: CancellationToken::new(),
             health: Health::default(),
+            streams: http::Streams::default(),
         });
         let engine = tokio::spawn(Arc::clone(&shared).run());
         Ok(OpenService { shared, engine })
@@ -244,6 +245,12 @@ impl Service {
         unique("client", clients.iter().map(Client::name))?;
         unique("schedule", schedules.iter().map(|schedule| &*schedule.name))?;
         unique("webhook", webhooks.iter().map(|webhook| &*webhook.name))?;
+        for (index, client) in clients.iter().enumerate() {
+            if let Some(other) = clients[..index].iter().find(|other| other.has_token_of(client)) {
+                let (name, other) = (client.name(), other.name());
+                return Err(ServiceError::new(format!("the clients `{other}` and `{name}` have the same token")));
+            }
+        }
         for schedule in schedules {
             check_known(&self.runtime, &schedule.entry)?;
             let item = self.runtime.registry().get(&schedule.entry);

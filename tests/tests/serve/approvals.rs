@@ -215,3 +215,21 @@ async fn what_waits_is_listed_page_by_page() {
     assert!(fault["detail"].as_str().unwrap().contains("unknown field `before`"), "{fault}");
     server.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_counts_although_its_client_disconnects_before_it_is_stored() {
+    let setup = Setup::new();
+    let server = setup.serve_with(|service| service.park_after(Duration::from_secs(60 * 60))).await;
+    let id = server.start("write_lines", json!({ "lines": ["a"] })).await;
+    let shown = server.waiting("/approvals").await;
+    let file = rusqlite::Connection::open(setup.folder.path().join("runs.db")).unwrap();
+    file.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let body = json!({ "digest": shown["digest"], "decision": "approve" });
+    let request = server.request(Method::POST, &format!("/approvals/{}", shown["id"].as_str().unwrap())).json(&body);
+    let cut_off = request.timeout(Duration::from_millis(300)).send().await;
+    assert!(cut_off.unwrap_err().is_timeout());
+    file.execute_batch("COMMIT").unwrap();
+    let finished = tokio::time::timeout(Duration::from_secs(5), server.reaches(&id, "succeeded"));
+    assert!(finished.await.is_ok(), "the run continues");
+    server.stop().await;
+}

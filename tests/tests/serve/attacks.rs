@@ -198,6 +198,36 @@ async fn a_sender_that_never_finishes_the_head_of_a_request_is_disconnected() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_never_reads_its_answers_is_disconnected() {
+    let server = Setup::new().serve_with(clients).await;
+    let mut deaf = TcpStream::connect(&server.address).await.unwrap();
+    let request = "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(100);
+    // Fails once the service has closed the connection: before, it reads no further since its answers are not read.
+    let refused = async { while deaf.write_all(request.as_bytes()).await.is_ok() {} };
+    assert!(tokio::time::timeout(Duration::from_secs(40), refused).await.is_ok());
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_cannot_hold_all_connections_by_streams_of_events() {
+    let server = Setup::new().serve_with(clients).await;
+    let (id, _) = ask_approval(&server, ANN).await;
+    let follow = |token| server.request(Method::GET, &format!("/runs/{id}/events")).bearer_auth(token).send();
+    let mut streams = Vec::new();
+    for _ in 0..128 {
+        streams.push(follow(ANN).await.unwrap());
+    }
+    assert!(streams.iter().all(|stream| stream.status() == StatusCode::OK));
+    assert_eq!(follow(ANN).await.unwrap().status(), StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(follow(WATCHER).await.unwrap().status(), StatusCode::OK);
+    drop(streams);
+    while follow(ANN).await.unwrap().status() != StatusCode::OK {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn other_hosts_and_pages_of_other_origins_are_refused() {
     let server = Setup::new().serve_with(|service| clients(service).host("runs.example.com")).await;
     let address = &server.address;
@@ -205,6 +235,9 @@ async fn other_hosts_and_pages_of_other_origins_are_refused() {
         (format!("Host: {address}"), "200"),
         ("Host: runs.example.com".to_owned(), "200"),
         ("Host: runs.example.com\r\nOrigin: https://runs.example.com".to_owned(), "200"),
+        ("Host: RUNS.Example.com".to_owned(), "200"),
+        ("Host: LOCALHOST".to_owned(), "200"),
+        ("X-Host: localhost".to_owned(), "400"),
         ("Host: evil.example.com".to_owned(), "421"),
         ("Host: runs.example.com.evil.example.com".to_owned(), "421"),
         (format!("Host: {address}\r\nOrigin: https://evil.example.com"), "403"),
@@ -232,11 +265,13 @@ async fn names_and_paths_that_try_to_escape_are_data() {
         "/approvals/%00",
         "/chats/%25s%25n",
         "/webhooks/..%2fruns",
+        "/runs/%ff",
         "/runs/x/../../y",
     ] {
         let response = server.request(Method::GET, path).bearer_auth(ANN).send().await.unwrap();
         assert!(response.status().is_client_error(), "{path}: {}", response.status());
         assert!(!response.headers().contains_key("set-cookie"), "{path}");
+        assert_eq!(response.headers()["content-type"], "application/problem+json", "{path}");
     }
     let entry = "greet\r\nset-cookie: a=b\u{1b}[31m'; DROP TABLE runs; --";
     let (status, problem) = send(&server, Method::POST, "/runs", ANN, Some(json!({ "entry": entry }))).await;
@@ -279,10 +314,48 @@ async fn a_service_listens_beyond_this_machine_only_with_clients_and_a_host() {
     assert!(refused.to_string().contains("name the hosts"), "{refused}");
 }
 
+#[tokio::test]
+async fn two_clients_with_one_token_are_refused() {
+    let setup = Setup::new();
+    let service = clients(setup.service()).client(Client::new("eve", ANN).unwrap().role(Role::Administer));
+    let error = service.open(setup.folder.path().join("runs.db")).await.unwrap_err().to_string();
+    assert!(error.contains("`ann` and `eve`") && !error.contains(ANN), "{error}");
+}
+
 #[test]
 fn a_token_that_can_be_guessed_is_refused() {
     for (token, fault) in [("short", "has 5 characters"), ("0123456789abcde\n", "invalid characters"), ("", "has 0")] {
         let error = Client::new("a", token).unwrap_err().to_string();
         assert!(error.contains(fault) && (token.is_empty() || !error.contains(token)), "{error}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_may_only_start_runs_gets_no_results_and_no_arguments() {
+    const STARTER: &str = "starter-0123456789ab";
+    let setup = Setup::new();
+    let starter = Client::new("starter", STARTER).unwrap().role(Role::Start).tenant("web");
+    let server = setup.serve_with(|service| clients(service).client(starter)).await;
+    let (id, _) = ask_approval(&server, ANN).await;
+    let brief = |state: &str| json!({ "id": id, "state": state });
+    let (status, run) = send(&server, Method::POST, &format!("/runs/{id}/cancel"), STARTER, None).await;
+    assert!(status.is_success());
+    assert_eq!(run, brief(run["state"].as_str().unwrap()));
+    while send(&server, Method::GET, &format!("/runs/{id}"), ANN, None).await.1["state"] != "cancelled" {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let (_, run) = send(&server, Method::POST, &format!("/runs/{id}/resume"), STARTER, None).await;
+    assert_eq!(run, brief(run["state"].as_str().unwrap()));
+
+    let body = json!({ "entry": "greet", "arguments": { "name": "Ann" } });
+    let start =
+        |token| server.request(Method::POST, "/runs").bearer_auth(token).header("idempotency-key", "k").json(&body);
+    let run = json_of(start(ANN).send().await.unwrap()).await;
+    let path = format!("/runs/{}", run["id"].as_str().unwrap());
+    while send(&server, Method::GET, &path, ANN, None).await.1["state"] != "succeeded" {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let known = json_of(start(STARTER).send().await.unwrap()).await;
+    assert_eq!(known, json!({ "id": run["id"], "state": "succeeded" }));
+    server.stop().await;
 }

@@ -40,6 +40,28 @@ async fn a_chat_takes_one_message_at_a_time() {
     server.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_of_an_administrator_belongs_to_the_tenant_of_its_chat() {
+    use llm_do::serve::{Client, Role};
+
+    const ANN: &str = "ann-0123456789abcdef";
+    const ADMIN: &str = "admin-0123456789abcd";
+    let ann = Client::new("ann", ANN).unwrap().role(Role::Start).role(Role::Watch);
+    let admin = Client::new("admin", ADMIN).unwrap().role(Role::Administer);
+    let server = Setup::new().serve_with(|service| service.client(ann).client(admin)).await;
+    let send = async |method, path: &str, token, body| {
+        let request = server.request(method, path).bearer_auth(token).json(&body);
+        json_of(request.send().await.unwrap()).await
+    };
+    let chat = send(Method::POST, "/chats", ANN, json!({ "entry": "meet" })).await;
+    let id = chat["id"].as_str().unwrap();
+    let run = send(Method::POST, &format!("/chats/{id}/messages"), ADMIN, json!({ "arguments": {} })).await;
+    assert_eq!((&run["tenant"], &run["client"]), (&json!("ann"), &json!("admin")));
+    let listed = send(Method::GET, &format!("/runs?chat={id}"), ANN, json!({})).await;
+    assert_eq!(listed["runs"][0]["id"], run["id"]);
+    server.stop().await;
+}
+
 /// Wait until the switch is off.
 #[tool(effect = read_only)]
 async fn wait_for_switch(failing: State<Failing>) -> String {
@@ -83,6 +105,15 @@ async fn a_message_that_is_resumed_is_once_in_its_chat() {
     assert_eq!(server.get(&path).await["usage"]["requests"], 2);
     let (_, next) = server.post(&format!("{path}/messages"), message).await;
     assert_eq!(server.reaches(next["id"].as_str().unwrap(), "succeeded").await["result"], "7 messages");
+    let counts = async || {
+        let text = server.request(Method::GET, "/metrics").send().await.unwrap().text().await.unwrap();
+        let count = text.lines().find_map(|line| line.strip_prefix("llm_do_model_requests_total "));
+        count.unwrap().parse::<u64>().unwrap()
+    };
+    while counts().await < 4 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(counts().await, 4, "what the first attempt used is counted once");
     server.stop().await;
 }
 

@@ -99,3 +99,25 @@ fn each_fault_of_a_service_file_is_named_with_its_place() {
         assert!(error.contains("service.json: ") && error.contains(fault), "{text}: {error}");
     }
 }
+
+#[test]
+fn a_secret_that_is_written_into_the_file_by_mistake_is_not_printed() {
+    let setup = Setup::new();
+    let path = setup.folder.path().join("service.json");
+    for token in [
+        r#""s3cret-0123456789""#,
+        r#"{"env": "s3cret-0123456789"}"#,
+        r#"{"value": "s3cret-0123456789"}"#,
+        r#"{"s3cret-0123456789": "env"}"#,
+        r#"["s3cret-0123456789"]"#,
+    ] {
+        for text in [
+            format!(r#"{{"clients": [{{"name": "a", "roles": [], "token": {token}}}]}}"#),
+            format!(r#"{{"webhooks": [{{"name": "a", "entry": "greet", "secret": {token}}}]}}"#),
+        ] {
+            std::fs::write(&path, &text).unwrap();
+            let error = setup.service().configure(&path).unwrap_err();
+            assert!(!llm_do::error::chain(&error).contains("s3cret"), "{text}: {error}");
+        }
+    }
+}

@@ -61,3 +61,40 @@ async fn events_arrive_while_the_run_waits() {
     assert!(text.contains(r#""state":"succeeded""#), "{text}");
     server.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_number_that_no_event_can_have_is_refused() {
+    let server = Setup::new().serve().await;
+    let id = server.start("greet", json!({ "name": "Ann" })).await;
+    let path = format!("/runs/{id}/events");
+    for last in ["9223372036854775808", "18446744073709551615", "-1", "x"] {
+        let by_header = server.request(Method::GET, &path).header("last-event-id", last).send().await.unwrap();
+        assert_eq!(by_header.status(), StatusCode::UNPROCESSABLE_ENTITY, "{last}");
+        let by_query = server.request(Method::GET, &format!("{path}?after={last}")).send().await.unwrap();
+        assert_eq!(by_query.status(), StatusCode::UNPROCESSABLE_ENTITY, "{last}");
+    }
+    server.stop().await;
+}
+
+/// Reports much, and waits for nothing.
+#[entry]
+async fn report_much(ctx: &CallContext) -> usize {
+    for line in 0..50_000 {
+        ctx.progress(format!("line {line}"));
+    }
+    50_000
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_that_arrive_faster_than_they_are_stored_are_dropped_and_counted() {
+    let server = Setup::new().serve().await;
+    let id = server.start("report_much", json!({})).await;
+    assert_eq!(server.reaches(&id, "succeeded").await["result"], 50_000);
+    let events = follow(&server, &format!("/runs/{id}/events"), None).await;
+    let stored = events.iter().filter(|(_, event)| event["kind"] == "progress").count();
+    let figures = server.request(Method::GET, "/metrics").send().await.unwrap().text().await.unwrap();
+    let dropped = figures.lines().find_map(|line| line.strip_prefix("llm_do_dropped_events_total "));
+    let dropped: usize = dropped.unwrap().parse().unwrap();
+    assert!(dropped > 0 && stored + dropped >= 50_000, "{stored} + {dropped}");
+    server.stop().await;
+}

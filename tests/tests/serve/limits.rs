@@ -97,9 +97,17 @@ async fn requests_above_the_rate_are_refused() {
     let mut refused = 0;
     for _ in 0..20 {
         let response = server.request(Method::GET, "/runs").bearer_auth(TOKEN).send().await.unwrap();
-        refused += usize::from(response.status() == StatusCode::TOO_MANY_REQUESTS);
+        let is_refused = response.status() == StatusCode::TOO_MANY_REQUESTS;
+        assert_eq!(response.headers().contains_key("retry-after"), is_refused);
+        refused += usize::from(is_refused);
     }
     assert!(refused >= 10, "{refused}");
+    let mut refused = 0;
+    for _ in 0..20 {
+        let response = server.request(Method::POST, "/webhooks/hook").body("{}").send().await.unwrap();
+        refused += usize::from(response.status() == StatusCode::TOO_MANY_REQUESTS);
+    }
+    assert!(refused >= 10, "webhooks have a limit of their own: {refused}");
     server.stop().await;
 }
 

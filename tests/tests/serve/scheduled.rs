@@ -1,5 +1,7 @@
 //! Runs that schedules and webhooks start.
 
+use std::sync::atomic::AtomicUsize;
+
 use llm_do::serve::{Schedule, Webhook};
 
 use super::*;
@@ -49,9 +51,28 @@ async fn of_the_times_that_passed_without_a_process_the_latest_starts_a_run() {
     server.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_time_that_only_a_new_expression_has_was_not_missed() {
+    let setup = Setup::new();
+    let schedule = |cron| Schedule::new("daily", cron, "greet").unwrap().arguments(json!({ "name": "Ann" }));
+    let server = setup.serve_with(|service| service.schedule(schedule("0 12 * * *"))).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    server.stop().await;
+    // From 8:00 to 10:00, in which the schedule is changed from 12:00 to 9:00.
+    setup.clock.advance(Duration::from_secs(2 * 60 * 60));
+    let server = setup.serve_with(|service| service.schedule(schedule("0 9 * * *"))).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(scheduled(&server).await.is_empty());
+    setup.clock.advance(Duration::from_secs(24 * 60 * 60));
+    while scheduled(&server).await.is_empty() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    server.stop().await;
+}
+
 #[test]
 fn an_invalid_schedule_is_an_error_that_names_it() {
-    for cron in ["", "* * * *", "61 * * * *", "0 0 31 2 9", "* * * * * *"] {
+    for cron in ["", "* * * *", "61 * * * *", "0 0 31 2 9", "* * * * * *", "0 0 30 2 *", "0 0 31 4,6 *"] {
         let error = Schedule::new("daily", cron, "greet").unwrap_err().to_string();
         assert!(error.starts_with(&format!("schedule `daily`: invalid cron expression `{cron}`")), "{error}");
     }
@@ -89,7 +110,11 @@ async fn a_signed_message_starts_one_run_however_often_it_is_sent() {
     assert_eq!((&finished["result"], &finished["source"]["kind"]), (&json!("Hello, Ann!"), &json!("webhook")));
     let several = format!("v1,AAAA v2,xxxx {SIGNATURE}");
     let (status, again) = deliver(&server, "msg_1", NOW, &several, BODY).await;
-    assert_eq!((status, &again["id"]), (StatusCode::OK, &run["id"]));
+    assert_eq!(
+        (status, again),
+        (StatusCode::OK, json!({ "id": run["id"], "state": "succeeded" })),
+        "no result is shown"
+    );
     server.stop().await;
 }
 
@@ -118,14 +143,27 @@ async fn messages_that_are_forged_changed_or_old_start_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_with_the_signature_of_github_starts_a_run() {
-    let hooked = |service: Service| service.webhook(Webhook::new("hook", "0123456789abcdef", "greet").unwrap());
+    // Clients may start something else only.
+    let hooked = |service: Service| {
+        let service = service.webhook(Webhook::new("hook", "0123456789abcdef", "greet").unwrap());
+        service.entries(["meet"]).unwrap()
+    };
     let server = Setup::new().serve_with(hooked).await;
+    let next = AtomicUsize::new(1);
     let signed = "sha256=72dab1c13957ffc7fe5f28dcc5a12405155e9f08041e8179b6d14f2f1a2da219";
     let send = |signature: &'static str| {
-        let request = server.request(Method::POST, "/webhooks/hook").body(BODY).header("x-github-delivery", "1");
-        request.header("x-hub-signature-256", signature).send()
+        let request = server.request(Method::POST, "/webhooks/hook").body(BODY);
+        let delivery = next.fetch_add(1, Ordering::Relaxed);
+        request.header("x-github-delivery", delivery).header("x-hub-signature-256", signature).send()
     };
     assert_eq!(send(signed).await.unwrap().status(), StatusCode::CREATED);
+    assert_eq!(send(signed).await.unwrap().status(), StatusCode::OK, "the id of a delivery is not signed");
+    // The secret of the other scheme.
+    let standard = Setup::new().serve_with(self::hooked).await;
+    let request = standard.request(Method::POST, "/webhooks/hook").body(BODY);
+    let request = request.header("x-hub-signature-256", signed);
+    assert_eq!(request.send().await.unwrap().status(), StatusCode::UNAUTHORIZED);
+    standard.stop().await;
     for forged in
         ["sha256=", "sha256=zz", "sha1=00", "sha256=0000000000000000000000000000000000000000000000000000000000000000"]
     {

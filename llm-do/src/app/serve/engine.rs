@@ -13,9 +13,10 @@ use tokio_util::task::TaskTracker;
 use self::active::ActiveRuns;
 use super::access::Client;
 use super::health::Health;
+use super::http::Streams;
 use super::metrics::Metrics;
 use super::schedule::Schedule;
-use super::store::{NewRun, Source, Store, StoreError, Topic};
+use super::store::{NewRun, Source, Store, StoreError};
 use super::webhook::Webhook;
 use crate::base::clock::Clock;
 use crate::observe::journal::SqliteJournal;
@@ -34,6 +35,7 @@ pub(super) struct Shared {
     /// Cancelled when the process is about to end: runs are put back into the queue.
     pub(super) shutdown: CancellationToken,
     pub(super) health: Health,
+    pub(super) streams: Streams,
 }
 
 /// The settings of a service.
@@ -78,7 +80,7 @@ impl Shared {
 
     /// Runs the service until it is shut down, and then puts its runs back into the queue.
     pub(super) async fn run(self: Arc<Self>) {
-        let (runs, mut version, mut changes) = (TaskTracker::new(), 0, self.store.changes(Topic::Queue));
+        let (runs, mut version, mut changes) = (TaskTracker::new(), 0, self.store.queue_changes());
         let mut tick = tokio::time::interval(self.options.tick);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let (mut expiry, mut last_look) = (Expiry::default(), Instant::now());
@@ -136,10 +138,10 @@ impl Shared {
             if self.active.count() >= self.options.max_active_runs {
                 break;
             }
-            let Some(entered) = self.active.enter(&id) else { continue };
+            let Some(slot) = self.active.enter(&id) else { continue };
             // An error: another process has the run, or the file cannot be written.
             if let Ok(journal) = self.journal.claim(&id, &self.owner, self.options.lease).await {
-                runs.spawn(Arc::clone(self).drive(id, journal, entered));
+                runs.spawn(Arc::clone(self).drive(id, journal, slot));
             }
         }
         Ok(())
@@ -157,7 +159,7 @@ impl Shared {
     async fn start_scheduled(&self) -> Result<(), StoreError> {
         for schedule in &self.options.schedules {
             let now = self.now();
-            let last = self.store.last_start(&schedule.name, now).await?;
+            let last = self.store.last_start(&schedule.name, schedule.rule(), now).await?;
             let Some(due) = schedule.due(last, now) else { continue };
             let source = Source::Schedule { name: schedule.name.to_string() };
             // Two processes that find the same time start one run.
@@ -165,7 +167,7 @@ impl Shared {
             let owner = (&schedule.tenant, &schedule.name);
             let new = NewRun::automatic(source, owner, &schedule.entry, schedule.arguments.clone(), key, now);
             self.store.insert_run(new).await?;
-            self.store.started(&schedule.name, due).await?;
+            self.store.started(&schedule.name, schedule.rule(), due).await?;
         }
         Ok(())
     }

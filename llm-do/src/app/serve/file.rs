@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use llm_do_providers::Money;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::{Client, Role, Schedule, Service, ServiceError, Webhook};
@@ -57,8 +58,7 @@ struct WebhookEntry {
 }
 
 /// Where a secret is: not in the file itself, which may be under version control.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[derive(Debug)]
 enum Secret {
     /// In an environment variable.
     Env(String),
@@ -66,12 +66,37 @@ enum Secret {
     File(PathBuf),
 }
 
+impl<'de> Deserialize<'de> for Secret {
+    /// Errors do not contain the value: it may be the secret itself, written here by mistake.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let is_single = value.as_object().is_some_and(|fields| fields.len() == 1);
+        match (value["env"].as_str(), value["file"].as_str()) {
+            (Some(name), None) if is_single => Ok(Self::Env(name.to_owned())),
+            (None, Some(path)) if is_single => Ok(Self::File(path.into())),
+            _ => Err(D::Error::custom(
+                r#"expected `{"env": NAME}` or `{"file": PATH}`: the secret itself does not belong in this file"#,
+            )),
+        }
+    }
+}
+
+/// Returns whether a text is an environment variable by its looks, rather than a secret.
+fn is_variable(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
 impl Secret {
     fn read(&self, folder: &Path) -> Result<String, ServiceError> {
         let (secret, place) = match self {
             Self::Env(name) => {
-                let missing = || ServiceError::new(format!("the environment variable `{name}` is not set"));
-                (std::env::var(name).map_err(|_| missing())?, format!("the environment variable `{name}`"))
+                let place = if is_variable(name) {
+                    format!("the environment variable `{name}`")
+                } else {
+                    "the environment variable that `env` names".to_owned()
+                };
+                let missing = |_| ServiceError::new(format!("{place} is not set"));
+                (std::env::var(name).map_err(missing)?, place)
             }
             Self::File(path) => {
                 let path = folder.join(path);

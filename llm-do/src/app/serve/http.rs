@@ -15,7 +15,7 @@ mod webhooks;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, FromRequestParts};
+use axum::extract::{DefaultBodyLimit, FromRequestParts, Path};
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use http::request::Parts;
@@ -25,6 +25,7 @@ use self::problem::Problem;
 use super::access::{Identity, Role};
 use super::engine::Shared;
 
+pub(super) use self::events::Streams;
 pub(super) use self::view::schemas;
 
 /// The state of all handlers.
@@ -51,7 +52,10 @@ pub(super) fn router(shared: &Arc<Shared>) -> Router {
         .route("/metrics", get(status::metrics))
         .route_layer(from_fn_with_state(Arc::clone(&gate), gate::authenticate))
         // What needs no token: no data of a run is in it, or it has a signature of its own.
-        .route("/webhooks/{name}", post(webhooks::receive))
+        .route(
+            "/webhooks/{name}",
+            post(webhooks::receive).route_layer(from_fn_with_state(Arc::clone(&gate), gate::limit_webhooks)),
+        )
         .route("/health", get(status::health))
         .route("/ready", get(status::ready))
         .route("/openapi.json", get(status::openapi))
@@ -62,6 +66,18 @@ pub(super) fn router(shared: &Arc<Shared>) -> Router {
         .layer(DefaultBodyLimit::max(limit))
         .layer(from_fn_with_state(gate, gate::guard))
         .with_state(Arc::clone(shared))
+}
+
+/// The id or the name in a path.
+struct Id(String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Id {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let id = Path::from_request_parts(parts, state).await;
+        id.map(|Path(id)| Self(id)).map_err(|_| Problem::invalid("the path is not valid UTF-8"))
+    }
 }
 
 impl Identity {

@@ -25,6 +25,7 @@ pub(super) struct Metrics {
     pub(super) run_seconds: Histogram,
     pub(super) parked: Counter,
     pub(super) requests: Family<StatusLabel, Counter>,
+    pub(super) dropped_events: Counter,
     model_requests: Counter,
     input_tokens: Counter,
     output_tokens: Counter,
@@ -58,6 +59,7 @@ impl Metrics {
             run_seconds: Histogram::new(exponential_buckets(0.1, 3.0, 10)),
             parked: Counter::default(),
             requests: Family::default(),
+            dropped_events: Counter::default(),
             model_requests: Counter::default(),
             input_tokens: Counter::default(),
             output_tokens: Counter::default(),
@@ -76,6 +78,8 @@ impl Metrics {
         registry.register_with_unit("run", text, Unit::Seconds, self.run_seconds.clone());
         registry.register("parked_runs", "How often a run was set aside to wait", self.parked.clone());
         registry.register("http_requests", "Requests to the service, by status", self.requests.clone());
+        let text = "Events of runs that were not stored, since too many waited";
+        registry.register("dropped_events", text, self.dropped_events.clone());
         registry.register("model_requests", "Requests to models of runs that ended", self.model_requests.clone());
         registry.register("input_tokens", "Input tokens of runs that ended", self.input_tokens.clone());
         registry.register("output_tokens", "Output tokens of runs that ended", self.output_tokens.clone());
@@ -83,14 +87,16 @@ impl Metrics {
         registry.register("cost_dollars", text, self.dollars.clone());
     }
 
-    /// Counts what a run used.
-    pub(super) fn used(&self, usage: &RunUsage) {
-        self.model_requests.inc_by(usage.model.requests);
-        self.input_tokens.inc_by(usage.model.input_tokens);
-        self.output_tokens.inc_by(usage.model.output_tokens);
+    /// Counts what a run used, without what was counted when it ended before.
+    pub(super) fn used(&self, usage: &RunUsage, counted: &RunUsage) {
+        let (model, known) = (&usage.model, &counted.model);
+        self.model_requests.inc_by(model.requests.saturating_sub(known.requests));
+        self.input_tokens.inc_by(model.input_tokens.saturating_sub(known.input_tokens));
+        self.output_tokens.inc_by(model.output_tokens.saturating_sub(known.output_tokens));
+        let cost = usage.cost.known.picodollars().saturating_sub(counted.cost.known.picodollars());
         // A figure of a graph: 53 bits are enough.
         #[expect(clippy::cast_precision_loss, reason = "a graph has no use for 10⁻¹² dollars")]
-        self.dollars.inc_by(usage.cost.known.picodollars() as f64 / 1e12);
+        self.dollars.inc_by(cost as f64 / 1e12);
     }
 
     /// Returns all figures as text, with what the file contains.

@@ -38,7 +38,7 @@ const KEY: (&str, &str, &str) =
 
 const WAIT_LIST: &[(&str, &str, &str)] = &[
     ("query", "after", "Only those after this one: `next` of the page before."),
-    ("query", "limit", "The maximum number: default and at most 500."),
+    ("query", "limit", "The maximum number: default and at most 500; fewer if they are long."),
 ];
 
 const OPERATIONS: &[Operation] = &[
@@ -48,13 +48,13 @@ const OPERATIONS: &[Operation] = &[
             ("query", "entry", "Only runs of this entry."),
             ("query", "chat", "Only runs of this chat."),
             ("query", "before", "Only runs before this one: `next` of the page before."),
-            ("query", "limit", "The maximum number of runs: default 50, at most 500."),
+            ("query", "limit", "The maximum number of runs: default 50, at most 500; fewer if they are long."),
         ],
         ..get("/runs", "list_runs", "Lists runs, the latest first.", Role::Watch, "RunList")
     },
     Operation {
         parameters: &[KEY],
-        ..post("/runs", "start_run", "Starts a run.", Role::Start, "StartRun", "201", "RunView")
+        ..post("/runs", "start_run", "Starts a run.", Role::Start, "StartRun", "201", "ChangedRun")
     },
     get("/runs/{id}", "get_run", "Returns a run, with its approvals and questions.", Role::Watch, "RunView"),
     Operation {
@@ -66,7 +66,7 @@ const OPERATIONS: &[Operation] = &[
             Role::Start,
             "",
             "200",
-            "RunView",
+            "ChangedRun",
         )
     },
     Operation {
@@ -78,7 +78,7 @@ const OPERATIONS: &[Operation] = &[
             Role::Start,
             "",
             "202",
-            "RunView",
+            "ChangedRun",
         )
     },
     Operation {
@@ -135,7 +135,7 @@ const OPERATIONS: &[Operation] = &[
             Role::Start,
             "SendMessage",
             "201",
-            "RunView",
+            "ChangedRun",
         )
     },
     get(
@@ -159,7 +159,7 @@ const OPERATIONS: &[Operation] = &[
             Role::Start,
             "",
             "201",
-            "RunView",
+            "ChangedRun",
         )
     },
     Operation {

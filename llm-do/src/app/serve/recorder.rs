@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
+use prometheus_client::metrics::counter::Counter;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
 use self::earlier::EarlierAttempts;
@@ -14,14 +16,18 @@ use crate::base::usage::RunUsage;
 use crate::observe::event::{Delivery, Event, EventKind, EventSink};
 use crate::observe::journal::Fence;
 
+/// How many events wait to be written at most, such as while the file is busy; more are dropped.
+const CAPACITY: usize = 10_000;
 /// How many events are written together at most.
 const BATCH: usize = 256;
 
 /// A sink that stores the events of one run.
 #[derive(Debug)]
 pub(super) struct Recorder {
-    entries: mpsc::UnboundedSender<Entry>,
+    entries: mpsc::Sender<Entry>,
     is_closed: AtomicBool,
+    /// Counts the events that did not fit.
+    dropped: Counter,
 }
 
 #[derive(Debug)]
@@ -33,10 +39,10 @@ enum Entry {
 
 impl Recorder {
     /// Returns a sink, and starts the task that writes; it ends once the sink is dropped.
-    pub(super) fn start(store: Store, run: String, fence: Fence, is_resumed: bool) -> Arc<Self> {
-        let (sender, receiver) = mpsc::unbounded_channel();
+    pub(super) fn start(store: Store, run: String, fence: Fence, is_resumed: bool, dropped: Counter) -> Arc<Self> {
+        let (sender, receiver) = mpsc::channel(CAPACITY);
         tokio::spawn(write(store, (run, fence), is_resumed, receiver));
-        Arc::new(Self { entries: sender, is_closed: AtomicBool::new(false) })
+        Arc::new(Self { entries: sender, is_closed: AtomicBool::new(false), dropped })
     }
 
     /// Ignores further events: those of calls that are dropped because their run is set aside.
@@ -45,12 +51,7 @@ impl Recorder {
     }
 }
 
-async fn write(
-    store: Store,
-    (run, fence): (String, Fence),
-    is_resumed: bool,
-    mut receiver: mpsc::UnboundedReceiver<Entry>,
-) {
+async fn write(store: Store, (run, fence): (String, Fence), is_resumed: bool, mut receiver: mpsc::Receiver<Entry>) {
     // Ignored, here and below: the events are for people who watch. The journal, which the run depends on, reports a file that
     // cannot be read or written.
     let mut earlier = if is_resumed { EarlierAttempts::load(&store, &run).await.ok() } else { None };
@@ -91,7 +92,10 @@ impl EventSink for Recorder {
     fn emit(&self, event: &Arc<Event>) {
         // Pieces of an answer are for display while it arrives; the whole answer is an event as well.
         if !matches!(event.kind, EventKind::ModelDelta { .. }) && !self.is_closed.load(Ordering::Relaxed) {
-            let _ = self.entries.send(Entry::Event(Arc::clone(event)));
+            // The run does not wait for people who watch.
+            if let Err(TrySendError::Full(_)) = self.entries.try_send(Entry::Event(Arc::clone(event))) {
+                self.dropped.inc();
+            }
         }
     }
 
@@ -101,7 +105,7 @@ impl EventSink for Recorder {
 
     async fn flush(&self) {
         let (written, done) = oneshot::channel();
-        if self.entries.send(Entry::Flush(written)).is_ok() {
+        if self.entries.send(Entry::Flush(written)).await.is_ok() {
             let _ = done.await;
         }
     }

@@ -45,15 +45,18 @@ impl Schedule {
     ///
     /// # Errors
     ///
-    /// Returns an error for an invalid expression.
+    /// Returns an error for an invalid expression, and for one that names no time, such as the 30th of February.
     pub fn new(name: impl Into<Arc<str>>, cron: &str, entry: impl Into<String>) -> Result<Self, ServiceError> {
         let name = name.into();
         let parsed = CronParser::builder().seconds(Seconds::Disallowed).build().parse(cron);
-        let cron = parsed.map_err(|error| {
+        let invalid = |fault: &str| {
             ServiceError::new(format!(
-                "schedule `{name}`: invalid cron expression `{cron}`: {error}; expected five fields, such as `0 7 * * MON-FRI`"
+                "schedule `{name}`: invalid cron expression `{cron}`: {fault}; expected five fields, such as `0 7 * * MON-FRI`"
             ))
-        })?;
+        };
+        let cron = parsed.map_err(|error| invalid(&error.to_string()))?;
+        let epoch = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
+        cron.find_next_occurrence(&epoch, false).map_err(|_| invalid("it names no time"))?;
         let (arguments, zone) = (Value::Object(serde_json::Map::new()), TimeZone::UTC);
         Ok(Self { tenant: Arc::clone(&name), name, entry: entry.into(), arguments, cron, zone })
     }
@@ -83,6 +86,11 @@ impl Schedule {
     pub fn tenant(mut self, tenant: impl Into<Arc<str>>) -> Self {
         self.tenant = tenant.into();
         self
+    }
+
+    /// Returns what the times depend on: the times before a change of it were not missed.
+    pub(super) fn rule(&self) -> String {
+        format!("{} {}", self.cron.pattern, self.zone.iana_name().unwrap_or("UTC"))
     }
 
     /// Returns the latest time after `last` and up to `now`, if any.

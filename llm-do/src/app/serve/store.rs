@@ -1,28 +1,30 @@
 //! The tables of a service: its runs, what they wait for, their events, its chats and schedules.
 
+mod changes;
 mod chats;
 mod events;
 mod new_run;
+mod page;
 mod queue;
 mod run_state;
 mod runs;
 mod schedules;
 mod waits;
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
+use rusqlite::Transaction;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 
+use self::changes::{Changed, Changes};
 pub(super) use self::chats::ChatRow;
 pub(super) use self::events::StoredEvent;
 pub(super) use self::new_run::{Inserted, NewRun, QuotaReached};
 pub(super) use self::queue::{Cancelling, Resuming};
 pub(super) use self::run_state::{Outcome, RunState, Source};
 pub(super) use self::runs::{Filter, RunRow};
-pub(super) use self::waits::{Decided, Wait, WaitFilter, WaitKind};
+pub(super) use self::waits::{AnswerOutcome, Wait, WaitFilter, WaitKind};
 use crate::observe::database::{Component, Database, DatabaseError};
 
 /// Why the file of a service could not be read or written.
@@ -34,18 +36,18 @@ static COMPONENT: Component = Component { name: "service", migrations: &[TABLES]
 /// The first version.
 const TABLES: &str = "
 CREATE TABLE runs (
-    id TEXT PRIMARY KEY,
+    id TEXT NOT NULL PRIMARY KEY,
     tenant TEXT NOT NULL,
     client TEXT NOT NULL,
     source TEXT NOT NULL,
     entry TEXT NOT NULL,
-    arguments TEXT NOT NULL,
     idempotency_key TEXT,
     chat TEXT,
     cost_limit TEXT,
     state TEXT NOT NULL,
-    outcome TEXT,
     usage TEXT,
+    -- What it had used when it last ended, which the figures contain already if it is resumed.
+    counted TEXT,
     created INTEGER NOT NULL,
     started INTEGER,
     finished INTEGER,
@@ -53,13 +55,17 @@ CREATE TABLE runs (
     attempts INTEGER NOT NULL DEFAULT 0,
     -- How long processes worked on it, in milliseconds.
     worked INTEGER NOT NULL DEFAULT 0,
-    is_cancelled INTEGER NOT NULL DEFAULT 0
-) WITHOUT ROWID;
+    is_cancelled INTEGER NOT NULL DEFAULT 0,
+    -- What may be long is last, so that the rest is read without it.
+    arguments TEXT NOT NULL,
+    outcome TEXT
+);
 CREATE UNIQUE INDEX runs_by_idempotency_key ON runs (tenant, idempotency_key) WHERE idempotency_key IS NOT NULL;
-CREATE INDEX runs_by_state ON runs (state, wake);
+CREATE INDEX runs_by_state ON runs (state, id);
+CREATE INDEX waiting_runs ON runs (wake) WHERE wake IS NOT NULL;
 CREATE INDEX runs_by_tenant ON runs (tenant, id);
 CREATE INDEX runs_by_creation ON runs (tenant, created);
-CREATE INDEX runs_by_chat ON runs (chat) WHERE chat IS NOT NULL;
+CREATE INDEX runs_by_chat ON runs (chat, id) WHERE chat IS NOT NULL;
 CREATE INDEX runs_by_end ON runs (finished) WHERE finished IS NOT NULL;
 CREATE INDEX unfinished_runs ON runs (tenant) WHERE finished IS NULL;
 -- What the journal stores of approvals and questions; is_current: the present attempt of the run asks it.
@@ -75,58 +81,71 @@ CREATE TABLE events (
     PRIMARY KEY (run, number)
 ) WITHOUT ROWID;
 CREATE TABLE chats (
-    id TEXT PRIMARY KEY,
+    id TEXT NOT NULL PRIMARY KEY,
     tenant TEXT NOT NULL,
     entry TEXT NOT NULL,
-    state TEXT NOT NULL,
     created INTEGER NOT NULL,
-    updated INTEGER NOT NULL
-) WITHOUT ROWID;
+    updated INTEGER NOT NULL,
+    state TEXT NOT NULL
+);
 CREATE INDEX chats_by_tenant ON chats (tenant, updated);
+CREATE INDEX chats_by_update ON chats (updated);
 -- Written again and again, to see whether the file can be written.
 CREATE TABLE heartbeat (
     id INTEGER PRIMARY KEY,
     time INTEGER NOT NULL
 );
 CREATE TABLE schedules (
-    name TEXT PRIMARY KEY,
-    last INTEGER NOT NULL
+    name TEXT NOT NULL,
+    -- The expression and the time zone: after a change of them, times count from then on.
+    rule TEXT NOT NULL,
+    last INTEGER NOT NULL,
+    PRIMARY KEY (name, rule)
 ) WITHOUT ROWID;
 ";
-
-/// What a write may matter to.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Topic {
-    /// Runs may be started, resumed or cancelled.
-    Queue,
-    /// A run has new events or another state.
-    Progress,
-}
 
 /// The tables of a service. Clones share the file.
 #[derive(Clone, Debug)]
 pub(super) struct Store {
     database: Database,
-    /// Counts the writes of each topic.
-    changes: Arc<[watch::Sender<u64>; 2]>,
+    changes: Changes,
 }
 
 impl Store {
     pub(super) fn new(database: Database) -> Result<Self, StoreError> {
         database.migrate(&COMPONENT)?;
-        Ok(Self { database, changes: Arc::default() })
+        Ok(Self { database, changes: Changes::default() })
     }
 
-    /// Returns a receiver that is notified after writes of a topic.
-    pub(super) fn changes(&self, topic: Topic) -> watch::Receiver<u64> {
-        self.changes[topic as usize].subscribe()
+    /// Returns a receiver that is notified once runs may be started, resumed or cancelled.
+    pub(super) fn queue_changes(&self) -> watch::Receiver<()> {
+        self.changes.queue()
     }
 
-    /// Notifies those who wait for a change.
-    pub(super) fn notify(&self, topics: &[Topic]) {
-        for topic in topics {
-            self.changes[*topic as usize].send_modify(|count| *count = count.wrapping_add(1));
-        }
+    /// Returns a receiver that is notified once a run has new events or another state.
+    pub(super) fn run_changes(&self, run: &str) -> watch::Receiver<()> {
+        self.changes.run(run)
+    }
+
+    /// Lets the engine look for runs that can be started.
+    pub(super) fn notify_queue(&self) {
+        self.changes.notify(&Changed::Queue);
+    }
+
+    /// Makes a change, and notifies those who wait for it once it is committed, even if the future is dropped: the client whose
+    /// request it is may have disconnected.
+    async fn change<T, F>(&self, changed: Changed, change: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+    {
+        let waiting = self.changes.clone();
+        let note = move |made: &Result<T, _>| {
+            if made.is_ok() {
+                waiting.notify(&changed);
+            }
+        };
+        self.database.write_noting(change, note).await
     }
 
     /// Gives the space of deleted rows back.
@@ -150,7 +169,7 @@ impl Store {
         let version = self.database.version().await?;
         // Writes of this process have notified already; a second time does no harm.
         if std::mem::replace(seen, version) != version {
-            self.notify(&[Topic::Queue, Topic::Progress]);
+            self.changes.notify(&Changed::All);
         }
         Ok(())
     }

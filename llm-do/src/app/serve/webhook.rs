@@ -20,8 +20,11 @@ const SECRET_PREFIX: &str = "whsec_";
 /// A webhook of a service: requests of another service to `/webhooks/NAME`, each of which starts a run.
 ///
 /// A request must be signed with the shared secret, by one of two schemes: [Standard Webhooks] (`webhook-id`,
-/// `webhook-timestamp`, `webhook-signature`), whose requests are valid for 5 minutes, or GitHub's (`x-hub-signature-256`). The
-/// id of the message is the idempotency key of the run, so a message that is sent again starts nothing.
+/// `webhook-timestamp`, `webhook-signature`), whose requests are valid for 5 minutes, or GitHub's (`x-hub-signature-256`). A
+/// secret that begins with `whsec_` is for the first one only.
+///
+/// A message that is sent again starts nothing, as long as the run of the first one is kept: a message is identified by its
+/// id in Standard Webhooks, and by its body in GitHub's scheme, which does not sign the id and the time.
 ///
 /// [Standard Webhooks]: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 #[derive(Clone)]
@@ -32,6 +35,8 @@ pub struct Webhook {
     pub(super) argument: Option<String>,
     pub(super) tenant: Arc<str>,
     secret: Vec<u8>,
+    /// Whether the secret is of Standard Webhooks, so that no other scheme is accepted.
+    is_standard: bool,
 }
 
 impl Webhook {
@@ -45,6 +50,7 @@ impl Webhook {
     pub fn new(name: impl Into<Arc<str>>, secret: &str, entry: impl Into<String>) -> Result<Self, ServiceError> {
         let name = name.into();
         let fault = |text: &str| ServiceError::new(format!("webhook `{name}`: {text}"));
+        let is_standard = secret.starts_with(SECRET_PREFIX);
         let secret = match secret.strip_prefix(SECRET_PREFIX) {
             Some(encoded) => STANDARD.decode(encoded).map_err(|_| fault("the secret after `whsec_` is not Base64"))?,
             None => secret.as_bytes().to_vec(),
@@ -52,7 +58,7 @@ impl Webhook {
         if secret.len() < 16 {
             return Err(fault("the secret is shorter than 16 bytes: use more, chosen at random"));
         }
-        Ok(Self { tenant: Arc::clone(&name), name, entry: entry.into(), argument: None, secret })
+        Ok(Self { tenant: Arc::clone(&name), name, entry: entry.into(), argument: None, secret, is_standard })
     }
 
     /// Passes the body of a request, which is JSON, as this argument. Default: the body is the object of all arguments.
@@ -67,7 +73,7 @@ impl Webhook {
         self
     }
 
-    /// Checks the signature of a request, and returns the id of its message.
+    /// Checks the signature of a request, and returns what identifies its message.
     pub(super) fn verify(&self, headers: &HeaderMap, body: &[u8], now: Timestamp) -> Result<String, Refused> {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         if let Some(signatures) = text("webhook-signature") {
@@ -82,9 +88,9 @@ impl Webhook {
             return if given.any(|given| self.is_signed(&signed, &given)) { Ok(id.to_owned()) } else { Err(Refused) };
         }
         let given = text("x-hub-signature-256").and_then(|value| value.strip_prefix("sha256=")).ok_or(Refused)?;
-        let given = decode_hex(given).ok_or(Refused)?;
-        let id = text("x-github-delivery").ok_or(Refused)?;
-        if self.is_signed(&[body], &given) { Ok(id.to_owned()) } else { Err(Refused) }
+        let digest = decode_hex(given).filter(|_| !self.is_standard).ok_or(Refused)?;
+        // Not `x-github-delivery`: anybody could send a recorded message again under another id.
+        if self.is_signed(&[body], &digest) { Ok(given.to_ascii_lowercase()) } else { Err(Refused) }
     }
 
     /// Returns whether `given` is the signature of the parts, in constant time.

@@ -24,26 +24,26 @@ type Find = dyn Fn(String) -> BoxFuture<'static, Result<Option<Attachment>, BoxE
 #[derive(Clone, Default)]
 pub(super) struct Resources {
     files: Vec<(String, Attachment)>,
-    families: Vec<Family>,
+    templates: Vec<Template>,
 }
 
 /// Files with similar URIs.
 #[derive(Clone)]
-struct Family {
-    template: String,
+struct Template {
+    uri: String,
     name: String,
     find: Arc<Find>,
 }
 
 impl Resources {
     pub(super) fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.families.is_empty()
+        self.files.is_empty() && self.templates.is_empty()
     }
 }
 
 impl fmt::Debug for Resources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let uris = self.files.iter().map(|(uri, _)| uri).chain(self.families.iter().map(|family| &family.template));
+        let uris = self.files.iter().map(|(uri, _)| uri).chain(self.templates.iter().map(|template| &template.uri));
         f.debug_list().entries(uris).finish()
     }
 }
@@ -93,7 +93,7 @@ impl McpService {
         R: Future<Output = Result<Option<Attachment>, BoxError>> + Send + 'static,
     {
         let find: Arc<Find> = Arc::new(move |uri| Box::pin(find(uri)));
-        self.resources.families.push(Family { template: template.into(), name: name.into(), find });
+        self.resources.templates.push(Template { uri: template.into(), name: name.into(), find });
         self
     }
 }
@@ -109,7 +109,7 @@ impl Shared {
     }
 
     pub(super) fn resource_templates(&self) -> Vec<ResourceTemplate> {
-        self.resources.families.iter().map(|family| ResourceTemplate::new(&family.template, &family.name)).collect()
+        self.resources.templates.iter().map(|template| ResourceTemplate::new(&template.uri, &template.name)).collect()
     }
 
     pub(super) async fn read_resource(&self, uri: &str) -> Result<ReadResourceResult, ErrorData> {
@@ -121,8 +121,8 @@ impl Shared {
         if let Some((_, file)) = resources.files.iter().find(|(known, _)| known == uri) {
             return Ok(ReadResourceResult::new(vec![result::resource(file, uri)]));
         }
-        for family in resources.families.iter().filter(|family| matches(&family.template, uri)) {
-            let found = (family.find)(uri.to_owned()).await;
+        for template in resources.templates.iter().filter(|template| matches(&template.uri, uri)) {
+            let found = (template.find)(uri.to_owned()).await;
             let found = found.map_err(|error| failed(uri, &error))?;
             if let Some(file) = found {
                 return Ok(ReadResourceResult::new(vec![result::resource(&file, uri)]));

@@ -22,7 +22,7 @@ struct ActiveRun {
 
 /// An entry in the list, removed when it is dropped.
 #[derive(Debug)]
-pub(in crate::app::serve) struct Entered {
+pub(in crate::app::serve) struct RunSlot {
     runs: ActiveRuns,
     id: String,
     pub(super) cancellation: CancellationToken,
@@ -38,14 +38,14 @@ impl ActiveRuns {
     }
 
     /// Adds a run; returns `None` if this process drives it already.
-    pub(super) fn enter(&self, id: &str) -> Option<Entered> {
+    pub(super) fn enter(&self, id: &str) -> Option<RunSlot> {
         let mut runs = self.lock();
         if runs.contains_key(id) {
             return None;
         }
         let cancellation = CancellationToken::new();
         runs.insert(id.to_owned(), ActiveRun { cancellation: cancellation.clone(), since: Instant::now() });
-        Some(Entered { runs: self.clone(), id: id.to_owned(), cancellation })
+        Some(RunSlot { runs: self.clone(), id: id.to_owned(), cancellation })
     }
 
     /// Cancels a run, if this process drives it.
@@ -67,14 +67,14 @@ impl ActiveRun {
     }
 }
 
-impl Entered {
+impl RunSlot {
     /// Returns how long the run was driven since the last time, or since it was entered.
     pub(super) fn take_time(&self) -> Duration {
         self.runs.lock().get_mut(&self.id).map(ActiveRun::take_time).unwrap_or_default()
     }
 }
 
-impl Drop for Entered {
+impl Drop for RunSlot {
     fn drop(&mut self) {
         self.runs.lock().remove(&self.id);
     }

@@ -8,10 +8,10 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::Shared;
-use super::active::Entered;
+use super::active::RunSlot;
 use crate::app::serve::ask::Absent;
 use crate::app::serve::recorder::Recorder;
-use crate::app::serve::store::{Outcome, RunRow, RunState, StoreError, Topic};
+use crate::app::serve::store::{Outcome, RunRow, RunState, StoreError};
 use crate::base::error::{CallError, chain};
 use crate::base::usage::{Limits, RunUsage};
 use crate::observe::event::EventSink;
@@ -22,7 +22,7 @@ use crate::session::runtime::{Chat, Start};
 const BACK_OFF: Duration = Duration::from_secs(1);
 
 /// Why a run is no longer driven by this process.
-enum Ended {
+enum DriveOutcome {
     Finished(Result<Value, CallError>),
     /// It waits for people, or for a time.
     Waits {
@@ -32,12 +32,14 @@ enum Ended {
     },
     /// The process is about to end.
     Shutdown,
+    /// The file could not be read or written: the run continues once the file works.
+    FileFailed(CallError),
 }
 
 impl Shared {
     /// Drives a run for as long as it does something.
-    pub(super) async fn drive(self: Arc<Self>, id: String, journal: SqliteRun, entered: Entered) {
-        let driven = match self.try_drive(&id, &journal, &entered).await {
+    pub(super) async fn drive(self: Arc<Self>, id: String, journal: SqliteRun, slot: RunSlot) {
+        let driven = match self.try_drive(&id, &journal, &slot).await {
             // What is stored of the run cannot be read, now and later.
             Err(error) if error.is_invalid_value() => {
                 self.metrics.finished.get_or_create(&RunState::Failed.into()).inc();
@@ -49,24 +51,29 @@ impl Shared {
         self.health.note(&driven);
         self.health.note(&journal.release().await);
         if driven.is_err() {
-            // Or else this process would claim the run again immediately.
-            tokio::select! {
-                () = tokio::time::sleep(BACK_OFF) => {}
-                () = self.shutdown.cancelled() => {}
-            }
+            self.back_off().await;
         }
-        drop(entered);
+        drop(slot);
         // A free place, and perhaps an answer that came while the run was set aside.
-        self.store.notify(&[Topic::Queue]);
+        self.store.notify_queue();
     }
 
-    async fn try_drive(&self, id: &str, journal: &SqliteRun, entered: &Entered) -> Result<(), StoreError> {
+    /// Keeps a run for a while whose file failed, or else a process would claim it again immediately.
+    async fn back_off(&self) {
+        tokio::select! {
+            () = tokio::time::sleep(BACK_OFF) => {}
+            () = self.shutdown.cancelled() => {}
+        }
+    }
+
+    async fn try_drive(&self, id: &str, journal: &SqliteRun, slot: &RunSlot) -> Result<(), StoreError> {
         let fence = journal.fence();
         let Some(run) = self.store.begin(id, fence, self.now()).await? else { return Ok(()) };
         if run.is_cancelled {
             return self.store.finish(id, fence, Outcome::Cancelled, run.usage, None, self.now()).await.map(drop);
         }
-        let recorder = Recorder::start(self.store.clone(), run.id.clone(), fence, run.attempts > 1);
+        let (is_resumed, dropped) = (run.attempts > 1, self.metrics.dropped_events.clone());
+        let recorder = Recorder::start(self.store.clone(), run.id.clone(), fence, is_resumed, dropped);
         let mut chat = match &run.chat {
             Some(chat) => self.store.chat(chat).await?.map(|chat| self.runtime.chat().with_state(chat.state)),
             None => None,
@@ -77,17 +84,20 @@ impl Shared {
             .approver(Absent)
             .input_handler(Absent)
             .shared_sink(Arc::clone(&recorder) as _)
-            .cancellation(entered.cancellation.clone());
+            .cancellation(slot.cancellation.clone());
         let handle = start.handle();
         let ended = {
             let mut running = start.into_future();
             let ended = tokio::select! {
-                result = &mut running => Ended::Finished(result),
+                result = &mut running => match result {
+                    Err(error) if journal.has_file_failed() && !slot.cancellation.is_cancelled() => DriveOutcome::FileFailed(error),
+                    result => DriveOutcome::Finished(result),
+                },
                 waits = self.only_waits(journal) => waits,
-                () = self.shutdown.cancelled() => Ended::Shutdown,
+                () = self.shutdown.cancelled() => DriveOutcome::Shutdown,
             };
             // Before the run is dropped.
-            if !matches!(ended, Ended::Finished(_)) {
+            if !matches!(ended, DriveOutcome::Finished(_)) {
                 recorder.close();
             }
             ended
@@ -100,17 +110,38 @@ impl Shared {
         // All events are stored before the run counts as finished.
         recorder.flush().await;
         if journal.renew(self.options.lease).await.is_err() {
-            // Another process has taken the run over, since this one was silent for too long.
+            // Another process has taken the run over, since this one was silent for too long; or the file cannot be written. A
+            // later claim continues the run.
             return Ok(());
         }
-        self.store.worked(&self.owner, vec![(id.to_owned(), entered.take_time())]).await?;
+        self.store.worked(&self.owner, vec![(id.to_owned(), slot.take_time())]).await?;
+        self.leave(&run, journal, slot, ended, usage, chat).await
+    }
+
+    /// Stores what became of a run that this process no longer drives.
+    async fn leave(
+        &self,
+        run: &RunRow,
+        journal: &SqliteRun,
+        slot: &RunSlot,
+        ended: DriveOutcome,
+        usage: RunUsage,
+        chat: Option<Chat>,
+    ) -> Result<(), StoreError> {
+        let fence = journal.fence();
         match ended {
-            Ended::Finished(result) => {
-                let is_cancelled = entered.cancellation.is_cancelled();
-                self.finish(&run, fence, result, usage, chat, is_cancelled).await
+            DriveOutcome::Finished(result) => {
+                let is_cancelled = slot.cancellation.is_cancelled();
+                self.finish(run, fence, result, usage, chat, is_cancelled).await
             }
-            Ended::Waits { until, recorded } => self.park(id, journal, until, recorded).await,
-            Ended::Shutdown => self.store.requeue(id, fence).await,
+            DriveOutcome::Waits { until, recorded } => self.park(&run.id, journal, until, recorded).await,
+            DriveOutcome::Shutdown => self.store.requeue(&run.id, fence).await,
+            DriveOutcome::FileFailed(error) => {
+                self.health.note(&Err::<(), _>(error));
+                self.store.requeue(&run.id, fence).await?;
+                self.back_off().await;
+                Ok(())
+            }
         }
     }
 
@@ -130,11 +161,14 @@ impl Shared {
             Err(_) if is_cancelled => Outcome::Cancelled,
             Err(error) => Outcome::Error(chain(&error)),
         };
-        self.count(run, &outcome, &usage);
+        let state = outcome.state();
         // A message that failed may be resumed: it then continues from where it began, and is added once.
         let is_remembered = matches!(outcome, Outcome::Result(_));
         let chat = run.chat.clone().zip(chat).map(|(id, chat)| (id, is_remembered.then(|| json!(chat.state()))));
-        self.store.finish(&run.id, fence, outcome, usage, chat, self.now()).await.map(drop)
+        if self.store.finish(&run.id, fence, outcome, usage, chat, self.now()).await? {
+            self.count(run, state, &usage);
+        }
+        Ok(())
     }
 
     /// Sets a run aside whose last record had this number when it was found to wait.
@@ -166,21 +200,20 @@ impl Shared {
     }
 
     /// Returns once the run has only waited for a while.
-    async fn only_waits(&self, journal: &SqliteRun) -> Ended {
+    async fn only_waits(&self, journal: &SqliteRun) -> DriveOutcome {
         loop {
             let recorded = journal.last_record();
             let until = journal.only_waits(self.options.park_after).await;
             // What is recorded later is found once the run is set aside.
             if journal.last_record() == recorded {
-                return Ended::Waits { until, recorded };
+                return DriveOutcome::Waits { until, recorded };
             }
         }
     }
 
-    fn count(&self, run: &RunRow, outcome: &Outcome, usage: &RunUsage) {
-        let state = outcome.state();
+    fn count(&self, run: &RunRow, state: RunState, usage: &RunUsage) {
         self.metrics.finished.get_or_create(&state.into()).inc();
         self.metrics.run_seconds.observe(self.now().duration_since(run.created).as_secs_f64().max(0.0));
-        self.metrics.used(usage);
+        self.metrics.used(usage, &run.counted);
     }
 }

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::body::Json as Body;
 use super::problem::Problem;
 use super::view::{Answer, Answered, Decision, WaitList, WaitListQuery, WaitView};
-use super::{App, Identity, Role};
+use super::{App, Id, Identity, Role};
 use crate::app::serve::engine::Shared;
-use crate::app::serve::store::{Decided, Wait, WaitFilter, WaitKind};
+use crate::app::serve::store::{AnswerOutcome, Wait, WaitFilter, WaitKind};
 
 /// The maximum number of approvals or questions in a list.
 const MAX_LIST: u32 = 500;
@@ -41,25 +41,19 @@ async fn list(shared: &Shared, client: &Identity, kind: WaitKind, query: WaitQue
     let Query(WaitListQuery { after, limit }) = query.map_err(|rejection| Problem::invalid(rejection.body_text()))?;
     let limit = limit.unwrap_or(MAX_LIST).clamp(1, MAX_LIST);
     let waits = shared.store.waits(WaitFilter { kind, tenant: client.scope(), after, limit }).await?;
-    let is_full = waits.len() == usize::try_from(limit).unwrap_or(usize::MAX);
-    let next = waits.last().filter(|_| is_full).map(|wait| wait.id.clone());
-    Ok(Json(WaitList { waiting: waits.into_iter().map(WaitView::from).collect(), next }))
+    let next = waits.rows.last().filter(|_| waits.is_full).map(|wait| wait.id.clone());
+    Ok(Json(WaitList { waiting: waits.rows.into_iter().map(WaitView::from).collect(), next }))
 }
 
-pub(super) async fn approval(app: App, client: Identity, path: Path<String>) -> Result<Json<WaitView>, Problem> {
-    one(app, client, path, WaitKind::Approval).await
+pub(super) async fn approval(app: App, client: Identity, id: Id) -> Result<Json<WaitView>, Problem> {
+    one(app, client, id, WaitKind::Approval).await
 }
 
-pub(super) async fn question(app: App, client: Identity, path: Path<String>) -> Result<Json<WaitView>, Problem> {
-    one(app, client, path, WaitKind::Question).await
+pub(super) async fn question(app: App, client: Identity, id: Id) -> Result<Json<WaitView>, Problem> {
+    one(app, client, id, WaitKind::Question).await
 }
 
-async fn one(
-    State(shared): App,
-    client: Identity,
-    Path(id): Path<String>,
-    kind: WaitKind,
-) -> Result<Json<WaitView>, Problem> {
+async fn one(State(shared): App, client: Identity, Id(id): Id, kind: WaitKind) -> Result<Json<WaitView>, Problem> {
     client.require(Role::Watch)?;
     let wait = shared.store.wait(&id).await?.filter(|wait| wait.kind == kind && client.sees(&wait.tenant));
     wait.map(|wait| Json(wait.into())).ok_or_else(|| unknown(kind))
@@ -75,7 +69,7 @@ fn unknown(kind: WaitKind) -> Problem {
 pub(super) async fn decide(
     State(shared): App,
     client: Identity,
-    Path(id): Path<String>,
+    Id(id): Id,
     Body(decision): Body<Decision>,
 ) -> Result<Json<Answered>, Problem> {
     let Decision { digest, decision } = decision;
@@ -85,7 +79,7 @@ pub(super) async fn decide(
 pub(super) async fn answer(
     State(shared): App,
     client: Identity,
-    Path(id): Path<String>,
+    Id(id): Id,
     Body(answer): Body<Answer>,
 ) -> Result<Json<Answered>, Problem> {
     let Answer { digest, answer } = answer;
@@ -110,22 +104,24 @@ async fn respond(
     client.require(Role::Decide)?;
     let by = (Arc::clone(&client.name), shared.now());
     let conflict = |code, detail: &str| Problem::new(StatusCode::CONFLICT, code, detail);
+    let with_current = |problem: Problem, wait| {
+        if client.may(Role::Watch) { problem.with("current", json!(WaitView::from(wait))) } else { problem }
+    };
     let decided = shared.store.answer(id, client.scope(), (kind, digest), answer, by).await?;
     shared.journal.notify_answers();
     match decided {
-        Decided::Done => Ok(Json(Answered { id: id.to_owned(), answered_by: client.name.to_string() })),
-        Decided::AlreadyAnswered(wait) => Err(already_answered(wait)),
-        Decided::Stale(wait) => {
+        AnswerOutcome::Done => Ok(Json(Answered { id: id.to_owned(), answered_by: client.name.to_string() })),
+        AnswerOutcome::AlreadyAnswered(wait) => Err(with_current(already_answered(&wait), wait)),
+        AnswerOutcome::Stale(wait) => {
             let text = "it has changed since it was shown: look at it again, and name its new digest";
-            Err(conflict("stale", text).with("current", json!(WaitView::from(wait))))
+            Err(with_current(conflict("stale", text), wait))
         }
-        Decided::Withdrawn => Err(conflict("withdrawn", "the run no longer waits for it")),
-        Decided::Unknown => Err(unknown(kind)),
+        AnswerOutcome::Withdrawn => Err(conflict("withdrawn", "the run no longer waits for it")),
+        AnswerOutcome::Unknown => Err(unknown(kind)),
     }
 }
 
-fn already_answered(wait: Wait) -> Problem {
-    let by = wait.answered_by.clone().unwrap_or_default();
+fn already_answered(wait: &Wait) -> Problem {
+    let by = wait.answered_by.as_deref().unwrap_or_default();
     Problem::new(StatusCode::CONFLICT, "already_answered", format!("`{by}` has already answered"))
-        .with("current", json!(WaitView::from(wait)))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
 use uuid::Uuid;
@@ -12,9 +12,9 @@ use super::body::Json as Body;
 use super::problem::Problem;
 use super::runs::{new_run, offered, started};
 use super::view::{ChatList, ChatView, SendMessage, StartChat};
-use super::{App, Identity, Role};
+use super::{App, Id, Identity, Role};
 use crate::app::serve::engine::Shared;
-use crate::app::serve::store::ChatRow;
+use crate::app::serve::store::{ChatRow, NewRun};
 
 /// The maximum number of chats in a list.
 const MAX_LIST: u32 = 500;
@@ -37,11 +37,7 @@ pub(super) async fn list(State(shared): App, client: Identity) -> Result<Json<Ch
     Ok(Json(ChatList { chats: chats.into_iter().map(ChatView::from).collect() }))
 }
 
-pub(super) async fn one(
-    State(shared): App,
-    client: Identity,
-    Path(id): Path<String>,
-) -> Result<Json<ChatView>, Problem> {
+pub(super) async fn one(State(shared): App, client: Identity, Id(id): Id) -> Result<Json<ChatView>, Problem> {
     client.require(Role::Watch)?;
     Ok(Json(visible(&shared, &client, &id).await?.into()))
 }
@@ -49,14 +45,16 @@ pub(super) async fn one(
 pub(super) async fn send(
     State(shared): App,
     client: Identity,
-    Path(id): Path<String>,
+    Id(id): Id,
     headers: HeaderMap,
     Body(SendMessage { arguments }): Body<SendMessage>,
 ) -> Result<Response, Problem> {
     client.require(Role::Start)?;
     let chat = visible(&shared, &client, &id).await?;
     let new = new_run(&shared, &client, &headers, chat.entry, arguments, Some(chat.id))?;
-    started(shared.store.insert_run(new).await?)
+    // Not the tenant of an administrator: those who see the chat see its messages.
+    let new = NewRun { tenant: chat.tenant.into(), ..new };
+    started(shared.store.insert_run(new).await?, client.may(Role::Watch))
 }
 
 async fn visible(shared: &Shared, client: &Identity, id: &str) -> Result<ChatRow, Problem> {

@@ -28,8 +28,17 @@ const HEADERS: [(HeaderName, HeaderValue); 4] = [
 /// Who may pass.
 pub(super) struct Gate {
     shared: Arc<Shared>,
-    /// By client, or `None` for requests without a valid token.
-    rates: DefaultKeyedRateLimiter<Option<Arc<str>>>,
+    rates: DefaultKeyedRateLimiter<Sender>,
+}
+
+/// Whose requests are limited together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Sender {
+    Client(Arc<str>),
+    /// All without a valid token.
+    Unknown,
+    /// All senders of webhooks, whose signatures are checked later.
+    Webhook,
 }
 
 impl Gate {
@@ -44,11 +53,13 @@ impl Gate {
     /// requests of pages of other origins, which would act with what the browser can reach.
     fn check_origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
         let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
-        let host = text(header::HOST).ok_or_else(|| Problem::invalid("the header `host` is missing"))?;
+        let missing = || Problem::new(StatusCode::BAD_REQUEST, "missing_host", "the header `host` is missing");
+        let host = text(header::HOST).ok_or_else(missing)?.to_ascii_lowercase();
         let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
-        let name = name.map_or(host, |(name, _)| name);
+        let name = name.map_or(&*host, |(name, _)| name);
         let hosts = &self.shared.options.hosts;
-        let is_known = hosts.iter().any(|known| known == host || known == name) || LOOPBACK_HOSTS.contains(&name);
+        let is_known = hosts.iter().any(|known| known.eq_ignore_ascii_case(&host) || known.eq_ignore_ascii_case(name))
+            || LOOPBACK_HOSTS.contains(&name);
         if !is_known {
             return Err(Problem::new(
                 StatusCode::MISDIRECTED_REQUEST,
@@ -56,7 +67,8 @@ impl Gate {
                 "the service does not have this name",
             ));
         }
-        let is_same = |origin: &str| origin.split_once("://").is_some_and(|(_, authority)| authority == host);
+        let is_same =
+            |origin: &str| origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(&host));
         match text(header::ORIGIN) {
             Some(origin) if !is_same(origin) => {
                 Err(Problem::new(StatusCode::FORBIDDEN, "foreign_origin", "requests of other web pages are refused"))
@@ -76,9 +88,8 @@ impl Gate {
         identify(clients, token.trim()).filter(|_| scheme.eq_ignore_ascii_case("bearer"))
     }
 
-    fn check_rate(&self, client: Option<&Identity>) -> Result<(), Problem> {
-        let key = client.map(|client| Arc::clone(&client.name));
-        self.rates.check_key(&key).map_err(|_| {
+    fn check_rate(&self, sender: &Sender) -> Result<(), Problem> {
+        self.rates.check_key(sender).map_err(|_| {
             Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", "too many requests; retry after a second")
         })
     }
@@ -105,8 +116,19 @@ pub(super) async fn authenticate(
     next: Next,
 ) -> Result<Response, Problem> {
     let client = gate.identify(request.headers());
-    gate.check_rate(client.as_ref())?;
+    let sender = client.as_ref().map_or(Sender::Unknown, |client| Sender::Client(Arc::clone(&client.name)));
+    gate.check_rate(&sender)?;
     let client = client.ok_or_else(Problem::unauthenticated)?;
     request.extensions_mut().insert(client);
+    Ok(next.run(request).await)
+}
+
+/// Lets a webhook pass unless there are too many: each is read and its signature computed before its sender is known.
+pub(super) async fn limit_webhooks(
+    State(gate): State<Arc<Gate>>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    gate.check_rate(&Sender::Webhook)?;
     Ok(next.run(request).await)
 }

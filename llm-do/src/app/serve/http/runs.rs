@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use llm_do_worker_file::did_you_mean;
@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::body::Json as Body;
 use super::problem::Problem;
-use super::view::{RunList, RunListQuery, RunView, StartRun, WaitView};
-use super::{App, Identity, Role};
+use super::view::{ChangedRun, RunList, RunListQuery, RunView, StartRun, WaitView};
+use super::{App, Id, Identity, Role};
 use crate::app::serve::engine::Shared;
 use crate::app::serve::store::{Cancelling, Filter, Inserted, NewRun, QuotaReached, Resuming, RunRow, Source};
 use crate::plane::dispatch::fresh_id;
@@ -34,7 +34,7 @@ pub(super) async fn start(
     client.require(Role::Start)?;
     let StartRun { entry, arguments } = request;
     let new = new_run(&shared, &client, &headers, entry, arguments, None)?;
-    started(shared.store.insert_run(new).await?)
+    started(shared.store.insert_run(new).await?, client.may(Role::Watch))
 }
 
 /// Returns the run that a request asks for.
@@ -46,7 +46,7 @@ pub(super) fn new_run(
     arguments: Value,
     chat: Option<String>,
 ) -> Result<NewRun, Problem> {
-    check(shared, &entry, &arguments)?;
+    check(offered(shared, &entry)?, &arguments)?;
     Ok(NewRun {
         id: fresh_id().to_string(),
         tenant: Arc::clone(&client.tenant),
@@ -61,21 +61,23 @@ pub(super) fn new_run(
     })
 }
 
-/// Checks the name of an entry and its arguments.
-pub(super) fn check(shared: &Shared, entry: &str, arguments: &Value) -> Result<(), Problem> {
+/// Checks the arguments of an item.
+pub(super) fn check(item: &Registered, arguments: &Value) -> Result<(), Problem> {
     let invalid = |fault| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_arguments", fault);
-    offered(shared, entry)?.validate(arguments).map_err(invalid)
+    item.validate(arguments).map_err(invalid)
 }
 
-/// Returns what may be started under this name.
+/// Returns what clients may start under this name.
 pub(super) fn offered<'a>(shared: &'a Shared, entry: &str) -> Result<&'a Registered, Problem> {
     let entries = &shared.options.entries;
     let item = shared.runtime.registry().get(entry).filter(|_| entries.iter().any(|known| known == entry));
-    item.map(AsRef::as_ref).ok_or_else(|| {
-        let hint = did_you_mean(entry, entries.iter().map(String::as_str));
-        let text = format!("unknown entry `{entry}`{hint}");
-        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "unknown_entry", text)
-    })
+    item.map(AsRef::as_ref).ok_or_else(|| unknown_entry(shared, entry))
+}
+
+pub(super) fn unknown_entry(shared: &Shared, entry: &str) -> Problem {
+    let hint = did_you_mean(entry, shared.options.entries.iter().map(String::as_str));
+    let text = format!("unknown entry `{entry}`{hint}");
+    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "unknown_entry", text)
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
@@ -87,12 +89,13 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     key.map(|key| Some(format!("client:{key}"))).ok_or_else(fault)
 }
 
-/// Returns the answer to a request that starts a run.
-pub(super) fn started(inserted: Inserted) -> Result<Response, Problem> {
+/// Returns the answer to a request that starts a run: only its id and state to those who may not watch, since a known key
+/// returns a run that may have a result.
+pub(super) fn started(inserted: Inserted, may_watch: bool) -> Result<Response, Problem> {
     let refused = |status, code, detail: String| Err(Problem::new(status, code, detail));
     match inserted {
-        Inserted::New(run) => Ok(located(StatusCode::CREATED, run)),
-        Inserted::Existing(run) => Ok(located(StatusCode::OK, run)),
+        Inserted::New(run) => Ok(located(StatusCode::CREATED, run, may_watch)),
+        Inserted::Existing(run) => Ok(located(StatusCode::OK, run, may_watch)),
         Inserted::Conflict(run) => {
             let text = "the idempotency key belongs to a run with another entry or other arguments";
             refused(StatusCode::CONFLICT, "other_request", text.to_owned())
@@ -121,9 +124,9 @@ fn chat_busy(run: &str) -> Problem {
     Problem::new(StatusCode::CONFLICT, "chat_busy", text).with("run", json!(run))
 }
 
-fn located(status: StatusCode, run: RunRow) -> Response {
+fn located(status: StatusCode, run: RunRow, may_watch: bool) -> Response {
     let location = HeaderValue::from_str(&format!("/runs/{}", run.id)).ok();
-    let mut response = (status, Json(RunView::new(run, Vec::new()))).into_response();
+    let mut response = (status, Json(ChangedRun::new(RunView::new(run, Vec::new()), may_watch))).into_response();
     if let Some(location) = location {
         response.headers_mut().insert(header::LOCATION, location);
     }
@@ -141,19 +144,11 @@ pub(super) async fn list(
     let RunListQuery { state, entry, chat, before, .. } = query;
     let filter = Filter { tenant: client.scope(), state, entry, chat, before, limit };
     let runs = shared.store.runs(filter).await?;
-    let next =
-        (runs.len() == usize::try_from(limit).unwrap_or(usize::MAX)).then(|| runs.last().map(|run| run.id.clone()));
-    Ok(Json(RunList {
-        runs: runs.into_iter().map(|run| RunView::new(run, Vec::new())).collect(),
-        next: next.flatten(),
-    }))
+    let next = runs.rows.last().filter(|_| runs.is_full).map(|run| run.id.clone());
+    Ok(Json(RunList { runs: runs.rows.into_iter().map(|run| RunView::new(run, Vec::new())).collect(), next }))
 }
 
-pub(super) async fn one(
-    State(shared): App,
-    client: Identity,
-    Path(id): Path<String>,
-) -> Result<Json<RunView>, Problem> {
+pub(super) async fn one(State(shared): App, client: Identity, Id(id): Id) -> Result<Json<RunView>, Problem> {
     client.require(Role::Watch)?;
     view(&shared, &client, &id).await.map(Json)
 }
@@ -162,6 +157,11 @@ async fn view(shared: &Shared, client: &Identity, id: &str) -> Result<RunView, P
     let run = visible(shared, client, id).await?;
     let waits = shared.store.waits_of(&run.id, MAX_LIST).await?;
     Ok(RunView::new(run, waits.into_iter().map(WaitView::from).collect()))
+}
+
+/// Returns a run that the client has changed.
+async fn changed(shared: &Shared, client: &Identity, id: &str) -> Result<ChangedRun, Problem> {
+    Ok(ChangedRun::new(view(shared, client, id).await?, client.may(Role::Watch)))
 }
 
 /// Returns a run that the client may see.
@@ -173,8 +173,8 @@ pub(super) async fn visible(shared: &Shared, client: &Identity, id: &str) -> Res
 pub(super) async fn cancel(
     State(shared): App,
     client: Identity,
-    Path(id): Path<String>,
-) -> Result<(StatusCode, Json<RunView>), Problem> {
+    Id(id): Id,
+) -> Result<(StatusCode, Json<ChangedRun>), Problem> {
     client.require(Role::Start)?;
     visible(&shared, &client, &id).await?;
     let status = match shared.store.cancel(&id, shared.now()).await? {
@@ -186,19 +186,19 @@ pub(super) async fn cancel(
         Cancelling::Unknown => return Err(Problem::unknown("run")),
     };
     shared.active.cancel(&id);
-    Ok((status, Json(view(&shared, &client, &id).await?)))
+    Ok((status, Json(changed(&shared, &client, &id).await?)))
 }
 
 pub(super) async fn resume(
     State(shared): App,
     client: Identity,
-    Path(id): Path<String>,
-) -> Result<(StatusCode, Json<RunView>), Problem> {
+    Id(id): Id,
+) -> Result<(StatusCode, Json<ChangedRun>), Problem> {
     client.require(Role::Start)?;
     visible(&shared, &client, &id).await?;
     let refused = |text| Err(Problem::new(StatusCode::CONFLICT, "not_resumable", text));
     match shared.store.resume(&id, client.quota, shared.now()).await? {
-        Resuming::Done => Ok((StatusCode::ACCEPTED, Json(view(&shared, &client, &id).await?))),
+        Resuming::Done => Ok((StatusCode::ACCEPTED, Json(changed(&shared, &client, &id).await?))),
         Resuming::NotResumable => refused("only failed and cancelled runs can be resumed"),
         Resuming::ChatWentOn => refused("a later message of the chat has succeeded; send this one again"),
         Resuming::ChatBusy(run) => Err(chat_busy(&run)),

@@ -39,7 +39,7 @@ pub(in crate::app::serve) struct RunListQuery {
     pub(super) chat: Option<String>,
     /// Only runs before this one: `next` of the page before.
     pub(super) before: Option<String>,
-    /// The maximum number of runs: default 50, at most 500.
+    /// The maximum number of runs: default 50, at most 500; fewer if they are long.
     pub(super) limit: Option<u32>,
 }
 
@@ -91,6 +91,26 @@ pub(in crate::app::serve) struct RunView {
     /// Its approvals and questions, if one run was requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waits: Vec<WaitView>,
+}
+
+/// A run, or for a client without the role `watch` and for a webhook, only what it needs to refer to the run.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(crate = "::schemars")]
+pub(in crate::app::serve) enum ChangedRun {
+    Whole(Box<RunView>),
+    Brief {
+        /// The id of the run.
+        id: String,
+        /// Its state.
+        state: RunState,
+    },
+}
+
+impl ChangedRun {
+    pub(super) fn new(run: RunView, may_watch: bool) -> Self {
+        if may_watch { Self::Whole(Box::new(run)) } else { Self::Brief { id: run.id, state: run.state } }
+    }
 }
 
 /// What a run used.
@@ -164,7 +184,7 @@ pub(in crate::app::serve) struct WaitList {
 pub(in crate::app::serve) struct WaitListQuery {
     /// Only those after this one: `next` of the page before.
     pub(super) after: Option<String>,
-    /// The maximum number: default and at most 500.
+    /// The maximum number: default and at most 500; fewer if they are long.
     pub(super) limit: Option<u32>,
 }
 
@@ -311,6 +331,7 @@ pub(in crate::app::serve) fn schemas(generator: &mut SchemaGenerator) {
     }
     add::<StartRun>(generator);
     add::<RunList>(generator);
+    add::<ChangedRun>(generator);
     add::<WaitList>(generator);
     add::<Decision>(generator);
     add::<Answer>(generator);

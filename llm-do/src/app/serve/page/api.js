@@ -54,6 +54,8 @@ async function follow(run, on, signal) {
     try {
       const response = await fetch(`/runs/${encodeURIComponent(run)}/events?after=${last}`, { headers: headers({}), signal });
       if (response.status === 401) return signIn();
+      // It will not become visible by asking again.
+      if (response.status === 403 || response.status === 404) return status("the run cannot be followed", true);
       if (!response.ok) throw new Problem(response.status, {});
       for await (const event of serverSentEvents(response.body)) {
         if (event.id) last = Number(event.id);

@@ -36,8 +36,9 @@ class WaitList {
     const open = new Map(waiting.map((wait) => [wait.id, wait]));
     for (const [id, card] of this.cards) {
       const now = open.get(id);
-      if (now && now.digest === card.wait.digest) continue;
-      if (!now && card.isClosed) continue;
+      if (now && now.digest === card.wait.digest && !card.isGone) continue;
+      // It shows how it ended for a while. A resumed run may ask the same again later.
+      if (!now && card.isClosed && !card.isGone) continue;
       card.made.remove();
       this.cards.delete(id);
     }
@@ -198,7 +199,10 @@ class WaitCard {
     this.foot.replaceChildren(element("p", { class: "quiet outcome" }, text));
     const next = this.made.nextElementSibling ?? this.made.previousElementSibling;
     if (this.made.contains(document.activeElement) || document.activeElement === document.body) next?.focus();
-    setTimeout(() => this.made.remove(), 6000);
+    setTimeout(() => {
+      this.made.remove();
+      this.isGone = true;
+    }, 6000);
   }
 }
 

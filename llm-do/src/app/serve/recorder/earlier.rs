@@ -1,6 +1,6 @@
 //! The events of earlier attempts of a run: a resumed run reports some again, and gives its calls other numbers.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde_json::{Value, json};
 
@@ -16,19 +16,12 @@ const CHANGING: [&str; 6] = ["time", "seq", "elapsed_ms", "replayed", "position"
 pub(super) struct EarlierAttempts {
     /// The events that were not reported again, by digest.
     events: HashMap<String, usize>,
-    /// The calls that were not made again, in their order.
-    calls: Vec<Call>,
+    /// The numbers of the calls that were not made again, in their order, by the number of the caller and their name.
+    calls: HashMap<(Option<u64>, String), VecDeque<u64>>,
     /// The stored numbers of calls, by their numbers in this attempt: a call that is replayed as a whole makes no calls, so the
     /// next call has a lower number than before.
     numbers: HashMap<u64, u64>,
     next: u64,
-}
-
-#[derive(Debug)]
-struct Call {
-    number: u64,
-    parent: Option<u64>,
-    name: String,
 }
 
 impl EarlierAttempts {
@@ -50,7 +43,8 @@ impl EarlierAttempts {
         if let (Some(number), Some(name)) = (event["call"].as_u64(), event["name"].as_str())
             && known.insert(number)
         {
-            self.calls.push(Call { number, parent: event["parent"].as_u64(), name: name.to_owned() });
+            let call = (event["parent"].as_u64(), name.to_owned());
+            self.calls.entry(call).or_default().push_back(number);
             self.next = self.next.max(number + 1);
         }
         *self.events.entry(identity(event)).or_default() += 1;
@@ -77,8 +71,8 @@ impl EarlierAttempts {
         if let Some(number) = self.numbers.get(&event.call) {
             return *number;
         }
-        let again = self.calls.iter().position(|call| call.parent == parent && call.name == *event.name);
-        let number = again.map_or(self.next, |place| self.calls.remove(place).number);
+        let again = self.calls.get_mut(&(parent, event.name.to_string()));
+        let number = again.and_then(VecDeque::pop_front).unwrap_or(self.next);
         self.next = self.next.max(number + 1);
         self.numbers.insert(event.call, number);
         number

@@ -23,7 +23,7 @@ pub(super) enum Entry {
         key: Arc<str>,
         millis: u64,
     },
-    Ask(Asked),
+    Ask(ShownRequest),
     /// The call of a key runs as an invocation of its own.
     Call(Arc<str>),
     /// Questions are removed from the inbox, by their ids there.
@@ -33,7 +33,7 @@ pub(super) enum Entry {
 
 /// What a run asked a person.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct ShownRequest {
     pub(super) key: Arc<str>,
     pub(super) kind: StepKind,
     /// How often the run was given an invalid answer before.

@@ -8,7 +8,7 @@ use restate_sdk::service::macro_support::ServiceBoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::entry::Asked;
+use super::entry::ShownRequest;
 use crate::observe::journal::StepKind;
 use crate::plane::approval::GivenDecision;
 
@@ -21,7 +21,7 @@ pub(super) struct Inbox;
 struct OpenQuestion {
     id: String,
     run: String,
-    asked: Asked,
+    asked: ShownRequest,
 }
 
 /// An answer of a person: to a question its text, to an approval the verdict.
@@ -91,7 +91,7 @@ async fn resolve(ctx: &ContextInternal, answer: Answer) -> Result<Json<Value>, H
 }
 
 /// Checks an answer, and returns what the run gets.
-fn value(asked: &Asked, answer: Answer) -> Result<Value, String> {
+fn value(asked: &ShownRequest, answer: Answer) -> Result<Value, String> {
     if asked.kind == StepKind::Approval {
         let verdict = serde_json::from_value::<GivenDecision>(Value::Object(answer.verdict));
         return verdict.map(|verdict| json!(verdict)).map_err(|error| format!("invalid decision: {error}"));

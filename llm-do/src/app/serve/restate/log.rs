@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::entry::{Asked, Batch, Entry, Outcome};
+use super::entry::{Batch, Entry, Outcome, ShownRequest};
 use super::names::Names;
 use super::waits::{Waiter, Waits};
 use crate::observe::journal::{EngineJournal, EngineRequest, PromiseSpec, Record};
@@ -291,12 +291,12 @@ impl<'c> Log<'c> {
     }
 
     /// Counts the invalid answers, which are asked for again in each attempt.
-    fn asked(&mut self, asked: PromiseSpec) -> Asked {
+    fn asked(&mut self, asked: PromiseSpec) -> ShownRequest {
         let digest = asked.digest();
         let PromiseSpec { key, kind, request: shown, is_repeated, .. } = asked;
         let repeats = self.repeats.entry(Arc::clone(&key)).or_default();
         *repeats = if is_repeated { *repeats + 1 } else { 0 };
-        Asked { key, kind, repeats: *repeats, digest, shown }
+        ShownRequest { key, kind, repeats: *repeats, digest, shown }
     }
 }
 
@@ -305,7 +305,7 @@ fn sleep_id(key: &Arc<str>) -> String {
 }
 
 /// Returns the wait for a question: another one for another text, and after each invalid answer.
-fn ask_id(Asked { key, repeats, digest, .. }: &Asked) -> String {
+fn ask_id(ShownRequest { key, repeats, digest, .. }: &ShownRequest) -> String {
     format!("ask {repeats} {digest} {key}")
 }
 

@@ -11,7 +11,7 @@ use restate_sdk::serde::Json;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::entry::Asked;
+use super::entry::ShownRequest;
 use super::names::Names;
 
 type Durable<'c> = Pin<Box<dyn DurableFuture<Output = Option<Value>> + Send + 'c>>;
@@ -79,7 +79,7 @@ impl<'c> Waits<'c> {
     }
 
     /// Asks a person: the question goes to the inbox.
-    pub(super) fn ask(&mut self, id: String, run: &str, asked: &Asked) {
+    pub(super) fn ask(&mut self, id: String, run: &str, asked: &ShownRequest) {
         let (awakeable, answer) = self.ctx.awakeable::<Json<Value>>();
         let question = json!({ "id": &awakeable, "run": run, "asked": asked });
         drop(self.ctx.request::<_, ()>(self.names.inbox("ask"), Json(question)).send());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, Row, named_params, params};
+use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Json, Millis, Store, StoreError};
 use crate::session::runtime::ChatState;
@@ -65,19 +65,22 @@ impl Store {
         self.database.write(move |tx| tx.execute(sql, params![Millis(before), limit])).await
     }
 
-    /// Lists chats, the latest first.
+    /// Lists chats, the latest first, without what they remember: only with what they used.
     pub(in crate::app::serve) async fn chats(
         &self,
         tenant: Option<Arc<str>>,
         limit: u32,
     ) -> Result<Vec<ChatRow>, StoreError> {
-        let sql =
-            "SELECT * FROM chats WHERE :tenant IS NULL OR tenant = :tenant ORDER BY updated DESC, id LIMIT :limit";
+        // Or else no index could serve it.
+        let condition = if tenant.is_some() { "tenant = ?2" } else { "?2 IS NULL" };
+        let sql = format!(
+            "SELECT id, tenant, entry, created, updated, json_object('usage', json_extract(state, '$.usage')) AS state
+             FROM chats WHERE {condition} ORDER BY updated DESC, id LIMIT ?1"
+        );
         self.database
             .read(move |connection| {
-                let mut statement = connection.prepare_cached(sql)?;
-                let values = named_params! { ":tenant": tenant.as_deref(), ":limit": limit };
-                let chats = statement.query_map(values, ChatRow::read)?;
+                let mut statement = connection.prepare_cached(&sql)?;
+                let chats = statement.query_map((limit, tenant.as_deref()), ChatRow::read)?;
                 chats.collect()
             })
             .await

@@ -2,7 +2,8 @@
 
 use rusqlite::params;
 
-use super::{Json, Store, StoreError, Topic};
+use super::changes::Changed;
+use super::{Json, Store, StoreError};
 use crate::base::usage::RunUsage;
 use crate::observe::journal::Fence;
 
@@ -27,7 +28,7 @@ impl Store {
         usage: Option<RunUsage>,
     ) -> Result<(), StoreError> {
         let run = run.to_owned();
-        let added = self.database.write(move |tx| {
+        let added = self.change(Changed::Run(run.clone()), move |tx| {
             if !fence.holds(tx)? {
                 return Ok(());
             }
@@ -43,9 +44,7 @@ impl Store {
             }
             Ok(())
         });
-        added.await?;
-        self.notify(&[Topic::Progress]);
-        Ok(())
+        added.await
     }
 
     /// Returns the next events of a run after a number.

@@ -8,9 +8,10 @@ use llm_do_providers::Money;
 use rusqlite::{OptionalExtension, Transaction, named_params, params};
 use serde_json::Value;
 
+use super::changes::Changed;
 use super::run_state::{RunState, Source};
 use super::runs::{RunRow, find};
-use super::{Json, Millis, Store, StoreError, Topic};
+use super::{Json, Millis, Store, StoreError};
 use crate::app::serve::access::Quota;
 use crate::base::usage::RunUsage;
 use crate::plane::dispatch::fresh_id;
@@ -78,9 +79,7 @@ impl NewRun {
 impl Store {
     /// Adds a run, unless its key is known or a quota is used up: all in one transaction.
     pub(in crate::app::serve) async fn insert_run(&self, run: NewRun) -> Result<Inserted, StoreError> {
-        let inserted = self.database.write(move |tx| insert(tx, &run)).await?;
-        self.notify(&[Topic::Queue]);
-        Ok(inserted)
+        self.change(Changed::Queue, move |tx| insert(tx, &run)).await
     }
 }
 

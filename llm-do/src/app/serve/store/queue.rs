@@ -6,10 +6,11 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Params, Transaction, params};
 use serde_json::Value;
 
+use super::changes::Changed;
 use super::new_run::{QuotaReached, admit, unfinished_of_chat};
 use super::run_state::{Outcome, RunState};
 use super::runs::{RunRow, find};
-use super::{Json, Millis, Store, StoreError, Topic};
+use super::{Json, Millis, Store, StoreError};
 use crate::app::serve::access::Quota;
 use crate::base::usage::RunUsage;
 use crate::observe::journal::{Fence, promises, sqlite_tables};
@@ -76,13 +77,11 @@ impl Store {
         let sql =
             "UPDATE runs SET state = 'running', attempts = attempts + 1, started = coalesce(started, ?2), wake = NULL
                    WHERE id = ?1 AND finished IS NULL";
-        let begun = self.database.write(move |tx| {
+        let begun = self.change(Changed::Run(id.clone()), move |tx| {
             let begun = if fence.holds(tx)? { tx.execute(sql, params![id, Millis(now)])? } else { 0 };
             if begun == 0 { Ok(None) } else { find(tx, &id) }
         });
-        let begun = begun.await?;
-        self.notify(&[Topic::Progress]);
-        Ok(begun)
+        begun.await
     }
 
     /// Puts a run back whose last record had this number when the run was found to wait: it waits for its answers and for `wake`.
@@ -98,7 +97,7 @@ impl Store {
         known: Vec<String>,
     ) -> Result<(), StoreError> {
         let id = id.to_owned();
-        let parked = self.database.write(move |tx| {
+        let parked = self.change(Changed::QueueAndRun(id.clone()), move |tx| {
             if !fence.holds(tx)? {
                 return Ok(0);
             }
@@ -114,9 +113,7 @@ impl Store {
                        WHERE id = ?1 AND state = 'running'";
             tx.execute(sql, params![id, wake.map(Millis), can_continue])
         });
-        parked.await?;
-        self.notify(&[Topic::Queue, Topic::Progress]);
-        Ok(())
+        parked.await.map(drop)
     }
 
     /// Adds the times that the process `owner` worked on runs that it still has.
@@ -143,7 +140,8 @@ impl Store {
     pub(in crate::app::serve) async fn requeue(&self, id: &str, fence: Fence) -> Result<(), StoreError> {
         let id = id.to_owned();
         let sql = "UPDATE runs SET state = 'queued' WHERE id = ? AND state = 'running'";
-        self.database.write(move |tx| if fence.holds(tx)? { tx.execute(sql, [id]) } else { Ok(0) }).await?;
+        self.change(Changed::Run(id.clone()), move |tx| if fence.holds(tx)? { tx.execute(sql, [id]) } else { Ok(0) })
+            .await?;
         Ok(())
     }
 
@@ -158,7 +156,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let id = id.to_owned();
-        let finished = self.database.write(move |tx| {
+        let finished = self.change(Changed::Run(id.clone()), move |tx| {
             if !fence.holds(tx)? {
                 return Ok(false);
             }
@@ -169,9 +167,7 @@ impl Store {
             }
             Ok(true)
         });
-        let is_finished = finished.await?;
-        self.notify(&[Topic::Progress]);
-        Ok(is_finished)
+        finished.await
     }
 
     /// Records that a run cannot be begun, without reading it.
@@ -182,19 +178,17 @@ impl Store {
         error: String,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let (id, outcome) = (id.to_owned(), Outcome::Error(error));
+        let (id, outcome, changed) = (id.to_owned(), Outcome::Error(error), Changed::Run(id.to_owned()));
         let fail = move |tx: &Transaction<'_>| {
             if fence.holds(tx)? { finish(tx, &id, &outcome, None, now) } else { Ok(()) }
         };
-        self.database.write(fail).await?;
-        self.notify(&[Topic::Progress]);
-        Ok(())
+        self.change(changed, fail).await
     }
 
     /// Requests that a run ends.
     pub(in crate::app::serve) async fn cancel(&self, id: &str, now: Timestamp) -> Result<Cancelling, StoreError> {
         let id = id.to_owned();
-        let cancelling = self.database.write(move |tx| {
+        let cancelling = self.change(Changed::QueueAndRun(id.clone()), move |tx| {
             let Some(run) = find(tx, &id)? else { return Ok(Cancelling::Unknown) };
             if run.state.is_finished() {
                 return Ok(Cancelling::AlreadyFinished);
@@ -206,9 +200,7 @@ impl Store {
             finish(tx, &id, &Outcome::Cancelled, None, now)?;
             Ok(Cancelling::Done)
         });
-        let cancelling = cancelling.await?;
-        self.notify(&[Topic::Queue, Topic::Progress]);
-        Ok(cancelling)
+        cancelling.await
     }
 
     /// Returns the running runs that a client wants cancelled.
@@ -224,9 +216,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<Resuming, StoreError> {
         let id = id.to_owned();
-        let resuming = self.database.write(move |tx| resume(tx, &id, quota, now)).await?;
-        self.notify(&[Topic::Queue, Topic::Progress]);
-        Ok(resuming)
+        self.change(Changed::QueueAndRun(id.clone()), move |tx| resume(tx, &id, quota, now)).await
     }
 }
 
@@ -259,7 +249,8 @@ fn finish(
     usage: Option<&RunUsage>,
     now: Timestamp,
 ) -> rusqlite::Result<()> {
-    let sql = "UPDATE runs SET state = ?2, outcome = ?3, usage = coalesce(?4, usage), finished = ?5, wake = NULL WHERE id = ?1";
+    let sql = "UPDATE runs SET state = ?2, outcome = ?3, usage = coalesce(?4, usage), counted = coalesce(?4, counted),
+               finished = ?5, wake = NULL WHERE id = ?1";
     tx.execute(sql, params![id, outcome.state(), Json(outcome), usage.map(Json), Millis(now)])?;
     number(tx, id)?.map_or(Ok(()), |number| promises::withdraw_all(tx, number))
 }

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use llm_do_providers::Money;
-use rusqlite::{OptionalExtension, Row, named_params, params};
+use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 use serde_json::Value;
 
+use super::page::Page;
 use super::queue::number;
 use super::run_state::{Outcome, RunState, Source};
 use super::{Json, Millis, Store, StoreError};
@@ -16,7 +17,7 @@ use crate::observe::journal::delete_run;
 
 /// The columns that [`RunRow`] is read from.
 const COLUMNS: &str = "id, tenant, client, source, entry, arguments, chat, cost_limit, state, outcome, usage, created, started, \
-                       finished, wake, attempts, worked, is_cancelled";
+                       finished, wake, attempts, worked, is_cancelled, counted";
 
 /// A run as stored.
 #[derive(Clone, Debug)]
@@ -40,6 +41,8 @@ pub(in crate::app::serve) struct RunRow {
     /// How long processes worked on it.
     pub(in crate::app::serve) worked: Duration,
     pub(in crate::app::serve) is_cancelled: bool,
+    /// What it had used when it last ended.
+    pub(in crate::app::serve) counted: RunUsage,
 }
 
 /// What a list of runs contains.
@@ -76,6 +79,7 @@ impl RunRow {
             attempts: row.get("attempts")?,
             worked: Duration::from_millis(row.get("worked")?),
             is_cancelled: row.get("is_cancelled")?,
+            counted: row.get::<_, Option<Json<_>>>("counted")?.map(|Json(usage)| usage).unwrap_or_default(),
         })
     }
 }
@@ -91,8 +95,18 @@ impl Store {
         self.database.read(move |connection| find(connection, &id)).await
     }
 
+    /// Returns the state of a run without reading the rest of it.
+    pub(in crate::app::serve) async fn state(&self, id: &str) -> Result<Option<RunState>, StoreError> {
+        let id = id.to_owned();
+        let read = move |connection: &rusqlite::Connection| {
+            let mut statement = connection.prepare_cached("SELECT state FROM runs WHERE id = ?")?;
+            statement.query_row([id], |row| row.get(0)).optional()
+        };
+        self.database.read(read).await
+    }
+
     /// Lists runs, the latest first.
-    pub(in crate::app::serve) async fn runs(&self, filter: Filter) -> Result<Vec<RunRow>, StoreError> {
+    pub(in crate::app::serve) async fn runs(&self, filter: Filter) -> Result<Page<RunRow>, StoreError> {
         self.database.read(move |connection| list(connection, &filter)).await
     }
 
@@ -129,19 +143,24 @@ impl Store {
     }
 }
 
-fn list(connection: &rusqlite::Connection, filter: &Filter) -> rusqlite::Result<Vec<RunRow>> {
+/// Only conditions that are given are in the text, or else no index could serve it.
+fn list(connection: &rusqlite::Connection, filter: &Filter) -> rusqlite::Result<Page<RunRow>> {
+    let conditions = [
+        filter.tenant.as_deref().map(|tenant| ("tenant =", tenant)),
+        filter.state.map(|state| ("state =", state.as_str())),
+        filter.entry.as_deref().map(|entry| ("entry =", entry)),
+        filter.chat.as_deref().map(|chat| ("chat =", chat)),
+        filter.before.as_deref().map(|before| ("id <", before)),
+    ];
+    let conditions: Vec<_> = conditions.into_iter().flatten().collect();
+    let texts = conditions.iter().map(|(text, _)| format!("AND {text} ? "));
     let sql = format!(
-        "SELECT {COLUMNS} FROM runs WHERE (:tenant IS NULL OR tenant = :tenant) AND (:state IS NULL OR state = :state)
-         AND (:entry IS NULL OR entry = :entry) AND (:chat IS NULL OR chat = :chat) AND (:before IS NULL OR id < :before)
-         ORDER BY id DESC LIMIT :limit"
+        "SELECT {COLUMNS}, octet_length(arguments) + coalesce(octet_length(outcome), 0) AS size FROM runs
+         WHERE TRUE {} ORDER BY id DESC LIMIT {}",
+        texts.collect::<String>(),
+        filter.limit
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(
-        named_params! {
-            ":tenant": filter.tenant.as_deref(), ":state": filter.state, ":entry": filter.entry,
-            ":chat": filter.chat, ":before": filter.before, ":limit": filter.limit,
-        },
-        RunRow::read,
-    )?;
-    rows.collect()
+    let rows = statement.query(params_from_iter(conditions.iter().map(|(_, value)| value)))?;
+    Page::read(rows, filter.limit, RunRow::read)
 }

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{OptionalExtension, Row, named_params};
+use rusqlite::{OptionalExtension, Row, params_from_iter};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Json, Millis, Store, StoreError, Topic};
+use super::changes::Changed;
+use super::page::Page;
+use super::{Json, Millis, Store, StoreError};
 use crate::observe::journal::promises;
 
 /// The columns that [`Wait`] is read from.
@@ -81,7 +83,7 @@ pub(in crate::app::serve) struct WaitFilter {
 
 /// What became of an answer.
 #[derive(Debug)]
-pub(in crate::app::serve) enum Decided {
+pub(in crate::app::serve) enum AnswerOutcome {
     Done,
     /// Another answer was first.
     AlreadyAnswered(Wait),
@@ -116,6 +118,27 @@ fn find(connection: &rusqlite::Connection, id: &str) -> rusqlite::Result<Option<
     connection.prepare_cached(&sql)?.query_row([id], Wait::read).optional()
 }
 
+/// Only conditions that are given are in the text, or else no index could serve it.
+fn list(connection: &rusqlite::Connection, filter: &WaitFilter) -> rusqlite::Result<Page<Wait>> {
+    let WaitFilter { kind, tenant, after, limit } = filter;
+    let after_this = "(waits.created, waits.id) > (SELECT created, id FROM journal_promises WHERE id = ?)";
+    let conditions = [
+        tenant.as_deref().map(|tenant| ("runs.tenant = ?", tenant)),
+        after.as_deref().map(|after| (after_this, after)),
+    ];
+    let conditions: Vec<_> = conditions.into_iter().flatten().collect();
+    let texts = conditions.iter().map(|(text, _)| format!("AND {text} "));
+    let sql = format!(
+        "SELECT {COLUMNS}, octet_length(waits.request) AS size FROM waits JOIN runs ON runs.id = waits.run
+         WHERE waits.answer IS NULL AND waits.is_withdrawn = 0 AND waits.kind = ? {}
+         ORDER BY waits.created, waits.id LIMIT {limit}",
+        texts.collect::<String>()
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let values = std::iter::once(kind.as_str()).chain(conditions.iter().map(|(_, value)| *value));
+    Page::read(statement.query(params_from_iter(values))?, *limit, Wait::read)
+}
+
 impl Store {
     /// Returns the keys of all that a run has asked.
     pub(in crate::app::serve) async fn asked_keys(&self, run: &str) -> Result<Vec<String>, StoreError> {
@@ -136,28 +159,26 @@ impl Store {
         (kind, digest): (WaitKind, String),
         answer: Value,
         (by, now): (Arc<str>, Timestamp),
-    ) -> Result<Decided, StoreError> {
+    ) -> Result<AnswerOutcome, StoreError> {
         let id = id.to_owned();
-        let decided = self.database.write(move |tx| {
+        let decided = self.change(Changed::All, move |tx| {
             let visible = |wait: &Wait| wait.kind == kind && scope.is_none_or(|tenant| *tenant == *wait.tenant);
-            let Some(wait) = find(tx, &id)?.filter(visible) else { return Ok(Decided::Unknown) };
+            let Some(wait) = find(tx, &id)?.filter(visible) else { return Ok(AnswerOutcome::Unknown) };
             if wait.answer.is_some() {
-                return Ok(Decided::AlreadyAnswered(wait));
+                return Ok(AnswerOutcome::AlreadyAnswered(wait));
             }
             if wait.is_withdrawn {
-                return Ok(Decided::Withdrawn);
+                return Ok(AnswerOutcome::Withdrawn);
             }
             if wait.digest != digest {
-                return Ok(Decided::Stale(wait));
+                return Ok(AnswerOutcome::Stale(wait));
             }
             promises::resolve(tx, (&id, &digest), &answer.to_string(), Some(&by), now)?;
             let sql = "UPDATE runs SET state = 'queued', wake = NULL WHERE id = ? AND state = 'waiting'";
             tx.execute(sql, [&wait.run])?;
-            Ok(Decided::Done)
+            Ok(AnswerOutcome::Done)
         });
-        let decided = decided.await?;
-        self.notify(&[Topic::Queue, Topic::Progress]);
-        Ok(decided)
+        decided.await
     }
 
     pub(in crate::app::serve) async fn wait(&self, id: &str) -> Result<Option<Wait>, StoreError> {
@@ -166,24 +187,8 @@ impl Store {
     }
 
     /// Lists what waits for an answer, the oldest first.
-    pub(in crate::app::serve) async fn waits(&self, filter: WaitFilter) -> Result<Vec<Wait>, StoreError> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM waits JOIN runs ON runs.id = waits.run
-             WHERE waits.answer IS NULL AND waits.is_withdrawn = 0
-             AND waits.kind = :kind AND (:tenant IS NULL OR runs.tenant = :tenant) AND (:after IS NULL
-                 OR (waits.created, waits.id) > (SELECT created, id FROM journal_promises WHERE id = :after))
-             ORDER BY waits.created, waits.id LIMIT :limit"
-        );
-        self.database
-            .read(move |connection| {
-                let WaitFilter { kind, tenant, after, limit } = filter;
-                let mut statement = connection.prepare_cached(&sql)?;
-                let tenant = tenant.as_deref();
-                let values = named_params! { ":kind": kind, ":tenant": tenant, ":after": after, ":limit": limit };
-                let waits = statement.query_map(values, Wait::read)?;
-                waits.collect()
-            })
-            .await
+    pub(in crate::app::serve) async fn waits(&self, filter: WaitFilter) -> Result<Page<Wait>, StoreError> {
+        self.database.read(move |connection| list(connection, &filter)).await
     }
 
     /// Lists what a run asked, the oldest first.

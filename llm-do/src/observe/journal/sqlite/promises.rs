@@ -52,7 +52,8 @@ struct NoteOnDrop {
 pub(super) async fn promise(run: &Arc<OpenRun>, asked: PromiseSpec) -> Result<Promise, JournalError> {
     withdraw_dropped(run);
     let (fence, now, key) = (run.fence, run.journal.clock.now(), Arc::clone(&asked.key));
-    let stored = run.journal.database.write(move |transaction| store(transaction, fence, &asked, now)).await?;
+    let stored = run.journal.database.write(move |transaction| store(transaction, fence, &asked, now)).await;
+    let stored = stored.map_err(|error| run.failed(error))?;
     let Some((id, answer)) = stored else { return Err(run.taken_over()) };
     let (run, id) = (Arc::clone(run), Arc::<str>::from(id));
     let in_flight = run.in_flight.begin_promise(&key);
@@ -75,7 +76,8 @@ async fn wait(run: &OpenRun, id: Arc<str>) -> Result<String, JournalError> {
     loop {
         answers.mark_unchanged();
         let id = Arc::clone(&id);
-        if let Some(answer) = run.journal.database.read(move |connection| answer(connection, &id)).await? {
+        let given = run.journal.database.read(move |connection| answer(connection, &id)).await;
+        if let Some(answer) = given.map_err(|error| run.failed(error))? {
             return Ok(answer);
         }
         // An error: the time is over. The sender lives as long as the run.

@@ -47,6 +47,8 @@ pub(super) struct OpenRun {
     records: Arc<Records>,
     /// Whether all records but the result were deleted.
     is_reduced: bool,
+    /// Whether the file could not be read or written at some time.
+    has_file_failed: AtomicBool,
     pub(super) in_flight: InFlight,
     pub(super) dropped: Dropped,
 }
@@ -123,6 +125,7 @@ impl SqliteRun {
             until: AtomicI64::new(until.as_millisecond()),
             records: Arc::new(records),
             is_reduced,
+            has_file_failed: AtomicBool::new(false),
             in_flight: InFlight::default(),
             dropped: Dropped::default(),
         })))
@@ -148,6 +151,11 @@ impl SqliteRun {
     /// Returns the number of the last record in the file; 0 without a record.
     pub(crate) fn last_record(&self) -> i64 {
         self.0.records.last.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether the file could not be read or written at some time: what failed with it may work later.
+    pub(crate) fn has_file_failed(&self) -> bool {
+        self.0.has_file_failed.load(Ordering::Relaxed)
     }
 
     /// Extends the claim by `time` from now; see [`SqliteJournal::claim`].
@@ -195,7 +203,8 @@ impl OpenRun {
 
     /// Reads the outcome of a record.
     async fn value(&self, record: i64) -> Result<Value, JournalError> {
-        let text = self.journal.database.read(move |connection| tables::value(connection, record)).await?;
+        let text = self.journal.database.read(move |connection| tables::value(connection, record)).await;
+        let text = text.map_err(|error| self.failed(error))?;
         self.parse(&text)
     }
 
@@ -233,7 +242,8 @@ impl OpenRun {
 
     async fn renew(&self, time: Duration) -> Result<(), JournalError> {
         let (fence, until) = (self.fence, later(self.journal.clock.now(), time));
-        if !self.journal.database.write(move |transaction| fence.renew(transaction, until)).await? {
+        let renewed = self.journal.database.write(move |transaction| fence.renew(transaction, until)).await;
+        if !renewed.map_err(|error| self.failed(error))? {
             self.records.is_taken_over.store(true, Ordering::Relaxed);
             return Err(self.taken_over());
         }
@@ -256,7 +266,7 @@ impl OpenRun {
         } else {
             database.write_without_savepoint(insert, note).await
         };
-        match written? {
+        match written.map_err(|error| self.failed(error))? {
             Written::New(_) => Ok(value),
             Written::Earlier(text) => self.parse(&text),
             Written::TakenOver => Err(self.taken_over()),
@@ -306,12 +316,21 @@ impl OpenRun {
                 records.lock().forget(&keys);
             }
         };
-        let forgotten = self.journal.database.write_noting(forget, note).await?;
+        let forgotten = self.journal.database.write_noting(forget, note).await;
+        let forgotten = forgotten.map_err(|error| self.failed(error))?;
         forgotten.map(drop).ok_or_else(|| self.taken_over())
     }
 
     pub(super) fn taken_over(&self) -> JournalError {
         JournalError::TakenOver { run: self.id.to_string() }
+    }
+
+    /// Returns an error of the file, and notes it if it may pass.
+    pub(super) fn failed(&self, error: DatabaseError) -> JournalError {
+        if !error.is_invalid_value() {
+            self.has_file_failed.store(true, Ordering::Relaxed);
+        }
+        error.into()
     }
 
     fn io(&self, error: impl Into<BoxError>) -> JournalError {
