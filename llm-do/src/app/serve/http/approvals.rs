@@ -116,10 +116,10 @@ async fn respond(
         Decided::Done => Ok(Json(Answered { id: id.to_owned(), answered_by: client.name.to_string() })),
         Decided::AlreadyAnswered(wait) => Err(already_answered(wait)),
         Decided::Stale(wait) => {
-            let text = "it has changed since it was shown: look at it again, and name its new digest";
+            let text = "the request has changed since it was shown: review `current`, and send its `digest`";
             Err(conflict("stale", text).with("current", json!(WaitView::from(wait))))
         }
-        Decided::Withdrawn => Err(conflict("withdrawn", "the run no longer waits for it")),
+        Decided::Withdrawn => Err(conflict("withdrawn", "the run no longer waits for this answer")),
         Decided::Unknown => Err(unknown(kind)),
     }
 }

@@ -55,11 +55,9 @@ pub(super) async fn stream(
     let run = visible(&shared, &client, &id).await?.id;
     let Query(From { after }) = from.map_err(|rejection| Problem::invalid(rejection.body_text()))?;
     let last = match headers.get(LAST_EVENT_ID) {
-        Some(id) => id
-            .to_str()
-            .ok()
-            .and_then(|id| id.parse().ok())
-            .ok_or_else(|| Problem::invalid("`last-event-id` must be the number of an event"))?,
+        Some(id) => id.to_str().ok().and_then(|id| id.parse().ok()).ok_or_else(|| {
+            Problem::invalid("invalid header `last-event-id`: expected the number of an event, such as `12`")
+        })?,
         None => after,
     };
     let changes = shared.store.changes(Topic::Progress);
