@@ -259,7 +259,8 @@ fn without_a_source_path_a_server_has_no_tools() {
 fn without_the_feature_a_snapshot_is_an_error_that_names_it() {
     let code = expand::toolset(quote!(pub tracker = mcp("../tests/files/tracker.mcp.json");)).to_string();
     assert!(
-        code.contains("mod tracker") && code.contains("needs the feature `mcp-snapshots` of the crate `llm-do`"),
+        code.contains("mod tracker")
+            && code.contains("needs the feature `mcp-snapshots` or `mcp` of the crate `llm-do`"),
         "{code}"
     );
 }

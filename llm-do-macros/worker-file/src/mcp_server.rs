@@ -162,7 +162,7 @@ impl Reading<'_> {
         let has_url = entries.iter().any(|(key, _)| key.name == "url");
         match kind {
             None if has_url => {
-                let message = format!("`{field}` has a `url`, so it needs a `type`: `http`");
+                let message = format!("missing `{field}.type`: a server with a `url` needs the type `http`");
                 self.fault(name.place, message);
             }
             None => return self.command(&field, name, entries),
@@ -172,8 +172,7 @@ impl Reading<'_> {
             }
             Some((place, Content::String(kind))) if OTHER_TYPES.contains(&kind.as_str()) => {
                 let message = format!(
-                    "`{field}` is left out: the type `{kind}` is not part of MCP any longer; use `http`, if the server \
-                     supports it"
+                    "`{field}` is left out: the type `{kind}` is not supported; use `http`, if the server supports it"
                 );
                 self.notes.push(Fault::new(place, message));
                 return Some(server(name, McpTransport::Unsupported, Shared::default()));

@@ -69,7 +69,7 @@ impl Snapshot {
         match file.remove("version") {
             Some(version) if version == VERSION => {}
             Some(version) => {
-                let way_out = "write the snapshot again";
+                let way_out = "take the snapshot again with `mcp snapshot`";
                 faults.push(format!("`version`: unsupported version {version}: expected {VERSION}; {way_out}"));
                 // Other versions have other keys.
                 return;

@@ -50,7 +50,7 @@ fn an_unknown_version_is_the_only_fault() {
     check_faults(
         r#"{ "version": 2, "servers": [] }"#,
         &expect![[r"
-            `version`: unsupported version 2: expected 1; write the snapshot again
+            `version`: unsupported version 2: expected 1; take the snapshot again with `mcp snapshot`
         "]],
     );
 }
@@ -96,7 +96,7 @@ fn all_faults_are_reported_together() {
             the tool `list`: `inputSchema`: expected `"type": "object"`, since arguments have names
             the tool `list`: `annotations`: expected an object
             the tool `bad`: `inputSchema/properties/a`: expected a JSON schema: an object or a boolean
-            the tool `bad`: `inputSchema/properties/b/type`: expected one or several of `array`, `boolean`, `integer`, `null`, `number`, `object`, `string`
+            the tool `bad`: `inputSchema/properties/b/type`: expected one of `array`, `boolean`, `integer`, `null`, `number`, `object`, `string`, or a list of them, found "text"
             the tool `bad`: `inputSchema/properties/b/enum`: expected a list of values
             the tool `bad`: `inputSchema/properties/c/$ref`: unknown definition `#/$defs/None`
             the tool `bad`: `inputSchema/properties/d/anyOf`: expected a list of schemas

@@ -178,7 +178,7 @@ impl Service {
         self
     }
 
-    /// Sets how often the service looks for what other processes wrote to its file, and for times that have come.
+    /// Sets how often the service looks for what other processes wrote to its database, and for times that have come.
     /// Default: 250 milliseconds.
     pub fn poll_interval(mut self, interval: Duration) -> Self {
         self.options.tick = interval.max(Duration::from_millis(1));
@@ -199,14 +199,15 @@ impl Service {
         self
     }
 
-    /// Opens the file of the service, or creates it, and continues its runs.
+    /// Opens the database of the service, or creates it, and continues its runs.
     ///
-    /// Several processes may open one file: a run is driven by one process, and taken over by another if that one dies.
+    /// Several processes may open one database: a run is driven by one process, and taken over by another if that process
+    /// dies.
     ///
     /// # Errors
     ///
-    /// Returns an error if the file cannot be opened, or if a client, a schedule or a webhook is unusable: it has the name of
-    /// another, or starts an unknown item.
+    /// Returns an error if the database cannot be opened, or if a client, a schedule or a webhook is unusable: it has the
+    /// name of another, or starts an unknown item.
     ///
     /// # Panics
     ///
@@ -221,7 +222,7 @@ impl Service {
         });
         let opened = opened.await.map_err(Into::into).flatten();
         let (journal, store) = opened.map_err(|source| ServiceError {
-            message: "cannot open the file of the service".to_owned(),
+            message: "cannot open the database of the service".to_owned(),
             source: Some(source),
         })?;
         let shared = Arc::new(Shared {
@@ -252,16 +253,16 @@ impl Service {
             }
         }
         for schedule in schedules {
-            check_known(&self.runtime, &schedule.entry)?;
+            let named = |fault: &dyn fmt::Display| ServiceError::new(format!("schedule `{}`: {fault}", schedule.name));
+            check_known(&self.runtime, &schedule.entry).map_err(|error| named(&error))?;
             let item = self.runtime.registry().get(&schedule.entry);
-            item.map_or(Ok(()), |item| item.validate(&schedule.arguments)).map_err(|fault| {
-                ServiceError::new(format!(
-                    "schedule `{}`: invalid arguments for `{}`: {fault}",
-                    schedule.name, schedule.entry
-                ))
-            })?;
+            item.map_or(Ok(()), |item| item.validate(&schedule.arguments))
+                .map_err(|fault| named(&format_args!("invalid arguments for `{}`: {fault}", schedule.entry)))?;
         }
-        webhooks.iter().try_for_each(|webhook| check_known(&self.runtime, &webhook.entry))
+        webhooks.iter().try_for_each(|webhook| {
+            check_known(&self.runtime, &webhook.entry)
+                .map_err(|error| ServiceError::new(format!("webhook `{}`: {error}", webhook.name)))
+        })
     }
 }
 

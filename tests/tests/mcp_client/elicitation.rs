@@ -64,7 +64,7 @@ async fn a_form_is_asked_value_by_value_after_the_user_has_seen_who_asks() {
         for part in asked {
             assert!(prompts.iter().any(|prompt| prompt.starts_with(part)), "{part}: {prompts:?}");
         }
-        assert!(prompts.iter().any(|prompt| prompt.contains("Not valid")), "`A` is too short: {prompts:?}");
+        assert!(prompts.iter().any(|prompt| prompt.contains("Invalid answer")), "`A` is too short: {prompts:?}");
     }
 }
 

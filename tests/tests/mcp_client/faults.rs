@@ -19,16 +19,16 @@ async fn connect_error(server: McpServer) -> McpError {
 async fn a_program_that_does_not_exist_is_named() {
     let error = builder(McpServer::command("s", "no-such-program", [""; 0])).build().unwrap_err();
     let text = error.to_string();
-    assert!(
-        text.starts_with("unusable sources of tools:\n  the MCP server `s` could not be started: `no-such-program`: ")
-    );
+    assert!(text.starts_with("unusable sources of tools:\n  cannot start the MCP server `s`: `no-such-program`: "));
     assert!(text.contains("mcp_client/"), "where it was added: {text}");
 }
 
 #[tokio::test]
 async fn a_program_that_is_not_a_server_is_named_with_what_it_wrote() {
     let error = connect_error(McpServer::command("s", "sh", ["-c", "echo hello; echo oh no >&2; exit 9"])).await;
-    assert_eq!(error.to_string(), "no connection to the MCP server `s`: it ended with exit status: 9; it wrote: oh no");
+    let expected = "cannot connect to the MCP server `s`: the program ended with exit status: 9; its last line on standard \
+        error: oh no";
+    assert_eq!(error.to_string(), expected);
 }
 
 #[tokio::test]
@@ -40,7 +40,7 @@ async fn a_server_that_never_answers_times_out() {
 #[tokio::test]
 async fn a_list_without_an_end_is_refused() {
     let error = connect_error(Script::new(&["endless"]).server()).await;
-    assert!(error.to_string().ends_with("its list of tools has more than 100 pages"), "{error}");
+    assert!(error.to_string().ends_with(": more than 100 pages of tools"), "{error}");
 }
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn a_server_with_too_many_tools_is_refused() {
     let many: Vec<_> =
         (0..1001).map(|n| json!({ "name": format!("t{n}"), "inputSchema": { "type": "object" } })).collect();
     let error = connect_error(Script::new(&[]).with_tools(&json!(many)).server()).await;
-    assert!(error.to_string().ends_with("it has more than 1000 tools"), "{error}");
+    assert!(error.to_string().ends_with(": more than 1000 tools"), "{error}");
 }
 
 #[tokio::test]
@@ -106,8 +106,8 @@ async fn a_server_that_dies_in_a_call_fails_it_and_is_started_again() {
         let script = Script::new(flags).with_file("starts");
         let runtime = script.runtime();
         let error = call(&runtime, "die", json!({})).await.unwrap_err();
-        let expected = "`mcp__s__die` failed: the connection to the MCP server `s` was lost during the call (it ended with \
-            exit status: 3), so the call may have had an effect or not; the server is started again for the next call";
+        let expected = "`mcp__s__die` failed: the connection to the MCP server `s` was lost during the call (the \
+            program ended with exit status: 3); the call may have had an effect; the next call connects again";
         assert_eq!(error, expected);
         assert_eq!(echo(&runtime, "back").await.unwrap(), "back");
         assert_eq!(script.lines("starts").len(), 2);
@@ -144,7 +144,10 @@ async fn a_server_that_dies_in_each_call_is_started_ever_more_slowly() {
 async fn a_message_of_a_hundred_megabytes_ends_the_connection_and_not_the_program() {
     let runtime = Script::new(&[]).runtime();
     let error = call(&runtime, "big", json!({ "size": 17_000_000 })).await.unwrap_err();
-    assert!(error.contains("(it sent a message of more than 16777216 bytes)"), "{error}");
+    assert!(
+        error.contains("(the server sent a message of more than 16777216 bytes; raise its `max_message`)"),
+        "{error}"
+    );
     assert_eq!(echo(&runtime, "still there").await.unwrap(), "still there");
 }
 
@@ -165,7 +168,9 @@ async fn a_removed_tool_is_not_called() {
         }
         call(&runtime, "vanish", json!({})).await.unwrap();
         let error = echo(&runtime, "x").await.unwrap_err();
-        assert_eq!(error, "`mcp__s__echo` failed: the MCP server `s` no longer has the tool `echo`", "{flags:?}");
+        let expected =
+            "`mcp__s__echo` failed: the MCP server `s` no longer has the tool `echo`; build the runtime again";
+        assert_eq!(error, expected, "{flags:?}");
         assert_eq!(script.received("tools/call").len(), 1, "it is not sent");
         assert!(call(&runtime, "empty", json!({})).await.is_ok(), "the rest can still be called");
     }
@@ -234,7 +239,7 @@ async fn a_tool_with_an_unusable_schema_is_left_out_with_a_warning_that_names_it
             "{warnings}"
         );
     }
-    assert!(warnings.contains("the tool `ok` of the MCP server `s` is left out: it is listed twice"), "{warnings}");
+    assert!(warnings.contains("the MCP server `s` lists the tool `ok` twice; the first one is used"), "{warnings}");
     let tools = json!([{ "name": "deep", "inputSchema": { "type": "object", "properties": { "a": deep } } }]);
     // A message that is nested too deep is ignored, so the wait ends by the timeout.
     let server = Script::new(&["only="]).with_tools(&tools).server().connect_timeout(Duration::from_secs(2));
@@ -274,7 +279,11 @@ async fn invalid_settings_are_reported_together_and_without_secrets() {
     let server = McpServer::http("s", "ftp://user:hunter2@example.org").env("A", "b").header("x-key", "hunter2\n");
     assert!(!format!("{server:?}").contains("hunter2"));
     let error = connect_error(server).await.to_string();
-    for part in ["`env` applies only to a command", "the header `x-key`", "invalid URL `ftp://example.org`"] {
+    for part in [
+        "`env` applies only to a server that is started by a command",
+        "the header `x-key`",
+        "invalid URL `ftp://example.org`",
+    ] {
         assert!(error.contains(part), "{error}");
     }
     assert!(!error.contains("hunter2"), "{error}");

@@ -81,7 +81,7 @@ async fn a_server_that_is_not_there_is_an_error_with_its_cause() {
     let server = site.server();
     drop(site);
     let error = server.connect().await.unwrap_err().to_string();
-    assert!(error.starts_with("no connection to the MCP server `s`: ") && error.contains("refused"), "{error}");
+    assert!(error.starts_with("cannot connect to the MCP server `s`: ") && error.contains("refused"), "{error}");
 }
 
 #[tokio::test]
@@ -131,7 +131,8 @@ async fn a_server_that_demands_authorization_is_an_error_that_names_the_settings
     let site = Site::start(&["modern", "protected"]);
     let error = site.server().connect().await.unwrap_err();
     assert!(matches!(error, McpError::Unauthorized { .. }));
-    let text = "the MCP server `s` needs authorization: set a token with `bearer_token`, a header, or `oauth`";
+    let text = "the MCP server `s` requires authorization: run `mcp login`, set `headers` in `.mcp.json`, or `bearer_token`, \
+                `header` or `oauth` in code";
     assert_eq!(error.to_string(), text);
 }
 
@@ -257,7 +258,7 @@ async fn a_login_that_fails_is_an_error_of_the_connection() {
 
     let site = Site::start(&["modern", "protected"]);
     let error = site.server().oauth(OAuth::new("http://localhost:1/callback", Refusal)).connect().await.unwrap_err();
-    assert_eq!(error.to_string(), "no authorization for the MCP server `s`: not today");
+    assert_eq!(error.to_string(), "cannot log in to the MCP server `s`: not today");
 }
 
 #[cfg(unix)]

@@ -52,7 +52,7 @@ async fn a_failed_tool_and_a_refused_call_are_errors_that_the_model_reads() {
     let runtime = Script::new(&[]).runtime();
     assert_eq!(call(&runtime, "fail", json!({})).await.unwrap_err(), "`mcp__s__fail` failed: it did not work");
     let refused = call(&runtime, "refuse", json!({})).await.unwrap_err();
-    assert!(refused.ends_with("the MCP server `s` refused the call: no such thing"), "{refused}");
+    assert!(refused.ends_with("the MCP server `s` returned an error: no such thing"), "{refused}");
     let model = ScriptedModel::new().call("mcp__s__fail", json!({})).text("I saw it.");
     let requests = model.clone();
     let worker = WorkerSpec::new("worker", "Try.").toolsets(["mcp__s"]);
@@ -77,7 +77,10 @@ async fn long_text_is_cut_and_the_rest_counted() {
 async fn a_structured_value_that_is_too_long_is_an_error() {
     let runtime = builder(Script::new(&[]).server().max_result(1000)).build().unwrap();
     let error = call(&runtime, "structured", json!({ "size": 2000 })).await.unwrap_err();
-    assert!(error.ends_with("the result has 2018 bytes, more than the limit of 1000"), "{error}");
+    assert!(
+        error.ends_with("the result has 2018 bytes, more than the limit of 1000; ask for less, or raise `max_result`"),
+        "{error}"
+    );
 }
 
 #[tokio::test]

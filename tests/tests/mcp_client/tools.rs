@@ -65,7 +65,8 @@ async fn tools_can_be_chosen_and_unknown_choices_are_warnings() {
     let script = Script::new(&[]);
     let only = builder(script.server().only(["echo", "fail", "ecko"]).except(["fail"])).build().unwrap();
     assert_eq!(names(&only), ["mcp__s__echo"]);
-    assert_eq!(only.warnings(), ["the MCP server `s` has no tool `ecko`"]);
+    let expected = "the MCP server `s` has no tool `ecko`; remove the name from `only`, `except` or `tool_effect`";
+    assert_eq!(only.warnings(), [expected]);
 }
 
 #[tokio::test]

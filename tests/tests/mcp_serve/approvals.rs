@@ -123,7 +123,7 @@ async fn the_state_of_a_round_is_worth_nothing_for_another_call() {
     };
     assert_eq!(text(&result), "deleted a");
     let error = client.call_tool_once(answered(call("delete", json!({ "path": "a" })))).await.unwrap_err();
-    assert!(error.to_string().contains("answered already"), "{error}");
+    assert!(error.to_string().contains("already been answered"), "{error}");
 }
 
 #[tokio::test]

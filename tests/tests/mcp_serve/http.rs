@@ -127,9 +127,9 @@ async fn a_body_over_the_limit_is_refused() {
 #[tokio::test]
 async fn nothing_listens_beyond_this_machine_without_a_token_and_a_host() {
     for (options, fault) in [
-        (HttpOptions::default(), "require a token"),
-        (HttpOptions::default().token("secret"), "name the hosts"),
-        (HttpOptions::default().allow_unauthenticated(), "name the hosts"),
+        (HttpOptions::default(), "set a token"),
+        (HttpOptions::default().token("secret"), "set the accepted hosts"),
+        (HttpOptions::default().allow_unauthenticated(), "set the accepted hosts"),
     ] {
         let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
         let error = serving(|builder| builder).serve_http(listener, options).await.unwrap_err();

@@ -76,7 +76,7 @@ async fn by_name(trial: &Trial) -> Traces {
     let (builder, recorder, journal) = traced();
     let approves = trial.approves;
     let start = builder.build().unwrap().start_named(trial.name, trial.arguments.clone()).gated();
-    let denied = "the user of the client denied it";
+    let denied = "the user of the client denied the call";
     let start =
         start.approve_with(move |_| async move { if approves { Decision::approve() } else { Decision::deny(denied) } });
     let _ = start.input_handler(Ann).await;

@@ -53,10 +53,12 @@ fn delete() -> FunctionTool {
 
 fn faults(builder: RuntimeBuilder) -> Vec<String> {
     let text = builder.build().unwrap_err().to_string();
-    let faults = text.lines().skip(1).map(|line| line.trim().to_owned());
-    faults
-        .map(|fault| fault.rsplit_once("differs from the server: ").map_or(fault.clone(), |(_, end)| end.to_owned()))
-        .collect()
+    let faults = text.lines().skip(1).map(str::trim);
+    let without_place = |fault: &str| {
+        let change = fault.rsplit_once("differs from the server: ").map_or(fault, |(_, change)| change);
+        change.strip_suffix("; take it again with `mcp snapshot`").unwrap_or(change).to_owned()
+    };
+    faults.map(without_place).collect()
 }
 
 #[tokio::test]

@@ -68,7 +68,7 @@ fn a_faulty_line_is_an_error_after_the_tree_and_a_torn_one_is_not() {
     std::fs::write(&path, format!("nonsense\n{text}")).unwrap();
     let output = app(&["trace", &path]);
     let error = String::from_utf8(output.stderr.clone()).unwrap();
-    assert!(error.contains("run.jsonl: line 1: not JSON") && stdout(&output).contains("main_entry"), "{output:?}");
+    assert!(error.contains("run.jsonl: line 1: invalid JSON") && stdout(&output).contains("main_entry"), "{output:?}");
     assert_eq!(output.status.code(), Some(1));
 }
 

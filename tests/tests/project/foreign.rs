@@ -170,8 +170,7 @@ fn servers_of_mcp_are_listed_with_what_starting_them_does() {
     write(folder.path(), ".mcp.json", servers);
     let expected = [
         ".mcp.json:3: unknown key `mcpServers.web.retries` has no effect here",
-        ".mcp.json:4: `mcpServers.old` is left out: the type `sse` is not part of MCP any longer; use `http`, if the server \
-         supports it",
+        ".mcp.json:4: `mcpServers.old` is left out: the type `sse` is not supported; use `http`, if the server supports it",
     ];
     let project = open(&folder);
     assert_eq!(warnings(&folder, &project), expected);

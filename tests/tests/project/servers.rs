@@ -74,7 +74,10 @@ fn a_server_that_cannot_be_reached_is_an_error_with_its_place() {
     let folder = folder(&[("main.worker", "---\nname: main\n---\nDo it.\n"), (".mcp.json", file)]);
     let error = builder().project(open(&folder)).build().unwrap_err();
     let BuildError::Sources(faults) = &error else { panic!("{error}") };
-    assert!(faults[0].contains("`gone` could not be started") && faults[0].ends_with(".mcp.json:2)"), "{faults:?}");
+    assert!(
+        faults[0].contains("cannot start the MCP server `gone`") && faults[0].ends_with(".mcp.json:2)"),
+        "{faults:?}"
+    );
     let text = "invalid settings of the MCP server `key`: the variable `NO_SUCH_VARIABLE` is not set";
     assert!(faults[1].contains(text) && faults[1].ends_with(".mcp.json:3)"), "{faults:?}");
 }
@@ -106,7 +109,7 @@ fn faults_of_servers_have_their_line_and_field() {
         ":2: `mcpServers.a`: missing `command`",
         ":3: `mcpServers.b.timeout`: expected a number of milliseconds of at least 1",
         ":3: `mcpServers.b.command` is blank: write a value, or remove the key",
-        ":4: `mcpServers.c` has a `url`, so it needs a `type`: `http`",
+        ":4: missing `mcpServers.c.type`: a server with a `url` needs the type `http`",
         ":5: `mcpServers.d.url`: expected a string, found a number",
         ":6: `mcpServers.e.type`: expected `stdio` or `http`, found `carrier pigeon`",
     ];

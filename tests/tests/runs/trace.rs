@@ -133,7 +133,10 @@ async fn a_torn_last_line_is_left_out_and_another_fault_names_its_line() {
     let trace = read(&lines.join("\n"));
     let faults: Vec<_> = trace.faults().iter().map(ToString::to_string).collect();
     assert_eq!(faults.len(), 2, "{faults:?}");
-    assert!(faults[0].starts_with("line 3: not an event") && faults[1].starts_with("line 6: not JSON"), "{faults:?}");
+    assert!(
+        faults[0].starts_with("line 3: invalid event: ") && faults[1].starts_with("line 6: invalid JSON"),
+        "{faults:?}"
+    );
     assert_eq!((calls(&trace), &trace.to_json()["skipped_events"]), (2, &json!(1)));
 }
 

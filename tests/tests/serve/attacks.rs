@@ -311,7 +311,7 @@ async fn a_service_listens_beyond_this_machine_only_with_clients_and_a_host() {
     assert!(refused.to_string().contains("add clients with tokens"), "{refused}");
     let refused =
         setup.open(clients(setup.service())).await.serve(listener().await, CancellationToken::new()).await.unwrap_err();
-    assert!(refused.to_string().contains("name the hosts"), "{refused}");
+    assert!(refused.to_string().contains("set the accepted hosts"), "{refused}");
 }
 
 #[tokio::test]

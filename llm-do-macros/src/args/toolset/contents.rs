@@ -34,7 +34,7 @@ impl Contents {
     pub(super) fn word(&self) -> &'static str {
         match self {
             Self::List { .. } => "list",
-            Self::Mcp(_) => "file",
+            Self::Mcp(_) => "`mcp(..)`",
         }
     }
 }

@@ -7,6 +7,6 @@ use crate::errors::Errors;
 pub(super) fn tools(toolset: &mut McpToolset, _text: &str, errors: &mut Errors) {
     errors.push(
         &toolset.file,
-        "`mcp(..)` needs the feature `mcp-snapshots` of the crate `llm-do`, or `mcp`; add it in Cargo.toml",
+        "`mcp(..)` needs the feature `mcp-snapshots` or `mcp` of the crate `llm-do`; add one in Cargo.toml",
     );
 }

@@ -48,7 +48,9 @@ impl Check<'_> {
     fn schema(&mut self, at: &str, schema: &Value, depth: usize) {
         match schema {
             Value::Bool(_) => {}
-            Value::Object(_) if depth > MAX_DEPTH => self.push(at, "the schema is nested too deeply"),
+            Value::Object(_) if depth > MAX_DEPTH => {
+                self.push(at, &format!("schemas are nested deeper than {MAX_DEPTH} levels"));
+            }
             Value::Object(keywords) => self.keywords(at, keywords, depth),
             _ => self.push(at, "expected a JSON schema: an object or a boolean"),
         }
@@ -76,7 +78,7 @@ impl Check<'_> {
         let types = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
         let is_type = |value: &Value| value.as_str().is_some_and(|name| TYPES.contains(&name));
         if types.is_empty() || !types.iter().all(is_type) {
-            self.push(at, &format!("expected one or several of `{}`", TYPES.join("`, `")));
+            self.push(at, &format!("expected one of `{}`, or a list of them, found {value}", TYPES.join("`, `")));
         }
     }
 

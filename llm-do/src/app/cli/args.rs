@@ -66,7 +66,7 @@ pub(super) enum Command {
     #[cfg(feature = "mcp")]
     #[command(after_help = MCP_EXAMPLES)]
     Mcp(Box<McpOptions>),
-    /// Serve runs over HTTP: start, watch, decide and continue them; they survive the end of this process.
+    /// Serve runs over HTTP: start, watch, approve and resume them; they continue after a restart.
     #[cfg(feature = "serve")]
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(Box<ServiceOptions>),

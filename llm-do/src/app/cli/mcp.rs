@@ -76,10 +76,7 @@ async fn over_http(service: McpService, address: SocketAddr, http: HttpOptions) 
     let listener = TcpListener::bind(address).await.map_err(fault)?;
     let address = listener.local_addr().map_err(fault)?;
     let _ = writeln!(io::stderr(), "serving MCP at http://{address}/mcp");
-    service
-        .serve_http(listener, http)
-        .await
-        .map_err(|error| CommandError::Usage(format!("{error} (--token-file or --unauthenticated, and --host)")))
+    service.serve_http(listener, http).await.map_err(|error| CommandError::Usage(error.to_string()))
 }
 
 fn http_options(options: &ServeOptions, token: &CancellationToken) -> Result<HttpOptions, CommandError> {

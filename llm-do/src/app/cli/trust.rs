@@ -38,7 +38,8 @@ struct Texts {
 
 const APPROVALS: Texts = Texts {
     shown: "note: files of the project approve calls in advance; `run` and `chat` ask about this:",
-    ignored: "warning: files of the project approve calls in advance, which is ignored; --trust-project uses it:",
+    ignored: "warning: files of the project approve calls in advance; these approvals are ignored; --trust-project applies \
+              them:",
     heading: "Files of the project approve calls in advance:",
     question: "Run these calls without asking, now and later? [y]es, [n]o: ",
 };

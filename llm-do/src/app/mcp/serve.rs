@@ -170,7 +170,7 @@ impl McpService {
     {
         let handler = Handler::new(Arc::new(self.into_shared()));
         let serving = handler.serve((input, output)).await;
-        let serving = serving.map_err(|error| ServeError::new(format!("the client does not speak MCP: {error}")))?;
+        let serving = serving.map_err(|error| ServeError::new(format!("cannot start the MCP session: {error}")))?;
         serving.waiting().await.map_err(|error| ServeError::new(error.to_string()))?;
         Ok(())
     }

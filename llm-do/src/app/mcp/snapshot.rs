@@ -24,8 +24,8 @@ pub fn check_snapshots(live: &Snapshot) -> Result<Changes, Changes> {
     let mut changes = Changes::default();
     for def in linked {
         match def.text.parse::<Snapshot>() {
-            Ok(snapshot) => changes.add(Changes::between(&snapshot, live), &def.location.to_string()),
-            Err(error) => changes.add(Changes::from(error), &def.location.to_string()),
+            Ok(snapshot) => changes.add(Changes::between(&snapshot, live), def),
+            Err(error) => changes.add(Changes::from(error), def),
         }
     }
     if changes.errors().is_empty() { Ok(changes) } else { Err(changes) }
@@ -52,7 +52,7 @@ pub const fn snapshot_definition(
 /// Returns the errors of a snapshot, with its place.
 fn check(def: &SnapshotDef, live: &[LiveTool<'_>]) -> Vec<String> {
     let mut changes = Changes::default();
-    changes.add(between(def, live).unwrap_or_else(Changes::from), &def.location.to_string());
+    changes.add(between(def, live).unwrap_or_else(Changes::from), def);
     changes.into_errors()
 }
 

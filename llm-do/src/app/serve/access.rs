@@ -79,12 +79,12 @@ impl Client {
         if token.len() < MIN_TOKEN_CHARS {
             let chars = token.len();
             let text = format!(
-                "the token of `{name}` has {chars} characters: use at least {MIN_TOKEN_CHARS}, chosen at random"
+                "client `{name}`: the token has {chars} characters: use at least {MIN_TOKEN_CHARS}, chosen at random"
             );
             return Err(ServiceError::new(text));
         }
         if !token.chars().all(is_valid) {
-            let text = format!("the token of `{name}` has invalid characters: use letters, digits and `-._~+/=`");
+            let text = format!("client `{name}`: the token has invalid characters: use letters, digits and `-._~+/=`");
             return Err(ServiceError::new(text));
         }
         let (tenant, digest) = (Arc::clone(&name), digest(token));

@@ -1,4 +1,4 @@
-//! The file of a service's clients, schedules and webhooks.
+//! The service file: clients, schedules and webhooks.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ struct WebhookEntry {
 enum Secret {
     /// In an environment variable.
     Env(String),
-    /// In a file of its own; a relative path starts at the folder of the service's file.
+    /// In a file of its own; a relative path starts at the folder of the service file.
     File(PathBuf),
 }
 

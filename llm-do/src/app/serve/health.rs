@@ -1,4 +1,4 @@
-//! Whether the file of a service can be written: for load balancers, and for the operator.
+//! Whether the database of a service can be written: for load balancers, and for the operator.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -32,12 +32,16 @@ fn check_address(shared: &Shared, address: SocketAddr) -> Result<(), ServiceErro
     }
     if shared.options.clients.is_empty() && !shared.options.is_open {
         let text = format!(
-            "{address} is reachable from other machines: add clients with tokens, or allow requests without one"
+            "{address} is reachable from other machines: add clients with tokens (`--service`), or allow requests \
+             without one (`--unauthenticated`)"
         );
         return Err(ServiceError::new(text));
     }
     if shared.options.hosts.is_empty() {
-        return Err(ServiceError::new(format!("{address} is reachable by other names: name the hosts to accept")));
+        return Err(ServiceError::new(format!(
+            "{address} is reachable from other machines: set the accepted hosts (`--host`, or `hosts` in the \
+             service file)"
+        )));
     }
     Ok(())
 }

@@ -71,7 +71,7 @@ impl Metrics {
 
     fn register(&self) {
         let mut registry = self.registry.lock().ignore_poison();
-        registry.register("runs", "Runs in the file, by state", self.runs.clone());
+        registry.register("runs", "Runs in the database, by state", self.runs.clone());
         registry.register("waits", "Approvals and questions without an answer", self.waits.clone());
         registry.register("finished_runs", "Runs that ended in this process, by state", self.finished.clone());
         let text = "Time from the creation of a run to its end";

@@ -27,7 +27,7 @@ pub(super) use self::runs::{Filter, RunRow};
 pub(super) use self::waits::{AnswerOutcome, Wait, WaitFilter, WaitKind};
 use crate::observe::database::{Component, Database, DatabaseError};
 
-/// Why the file of a service could not be read or written.
+/// Why the database of a service could not be read or written.
 pub(super) type StoreError = DatabaseError;
 
 /// The tables of the service.

@@ -56,7 +56,7 @@ impl Webhook {
             None => secret.as_bytes().to_vec(),
         };
         if secret.len() < 16 {
-            return Err(fault("the secret is shorter than 16 bytes: use more, chosen at random"));
+            return Err(fault("the secret has less than 16 bytes: use at least 16, chosen at random"));
         }
         Ok(Self { tenant: Arc::clone(&name), name, entry: entry.into(), argument: None, secret, is_standard })
     }

@@ -52,9 +52,9 @@ pub(super) fn parse(line: &[u8]) -> Result<Option<Event>, String> {
     };
     match serde_json::from_slice::<Value>(line) {
         Ok(Value::Object(fields)) if is_unknown(fields.get("kind")) => Ok(None),
-        Ok(Value::Object(_)) => Err(format!("not an event of a run: {error}")),
+        Ok(Value::Object(_)) => Err(format!("invalid event: {error}")),
         Ok(_) => Err("expected an event, which is a JSON object".to_owned()),
-        Err(error) => Err(format!("not JSON: {error}; expected events, as `run --events FILE` writes them")),
+        Err(error) => Err(format!("invalid JSON: {error}; expected events, as `run --events FILE` writes them")),
     }
 }
 

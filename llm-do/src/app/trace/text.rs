@@ -46,7 +46,7 @@ pub(crate) fn tree(trace: &Trace, style: Style) -> String {
         text.text.push_str("the last line is incomplete: the log was not closed\n");
     }
     if trace.skipped > 0 {
-        let _ = writeln!(text.text, "{} events are of kinds that this version does not know", trace.skipped);
+        let _ = writeln!(text.text, "skipped {} events of unknown kinds", trace.skipped);
     }
     text.text
 }

@@ -21,8 +21,8 @@ pub(crate) enum DatabaseError {
     #[error("cannot open `{}` as a database: {message}", path.display())]
     Refused { path: Arc<Path>, message: String },
 
-    /// A change or a read panicked.
-    #[error("a change or a read of the database `{}` panicked", path.display())]
+    /// A read or a write panicked.
+    #[error("a read or a write of the database `{}` panicked; this is a bug in llm-do", path.display())]
     Panicked { path: Arc<Path> },
 }
 
@@ -65,7 +65,9 @@ impl DatabaseError {
             Self::Sqlite { source, .. } => io::Error::new(kind(&source), source),
             Self::Io { source, .. } => io::Error::new(source.kind(), source),
             Self::Refused { message, .. } => io::Error::new(io::ErrorKind::InvalidData, message),
-            Self::Panicked { .. } => io::Error::other("a change or a read of the database panicked"),
+            Self::Panicked { .. } => {
+                io::Error::other("a read or a write of the database panicked; this is a bug in llm-do")
+            }
         }
     }
 }

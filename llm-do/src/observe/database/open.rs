@@ -125,7 +125,7 @@ pub(super) fn connect(path: &Arc<Path>) -> Result<Connection, DatabaseError> {
     match identify(&mut connection) {
         Ok(true) => {}
         Ok(false) => {
-            let message = "a database of another program, nothing was written; choose another file";
+            let message = "not an llm-do database, nothing was written; choose another file";
             return Err(DatabaseError::refused(path, message.to_owned()));
         }
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {

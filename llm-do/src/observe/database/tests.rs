@@ -226,7 +226,7 @@ fn a_file_of_another_kind_is_refused_and_unchanged() {
     Connection::open(&other).unwrap().execute_batch("CREATE TABLE theirs (a)").unwrap();
     let before = fs::read(&other).unwrap();
     let error = Database::open(&other).unwrap_err().to_string();
-    assert!(error.contains("a database of another program"), "{error}");
+    assert!(error.contains("not an llm-do database"), "{error}");
     assert_eq!(fs::read(&other).unwrap(), before);
 
     let error = Database::open(folder.path()).unwrap_err().to_string();

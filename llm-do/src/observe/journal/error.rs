@@ -91,7 +91,7 @@ pub enum JournalError {
         run: String,
     },
 
-    /// A value cannot be recorded, or a recorded value does not fit its step.
+    /// A value cannot be recorded, a recorded value does not fit its step, or the records of the step were deleted.
     #[error("{step}: {message}")]
     InvalidValue {
         /// The kind, the name and the input digest of the step.

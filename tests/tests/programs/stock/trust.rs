@@ -38,7 +38,10 @@ fn without_a_terminal_approvals_of_project_files_are_ignored_with_a_warning() {
     for (name, policy, runtime, text) in PROJECTS {
         let place = place(policy, runtime);
         let answer = place.run(&["run", WRITE]);
-        assert!(answer.err.contains(&format!("which is ignored; --trust-project uses it:\n  {text}\n")), "{answer:?}");
+        assert!(
+            answer.err.contains(&format!("these approvals are ignored; --trust-project applies them:\n  {text}\n")),
+            "{answer:?}"
+        );
         answer.fails(1, "denied");
         assert!(!place.path().join("b.txt").exists(), "{name}");
         let trusted = place.run(&["run", "--trust-project", WRITE]);
@@ -140,7 +143,8 @@ fn a_snapshot_of_a_server_is_printed_once_the_user_trusts_the_project() {
     let snapshot: llm_do::mcp::Snapshot = answer.output().parse().expect("the output is a snapshot");
     assert_eq!(snapshot.server(), "s");
     assert!(snapshot.tools().iter().any(|tool| tool.name == "echo"));
-    place.run(&["mcp", "check", "--trust-project"]).output();
+    let checked = place.run(&["mcp", "check", "--trust-project"]).output();
+    assert_eq!(checked, "ok: MCP servers that match their snapshots: 0\n");
     place.run(&["mcp", "snapshot", "t", "--trust-project"]).fails(2, "unknown MCP server `t`");
-    place.run(&["mcp", "snapshot", "s"]).fails(2, "there are no servers");
+    place.run(&["mcp", "snapshot", "s"]).fails(2, "servers: none; add one to `.mcp.json`");
 }

@@ -39,7 +39,7 @@ pub(in crate::app::cli) struct ConfigPathOptions {
     /// Print JSON.
     #[arg(long)]
     pub(in crate::app::cli) json: bool,
-    /// The project, whose folder has a file.
+    /// The folder, `project.json` or worker file of the project; default: the current folder.
     #[arg(long, value_name = "PATH")]
     pub(in crate::app::cli) project: Option<PathBuf>,
 }

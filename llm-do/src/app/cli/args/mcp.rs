@@ -78,7 +78,7 @@ pub(in crate::app::cli) struct ServeOptions {
     /// times. Default: everything.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(in crate::app::cli) tools: Vec<String>,
-    /// Offer only what changes nothing.
+    /// Offer only tools, workers and entries with the effect `read_only`.
     #[arg(long)]
     pub(in crate::app::cli) read_only: bool,
     /// Require the bearer token in this file; default: that in `LLM_DO_MCP_TOKEN`.

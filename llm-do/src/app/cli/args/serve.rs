@@ -9,7 +9,7 @@ use super::SessionOptions;
 
 #[derive(Args, Debug)]
 pub(in crate::app::cli) struct ServiceOptions {
-    /// The file of the runs, which is created if it is missing.
+    /// The SQLite database of the runs; created if it is missing.
     #[arg(long, value_name = "FILE", default_value = "runs.db")]
     pub(in crate::app::cli) store: PathBuf,
     /// The address to listen on. Default: 127.0.0.1:8080, with `--restate` 127.0.0.1:9080.

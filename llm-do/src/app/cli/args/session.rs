@@ -43,7 +43,7 @@ pub(in crate::app::cli) struct SessionOptions {
         default_missing_value = "true"
     )]
     return_permission_errors: Option<bool>,
-    /// Write what models are sent into events: messages, instructions, definitions of tools, images; `trace` shows it.
+    /// Record what is sent to models in the events: messages, instructions, tool definitions, images; shown by `trace`.
     #[arg(
         long,
         value_name = "BOOL",

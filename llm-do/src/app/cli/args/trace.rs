@@ -28,7 +28,7 @@ pub(in crate::app::cli) struct ShowOptions {
     /// How to print the calls: as text, or as a JSON object.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     pub(in crate::app::cli) output: TraceFormat,
-    /// Write a page to this file instead, which only its owner may read: one file that loads nothing.
+    /// Write an HTML page to this file instead; only its owner may read it, and it needs no network.
     #[arg(long, value_name = "FILE", conflicts_with = "output")]
     pub(in crate::app::cli) html: Option<PathBuf>,
 }

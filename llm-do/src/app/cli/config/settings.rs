@@ -121,8 +121,8 @@ impl Settings {
         for setting in &SETTINGS {
             if let Some((of_project, stricter)) = (setting.slot)(self).settle() {
                 self.warnings.push(format!(
-                    "{of_project}: `{}` has no effect: a project's file can only make it stricter, and {stricter} is \
-                     stricter",
+                    "{of_project}: `{}` has no effect: the value in effect is stricter ({stricter}), and a project's \
+                     file cannot loosen it",
                     setting.key
                 ));
             }

@@ -22,8 +22,12 @@ pub(super) fn snapshot(
     let names: Vec<_> = listings.iter().map(|listing| listing.source.clone()).collect();
     let Some(found) = listings.into_iter().find(|listing| listing.source == options.server) else {
         let hint = did_you_mean(&options.server, names.iter().map(String::as_str));
-        let known = if names.is_empty() { "there are no servers".to_owned() } else { names.join(", ") };
-        return Err(CommandError::Usage(format!("unknown MCP server `{}`{hint}: {known}", options.server)));
+        let known = if names.is_empty() {
+            "none; add one to `.mcp.json`, or with `RuntimeBuilder::mcp`".to_owned()
+        } else {
+            names.join(", ")
+        };
+        return Err(CommandError::Usage(format!("unknown MCP server `{}`{hint}\nservers: {known}", options.server)));
     };
     print(live(found)?.to_string().trim_end())
 }
@@ -39,21 +43,21 @@ pub(super) fn check(
     let mut errors = Vec::new();
     for listing in listings {
         missing.remove(listing.source.as_str());
-        let (server, live) = (listing.source.clone(), live(listing)?);
-        let changes = check_snapshots(&live).unwrap_or_else(|changes| changes);
-        errors.extend(changes.errors().iter().map(|error| format!("{server}: {error}")));
+        let changes = check_snapshots(&live(listing)?).unwrap_or_else(|changes| changes);
+        errors.extend(changes.errors().iter().cloned());
         for note in changes.notes() {
             // Ignored: standard error may be closed.
-            let _ = writeln!(io::stderr(), "note: {server}: {}", printable(note));
+            let _ = writeln!(io::stderr(), "note: {}", printable(note));
         }
     }
     errors.extend(missing.iter().map(|server| {
         format!(
-            "{server}: a snapshot of this MCP server is linked, but neither the program nor its project has the server"
+            "a snapshot of the MCP server `{server}` is linked, but the server is missing; add it to `.mcp.json`, or with \
+             `RuntimeBuilder::mcp`"
         )
     }));
     if errors.is_empty() {
-        return print(&format!("ok: {} snapshots", linked_servers().len()));
+        return print(&format!("ok: MCP servers that match their snapshots: {}", linked_servers().len()));
     }
     Err(CommandError::Error(errors.join("\n")))
 }

@@ -48,7 +48,7 @@ pub(super) async fn call(
         }
     }
     let server = text::line(connection.name());
-    Err(format!("the MCP server `{server}` asked for input {MAX_ROUNDS} times without an answer").into())
+    Err(format!("the MCP server `{server}` asked for input {MAX_ROUNDS} times and returned no result").into())
 }
 
 /// Sends one request, and waits for its answer.
@@ -102,7 +102,10 @@ async fn answers(
                 let sampled = sampling::ask(ctx, connection.server(), request.params).await?;
                 serde_json::to_value(sampled.map_err(|refused| refused.message.into_owned())?)?
             }
-            _ => return Err("the MCP server asked for input of an unknown kind".into()),
+            _ => {
+                let server = text::line(connection.name());
+                return Err(format!("the MCP server `{server}` asked for an unknown kind of input").into());
+            }
         };
         responses.insert(key, response);
     }

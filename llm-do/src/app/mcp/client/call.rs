@@ -118,8 +118,8 @@ impl Live {
             ServerResult::InputRequiredResult(result) => Ok(Reply::InputRequired(result)),
             // A result without content.
             ServerResult::EmptyResult(_) => Ok(Reply::Complete(CallToolResult::default())),
-            ServerResult::CreateTaskResult(_) => Err(self.unusable("it began a task, which was not offered to it")),
-            _ => Err(self.unusable("it is not the result of a tool")),
+            ServerResult::CreateTaskResult(_) => Err(self.unusable("expected a tool result, found a task")),
+            _ => Err(self.unusable("expected a tool result")),
         }
     }
 
@@ -130,7 +130,7 @@ impl Live {
 
 /// Returns the error of a call whose caller has stopped waiting: it has no reader.
 pub(super) fn abandoned(server: &McpServer) -> McpError {
-    McpError::Answer { server: server.name.clone(), reason: "the caller has stopped waiting for it".to_owned() }
+    McpError::Answer { server: server.name.clone(), reason: "the call was cancelled".to_owned() }
 }
 
 /// Notifies the server that a call is cancelled.

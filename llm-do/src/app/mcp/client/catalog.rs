@@ -43,14 +43,14 @@ impl Catalog {
             catalog.expires = [catalog.expires, expires].into_iter().flatten().min();
             page.tools.into_iter().for_each(|tool| catalog.add(tool));
             if catalog.tools.len() > MAX_TOOLS {
-                return Err(ListError::Excess(format!("it has more than {MAX_TOOLS} tools")));
+                return Err(ListError::Excess(format!("more than {MAX_TOOLS} tools")));
             }
             cursor = page.next_cursor;
             if cursor.is_none() {
                 return Ok(catalog);
             }
         }
-        Err(ListError::Excess(format!("its list of tools has more than {MAX_PAGES} pages")))
+        Err(ListError::Excess(format!("more than {MAX_PAGES} pages of tools")))
     }
 
     fn add(&mut self, tool: Tool) {

@@ -32,7 +32,7 @@ impl McpServer {
         }
         let times = [("connect_timeout", self.connect_timeout), ("timeout", self.timeout)];
         let zero = times.into_iter().filter(|(_, time)| time.is_zero());
-        faults.extend(zero.map(|(setting, _)| format!("`{setting}` is 0")));
+        faults.extend(zero.map(|(setting, _)| format!("`{setting}` must be longer than 0")));
         if faults.is_empty() {
             return Ok(());
         }

@@ -146,7 +146,10 @@ impl Worker {
         let listed = Arc::clone(&self.listed);
         let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
             Ok(runtime) => runtime,
-            Err(error) => return listed.set(Err(McpError::Start { server: String::new(), reason: error.to_string() })),
+            Err(error) => {
+                let server = self.supervisor.name().to_owned();
+                return listed.set(Err(McpError::Start { server, reason: error.to_string() }));
+            }
         };
         runtime.block_on(async {
             let (stop, mut calls) = (self.stop.clone(), JoinSet::new());
@@ -188,7 +191,8 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         // If the thread panicked before the list was known.
-        self.listed.set(Err(McpError::Connect { server: String::new(), reason: "its thread ended".to_owned() }));
+        let (server, reason) = (self.supervisor.name().to_owned(), "the thread of the connection panicked".to_owned());
+        self.listed.set(Err(McpError::Connect { server, reason }));
     }
 }
 

@@ -64,7 +64,10 @@ async fn visit(ctx: &CallContext, introduction: &str, url: &str) -> Result<Elici
         return Ok(declined());
     }
     let url = crate::base::printable::printable_line(url);
-    let prompt = format!("{introduction}\nIt wants you to open this address in a browser, if you trust it:\n{url}");
+    let prompt = format!(
+        "{introduction}\nThe server asks you to open this address in a browser. Open it only if you trust the \
+         server:\n{url}"
+    );
     let answer = ctx.request_user_input(Question::new(prompt).choices([DONE, DECLINE])).await?;
     Ok(if answer == DONE { ElicitResult::new(ElicitationAction::Accept) } else { declined() })
 }
@@ -77,7 +80,7 @@ async fn form(ctx: &CallContext, introduction: &str, schema: &ElicitationSchema)
         return Ok(declined());
     }
     let names: Vec<_> = fields.iter().map(Field::title).collect();
-    let wanted = if names.is_empty() { String::new() } else { format!("\nIt wants to know: {}", names.join(", ")) };
+    let wanted = if names.is_empty() { String::new() } else { format!("\nThe server asks for: {}", names.join(", ")) };
     let first = Question::new(format!("{introduction}{wanted}")).choices([ANSWER, DECLINE]);
     if ctx.request_user_input(first).await? != ANSWER {
         return Ok(declined());
@@ -127,10 +130,10 @@ impl Field<'_> {
             let given = ctx.request_user_choices(self.question(&problem)).await?;
             problem = match self.value(&given) {
                 None if !self.is_required => return Ok(Answer::Empty),
-                None => "\nNot valid: it is required".to_owned(),
+                None => "\nInvalid answer: a value is required".to_owned(),
                 Some(value) => match checked.check(&value) {
                     Ok(()) => return Ok(Answer::Value(value)),
-                    Err(fault) => format!("\nNot valid: {}", text::line(&fault)),
+                    Err(fault) => format!("\nInvalid answer: {}", text::line(&fault)),
                 },
             };
         }

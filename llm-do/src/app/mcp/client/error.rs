@@ -16,7 +16,7 @@ pub enum McpError {
     },
 
     /// The program of the server could not be started.
-    #[error("the MCP server `{server}` could not be started: {reason}")]
+    #[error("cannot start the MCP server `{server}`: {reason}; check its program and its working folder")]
     Start {
         /// The name of the server.
         server: String,
@@ -25,7 +25,7 @@ pub enum McpError {
     },
 
     /// The server could not be reached, or the connection could not be negotiated.
-    #[error("no connection to the MCP server `{server}`: {reason}")]
+    #[error("cannot connect to the MCP server `{server}`: {reason}")]
     Connect {
         /// The name of the server.
         server: String,
@@ -34,7 +34,10 @@ pub enum McpError {
     },
 
     /// The server demands authorization.
-    #[error("the MCP server `{server}` needs authorization: set a token with `bearer_token`, a header, or `oauth`")]
+    #[error(
+        "the MCP server `{server}` requires authorization: run `mcp login`, set `headers` in \
+         `.mcp.json`, or `bearer_token`, `header` or `oauth` in code"
+    )]
     Unauthorized {
         /// The name of the server.
         server: String,
@@ -43,7 +46,7 @@ pub enum McpError {
     },
 
     /// The user could not be logged in at the authorization server.
-    #[error("no authorization for the MCP server `{server}`: {reason}")]
+    #[error("cannot log in to the MCP server `{server}`: {reason}")]
     Authorization {
         /// The name of the server.
         server: String,
@@ -52,7 +55,9 @@ pub enum McpError {
     },
 
     /// The server did not answer in time while the connection was made.
-    #[error("no connection to the MCP server `{server}` within {after:?}; raise its `connect_timeout`")]
+    #[error(
+        "cannot connect to the MCP server `{server}` within {after:?}; check the server, or raise its `connect_timeout`"
+    )]
     ConnectTimeout {
         /// The name of the server.
         server: String,
@@ -62,8 +67,8 @@ pub enum McpError {
 
     /// The connection was lost during a call.
     #[error(
-        "the connection to the MCP server `{server}` was lost during the call ({reason}), so the call may have had an \
-         effect or not; the server is started again for the next call"
+        "the connection to the MCP server `{server}` was lost during the call ({reason}); the call may have had an \
+         effect; the next call connects again"
     )]
     Lost {
         /// The name of the server.
@@ -84,7 +89,7 @@ pub enum McpError {
     },
 
     /// The server no longer has the tool; nothing was sent.
-    #[error("the MCP server `{server}` no longer has the tool `{tool}`")]
+    #[error("the MCP server `{server}` no longer has the tool `{tool}`; build the runtime again")]
     Removed {
         /// The name of the server.
         server: String,
@@ -94,8 +99,8 @@ pub enum McpError {
 
     /// The server has changed the tool since the runtime was built; nothing was sent.
     #[error(
-        "the MCP server `{server}` has changed the tool `{tool}` since the runtime was built, so it is not called; build \
-         the runtime again"
+        "the MCP server `{server}` has changed the tool `{tool}` since the runtime was built, so the tool was not \
+         called; build the runtime again"
     )]
     Changed {
         /// The name of the server.
@@ -105,7 +110,7 @@ pub enum McpError {
     },
 
     /// The server answered a call with an error of the protocol.
-    #[error("the MCP server `{server}` refused the call: {message}")]
+    #[error("the MCP server `{server}` returned an error: {message}")]
     Refused {
         /// The name of the server.
         server: String,
@@ -114,7 +119,7 @@ pub enum McpError {
     },
 
     /// The server sent what the protocol or the limits do not allow.
-    #[error("unusable answer of the MCP server `{server}`: {reason}")]
+    #[error("invalid response from the MCP server `{server}`: {reason}")]
     Answer {
         /// The name of the server.
         server: String,

@@ -28,12 +28,12 @@ pub(super) fn config(server: &McpServer, endpoint: &Endpoint) -> StreamableHttpC
 
 /// Parses a header, whose value is then never printed.
 fn header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
-    let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("invalid name of a header `{name}`"))?;
+    let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("invalid header name `{name}`"))?;
     if RESERVED.contains(&parsed.as_str()) {
         return Err(format!("the header `{parsed}` is set by the protocol"));
     }
     let mut value = HeaderValue::from_str(value)
-        .map_err(|_| format!("the value of the header `{parsed}` has characters that headers may not have"))?;
+        .map_err(|_| format!("invalid value of the header `{parsed}`: it must not contain control characters"))?;
     value.set_sensitive(true);
     Ok((parsed, value))
 }
@@ -46,7 +46,9 @@ pub(super) fn header_fault(name: &str, value: &str) -> Option<String> {
 /// Returns what is wrong with a URL.
 pub(super) fn url_fault(url: &str) -> Option<String> {
     let shown = without_secrets(url);
-    let Ok(uri) = url.parse::<Uri>() else { return Some(format!("invalid URL `{shown}`")) };
+    let Ok(uri) = url.parse::<Uri>() else {
+        return Some(format!("invalid URL `{shown}`: expected `http://HOST/..` or `https://HOST/..`"));
+    };
     let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
     if !is_http || uri.host().is_none_or(str::is_empty) {
         return Some(format!("invalid URL `{shown}`: expected `http://HOST/..` or `https://HOST/..`"));

@@ -120,7 +120,7 @@ impl Live {
             Ok(catalog) => catalog,
             Err(ListError::Excess(reason)) => return Err(self.unusable(reason)),
             Err(ListError::Service(ServiceError::UnexpectedResponse)) => {
-                return Err(self.unusable("it is not a list of tools"));
+                return Err(self.unusable("expected a list of tools"));
             }
             Err(ListError::Service(error)) => return Err(self.failure(error).await),
         };
@@ -145,7 +145,7 @@ impl Live {
         }
         match error {
             ServiceError::McpError(error) => McpError::Refused { server, message: text::line(&error.message) },
-            ServiceError::UnexpectedResponse => self.unusable("it has an unexpected form"),
+            ServiceError::UnexpectedResponse => self.unusable("unexpected type of result"),
             ServiceError::TransportSend(error) if !self.is_closed() => {
                 McpError::Lost { server, reason: text::line(&text::root(error.error.as_ref())) }
             }

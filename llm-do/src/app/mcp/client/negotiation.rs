@@ -83,7 +83,10 @@ async fn start(server: &McpServer, launch: &Launch, handler: Handler, era: Era) 
         Ok(service) => Ok((service, Some(process))),
         Err(ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. }) => {
             let cause = process.cause().await;
-            let said = process.last_words().map(|said| format!("; it wrote: {said}")).unwrap_or_default();
+            let said = process
+                .last_words()
+                .map(|said| format!("; its last line on standard error: {said}"))
+                .unwrap_or_default();
             let reason = format!("{cause}{said}");
             Err(Attempt::Unfit(McpError::Connect { server: server.name.clone(), reason }))
         }

@@ -97,8 +97,8 @@ impl Process {
         }
         let mut ended = self.ended.clone();
         match timeout(ENDING, ended.wait_for(Option::is_some)).await {
-            Ok(Ok(status)) => format!("it ended with {}", status.as_deref().unwrap_or_default()),
-            _ => "it closed its output".to_owned(),
+            Ok(Ok(status)) => format!("the program ended with {}", status.as_deref().unwrap_or_default()),
+            _ => "the program closed its standard output".to_owned(),
         }
     }
 
@@ -197,7 +197,9 @@ impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
             None => self.line + read.len(),
         };
         if longest.is_some_and(|longest| longest > self.max) {
-            let _ = self.fault.set(format!("it sent a message of more than {} bytes", self.max));
+            let _ = self
+                .fault
+                .set(format!("the server sent a message of more than {} bytes; raise its `max_message`", self.max));
             buffer.set_filled(before);
         }
         Poll::Ready(Ok(()))

@@ -37,7 +37,10 @@ pub(super) fn of(result: CallToolResult, server: &McpServer) -> Result<ToolRetur
 fn within(value: Value, most: usize) -> Result<Value> {
     let size = value.to_string().len();
     if size > most {
-        return Err(format!("the result has {size} bytes, more than the limit of {most}").into());
+        return Err(format!(
+            "the result has {size} bytes, more than the limit of {most}; ask for less, or raise `max_result`"
+        )
+        .into());
     }
     Ok(value)
 }
@@ -62,7 +65,7 @@ impl Parts {
             ContentBlock::ResourceLink(link) => {
                 self.add_text(&format!("[link: {} <{}>]", text::line(&link.name), text::line(&link.uri)));
             }
-            _ => self.add_text("[content of an unknown type]"),
+            _ => self.add_text("[content of an unknown type is left out]"),
         }
     }
 
@@ -76,7 +79,7 @@ impl Parts {
                 let media_type = mime_type.unwrap_or_else(|| "application/octet-stream".to_owned());
                 self.add_file("", &media_type, &blob, uri.rsplit('/').next().filter(|name| !name.is_empty()));
             }
-            _ => self.add_text("[a resource of an unknown type]"),
+            _ => self.add_text("[a resource of an unknown type is left out]"),
         }
     }
 

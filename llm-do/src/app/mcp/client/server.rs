@@ -292,7 +292,7 @@ impl McpServer {
         if let Transport::Command(launch) = &mut self.transport {
             return Some(launch);
         }
-        self.faults.push(format!("`{setting}` applies only to a command"));
+        self.faults.push(format!("`{setting}` applies only to a server that is started by a command; remove it"));
         None
     }
 
@@ -302,7 +302,7 @@ impl McpServer {
             #[cfg(unix)]
             Transport::Socket(_, endpoint) => Some(endpoint),
             Transport::Command(_) => {
-                self.faults.push(format!("`{setting}` applies only to a server at a URL"));
+                self.faults.push(format!("`{setting}` applies only to a server over HTTP; remove it"));
                 None
             }
         }

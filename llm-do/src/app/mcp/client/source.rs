@@ -77,7 +77,7 @@ impl ToolSource for Connecting {
     }
 
     fn load(&self) -> Result<LoadedTools, String> {
-        let Some(connection) = self.connection.get() else { return Err("it was not begun".to_owned()) };
+        let Some(connection) = self.connection.get() else { return Err("the connection was not started".to_owned()) };
         let list = connection.list().map_err(|error| error.to_string())?;
         Ok(tool::loaded(connection, &list))
     }

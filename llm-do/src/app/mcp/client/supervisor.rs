@@ -76,6 +76,11 @@ impl Supervisor {
         Self { server, owner, authorization, state: Arc::default(), connecting: tokio::sync::Mutex::default() }
     }
 
+    /// Returns the name of the server.
+    pub(super) fn name(&self) -> &str {
+        &self.server.name
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().ignore_poison()
     }

@@ -20,8 +20,7 @@ const MAX_DESCRIPTION: usize = 8_000;
 /// Returns the tools that are used; each one that is unusable is a warning with its name.
 pub(super) fn loaded(connection: &McpConnection, list: &FirstList) -> LoadedTools {
     let server = connection.server();
-    let mut warnings: Vec<_> =
-        list.duplicates.iter().map(|tool| left_out(server, tool, "it is listed twice")).collect();
+    let mut warnings: Vec<_> = list.duplicates.iter().map(|tool| listed_twice(server, tool)).collect();
     warnings.extend(unknown(server, list));
     let mut tools = Vec::new();
     for listed in list.tools.iter().filter(|tool| server.uses(&tool.name)) {
@@ -46,6 +45,11 @@ pub(super) fn loaded(connection: &McpConnection, list: &FirstList) -> LoadedTool
     }
 }
 
+fn listed_twice(server: &McpServer, tool: &str) -> String {
+    let (server, tool) = (text::line(&server.name), text::line(tool));
+    format!("the MCP server `{server}` lists the tool `{tool}` twice; the first one is used")
+}
+
 fn left_out(server: &McpServer, tool: &str, reason: &str) -> String {
     format!("the tool `{}` of the MCP server `{}` is left out: {reason}", text::line(tool), text::line(&server.name))
 }
@@ -54,7 +58,13 @@ fn left_out(server: &McpServer, tool: &str, reason: &str) -> String {
 fn unknown(server: &McpServer, list: &FirstList) -> impl Iterator<Item = String> {
     let named = server.only.iter().flatten().chain(&server.except).chain(server.tool_effects.keys());
     let missing = named.filter(|name| !list.tools.iter().any(|tool| tool.name == name.as_str()));
-    missing.map(|name| format!("the MCP server `{}` has no tool `{}`", text::line(&server.name), text::line(name)))
+    let server = text::line(&server.name);
+    missing.map(move |name| {
+        let name = text::line(name);
+        format!(
+            "the MCP server `{server}` has no tool `{name}`; remove the name from `only`, `except` or `tool_effect`"
+        )
+    })
 }
 
 fn function_tool(connection: &McpConnection, listed: &Tool) -> FunctionTool {

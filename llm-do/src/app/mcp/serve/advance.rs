@@ -106,9 +106,9 @@ fn expired() -> ErrorData {
 }
 
 /// The reason of a denial if the client cannot be asked.
-const UNREACHABLE: &str = "it needs the user, but this client shows no forms (it has no elicitation capability); the \
-                           operator of the server can approve it in advance by a policy, or start the server with \
-                           --approve-all";
+const UNREACHABLE: &str = "the user must answer, but the client cannot show forms (it lacks the capability \
+                           `elicitation`); the operator of the server can approve the call in advance by a policy, or \
+                           start the server with --approve-all";
 
 /// Waits for the end of a call, or for what keeps it from ending.
 async fn next(

@@ -75,7 +75,7 @@ pub(super) fn decision(result: &ElicitResult) -> Decision {
     match (&result.action, decided.and_then(Value::as_str)) {
         (ElicitationAction::Accept, Some("allow")) => Decision::approve(),
         (ElicitationAction::Accept, Some("deny")) | (ElicitationAction::Decline, _) => {
-            Decision::deny("the user of the client denied it")
+            Decision::deny("the user of the client denied the call")
         }
         (ElicitationAction::Accept, _) => Decision::deny("the client's answer contains no decision"),
         _ => Decision::undecided("the user of the client did not decide"),

@@ -140,11 +140,14 @@ impl HttpOptions {
         }
         if self.check.is_none() && !self.is_open {
             return Err(ServeError::new(format!(
-                "{address} is reachable from other machines: require a token, or allow requests without one"
+                "{address} is reachable from other machines: set a token (`--token-file`), or allow requests \
+                 without one (`--unauthenticated`)"
             )));
         }
         if self.hosts.is_empty() {
-            return Err(ServeError::new(format!("{address} is reachable by other names: name the hosts to accept")));
+            return Err(ServeError::new(format!(
+                "{address} is reachable from other machines: set the accepted hosts (`--host`)"
+            )));
         }
         Ok(())
     }
@@ -234,7 +237,9 @@ impl HttpOptions {
     }
 
     fn refusal<B>(&self, request: &Request<B>) -> Response<Body> {
-        let mut response = Response::new(Body::from("a valid bearer token is required\n"));
+        let mut response = Response::new(Body::from(
+            "missing or invalid bearer token: send the header `Authorization: Bearer TOKEN`\n",
+        ));
         *response.status_mut() = StatusCode::UNAUTHORIZED;
         response.headers_mut().insert(header::WWW_AUTHENTICATE, self.challenge(request));
         response

@@ -29,7 +29,7 @@ fn described(event: &Event) -> Option<(LoggingLevel, String)> {
         }
         EventKind::ModelWaiting { on } => (LoggingLevel::Notice, format!("`{name}` waits: {on}")),
         EventKind::ModelRetry { .. } => {
-            (LoggingLevel::Notice, format!("`{name}` asks its model again: its answer was invalid"))
+            (LoggingLevel::Notice, format!("`{name}` retries its model request: the answer was invalid"))
         }
         EventKind::SettingWarning { model, setting, message } => {
             (LoggingLevel::Warning, format!("{model}: `{setting}`: {message}"))

@@ -57,7 +57,7 @@ impl ParkedCalls {
         let requests = asks.iter().map(|(key, ask)| (key.clone(), ask.request())).collect();
         let mut calls = self.calls.lock().ignore_poison();
         if calls.len() >= CAPACITY {
-            let text = format!("{CAPACITY} calls wait for answers of their clients already; try again later");
+            let text = format!("limit reached: {CAPACITY} calls wait for answers from clients; try again later");
             return Err(ErrorData::internal_error(text, None));
         }
         let own = || calls.values().filter(|parked| parked.principal == *principal).count();
@@ -85,7 +85,7 @@ impl ParkedCalls {
         let id = Uuid::from_slice(&id).map_err(|error| fault(&error.to_string()))?;
         let parked = self.calls.lock().ignore_poison().remove(&id);
         let Parked { call, mut asks, .. } =
-            parked.ok_or_else(|| fault("the call is answered already, or has expired; make the call again"))?;
+            parked.ok_or_else(|| fault("the call has already been answered or has expired; call the tool again"))?;
         for (key, response) in responses.unwrap_or_default() {
             if let Some(ask) = asks.remove(&key).and_then(|ask| ask.respond(response)) {
                 asks.insert(key, ask);

@@ -72,7 +72,7 @@ impl McpService {
     pub fn resource(mut self, uri: impl Into<String>, file: Attachment) -> Result<Self, ServeError> {
         let uri = uri.into();
         if !uri.contains(':') {
-            return Err(ServeError::new(format!("the URI of a resource needs a scheme, such as `notes:`: `{uri}`")));
+            return Err(ServeError::new(format!("invalid resource URI `{uri}`: expected a scheme, such as `notes:`")));
         }
         if self.resources.files.iter().any(|(other, _)| *other == uri) {
             return Err(ServeError::new(format!("the resource `{uri}` is offered twice")));

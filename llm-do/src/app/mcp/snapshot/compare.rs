@@ -12,6 +12,7 @@ use std::fmt;
 use llm_do_worker_file::{Snapshot, SnapshotError, SnapshotTool};
 
 use self::schema::{Direction, differences};
+use crate::plane::definition::SnapshotDef;
 
 /// How a live server differs from a snapshot.
 ///
@@ -107,10 +108,13 @@ impl Changes {
         &self.notes
     }
 
-    /// Adds the changes of a snapshot that is linked at this place.
-    pub(super) fn add(&mut self, changes: Self, place: &str) {
-        let placed = |change| format!("the snapshot of an MCP server ({place}) differs from the server: {change}");
-        self.errors.extend(changes.errors.into_iter().map(placed));
+    /// Adds the changes of a linked snapshot.
+    pub(super) fn add(&mut self, changes: Self, def: &SnapshotDef) {
+        let (server, place) = (def.server, &def.location);
+        let placed =
+            |change| format!("the snapshot of the MCP server `{server}` ({place}) differs from the server: {change}");
+        let with_remedy = |change| format!("{}; take it again with `mcp snapshot`", placed(change));
+        self.errors.extend(changes.errors.into_iter().map(with_remedy));
         self.notes.extend(changes.notes.into_iter().map(placed));
     }
 

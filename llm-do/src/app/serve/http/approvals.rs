@@ -113,10 +113,10 @@ async fn respond(
         AnswerOutcome::Done => Ok(Json(Answered { id: id.to_owned(), answered_by: client.name.to_string() })),
         AnswerOutcome::AlreadyAnswered(wait) => Err(with_current(already_answered(&wait), wait)),
         AnswerOutcome::Stale(wait) => {
-            let text = "it has changed since it was shown: look at it again, and name its new digest";
+            let text = "the request has changed since it was shown: review `current`, and send its `digest`";
             Err(with_current(conflict("stale", text), wait))
         }
-        AnswerOutcome::Withdrawn => Err(conflict("withdrawn", "the run no longer waits for it")),
+        AnswerOutcome::Withdrawn => Err(conflict("withdrawn", "the run no longer waits for this answer")),
         AnswerOutcome::Unknown => Err(unknown(kind)),
     }
 }

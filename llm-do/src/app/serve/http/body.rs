@@ -31,7 +31,7 @@ impl<S: Send + Sync> FromRequest<S> for Raw {
             StatusCode::PAYLOAD_TOO_LARGE => Problem::new(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "body_too_large",
-                "the body is larger than the service accepts",
+                "the body is too large: the limit is 1 MiB, unless the operator has changed it",
             ),
             _ => Problem::invalid("the body could not be read"),
         })

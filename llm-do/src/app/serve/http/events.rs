@@ -63,7 +63,8 @@ pub(super) async fn stream(
         None => Some(after),
     };
     let is_number = |last: &u64| i64::try_from(*last).is_ok();
-    let fault = || Problem::invalid("`last-event-id` and `after` must be the number of an event");
+    let fault =
+        || Problem::invalid("invalid `last-event-id` or `after`: expected the number of an event, such as `12`");
     let last = last.filter(is_number).ok_or_else(fault)?;
     let open = OpenStream::new(&shared.streams, &client.name).ok_or_else(too_many)?;
     let changes = shared.store.run_changes(&run);

@@ -64,15 +64,19 @@ impl Gate {
             return Err(Problem::new(
                 StatusCode::MISDIRECTED_REQUEST,
                 "unknown_host",
-                "the service does not have this name",
+                format!(
+                    "unknown host `{host}`: the operator can accept it with `--host`, or in `hosts` of the service file"
+                ),
             ));
         }
         let is_same =
             |origin: &str| origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(&host));
         match text(header::ORIGIN) {
-            Some(origin) if !is_same(origin) => {
-                Err(Problem::new(StatusCode::FORBIDDEN, "foreign_origin", "requests of other web pages are refused"))
-            }
+            Some(origin) if !is_same(origin) => Err(Problem::new(
+                StatusCode::FORBIDDEN,
+                "foreign_origin",
+                format!("the origin `{origin}` is not the service's own: requests from other web pages are refused"),
+            )),
             _ => Ok(()),
         }
     }

@@ -37,11 +37,15 @@ impl Problem {
     }
 
     pub(super) fn unauthenticated() -> Self {
-        Self::new(StatusCode::UNAUTHORIZED, "unauthenticated", "a valid bearer token is required")
+        Self::new(
+            StatusCode::UNAUTHORIZED,
+            "unauthenticated",
+            "missing or invalid bearer token: send the header `Authorization: Bearer TOKEN`",
+        )
     }
 
     pub(super) fn storage_failed() -> Self {
-        let text = "the service cannot read or write its file at the moment";
+        let text = "the service cannot read or write its database; try again later";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "storage_failed", text)
     }
 

@@ -97,7 +97,7 @@ pub(super) fn started(inserted: Inserted, may_watch: bool) -> Result<Response, P
         Inserted::New(run) => Ok(located(StatusCode::CREATED, run, may_watch)),
         Inserted::Existing(run) => Ok(located(StatusCode::OK, run, may_watch)),
         Inserted::Conflict(run) => {
-            let text = "the idempotency key belongs to a run with another entry or other arguments";
+            let text = "the idempotency key belongs to a run with another entry or other arguments; use a new key";
             refused(StatusCode::CONFLICT, "other_request", text.to_owned())
                 .map_err(|problem| problem.with("run", json!(run.id)))
         }
@@ -108,12 +108,16 @@ pub(super) fn started(inserted: Inserted, may_watch: bool) -> Result<Response, P
 
 fn over_quota(reached: QuotaReached) -> Problem {
     let (code, text) = match reached {
-        QuotaReached::Runs(limit) => {
-            ("too_many_runs", format!("{limit} runs have not finished, the maximum of this client"))
-        }
+        QuotaReached::Runs(limit) => (
+            "too_many_runs",
+            format!("limit reached: at most {limit} unfinished runs; try again when a run has finished"),
+        ),
         QuotaReached::DailyCost(limit) => (
             "cost_limit_reached",
-            format!("today's runs have cost {limit} or may still cost it, the maximum of this client"),
+            format!(
+                "limit reached: the runs of a day may cost at most {limit}; try again when a run has finished, or after \
+                 midnight UTC"
+            ),
         ),
     };
     Problem::new(StatusCode::TOO_MANY_REQUESTS, code, text)

@@ -150,7 +150,7 @@ class Detail {
     if (!conversation) {
       return [
         element("p", { class: "quiet" }, `${counted(request.count, "message")}, ${counted(request.tools.length, "tool")}. `,
-          "What was said is not in the log; it is with ", element("code", {}, "--content"), "."),
+          "The log has no messages; record them with ", element("code", {}, "--content"), "."),
         answer,
       ];
     }
@@ -174,7 +174,7 @@ class Detail {
     if (!given) return null;
     const text = this.model.defined(call, "instructions", given);
     const last = before?.content?.instructions;
-    if (text === undefined) return element("p", { class: "quiet" }, "The instructions are in an event that this log has not.");
+    if (text === undefined) return element("p", { class: "quiet" }, "The event with the instructions is missing from this log.");
     if (last && last.digest !== given.digest) {
       return fold("Instructions, changed", () => lineDiff(this.model.defined(call, "instructions", last) ?? "", text), { open: true, kind: "changed" });
     }

@@ -216,12 +216,11 @@ impl OpenRun {
     fn check(&self, step: &StepSpec) -> Result<(), JournalError> {
         self.check_claim()?;
         if self.is_reduced {
-            let path = self.journal.path().to_owned();
             let message = format!(
-                "the run `{}` ended, and only its result is kept, so {step} cannot be replayed; start a new run",
+                "the run `{}` ended, and only its result is kept, so the step cannot be replayed; start a new run",
                 self.id
             );
-            return Err(JournalError::Refused { path, message });
+            return Err(JournalError::InvalidValue { step: step.to_string(), message });
         }
         Ok(())
     }

@@ -15,8 +15,8 @@ fn the_file_of_a_project_cannot_approve_calls() {
     let place = project("approval_mode: approve_all\nreturn_permission_errors: true\n");
     place.run(&["run", WRITE]).fails(1, "denied: no terminal to ask the user");
     assert!(!place.path().join("b.txt").exists());
-    let text = ".llm-do/config.yaml:1: `approval_mode` has no effect: a project's file can only make it stricter, and \
-                default is stricter";
+    let text = ".llm-do/config.yaml:1: `approval_mode` has no effect: the value in effect is stricter (default), and a \
+                project's file cannot loosen it";
     for command in [&["check"][..], &SHOW] {
         let answer = place.run(command);
         assert!(answer.err.contains(text) && answer.err.contains(":2: `return_permission_errors`"), "{}", answer.err);
