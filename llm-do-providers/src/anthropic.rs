@@ -1,6 +1,6 @@
 //! Models behind the Anthropic Messages API, at its home or on any compatible server.
 
-mod answer;
+mod accumulator;
 mod binding;
 mod builder;
 mod parts;
@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use self::answer::AnthropicAccumulator;
 pub use self::builder::AnthropicBuilder;
+use self::stream::AnthropicAccumulator;
 use self::thinking::Plan;
 use crate::capability::AnthropicCapabilities;
 use crate::catalog::ModelProvider;

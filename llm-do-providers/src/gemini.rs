@@ -1,6 +1,6 @@
 //! Google's models behind the Gemini API.
 
-mod answer;
+mod accumulator;
 mod builder;
 mod contents;
 mod convert;
@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use self::answer::GeminiAccumulator;
 pub use self::builder::GeminiBuilder;
+use self::stream::GeminiAccumulator;
 use crate::capability::GeminiCapabilities;
 use crate::catalog::ModelProvider;
 use crate::error::{ErrorKind, ProviderError};

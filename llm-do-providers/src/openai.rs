@@ -1,6 +1,6 @@
 //! Models behind the OpenAI chat completions API, at its home or on any compatible server.
 
-mod answer;
+mod accumulator;
 mod builder;
 mod convert;
 mod dialect;
@@ -17,12 +17,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use self::answer::ChatAccumulator;
 pub use self::builder::OpenAiBuilder;
 use self::dialect::{Dialect, Target};
 pub(crate) use self::history::arguments;
 pub(crate) use self::server::OPENAI_SERVER as SERVER;
 pub use self::server::Server;
+use self::stream::ChatAccumulator;
 pub(crate) use self::wire::{Base64, DataUrl, ToolChoiceParam};
 use crate::capability::OpenAiCapabilities;
 use crate::catalog::ModelProvider;

@@ -1,10 +1,10 @@
 //! Models behind the OpenAI Responses API.
 
-mod answer;
 mod builder;
 mod convert;
 mod items;
 mod output;
+mod stream;
 mod tools;
 mod wire;
 
@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use self::answer::ResponsesAccumulator;
 pub use self::builder::OpenAiResponsesBuilder;
+use self::stream::ResponsesAccumulator;
 use crate::capability::OpenAiCapabilities;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;

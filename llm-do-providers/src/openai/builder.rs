@@ -70,7 +70,7 @@ mod tests {
     use crate::exchange::ResponseAccumulator;
     use crate::message::{Message, ToolResult};
     use crate::model::{Model, Profile, Request};
-    use crate::openai::answer::ChatAccumulator;
+    use crate::openai::stream::ChatAccumulator;
     use crate::openai::{OpenAiBuilder, OpenAiModel, Server, convert};
     use crate::secret::ApiKey;
     use crate::settings::Settings;

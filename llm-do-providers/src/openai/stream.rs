@@ -1,71 +1,249 @@
-//! Accumulates an answer of chat completions, whole or streamed.
-
-#[cfg(test)]
-mod tests;
+//! Parses a stream of chat completions, piece by piece; an unstreamed answer is one piece.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use super::answer::ChatAccumulator;
-use super::fault;
-use super::wire::Chunk;
-use crate::error::ProviderError;
-use crate::exchange::{ResponseAccumulator, invalid_json};
-use crate::http::Endpoint;
+use serde_json::Value;
+
+use super::convert;
+use super::dialect::Dialect;
+use super::reasoning::{Reasoning, ReasoningDelta};
+use super::wire::{Choice, Chunk, Delta, FunctionDelta, ToolCallDelta};
+use crate::lenient::Word;
+use crate::message::{FinishReason, ResponsePart, ToolCall};
 use crate::model::StreamEvent;
 use crate::response::Response;
+use crate::usage::Usage;
 
-impl ResponseAccumulator for ChatAccumulator {
-    fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
-        let chunk = serde_json::from_slice(body).map_err(|error| invalid_json(server, &error))?;
-        self.read(server, chunk, &mut VecDeque::new())
-    }
+/// The answer so far.
+#[derive(Clone, Debug)]
+pub(crate) struct ChatAccumulator {
+    dialect: &'static Dialect,
+    /// The requested model, in case the server does not name it.
+    requested_model: Arc<str>,
+    /// The length of the history, for calls without an id of the server.
+    turn: usize,
+    model: Option<String>,
+    thinking: Reasoning,
+    text: String,
+    calls: Vec<PartialCall>,
+    refused: bool,
+    begun: bool,
+    finish: Option<FinishReason>,
+    usage: Option<Usage>,
+}
 
-    fn absorb(
-        &mut self,
-        server: &Endpoint,
-        data: &str,
-        ready: &mut VecDeque<StreamEvent>,
-    ) -> Result<bool, ProviderError> {
-        if data.trim() == "[DONE]" {
-            return Ok(false);
-        }
-        let chunk = serde_json::from_str(data).map_err(|error| invalid_json(server, &error))?;
-        self.read(server, chunk, ready)?;
-        Ok(true)
-    }
-
-    fn is_finished(&self) -> bool {
-        self.has_finished()
-    }
-
-    fn fault(&self) -> Option<&'static str> {
-        self.has_fault()
-    }
-
-    fn complete(self) -> Response {
-        self.into_response()
-    }
-
-    fn partial_response(self) -> Response {
-        self.into_arrived()
-    }
+#[derive(Clone, Debug, Default)]
+struct PartialCall {
+    /// The server's index for it, which may be missing or wrong.
+    index: Option<i64>,
+    /// Whether it came as the older `function_call`.
+    legacy: bool,
+    id: String,
+    name: String,
+    /// The name, once it is whole, as the pieces share it.
+    shown: Option<Arc<str>>,
+    arguments: String,
 }
 
 impl ChatAccumulator {
-    /// Takes an answer, or a piece of one.
-    fn read(
-        &mut self,
-        server: &Endpoint,
-        chunk: Chunk<'_>,
-        ready: &mut VecDeque<StreamEvent>,
-    ) -> Result<(), ProviderError> {
-        let Some(error) = fault::find(server, &chunk, self.has_call()) else {
-            self.take(chunk, ready);
-            return Ok(());
+    /// Returns the empty answer of the model `requested_model`; calls without ids get ids that are unique in
+    /// a conversation as long as `turn` grows.
+    pub(super) fn new(dialect: &'static Dialect, requested_model: Arc<str>, turn: usize) -> Self {
+        Self {
+            dialect,
+            requested_model,
+            turn,
+            model: None,
+            thinking: Reasoning::default(),
+            text: String::new(),
+            calls: Vec::new(),
+            refused: false,
+            begun: false,
+            finish: None,
+            usage: None,
+        }
+    }
+
+    /// Takes one piece and adds its events to `events`.
+    pub(super) fn take(&mut self, chunk: Chunk<'_>, events: &mut VecDeque<StreamEvent>) {
+        let model = chunk.model.as_ref().map(Word::as_str).filter(|model| self.model.is_none() && !model.is_empty());
+        self.model = model.map(str::to_owned).or(self.model.take());
+        if let Some(tokens) = chunk.usage.or(chunk.x_groq.and_then(|groq| groq.usage)) {
+            self.usage = Some(convert::usage(*tokens));
+        }
+        if let Some(choice) = chunk.choices.and_then(|choices| choices.0) {
+            self.begun = true;
+            self.choose(*choice, events);
+        }
+    }
+
+    /// Whether the server has sent the reason for the stop.
+    pub(super) fn has_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    /// Whether a call has come that can be read so far: one with a name.
+    pub(super) fn has_call(&self) -> bool {
+        self.calls.iter().any(|call| !call.name.is_empty())
+    }
+
+    /// Returns the fault of the answer, if any.
+    pub(super) fn has_fault(&self) -> Option<&'static str> {
+        if !self.begun {
+            return Some("the answer is empty");
+        }
+        let is_nameless = self.calls.iter().any(|call| call.name.is_empty());
+        is_nameless.then_some("the answer calls a tool without a name")
+    }
+
+    /// Returns the whole answer.
+    pub(super) fn into_response(self) -> Response {
+        let finish = if self.refused { Some(FinishReason::ContentFilter) } else { self.finish };
+        let response = self.response();
+        match finish {
+            // The parts decide: servers confuse the two.
+            Some(FinishReason::Stop | FinishReason::ToolCalls) => response,
+            Some(reason) => response.with_finish(reason),
+            None => response.without_reason(),
+        }
+    }
+
+    /// Returns the parts of an answer that broke off, without calls, which may be incomplete.
+    pub(super) fn into_arrived(mut self) -> Response {
+        self.calls.clear();
+        self.response().with_finish(FinishReason::Other)
+    }
+
+    fn response(self) -> Response {
+        let mut parts = Vec::with_capacity(2 + self.calls.len());
+        parts.extend(self.thinking.into_part(self.dialect, &self.requested_model, !self.calls.is_empty()));
+        parts.extend((!self.text.is_empty()).then_some(ResponsePart::Text { text: self.text }));
+        parts.extend(self.calls.into_iter().enumerate().map(|(place, call)| call.complete(self.turn, place)));
+        let usage = self.usage.unwrap_or_else(|| Usage::of_request(0, 0));
+        Response::new(self.model.unwrap_or_else(|| self.requested_model.to_string()), parts, usage)
+    }
+
+    fn choose(&mut self, choice: Choice<'_>, events: &mut VecDeque<StreamEvent>) {
+        let (is_whole, is_unexpected) = (choice.delta.is_none(), choice.is_unexpected_call());
+        if let Some(delta) = choice.delta.or(choice.message.map(|message| *message)) {
+            self.grow(delta, is_whole, events);
+        }
+        let finish = choice.finish_reason.as_ref().map(Word::as_str);
+        let finish =
+            if is_unexpected { Some(FinishReason::ToolCalls) } else { finish.and_then(convert::finish_reason) };
+        self.finish = finish.or(self.finish);
+    }
+
+    fn grow(&mut self, delta: Delta, is_whole: bool, events: &mut VecDeque<StreamEvent>) {
+        let content = delta.content.unwrap_or_default();
+        let piece = ReasoningDelta {
+            reasoning_content: delta.reasoning_content,
+            reasoning: delta.reasoning,
+            details: match delta.reasoning_details.map(|details| *details) {
+                Some(Value::Array(details)) => Some(details),
+                _ => None,
+            },
+            chunks: content.thoughts,
+            is_whole,
         };
-        // Content that came with an error is kept, but not shown: then the request can still be retried.
-        self.take(chunk, &mut VecDeque::new());
-        let arrived = self.clone().into_arrived();
-        Err(if arrived.parts.is_empty() { error } else { error.with_partial_response(arrived) })
+        events.extend(self.thinking.take(piece).map(StreamEvent::Thinking));
+        self.push_text(content.text, events);
+        if let Some(refusal) = delta.refusal.filter(|refusal| !refusal.is_empty()) {
+            self.refused = true;
+            self.push_text(refusal, events);
+        }
+        let mut pieces = delta.tool_calls.unwrap_or_default();
+        pieces.retain(|piece| !piece.is_empty());
+        if pieces.is_empty() {
+            self.grow_legacy(delta.function_call.filter(|piece| !piece.is_empty()), events);
+        }
+        for piece in pieces {
+            let place = self.place(&piece);
+            self.grow_call(place, piece.id, piece.function.unwrap_or_default(), events);
+        }
+    }
+
+    fn push_text(&mut self, more: String, events: &mut VecDeque<StreamEvent>) {
+        if !more.is_empty() {
+            self.text.push_str(&more);
+            events.push_back(StreamEvent::Text(more));
+        }
+    }
+
+    /// Takes the older form only where the newer one is not used: servers that send both mean one call.
+    fn grow_legacy(&mut self, piece: Option<Box<FunctionDelta>>, events: &mut VecDeque<StreamEvent>) {
+        let Some(piece) = piece else { return };
+        match self.calls.first() {
+            Some(call) if !call.legacy => return,
+            Some(_) => {}
+            None => self.calls.push(PartialCall { legacy: true, ..PartialCall::default() }),
+        }
+        self.grow_call(0, None, *piece, events);
+    }
+
+    /// The place of the call that `piece` belongs to; a new one if it begins a call.
+    fn place(&mut self, piece: &ToolCallDelta) -> usize {
+        let known = match piece.index {
+            Some(_) => self.calls.iter().rposition(|call| call.index == piece.index),
+            None => self.calls.len().checked_sub(1),
+        };
+        known.filter(|place| !self.calls[*place].is_another(piece)).unwrap_or_else(|| {
+            self.calls.push(PartialCall { index: piece.index, ..PartialCall::default() });
+            self.calls.len() - 1
+        })
+    }
+
+    fn grow_call(
+        &mut self,
+        place: usize,
+        id: Option<String>,
+        piece: FunctionDelta,
+        events: &mut VecDeque<StreamEvent>,
+    ) {
+        let call = &mut self.calls[place];
+        let named_before = !call.name.is_empty();
+        set(&mut call.id, id);
+        set(&mut call.name, piece.name);
+        let mut more = json_text(piece.arguments);
+        call.arguments.push_str(&more);
+        if call.name.is_empty() || (named_before && more.is_empty()) {
+            return;
+        }
+        if !named_before {
+            more.clone_from(&call.arguments);
+        }
+        let name = Arc::clone(call.shown.get_or_insert_with(|| call.name.as_str().into()));
+        events.push_back(StreamEvent::ToolCall { index: place, name, arguments: more });
+    }
+}
+
+impl PartialCall {
+    /// Whether `piece`, which has the number of this call or none, begins another call: one with a name and its own id.
+    fn is_another(&self, piece: &ToolCallDelta) -> bool {
+        let name = piece.function.as_ref().and_then(|function| function.name.as_deref()).unwrap_or_default();
+        let id = piece.id.as_deref().unwrap_or_default();
+        let is_whole = piece.index.is_none() && id.is_empty() && !name.is_empty() && !self.name.is_empty();
+        is_whole || (!name.is_empty() && !id.is_empty() && !self.id.is_empty() && id != self.id)
+    }
+
+    fn complete(self, turn: usize, place: usize) -> ResponsePart {
+        let id = if self.id.is_empty() { format!("call_{turn}_{place}") } else { self.id };
+        ResponsePart::ToolCall(ToolCall::new(id, self.name, self.arguments))
+    }
+}
+
+/// Keeps the first value: some servers repeat it in each piece.
+fn set(slot: &mut String, value: Option<String>) {
+    if slot.is_empty() {
+        *slot = value.unwrap_or_default();
+    }
+}
+
+fn json_text(arguments: Option<Value>) -> String {
+    match arguments {
+        None => String::new(),
+        Some(Value::String(text)) => text,
+        Some(value) => value.to_string(),
     }
 }

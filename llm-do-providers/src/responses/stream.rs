@@ -1,4 +1,4 @@
-//! Accumulates an answer, event by event; an unstreamed answer is the content of the last event.
+//! Parses a stream of the Responses API, event by event; an unstreamed answer is the content of the last event.
 //!
 //! By <https://platform.openai.com/docs/api-reference/responses-streaming>.
 
