@@ -111,14 +111,15 @@ impl<T: Copy + Display + PartialEq> Found<T> {
     }
 }
 
-/// Whether the note corrects itself or another record, reports a claim, or is by a relative ("for my mother").
+/// Whether the note corrects itself or another record, reports a claim, or is by a relative ("for her mother").
 fn is_second_hand(note: &str) -> bool {
     static CORRECTION: LazyLock<Regex> = pattern!(
         r"(?xi)\b(?:sorry|wait|hang\ on|I\ mean|rather|instead|(?:make|scratch|strike)\ that|correct(?:ed|ing|ions?)|mistake\w*|wrong\w*
         |typo|mis(?:read|heard|typed|spelt)|swap\w*\ (?:the|their|its|two)|mix\w*\ (?:\w+\ )?up|crossed\ out|ignore|update|out\ of\ date
         |old\ (?:card|file|form|list|record|sheet)|not\ (?:an?\ )?\d+|swears?|claims|or\ so|according\ to|(?:old|young)er\ than|as\ old\ as)\b"
     );
-    CORRECTION.is_match(note) || RELATION.find_iter(note).any(|found| note[..found.start()].ends_with("my "))
+    static BY_RELATIVE: LazyLock<Regex> = pattern!(r"(?i)\b(?:my|for (?:his|her|their)) $");
+    CORRECTION.is_match(note) || RELATION.find_iter(note).any(|found| BY_RELATIVE.is_match(&note[..found.start()]))
 }
 
 /// Whether one of two values contains the words of the other.

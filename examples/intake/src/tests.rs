@@ -172,6 +172,7 @@ async fn a_note_that_corrects_itself_or_is_second_hand_goes_to_review() {
         "Ann Hill is 43, no, sorry, 34. She lives in Bath.",
         "Ann Hill, 34, lives in Bath. The old card is wrong.",
         "Her neighbour claims that Ann Hill is 34. She lives in Bath.",
+        "Ann Hill, 34, of Bath rang for her mother, Eve Hill.",
         "I am Ann Hill, I am 34 and live in Bath. My letter is about my mother Eve.",
     ];
     for note in notes {
@@ -185,6 +186,19 @@ async fn a_name_in_parts_goes_to_review() {
     let note = "Surname Hill, first name Ann. She is 34 and lives in Bath.";
     let line = line(note, proposing("Surname Hill", 34, "Bath")).await;
     assert!(line.contains("(to review: the name may be Hill or Ann"), "{line}");
+}
+
+#[tokio::test]
+async fn a_name_beside_a_withheld_one_goes_to_review() {
+    let note = "A girl, 16, lives in Bath. Her name is Nadia and she would not give a surname.";
+    let line = line(note, proposing("Nadia", 16, "Bath")).await;
+    assert!(line.contains("(to review: the name may be Nadia"), "{line}");
+}
+
+#[tokio::test]
+async fn a_word_for_a_person_is_not_a_name() {
+    let note = "Gentleman, 34, lives in Bath. Number withheld, and no name.";
+    assert_eq!(line(note, proposing("Gentleman", 34, "Bath")).await, "a.txt: -, 34, Bath");
 }
 
 #[tokio::test]

@@ -15,8 +15,8 @@ pub(super) static RELATION: LazyLock<Regex> = pattern!(
 );
 
 /// Words for the person of a note.
-static PERSON: LazyLock<Regex> = pattern!(
-    r"(?i)\b(?:patient|client|caller|customer|visitor|guest|member|student|pupil|driver|owner|applicant|tenant|s?he (?:him|her)self)\b"
+pub(super) static PERSON: LazyLock<Regex> = pattern!(
+    r"(?i)\b(?:patient|client|caller|(?:gentle|wo)?man|lady|girl|boy|customer|visitor|guest|member|student|pupil|driver|owner|applicant|tenant|s?he (?:him|her)self)\b"
 );
 
 /// Whom a statement is about.
