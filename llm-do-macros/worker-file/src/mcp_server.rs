@@ -72,14 +72,14 @@ pub fn read_mcp_servers(field: &str, node: Node, faults: &mut Vec<Fault>, notes:
     entries.into_iter().filter_map(|(name, node)| reading.server(field, &name, node)).collect()
 }
 
-/// Reads a list of servers: names, and maps of definitions by name. The names may be separated by commas instead.
+/// Reads a list of servers: names, and maps of definitions by name. The names may be separated by commas instead. `None`: it has faults.
 #[must_use]
 pub fn read_mcp_items(
     reader: &mut Reader<'_>,
     node: Node,
     notes: &mut Vec<Fault>,
 ) -> Option<Located<Vec<McpServerItem>>> {
-    let place = node.place;
+    let (place, known) = (node.place, reader.faults.len());
     let mut items = Vec::new();
     match node.content {
         Content::Null => {}
@@ -100,7 +100,7 @@ pub fn read_mcp_items(
         seen.push(name.value.clone());
         is_new
     });
-    Some(Located { place, value: items })
+    (reader.faults.len() == known).then_some(Located { place, value: items })
 }
 
 fn item(reader: &mut Reader<'_>, node: Node, notes: &mut Vec<Fault>, items: &mut Vec<McpServerItem>) {
