@@ -29,9 +29,10 @@ const PROJECT_STEPS: &str = "  export LLM_DO_MODEL=openai:gpt-5-mini     any mod
   llm-do chat";
 
 /// What to do next with an application.
-const APPLICATION_STEPS: &str = "  cargo run -- check
+const APPLICATION_STEPS: &str = "  export LLM_DO_MODEL=openai:gpt-5-mini     any model: `provider:model`
+  cargo run -- check
   cargo run -- call shout --text hello
-  cargo run -- run Ann --model openai:gpt-5-mini";
+  cargo run -- run Ann";
 
 /// Writes the files; if one exists, none is written.
 pub(super) fn init(options: &InitOptions) -> Result<(), CommandError> {
