@@ -29,6 +29,8 @@ pub(crate) struct OpenAiCapabilities {
     pub(crate) stop: bool,
     /// Whether it reads images, where the server takes them.
     pub(crate) images: bool,
+    /// Whether the Responses API searches tools for the model.
+    pub(crate) tool_search: bool,
 }
 
 /// Whether a model thinks; while it does, it takes no `temperature`, `top_p` and penalties.
@@ -79,6 +81,7 @@ impl Default for OpenAiCapabilities {
             parallel_tool_calls: true,
             stop: true,
             images: true,
+            tool_search: false,
         }
     }
 }

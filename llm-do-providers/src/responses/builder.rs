@@ -49,7 +49,10 @@ impl OpenAiResponsesBuilder {
             endpoint.authorize(key);
         }
         let capabilities = config.capabilities.openai(SERVER.provider, &config.model);
-        let known = || capabilities.profile().with_server_side_tools(tools::SERVER_SIDE);
+        let known = || {
+            let profile = capabilities.profile().with_server_side_tools(tools::SERVER_SIDE);
+            profile.with_tool_search(capabilities.tool_search)
+        };
         Ok(OpenAiResponsesModel {
             name: format!("{}:{}", SERVER.provider, config.model),
             profile: config.profile.unwrap_or_else(known),

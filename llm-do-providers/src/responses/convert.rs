@@ -6,7 +6,7 @@ use super::wire::{Format, Named, Reasoning, ResponsesRequest, Text, Tool};
 use super::{items, tools};
 use crate::capability::OpenAiCapabilities;
 use crate::error::ProviderError;
-use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
+use crate::model::{OutputSchema, Request, ToolChoice};
 use crate::openai::ToolChoiceParam;
 use crate::schema::openai_strict;
 use crate::settings::{Settings, Warnings};
@@ -37,15 +37,16 @@ pub(super) fn request<'a>(
     } else {
         "the model does not accept it"
     };
-    let mut tools: Vec<_> = request.tools.iter().map(function).collect();
+    let mut tools: Vec<_> = request.tools.iter().map(|spec| tools::function(spec, false)).collect();
     for tool in request.server_side_tools {
         tools.push(tools::server_side(tool)?);
     }
+    tools.extend(tools::searched(request.deferred_tools));
     let include = INCLUDED.into_iter().filter(|included| is_asked(included, capabilities, &tools)).collect();
     let asking = ResponsesRequest {
         model,
         instructions: request.instructions,
-        input: items::input(request.messages, capabilities.may_think())?,
+        input: items::input(request, capabilities.may_think())?,
         tool_choice: tool_choice(request),
         text: request.output.map(|output| Text { format: format(output) }),
         reasoning: effort.map(|effort| reasoning(effort, summaries)),
@@ -101,14 +102,9 @@ fn is_asked(included: &str, capabilities: &OpenAiCapabilities, tools: &[Tool<'_>
     }
 }
 
-fn function(spec: &ToolSpec) -> Tool<'_> {
-    let ToolSpec { name, description, parameters } = spec;
-    Tool::Function { name, description, parameters, strict: false }
-}
-
 /// Servers refuse a choice without tools.
 fn tool_choice<'a>(request: &Request<'a>) -> Option<ToolChoiceParam<Named<'a>>> {
-    if request.tools.is_empty() {
+    if request.tools.is_empty() && request.deferred_tools.is_empty() {
         return None;
     }
     match request.tool_choice {

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::PROVIDER;
 use super::wire::{CreatedItem, Item, Output, Part};
+use super::{PROVIDER, tools};
 use crate::attachment::Attachment;
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::{Message, ProviderData, ResponsePart, ToolCall, ToolResult, UserPart};
+use crate::model::{Request, ToolSpec};
 use crate::openai::{Base64, DataUrl, arguments};
 
 /// The name of a PDF without one, since the server requires it.
@@ -19,12 +20,12 @@ const UNNAMED_PDF: &str = "attachment.pdf";
 /// # Errors
 ///
 /// Returns an error if it has a file that the API does not support.
-pub(super) fn input(messages: &[Message], may_think: bool) -> Result<Vec<Item<'_>>, ProviderError> {
-    let mut items = Vec::with_capacity(messages.len());
-    for message in messages {
+pub(super) fn input<'a>(request: &Request<'a>, may_think: bool) -> Result<Vec<Item<'a>>, ProviderError> {
+    let mut items = Vec::with_capacity(request.messages.len());
+    for message in request.messages {
         match message {
             Message::User { parts } => items.push(user(parts)?),
-            Message::Assistant { parts } => answer(parts, may_think, &mut items),
+            Message::Assistant { parts } => answer(parts, request.deferred_tools, may_think, &mut items),
             Message::Tool { results } => {
                 for result in results {
                     items.push(output(result)?);
@@ -63,7 +64,7 @@ fn output(result: &ToolResult) -> Result<Item<'_>, ProviderError> {
 /// For a model that does not think, an answer with thoughts is sent like that of another provider: it refuses the
 /// thoughts, and the
 /// API refuses items, by their ids, whose thought is missing.
-fn answer<'a>(parts: &'a [ResponsePart], may_think: bool, items: &mut Vec<Item<'a>>) {
+fn answer<'a>(parts: &'a [ResponsePart], deferred: &[ToolSpec], may_think: bool, items: &mut Vec<Item<'a>>) {
     let is_foreign = !may_think && parts.iter().any(is_thought);
     let own = |data| own(data).filter(|_| !is_foreign);
     let mut parts = parts.iter().peekable();
@@ -71,7 +72,10 @@ fn answer<'a>(parts: &'a [ResponsePart], may_think: bool, items: &mut Vec<Item<'
         match part {
             ResponsePart::Text { text } => items.push(assistant_message(text, None)),
             ResponsePart::Thinking(thought) => items.extend(own(thought.provider_data.as_ref()).map(theirs)),
-            ResponsePart::ToolCall(made) => items.push(call(made, own(made.provider_data.as_ref()))),
+            ResponsePart::ToolCall(made) => {
+                let namespace = tools::namespace_of(deferred, &made.name);
+                items.push(call(made, namespace, own(made.provider_data.as_ref())));
+            }
             ResponsePart::ServerSideTool(used) => {
                 let Some(item) = own(used.provider_data.as_ref()) else { continue };
                 match parts.next_if(|next| matches!(next, ResponsePart::Attachment(_))) {
@@ -104,10 +108,10 @@ fn assistant_message<'a>(text: &'a str, rest: Option<&'a Value>) -> Item<'a> {
     Item::Created(CreatedItem::Message { role: "assistant", content, rest })
 }
 
-fn call<'a>(call: &'a ToolCall, own: Option<&'a Value>) -> Item<'a> {
+fn call<'a>(call: &'a ToolCall, namespace: Option<String>, own: Option<&'a Value>) -> Item<'a> {
     let id = own.and_then(|data| data["id"].as_str());
     let (call_id, name) = (call.id.as_str(), call.name.as_str());
-    Item::Created(CreatedItem::FunctionCall { id, call_id, name, arguments: arguments(&call.arguments) })
+    Item::Created(CreatedItem::FunctionCall { id, call_id, name, namespace, arguments: arguments(&call.arguments) })
 }
 
 fn is_thought(part: &ResponsePart) -> bool {

@@ -1,15 +1,51 @@
-//! The tools that the provider runs.
+//! Tools as the API declares them: ours, those that it searches, and those that the provider runs.
 
 use super::PROVIDER;
 use super::wire::{Container, Filters, Tool};
 use crate::error::{ErrorKind, ProviderError};
+use crate::model::ToolSpec;
 use crate::server_side::{ServerSideTool, WebSearch};
 
 /// The tools of the API.
 pub(super) const SERVER_SIDE: &[ServerSideTool] =
     &[ServerSideTool::WEB_SEARCH, ServerSideTool::CodeExecution, ServerSideTool::ImageGeneration];
 
-/// Returns a tool as the API declares it.
+/// How many functions a namespace has at most: by <https://developers.openai.com/api/docs/guides/tools-tool-search> (read
+/// 2026-11-25), models search best among fewer than ten.
+const NAMESPACE_SIZE: usize = 9;
+
+/// Returns a function that is not strict, at once or once the model has found it.
+pub(super) fn function(spec: &ToolSpec, defer_loading: bool) -> Tool<'_> {
+    let ToolSpec { name, description, parameters } = spec;
+    Tool::Function { name, description, parameters, strict: false, defer_loading }
+}
+
+/// Returns the search, and the functions that it finds in namespaces: outside of one, a function's schema counts as
+/// [input](https://github.com/langchain-ai/langchain/issues/38540) although it is deferred.
+pub(super) fn searched(deferred: &[ToolSpec]) -> impl Iterator<Item = Tool<'_>> {
+    let search = (!deferred.is_empty()).then_some(Tool::ToolSearch {});
+    let namespaces = deferred.chunks(NAMESPACE_SIZE).enumerate().map(|(place, tools)| {
+        let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
+        Tool::Namespace {
+            name: namespace_at(place),
+            description: format!("Functions: {}.", names.join(", ")),
+            tools: tools.iter().map(|tool| function(tool, true)).collect(),
+        }
+    });
+    search.into_iter().chain(namespaces)
+}
+
+/// Returns the namespace of a function, without which the API does not find a call's function in a history.
+pub(super) fn namespace_of(deferred: &[ToolSpec], name: &str) -> Option<String> {
+    let place = deferred.iter().position(|tool| *tool.name == *name)?;
+    Some(namespace_at(place / NAMESPACE_SIZE))
+}
+
+fn namespace_at(place: usize) -> String {
+    format!("tools_{}", place + 1)
+}
+
+/// Returns a tool that the provider runs.
 ///
 /// # Errors
 ///

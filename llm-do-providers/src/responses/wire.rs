@@ -70,6 +70,8 @@ pub(super) enum CreatedItem<'a> {
         id: Option<&'a str>,
         call_id: &'a str,
         name: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        namespace: Option<String>,
         arguments: Cow<'a, str>,
     },
     FunctionCallOutput {
@@ -103,7 +105,16 @@ pub(super) enum Tool<'a> {
         description: &'a str,
         parameters: &'a Value,
         strict: bool,
+        /// Whether the model has to find it.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        defer_loading: bool,
     },
+    Namespace {
+        name: String,
+        description: String,
+        tools: Vec<Tool<'a>>,
+    },
+    ToolSearch {},
     WebSearch {
         #[serde(skip_serializing_if = "Option::is_none")]
         filters: Option<Filters<'a>>,

@@ -60,6 +60,55 @@ async fn settings_have_the_names_of_the_api_and_unsupported_ones_are_left_out() 
     assert_eq!(body["max_output_tokens"], 100);
 }
 
+/// What is outside of a namespace costs as many tokens as if it were not deferred.
+#[tokio::test]
+async fn deferred_tools_are_searched_in_namespaces_of_nine() {
+    let named = |name: &str| ToolSpec { name: name.into(), ..add() };
+    let deferred: Vec<_> = (1..=10).map(|number| named(&format!("tool_{number}"))).collect();
+    let (messages, tools, settings) = ([Message::user("hi")], [add()], Settings::default());
+    let body = sent(Request::new(&messages, &settings).tools(&tools).deferred_tools(&deferred)).await;
+    let listed = body["tools"].as_array().unwrap();
+    let kinds: Vec<_> = listed.iter().map(|tool| tool["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["function", "tool_search", "namespace", "namespace"]);
+    assert_eq!(listed[0].get("defer_loading"), None);
+    assert_eq!(listed[2]["name"], "tools_1");
+    assert_eq!(listed[2]["tools"].as_array().unwrap().len(), 9);
+    let function = json!({
+        "type": "function", "name": "tool_10", "description": "Adds.", "parameters": *add().parameters, "strict": false,
+        "defer_loading": true
+    });
+    let last =
+        json!({"type": "namespace", "name": "tools_2", "description": "Functions: tool_10.", "tools": [function]});
+    assert_eq!(listed[3], last);
+}
+
+/// The API refuses the call of a function that is in a namespace without it: "Missing namespace for function_call".
+#[tokio::test]
+async fn the_call_of_a_deferred_tool_names_its_namespace_whoever_made_it() {
+    let (call, settings) = (ToolCall::new("call_1", "add", "{}"), Settings::default());
+    let messages = [Message::user("hi"), Message::Assistant { parts: vec![ResponsePart::ToolCall(call.clone())] }];
+    let (messages, deferred) =
+        ([&messages[..], &[Message::Tool { results: vec![ToolResult::new(&call, "3")] }]].concat(), [add()]);
+    let body = sent(Request::new(&messages, &settings).deferred_tools(&deferred)).await;
+    assert_eq!(body["input"][1]["namespace"], "tools_1");
+    let body = sent(Request::new(&messages, &settings).tools(&deferred)).await;
+    assert_eq!(body["input"][1].get("namespace"), None);
+}
+
+#[tokio::test]
+async fn models_since_gpt_5_4_search_tools() {
+    let searches = |model: &str| {
+        let model = OpenAiResponsesModel::builder(model).base_url("http://localhost").build().unwrap();
+        model.profile().tool_search
+    };
+    for model in ["gpt-5.4", "gpt-5.4-mini", "gpt-5.5", "gpt-5.6-terra", "gpt-6-sol", "gpt-6.1-terra", "gpt-6.2-sol"] {
+        assert!(searches(model), "{model}");
+    }
+    for model in ["gpt-4.1", "gpt-5", "gpt-5.3", "gpt-5.4-nano", "o4-mini", "m"] {
+        assert!(!searches(model), "{model}");
+    }
+}
+
 #[tokio::test]
 async fn functions_are_not_strict_and_may_be_required() {
     let (messages, tools, settings) = ([Message::user("hi")], [add()], Settings::default());
