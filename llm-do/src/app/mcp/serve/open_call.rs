@@ -3,10 +3,12 @@
 use std::future::IntoFuture;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
+use futures_util::future::{Either, Ready, ready};
 use rmcp::model::ClientCapabilities;
 use serde_json::Value;
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
 
 use super::ask::{Ask, Asker};
 use super::caller::McpClient;
@@ -19,11 +21,13 @@ use crate::session::runtime::{RunHandle, Runtime};
 /// How many events wait for a client that is slow.
 const EVENT_CAPACITY: usize = 256;
 
+type Returned = Result<ToolReturn, CallError>;
+
 /// A run on behalf of a client; dropping it cancels the run.
 #[derive(Debug)]
 pub(super) struct OpenCall {
     name: String,
-    run: JoinHandle<Result<ToolReturn, CallError>>,
+    run: Either<Ready<Result<Returned, JoinError>>, JoinHandle<Returned>>,
     handle: RunHandle,
     asks: mpsc::UnboundedReceiver<Ask>,
     events: Option<EventReceiver>,
@@ -32,13 +36,13 @@ pub(super) struct OpenCall {
 /// What happened next in a call.
 #[derive(Debug)]
 pub(super) enum Step {
-    Finished(Result<ToolReturn, CallError>),
+    Finished(Returned),
     /// It asks its client; never empty.
     Asked(Vec<Ask>),
 }
 
 impl OpenCall {
-    /// Starts a gated run.
+    /// Starts a gated run, in a task of its own unless it finishes at once: a task wakes another thread.
     pub(super) fn start(runtime: &Runtime, name: &str, arguments: Value, wanted: &Wanted) -> Self {
         let (asker, asks) = Asker::new();
         let mut start = runtime.start_named(name, arguments).with_files().gated();
@@ -56,7 +60,11 @@ impl OpenCall {
             events = Some(receiver);
         }
         let handle = start.handle();
-        let run = tokio::spawn(wanted.traced(name, start.into_future()));
+        let mut run = Box::pin(wanted.traced(name, start.into_future()));
+        let run = match run.as_mut().now_or_never() {
+            Some(returned) => Either::Left(ready(Ok(returned))),
+            None => Either::Right(tokio::spawn(run)),
+        };
         Self { name: name.to_owned(), run, handle, asks, events }
     }
 
