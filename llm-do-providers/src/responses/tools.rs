@@ -14,7 +14,7 @@ pub(super) const SERVER_SIDE: &[ServerSideTool] =
 /// 2026-11-25), models search best among fewer than ten.
 const NAMESPACE_SIZE: usize = 9;
 
-/// Returns a function that is not strict, at once or once the model has found it.
+/// Returns a function that is not strict: in the request from the start, or once the model has found it.
 pub(super) fn function(spec: &ToolSpec, defer_loading: bool) -> Tool<'_> {
     let ToolSpec { name, description, parameters } = spec;
     Tool::Function { name, description, parameters, strict: false, defer_loading }

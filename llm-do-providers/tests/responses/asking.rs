@@ -84,7 +84,7 @@ async fn deferred_tools_are_searched_in_namespaces_of_nine() {
 
 /// The API refuses the call of a function that is in a namespace without it: "Missing namespace for function_call".
 #[tokio::test]
-async fn the_call_of_a_deferred_tool_names_its_namespace_whoever_made_it() {
+async fn the_call_of_a_deferred_tool_names_its_namespace_for_any_model_that_made_it() {
     let (call, settings) = (ToolCall::new("call_1", "add", "{}"), Settings::default());
     let messages = [Message::user("hi"), Message::Assistant { parts: vec![ResponsePart::ToolCall(call.clone())] }];
     let (messages, deferred) =

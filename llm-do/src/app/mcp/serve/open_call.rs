@@ -42,7 +42,7 @@ pub(super) enum Step {
 }
 
 impl OpenCall {
-    /// Starts a gated run, in a task of its own unless it finishes at once: a task wakes another thread.
+    /// Starts a gated run, in a task of its own unless it finishes immediately: a task wakes another thread.
     pub(super) fn start(runtime: &Runtime, name: &str, arguments: Value, wanted: &Wanted) -> Self {
         let (asker, asks) = Asker::new();
         let mut start = runtime.start_named(name, arguments).with_files().gated();
