@@ -23,7 +23,7 @@ pub(super) fn function(spec: &ToolSpec, defer_loading: bool) -> Tool<'_> {
 /// Returns the search, and the functions that it finds in namespaces: outside of one, a function's schema counts as
 /// [input](https://github.com/langchain-ai/langchain/issues/38540) although it is deferred.
 pub(super) fn searched(deferred: &[ToolSpec]) -> impl Iterator<Item = Tool<'_>> {
-    let search = (!deferred.is_empty()).then_some(Tool::ToolSearch {});
+    let search = (!deferred.is_empty()).then_some(Tool::Search {});
     let namespaces = deferred.chunks(NAMESPACE_SIZE).enumerate().map(|(place, tools)| {
         let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
         Tool::Namespace {

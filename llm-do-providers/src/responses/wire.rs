@@ -114,7 +114,8 @@ pub(super) enum Tool<'a> {
         description: String,
         tools: Vec<Tool<'a>>,
     },
-    ToolSearch {},
+    #[serde(rename = "tool_search")]
+    Search {},
     WebSearch {
         #[serde(skip_serializing_if = "Option::is_none")]
         filters: Option<Filters<'a>>,

@@ -82,7 +82,7 @@ async fn deferred_tools_are_searched_in_namespaces_of_nine() {
     assert_eq!(listed[3], last);
 }
 
-/// The API refuses the call of a function that is in a namespace without it: "Missing namespace for function_call".
+/// The API refuses the call of a function that is in a namespace without it: "Missing namespace for `function_call`".
 #[tokio::test]
 async fn the_call_of_a_deferred_tool_names_its_namespace_for_any_model_that_made_it() {
     let (call, settings) = (ToolCall::new("call_1", "add", "{}"), Settings::default());
