@@ -167,6 +167,7 @@ impl CapabilityTable {
     /// | `bound_thoughts` | whether thoughts are refused once anything before them has changed | `false` |
     /// | `native_output` | whether answers follow an output schema: `"never"`, `"without_tools"`, `"with_tools"` | `"never"` |
     /// | `server_side_tools` | names such as `"web_search"` | none |
+    /// | `tool_search` | whether the API searches [deferred tools](crate::Request::deferred_tools) | `false` |
     ///
     /// | `gemini` | Values | Default |
     /// | --- | --- | --- |
@@ -188,6 +189,7 @@ impl CapabilityTable {
     /// | `sampling` | whether it takes `temperature`, `top_p` and penalties while it does not think | `true` |
     /// | `parallel_tool_calls`, `stop` | whether it takes the setting | `true` |
     /// | `images` | whether it reads images, where its server takes them | `true` |
+    /// | `tool_search` | as above, over the Responses API | `false` |
     ///
     /// # Errors
     ///

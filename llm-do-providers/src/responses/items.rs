@@ -62,8 +62,8 @@ fn output(result: &ToolResult) -> Result<Item<'_>, ProviderError> {
 /// Adds an answer: thoughts and tool uses of other providers are left out.
 ///
 /// For a model that does not think, an answer with thoughts is sent like that of another provider: it refuses the
-/// thoughts, and the
-/// API refuses items, by their ids, whose thought is missing.
+/// thoughts, and the API refuses items, by their ids, whose thought is missing. A call of a `deferred` tool needs its
+/// namespace, whichever model made it.
 fn answer<'a>(parts: &'a [ResponsePart], deferred: &[ToolSpec], may_think: bool, items: &mut Vec<Item<'a>>) {
     let is_foreign = !may_think && parts.iter().any(is_thought);
     let own = |data| own(data).filter(|_| !is_foreign);

@@ -3,6 +3,7 @@
 mod head;
 mod in_flight;
 mod lease;
+mod open_run;
 pub(crate) mod promises;
 mod retention;
 mod run;

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::super::{JournalError, Promise, PromiseSpec, StepKind};
 use super::in_flight::StepInFlight;
 use super::lease::Fence;
-use super::run::OpenRun;
+use super::open_run::OpenRun;
 use super::tables;
 use crate::base::mutex::IgnorePoison;
 
