@@ -128,7 +128,7 @@ where
     }
 
     /// Returns the body to be sent, and an empty accumulator.
-    #[cfg(fuzzing)]
+    #[cfg(any(test, fuzzing))]
     pub(crate) fn begun(&self) -> (&[u8], G) {
         (self.call.body(), (self.begin)())
     }
