@@ -3,6 +3,10 @@
 mod hint;
 mod profile;
 mod replay;
+#[cfg_attr(
+    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
+    allow(dead_code, unused_imports, reason = "only providers on the network write JSON")
+)]
 mod transcript;
 
 use std::fmt::Debug;
@@ -17,9 +21,10 @@ use serde_json::Value;
 pub use self::hint::RequestHint;
 pub use self::profile::Profile;
 pub use self::replay::replay;
-pub use self::transcript::Transcript;
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
-pub(crate) use self::transcript::{Json, JsonWriter};
+pub(crate) use self::transcript::Json;
+pub(crate) use self::transcript::JsonWriter;
+pub use self::transcript::Transcript;
 use crate::error::ProviderError;
 use crate::message::{Message, ToolResult, UserPart};
 use crate::response::Response;
@@ -192,7 +197,10 @@ impl<'a> Request<'a> {
     }
 
     /// Returns a writer of the messages and tools for `model`, which is the allocation of one built model.
-    #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+    #[cfg_attr(
+        not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
+        allow(dead_code, reason = "only providers on the network write JSON")
+    )]
     pub(crate) fn writer(&self, model: &Arc<str>) -> JsonWriter<'a> {
         self.transcript.map(|transcript| transcript.writer(model, self.messages)).unwrap_or_default()
     }

@@ -1,9 +1,5 @@
 //! A conversation that grows from request to request.
 
-#[cfg_attr(
-    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
-    allow(dead_code, reason = "only providers on the network write JSON")
-)]
 mod json;
 
 use std::ops::Deref;
@@ -11,10 +7,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
-pub(crate) use self::json::Json;
-pub(crate) use self::json::JsonWriter;
 use self::json::WrittenJson;
+pub(crate) use self::json::{Json, JsonWriter};
 use crate::message::Message;
 
 /// The messages of a conversation, with their JSON as models have sent it.
