@@ -250,8 +250,8 @@ pub mod model {
         CapabilityEntry, CapabilityTable, CapabilityTableError, ErrorKind, ExtraHeaders, FallbackModel, FinishReason,
         LimitedModel, Message, ModelProvider, OutputSchema, Profile, ProviderData, ProviderError, Request, RequestHint,
         Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse, SettingWarning, StreamEvent,
-        Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, UserPart, WebSearch, model_provider,
-        replay,
+        Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Transcript, UserPart, WebSearch,
+        model_provider, replay,
     };
     #[cfg(feature = "local")]
     pub use llm_do_providers::{FetchProgress, LocalBuilder, LocalModel};
