@@ -179,7 +179,7 @@ impl Cli {
             Command::Journal(options) => journal::list(&options),
             Command::Harden(options) => harden::harden(builder, &options),
             #[cfg(feature = "eval")]
-            Command::Eval(options) => eval::eval(builder, &options, evaluators),
+            Command::Eval(options) => eval::eval(builder, &options, evaluators, runs_projects),
             #[cfg(feature = "trace")]
             Command::Trace(options) => trace::trace(&options),
             #[cfg(feature = "local-download")]

@@ -19,4 +19,6 @@ pub(crate) use self::evaluator::ByFunction;
 pub use self::evaluator::{CalledTool, Evaluator, EvaluatorContext, Finding, Findings, Scalar};
 pub use self::kept::{Kept, KeptError};
 pub use self::record::{EvaluatorFailure, NamedFinding, RunRecord};
+#[cfg(feature = "cli")]
+pub(crate) use self::report::PASSES;
 pub use self::report::{Change, Comparison, Estimate, Latency, MetricSummary, Report, VariantSummary};

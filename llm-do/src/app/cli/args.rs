@@ -17,7 +17,9 @@ use clap::{Args, Parser, Subcommand};
 
 pub(super) use self::config::{ConfigCommand, ConfigOptions, ConfigPathOptions, ConfigShowOptions};
 #[cfg(feature = "eval")]
-pub(super) use self::eval::{EvalCommand, EvalOptions, EvaluateOptions, ImportOptions, SchemaOptions};
+pub(super) use self::eval::{
+    EvalCommand, EvalOptions, EvaluateOptions, ImportOptions, ReportFormat, SchemaOptions, Threshold,
+};
 #[cfg(feature = "mcp")]
 pub(super) use self::mcp::{
     CheckServersOptions, LoginOptions, LogoutOptions, McpCommand, McpOptions, ServeOptions, SnapshotOptions,

@@ -23,6 +23,9 @@ use crate::base::mutex::IgnorePoison;
 use crate::base::usage::Limits;
 use crate::session::runtime::{BuildError, Runtime, RuntimeBuilder};
 
+/// What is called after each run.
+type OnFinished = dyn Fn(&RunRecord) + Send + Sync;
+
 /// How many runs are in flight together, unless set.
 const CONCURRENCY: NonZeroUsize = NonZeroUsize::new(4).expect("it is not 0");
 
@@ -44,7 +47,7 @@ pub struct Evaluation {
     budget: Option<Money>,
     file: Option<PathBuf>,
     cancellation: CancellationToken,
-    on_finished: Option<Box<dyn Fn(&RunRecord) + Send + Sync>>,
+    on_finished: Option<Box<OnFinished>>,
 }
 
 /// What is compared: a tool or worker in a runtime, which decides about its model.
@@ -234,14 +237,12 @@ impl Evaluation {
         let finished: Vec<_> = records.into_iter().flatten().collect();
         if finished.len() < of {
             let done = finished.len();
-            return Err(match self.cancellation.is_cancelled() {
-                true => EvalError::Cancelled { done, of },
-                false => EvalError::Budget { done, of },
-            });
+            let is_cancelled = self.cancellation.is_cancelled();
+            return Err(if is_cancelled { EvalError::Cancelled { done, of } } else { EvalError::Budget { done, of } });
         }
         let names = self.variants.iter().map(|variant| variant.name.clone()).collect();
-        let case_names = cases.iter().map(|case| case.name.clone()).collect();
-        Ok(Report::new(self.dataset.name.clone(), names, case_names, self.repetitions, self.seed, finished))
+        let case_names: Vec<_> = cases.iter().map(|case| case.name.clone()).collect();
+        Ok(Report::new(self.dataset.name.clone(), names, &case_names, self.repetitions, self.seed, finished))
     }
 
     fn check_variants(&self) -> Result<(), EvalError> {

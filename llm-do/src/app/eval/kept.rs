@@ -95,5 +95,8 @@ impl Kept {
 /// Returns the beginning of a file name.
 fn prefix(dataset: Option<&str>) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
-    format!("{}-", dataset.unwrap_or("dataset").chars().take(100).map(letter).collect::<String>().trim_start_matches('.'))
+    format!(
+        "{}-",
+        dataset.unwrap_or("dataset").chars().take(100).map(letter).collect::<String>().trim_start_matches('.')
+    )
 }

@@ -111,7 +111,11 @@ pub(super) fn runs<'a>(
     let (mut runs, mut faults) = (Vec::new(), Vec::new());
     for variant in variants {
         let Some(item) = variant.runtime.registry().get(&variant.tool) else {
-            faults.push(format!("unknown tool `{}`: {}", variant.tool, variant.runtime.registry().hint(&variant.tool, None)));
+            faults.push(format!(
+                "unknown tool `{}`: {}",
+                variant.tool,
+                variant.runtime.registry().hint(&variant.tool, None)
+            ));
             continue;
         };
         for case in cases {
@@ -140,7 +144,8 @@ fn arguments(item: &Registered, inputs: &Value) -> Result<Value, String> {
     if item.takes_prompt() {
         return Ok(json!({ "input": inputs }));
     }
-    let required: Vec<_> = item.parameters()["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<_> =
+        item.parameters()["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let all: Vec<_> = item.parameters()["properties"].as_object().into_iter().flat_map(|all| all.keys()).collect();
     match (required.as_slice(), all.as_slice()) {
         ([name], _) => Ok(json!({ *name: inputs })),

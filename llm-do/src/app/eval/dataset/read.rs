@@ -133,7 +133,10 @@ impl Reading {
             Content::Map(entries) => self.evaluator_map(place, entries)?,
             Content::Invalid => return None,
             other => {
-                self.fault(place, format!("expected the name of an evaluator, or a map from it, found {}", other.kind()));
+                self.fault(
+                    place,
+                    format!("expected the name of an evaluator, or a map from it, found {}", other.kind()),
+                );
                 return None;
             }
         };

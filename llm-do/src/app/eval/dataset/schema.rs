@@ -23,7 +23,8 @@ pub(super) fn schema<'a>(
         None => any.clone(),
     };
     let (inputs, output) = (place("inputs", inputs), place("expected_output", expected_output));
-    let evaluators = BUILTINS.iter().flat_map(|builtin| forms(builtin.name, &builtin.schema(), builtin.needs_arguments()));
+    let evaluators =
+        BUILTINS.iter().flat_map(|builtin| forms(builtin.name, &builtin.schema(), builtin.needs_arguments()));
     let own = own.into_iter().flat_map(|name| forms(name, &json!(true), false));
     definitions.insert("evaluator".to_owned(), json!({ "anyOf": evaluators.chain(own).collect::<Value>() }));
     let evaluators = json!({ "type": ["array", "null"], "items": { "$ref": "#/$defs/evaluator" } });

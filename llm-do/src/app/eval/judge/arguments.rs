@@ -102,7 +102,9 @@ impl JudgeArguments {
             return Some("`model_settings` is not supported: set them on the runtime of the judge".to_owned());
         }
         if is_true(&self.score) || is_true(&self.assertion) {
-            return Some("`score` and `assertion`: expected `false` or a map, such as `{include_reason: true}`".to_owned());
+            return Some(
+                "`score` and `assertion`: expected `false` or a map, such as `{include_reason: true}`".to_owned(),
+            );
         }
         if self.score().is_none() && self.assertion().is_none() {
             return Some("`score` and `assertion` are both `false`: report one of the two".to_owned());

@@ -12,12 +12,12 @@ impl Report {
     pub(in crate::app::eval) fn new(
         dataset: Option<String>,
         variants: Vec<String>,
-        cases: Vec<String>,
+        cases: &[String],
         repetitions: u32,
         seed: u64,
         runs: Vec<RunRecord>,
     ) -> Self {
-        let figures: Vec<_> = variants.into_iter().map(|name| Figures::new(name, &cases, &runs)).collect();
+        let figures: Vec<_> = variants.into_iter().map(|name| Figures::new(name, cases, &runs)).collect();
         let names = metric_names(&runs);
         let comparisons = figures.split_first().map(|(first, others)| {
             let compare = |other| names.iter().filter_map(move |metric| first.compare(other, metric, seed));

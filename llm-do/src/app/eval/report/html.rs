@@ -55,11 +55,8 @@ fn escape(text: &str) -> String {
 fn plot(report: &Report) -> String {
     let (mut body, mut row) = (String::new(), 0);
     for name in metric_names(&report.runs) {
-        let estimates: Vec<_> = report
-            .variants
-            .iter()
-            .filter_map(|variant| Some((variant, variant.metric(&name)?.estimate?)))
-            .collect();
+        let estimates: Vec<_> =
+            report.variants.iter().filter_map(|variant| Some((variant, variant.metric(&name)?.estimate?))).collect();
         let Some(scale) = Scale::of(estimates.iter().map(|(_, estimate)| estimate)) else { continue };
         row += 1;
         write_text(&mut body, 0.0, row, "metric", &name);
@@ -71,7 +68,9 @@ fn plot(report: &Report) -> String {
         }
     }
     let (width, height) = (LEFT + WIDTH + 60.0, (row + 1) * ROW);
-    format!("<h2>Metrics</h2>\n<svg role=\"img\" aria-label=\"Means with intervals\" width=\"{width}\" height=\"{height}\">\n{body}</svg>\n")
+    format!(
+        "<h2>Metrics</h2>\n<svg role=\"img\" aria-label=\"Means with intervals\" width=\"{width}\" height=\"{height}\">\n{body}</svg>\n"
+    )
 }
 
 /// The values at the ends of the plot.
@@ -84,7 +83,8 @@ impl Scale {
     /// From 0 to 1 if all values are within it.
     fn of<'a>(estimates: impl Iterator<Item = &'a Estimate>) -> Option<Self> {
         let ends = estimates.flat_map(|estimate| [estimate.low, estimate.high]);
-        let (low, high) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), end| (low.min(end), high.max(end)));
+        let (low, high) =
+            ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), end| (low.min(end), high.max(end)));
         if low > high {
             return None;
         }
@@ -119,7 +119,8 @@ fn interval(body: &mut String, row: usize, variant: &VariantSummary, estimate: &
 }
 
 fn summary(report: &Report) -> String {
-    let mut rows = vec![(String::new(), report.variants.iter().map(|variant| variant.name.clone()).collect::<Vec<_>>())];
+    let mut rows =
+        vec![(String::new(), report.variants.iter().map(|variant| variant.name.clone()).collect::<Vec<_>>())];
     let mut add = |name: &str, cell: &dyn Fn(&VariantSummary) -> String| {
         rows.push((name.to_owned(), report.variants.iter().map(cell).collect()));
     };
@@ -137,7 +138,8 @@ fn summary(report: &Report) -> String {
     add("cost of judges", &|variant| variant.judge_usage.cost.to_string());
     let line = |(index, (name, cells)): (usize, &(String, Vec<String>))| {
         let tag = if index == 0 { "th" } else { "td" };
-        let cells: String = cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect();
+        let cells: Vec<_> = cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect();
+        let cells = cells.concat();
         format!("<tr><th>{}</th>{cells}</tr>\n", escape(name))
     };
     format!("<table>\n{}</table>\n", rows.iter().enumerate().map(line).collect::<String>())
@@ -179,7 +181,8 @@ fn run(run: &RunRecord) -> String {
         (None, error) => error.clone().unwrap_or_default(),
     };
     let values = run.findings.iter().map(|finding| format!("{} = {}", finding.name, finding.value));
-    let details = values.chain(reasons(run)).map(|text| format!("<li>{}</li>", escape(&text))).collect::<String>();
+    let details = values.chain(reasons(run)).map(|text| format!("<li>{}</li>", escape(&text)));
+    let details = details.collect::<Vec<_>>().concat();
     format!(
         "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"{class}\">{text}</td><td>{}</td><td><pre>{}</pre></td>\
          <td><ul>{details}</ul></td></tr>\n",

@@ -19,7 +19,11 @@ pub(super) fn log(report: &Report, variant: &str, time: Timestamp) -> Option<Val
     let task = report.dataset.as_deref().unwrap_or("evaluation");
     let id = digest(&json!([task, variant.name, ended]));
     let mut ids: Vec<&str> = Vec::new();
-    runs.iter().for_each(|run| if !ids.contains(&&*run.case) { ids.push(&run.case) });
+    for run in &runs {
+        if !ids.contains(&&*run.case) {
+            ids.push(&run.case);
+        }
+    }
     Some(json!({
         "version": 2,
         "status": "success",
@@ -84,7 +88,7 @@ fn sample(run: &RunRecord, variant: &VariantSummary) -> Value {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let output = run.output.as_ref().map(text);
     let mut scores = Map::new();
-    let passes = if run.passes() { 1 } else { 0 };
+    let passes = u8::from(run.passes());
     scores.insert(super::PASSES.to_owned(), json!({ "value": passes, "answer": output }));
     for finding in &run.findings {
         let value = match &finding.value {

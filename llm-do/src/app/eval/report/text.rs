@@ -80,7 +80,7 @@ pub(super) fn metric(metric: &MetricSummary) -> String {
     let Some(estimate) = &metric.estimate else { return labels };
     let mut text = format!("{:.3} [{:.3}, {:.3}]", estimate.mean, estimate.low, estimate.high);
     if let Some(deviation) = metric.deviation.filter(|deviation| *deviation > 0.0) {
-        text.push_str(&format!(" ±{deviation:.3}"));
+        let _ = write!(text, " ±{deviation:.3}");
     }
     text + &labels
 }
@@ -97,7 +97,7 @@ pub(super) fn seconds(seconds: f64) -> String {
 fn describe(run: &RunRecord) -> String {
     let mut text = format!("{} · {}", run.variant, run.case);
     if run.repetition > 1 {
-        text.push_str(&format!(" · run {}", run.repetition));
+        let _ = write!(text, " · run {}", run.repetition);
     }
     format!("{text}: {}", reasons(run).join("; "))
 }
@@ -109,7 +109,8 @@ pub(super) fn reasons(run: &RunRecord) -> Vec<String> {
         Some(reason) => format!("{}: {reason}", finding.name),
         None => finding.name.clone(),
     });
-    let failures = run.failures.iter().map(|failure| format!("{} could not judge: {}", failure.evaluator, failure.error));
+    let failures =
+        run.failures.iter().map(|failure| format!("{} could not judge: {}", failure.evaluator, failure.error));
     run.error.iter().cloned().chain(failed).chain(failures).map(|text| text.replace('\n', " ")).collect()
 }
 
@@ -122,7 +123,7 @@ fn table(rows: &[Vec<String>]) -> String {
     for row in rows {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(&widths) {
-            line.push_str(&format!("{cell:width$}  "));
+            let _ = write!(line, "{cell:width$}  ");
         }
         text.push_str(line.trim_end());
         text.push('\n');

@@ -133,10 +133,12 @@ impl IsClose {
                 .zip(others)
                 .enumerate()
                 .find_map(|(index, (one, other))| self.fault(one, other, &format!("{at}/{index}"))),
-            (Value::Object(ones), Value::Object(others)) if ones.len() == others.len() => ones.iter().find_map(|(key, one)| {
-                let other = others.get(key).unwrap_or(&Value::Null);
-                self.fault(one, other, &format!("{at}/{key}"))
-            }),
+            (Value::Object(ones), Value::Object(others)) if ones.len() == others.len() => {
+                ones.iter().find_map(|(key, one)| {
+                    let other = others.get(key).unwrap_or(&Value::Null);
+                    self.fault(one, other, &format!("{at}/{key}"))
+                })
+            }
             _ => (output != expected).then(|| format!("{place}: the values differ")),
         }
     }

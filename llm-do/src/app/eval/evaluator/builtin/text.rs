@@ -58,18 +58,24 @@ impl Contains {
                 if fold(text(output)).contains(&fold(text(value))) { None } else { missing() }
             }
             (Value::Array(items), value) => {
-                if items.iter().any(|item| equal(item, value)) { None } else { missing() }
+                if items.iter().any(|item| equal(item, value)) {
+                    None
+                } else {
+                    missing()
+                }
             }
-            (Value::Object(fields), Value::Object(wanted)) => wanted.iter().find_map(|(key, wanted)| {
-                match fields.get(key) {
+            (Value::Object(fields), Value::Object(wanted)) => {
+                wanted.iter().find_map(|(key, wanted)| match fields.get(key) {
                     None => Some(format!("the output has no key `{key}`")),
                     Some(value) if !equal(value, wanted) => Some(format!("`{key}` is {value}, not {wanted}")),
                     Some(_) => None,
-                }
-            }),
+                })
+            }
             (Value::Object(fields), Value::String(key)) if fields.contains_key(key) => None,
             (Value::Object(_), _) => missing(),
-            _ => Some("only a text, a list or an object can contain a value; set `as_strings` to compare texts".to_owned()),
+            _ => Some(
+                "only a text, a list or an object can contain a value; set `as_strings` to compare texts".to_owned(),
+            ),
         }
     }
 }
