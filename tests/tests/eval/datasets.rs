@@ -91,7 +91,22 @@ fn a_file_without_a_name_has_the_name_of_the_file() {
 
 #[test]
 fn texts_that_look_like_other_values_survive_yaml() {
-    let texts = ["yes", "no", "1.0", "null", "~", "", " x", "a: b", "# c", "0x1f", "12:30:45", "é\u{85}\u{2028}\u{1f600}", "'", "\"\\"];
+    let texts = [
+        "yes",
+        "no",
+        "1.0",
+        "null",
+        "~",
+        "",
+        " x",
+        "a: b",
+        "# c",
+        "0x1f",
+        "12:30:45",
+        "é\u{85}\u{2028}\u{1f600}",
+        "'",
+        "\"\\",
+    ];
     let cases = texts.iter().map(|text| llm_do::eval::Case::new(*text).named(*text));
     let dataset = cases.filter(|case| case.name.as_deref() != Some("") && case.name.as_deref() != Some(" x"));
     let dataset = dataset.fold(Dataset::new("texts"), Dataset::case);
@@ -121,7 +136,8 @@ async fn recorded_calls_are_imported_as_cases_without_those_that_failed() {
 
 #[test]
 fn the_schema_accepts_what_is_read_and_refuses_faults() {
-    let parameters = json!({ "type": "object", "properties": { "country": { "type": "string" } }, "required": ["country"] });
+    let parameters =
+        json!({ "type": "object", "properties": { "country": { "type": "string" } }, "required": ["country"] });
     let schema = Dataset::json_schema(Some(&parameters), Some(&json!({ "type": "string" })), ["polite"]);
     let validator = jsonschema::validator_for(&schema).unwrap();
     let dataset = |case: llm_do::Value, evaluators: llm_do::Value| json!({ "cases": [case], "evaluators": evaluators });
@@ -129,8 +145,17 @@ fn the_schema_accepts_what_is_read_and_refuses_faults() {
     let good = json!(["EqualsExpected", { "Contains": "x" }, { "Contains": { "value": "x", "as_strings": true } }, "polite",
                       { "LLMJudge": "good" }, { "LLMJudge": { "rubric": "good", "votes": 3, "score": { "include_reason": true } } },
                       { "MaxDuration": 1.5 }, { "polite": { "any": 1 } }]);
-    assert!(validator.is_valid(&dataset(case.clone(), good.clone())), "{:?}", validator.iter_errors(&dataset(case.clone(), good)).collect::<Vec<_>>());
-    for bad in [json!(["Contains"]), json!([{ "Contains": { "valeu": 1 } }]), json!(["Unknown"]), json!([{ "MaxDuration": "x" }])] {
+    assert!(
+        validator.is_valid(&dataset(case.clone(), good.clone())),
+        "{:?}",
+        validator.iter_errors(&dataset(case.clone(), good)).collect::<Vec<_>>()
+    );
+    for bad in [
+        json!(["Contains"]),
+        json!([{ "Contains": { "valeu": 1 } }]),
+        json!(["Unknown"]),
+        json!([{ "MaxDuration": "x" }]),
+    ] {
         assert!(!validator.is_valid(&dataset(case.clone(), bad.clone())), "{bad}");
     }
     assert!(!validator.is_valid(&dataset(json!({ "inputs": { "country": 1 } }), json!([]))));

@@ -1,6 +1,9 @@
 //! The built-in evaluators, and those of a program.
 
-use llm_do::eval::{Arguments, Case, Dataset, EvalError, Evaluation, Evaluator, EvaluatorContext, EvaluatorSpec, Finding, Findings, Scalar, Variant};
+use llm_do::eval::{
+    Arguments, Case, Dataset, EvalError, Evaluation, Evaluator, EvaluatorContext, EvaluatorSpec, Finding, Findings,
+    Scalar, Variant,
+};
 use llm_do::prelude::*;
 use llm_do::{async_trait, json};
 
@@ -85,7 +88,10 @@ async fn what_a_run_called_is_judged() {
     let values: Vec<_> = report.runs[0].findings.iter().map(|finding| finding.value.number().unwrap() > 0.5).collect();
     assert_eq!(values, [true, true, true, false, true, false, true, true, true, true], "{:?}", report.runs[0]);
     let names: Vec<_> = report.runs[0].findings.iter().map(|finding| finding.name.as_str()).collect();
-    assert_eq!(names[..5], ["ToolCorrectness", "ToolCorrectness_2", "ToolCorrectness_3", "ToolCorrectness_4", "MaxToolCalls"]);
+    assert_eq!(
+        names[..5],
+        ["ToolCorrectness", "ToolCorrectness_2", "ToolCorrectness_3", "ToolCorrectness_4", "MaxToolCalls"]
+    );
 }
 
 #[tokio::test]
@@ -111,7 +117,8 @@ impl Evaluator for Tone {
             return Err("it is broken".into());
         }
         let text = context.output_text();
-        Ok(vec![Finding::new(0.25).named("warmth"), Finding::new(if text.ends_with('!') { "loud" } else { "calm" })].into())
+        Ok(vec![Finding::new(0.25).named("warmth"), Finding::new(if text.ends_with('!') { "loud" } else { "calm" })]
+            .into())
     }
 }
 
