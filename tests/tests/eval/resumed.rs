@@ -99,7 +99,7 @@ async fn a_file_that_is_not_of_an_evaluation_is_refused_and_kept() {
 }
 
 #[tokio::test]
-async fn a_changed_case_runs_again_and_the_others_do_not() {
+async fn only_a_changed_case_runs_again() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("eval.jsonl");
     evaluation().resumable(&file).run().await.unwrap();

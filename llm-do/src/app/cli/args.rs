@@ -102,7 +102,7 @@ pub(super) enum Command {
     Harden(HardenOptions),
     /// Run tools and workers over a dataset, score what they return, and compare them.
     ///
-    /// Each tool with each model is a variant; the others are compared with the first. Exits with 1 if a threshold is not
+    /// Each tool with each model is a variant; the later ones are compared with the first. Exits with 1 if a threshold is not
     /// reached.
     #[cfg(feature = "eval")]
     #[command(after_help = EVAL_EXAMPLES)]

@@ -88,7 +88,7 @@ impl Evaluation {
         }
     }
 
-    /// Adds a variant. The others are compared with the first.
+    /// Adds a variant. Later ones are compared with the first.
     pub fn variant(mut self, variant: Variant) -> Self {
         self.variants.push(variant);
         self
@@ -277,7 +277,7 @@ pub enum EvalError {
     /// The dataset has faults.
     #[error(transparent)]
     Dataset(DatasetError),
-    /// The variants have faults: an unknown tool, two equal names, inputs that are no arguments.
+    /// The variants have faults: an unknown tool, two equal names, inputs that are not arguments.
     #[error("{}", .0.join("\n"))]
     Variants(Vec<String>),
     /// The runtime of judges cannot be built.
