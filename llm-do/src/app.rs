@@ -3,6 +3,8 @@
 pub(crate) mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "eval")]
+pub mod eval;
 pub mod harden;
 #[cfg(any(feature = "mcp", feature = "serve"))]
 mod listen;

@@ -72,6 +72,7 @@
 //! | ask users | [`Question`](context::Question), [`InputHandler`](context::InputHandler), `toolsets::user_input` |
 //! | call the tools of an MCP server by type | `mcp::Snapshot` |
 //! | replace a worker with code, and monitor it | [`harden`], [`Shadow`](harden::Shadow) |
+//! | evaluate models, prompts and tools over a dataset | `eval` |
 //! | test | [`check!`], `testing`, [`ToolContext`] |
 //!
 //! The crate `llm_do_providers` holds models and providers. This crate re-exports what applications need of it; models for tests
@@ -94,6 +95,7 @@
 //! | `worker-files` | `#[worker(file = "..")]`, [`WorkerSpec::from_worker_file`](worker::WorkerSpec::from_worker_file), [`RuntimeBuilder::worker_dir`](runtime::RuntimeBuilder::worker_dir); included in `project` and `workers` |
 //! | `json-schema` | schemas from programs ([`FunctionTool`](runtime::FunctionTool), [`WorkerSpec`](worker::WorkerSpec)), and on Rust types the keywords that few use, such as `pattern`, `format: email` and `if`; included in `worker-files` |
 //! | `filesystem` | `toolsets::filesystem`: tools that read, search and change the files of one folder |
+//! | `eval` | the module `eval`: datasets, evaluators, and comparisons of models, prompts and tools; with `cli`, the command `eval` |
 //! | `project` | the module `project`: workers, tools, subagents and skills in the files of a folder; included in `cli` |
 //! | `mcp` | the module `mcp`: serves tools over MCP, and makes toolsets of the tools of MCP servers |
 //! | `serve` | the module `serve`: many runs as a service, over HTTP and in one file; `journal::SqliteJournal` |
@@ -151,6 +153,8 @@ pub use serde_json::{Value, json};
 
 #[cfg(feature = "cli")]
 pub use self::app::cli;
+#[cfg(feature = "eval")]
+pub use self::app::eval;
 pub use self::app::harden;
 #[cfg(feature = "mcp-snapshots")]
 pub use self::app::mcp;

@@ -7,6 +7,8 @@ mod chat;
 mod check;
 mod config;
 mod console;
+#[cfg(feature = "eval")]
+mod eval;
 mod example;
 #[cfg(feature = "local-download")]
 mod fetch;
@@ -41,11 +43,15 @@ mod wait_notice;
 use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
+#[cfg(feature = "eval")]
+use std::sync::Arc;
 
 use clap::Parser;
 
 use self::args::{Arguments, Command};
 use self::flags::Flag;
+#[cfg(feature = "eval")]
+use crate::app::eval::{Arguments as EvaluatorArguments, ByFunction, Evaluator, EvaluatorContext, Findings};
 use crate::base::error::{BoxError, chain};
 use crate::base::printable::printable;
 use crate::session::runtime::{BuildError, RuntimeBuilder};
@@ -63,6 +69,8 @@ pub struct Cli {
     default_model: Option<String>,
     configure: Option<Box<dyn FnOnce(RuntimeBuilder) -> RuntimeBuilder>>,
     runs_projects: bool,
+    #[cfg(feature = "eval")]
+    evaluators: eval::Evaluators,
 }
 
 impl Cli {
@@ -109,6 +117,22 @@ impl Cli {
         self
     }
 
+    /// Adds an evaluator of the command `eval`, which datasets use by its name.
+    #[cfg(feature = "eval")]
+    pub fn evaluator(mut self, name: impl Into<String>, evaluator: impl Evaluator + 'static) -> Self {
+        self.evaluators.insert(name.into(), Arc::new(evaluator));
+        self
+    }
+
+    /// Adds a function as an evaluator of the command `eval`.
+    #[cfg(feature = "eval")]
+    pub fn evaluate_with<F>(self, name: impl Into<String>, function: F) -> Self
+    where
+        F: Fn(&EvaluatorContext<'_>, &EvaluatorArguments) -> crate::Result<Findings> + Send + Sync + 'static,
+    {
+        self.evaluator(name, ByFunction(function))
+    }
+
     /// Runs the command line.
     #[must_use]
     pub fn main(self) -> ExitCode {
@@ -129,6 +153,8 @@ impl Cli {
 
     fn execute(self, command: Command, flags: Vec<Flag>) -> Result<(), CommandError> {
         let runs_projects = self.runs_projects;
+        #[cfg(feature = "eval")]
+        let evaluators = self.evaluators;
         let mut builder = RuntimeBuilder::default();
         if let Some(name) = self.default_model {
             builder = builder.default_model(name);
@@ -152,6 +178,8 @@ impl Cli {
             Command::Man => generate::manual(),
             Command::Journal(options) => journal::list(&options),
             Command::Harden(options) => harden::harden(builder, &options),
+            #[cfg(feature = "eval")]
+            Command::Eval(options) => eval::eval(builder, &options, evaluators, runs_projects),
             #[cfg(feature = "trace")]
             Command::Trace(options) => trace::trace(&options),
             #[cfg(feature = "local-download")]

@@ -14,7 +14,7 @@ use llm_do_worker_file::{
     Context, Fault, Key, Located, MAX_SIZE, McpServerItem, Place, Reading, Skills, too_large, tool_name,
 };
 
-#[cfg(feature = "project")]
+#[cfg(any(feature = "eval", feature = "project"))]
 pub(crate) use self::spec::json;
 use crate::base::open_file::read_only;
 use crate::declare::worker_spec::WorkerSpec;

@@ -35,7 +35,7 @@ use crate::plane::definition::ToolsetDef;
 /// The tools, workers, entries and toolsets that are linked into the program.
 ///
 /// A library's items are linked only if the program refers to the library: `use my_tools as _;` is enough.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Registry {
     tools: BTreeMap<Arc<str>, Arc<Registered>>,
     /// The same items in a hash map, since every call looks up its callee.

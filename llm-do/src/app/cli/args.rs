@@ -1,6 +1,8 @@
 //! The commands and options of the command line.
 
 mod config;
+#[cfg(feature = "eval")]
+mod eval;
 #[cfg(feature = "mcp")]
 mod mcp;
 #[cfg(feature = "serve")]
@@ -14,6 +16,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(super) use self::config::{ConfigCommand, ConfigOptions, ConfigPathOptions, ConfigShowOptions};
+#[cfg(feature = "eval")]
+pub(super) use self::eval::{
+    EvalCommand, EvalOptions, EvaluateOptions, ImportOptions, ReportFormat, SchemaOptions, Threshold,
+};
 #[cfg(feature = "mcp")]
 pub(super) use self::mcp::{
     CheckServersOptions, LoginOptions, LogoutOptions, McpCommand, McpOptions, ServeOptions, SnapshotOptions,
@@ -94,6 +100,13 @@ pub(super) enum Command {
     /// Each distinct input is a case. Exits with 0 if the candidate agrees in all cases, and with 1 otherwise.
     #[command(after_help = "Example: harden greet --tool greet_by_rule --journal run.jsonl")]
     Harden(HardenOptions),
+    /// Run tools and workers over a dataset, score what they return, and compare them.
+    ///
+    /// Each tool with each model is a variant; the later ones are compared with the first. Exits with 1 if a threshold is not
+    /// reached.
+    #[cfg(feature = "eval")]
+    #[command(after_help = EVAL_EXAMPLES)]
+    Eval(Box<EvalOptions>),
     /// Download the file of an embedded model before a run needs it, and print its path.
     #[cfg(feature = "local-download")]
     #[command(after_help = "Example: fetch local:OWNER/REPO/FILE.gguf")]
@@ -149,6 +162,13 @@ const TRACE_EXAMPLES: &str = "Examples:
   trace run.jsonl                      the calls, with times, tokens and cost
   trace run.jsonl --html run.html      a page, with the messages of each request
   trace diff before.jsonl after.jsonl";
+
+#[cfg(feature = "eval")]
+const EVAL_EXAMPLES: &str = "Examples:
+  eval import greet --journal run.jsonl > greet.yaml
+  eval greet.yaml --tool greet --tool greet_by_rule
+  eval greet.yaml --tool greet --model openai:gpt-5 --model openai:gpt-5-mini --repeat 3 --html report.html
+  eval greet.yaml --tool greet --results evals --fail-under 0.9 --fail-if-worse";
 
 const INIT_EXAMPLES: &str = "Examples:
   init notes               a project in the folder `notes`

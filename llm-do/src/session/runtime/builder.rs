@@ -107,6 +107,30 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Returns a copy of a builder whose items were collected, to build another session on the same registry.
+    #[cfg(all(feature = "cli", feature = "eval"))]
+    pub(crate) fn copy_without_items(&self) -> Self {
+        Self {
+            config: self.config.clone(),
+            mode: self.mode,
+            approver: self.approver.clone(),
+            policy: self.policy.clone(),
+            guards: self.guards.clone(),
+            forced_model: self.forced_model.clone(),
+            model: self.model.clone(),
+            default_model: self.default_model.clone(),
+            capabilities: self.capabilities.clone(),
+            sinks: self.sinks.clone(),
+            shadows: self.shadows.clone(),
+            contents: Contents::default(),
+            sources: self.sources.clone(),
+            warnings: self.warnings.clone(),
+            worker_dirs: Vec::new(),
+            worker_store: self.worker_store.clone(),
+            cancellation: self.cancellation.clone(),
+        }
+    }
+
     /// Builds the session.
     ///
     /// # Errors

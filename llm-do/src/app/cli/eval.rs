@@ -1,0 +1,175 @@
+//! `eval`: runs variants over a dataset; makes datasets of journals, and their schema.
+
+mod import;
+mod verdict;
+mod write;
+
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::args::{EvalCommand, EvalOptions, EvaluateOptions, ReportFormat};
+use super::config::{Set, Settings};
+use super::run::{block_on, print_safely};
+use super::trust::Trust;
+use super::{CommandError, print};
+use crate::app::eval::{Dataset, EvalError, Evaluation, Evaluator, Kept, Variant};
+use crate::declare::tool::Effect;
+use crate::observe::event::ItemKind;
+use crate::plane::approval::ApprovalMode;
+use crate::plane::registry::Registry;
+use crate::session::runtime::{Runtime, RuntimeBuilder};
+
+/// The evaluators that the program adds, by name.
+pub(super) type Evaluators = BTreeMap<String, Arc<dyn Evaluator>>;
+
+pub(super) fn eval(
+    builder: RuntimeBuilder,
+    options: &EvalOptions,
+    evaluators: Evaluators,
+    runs_projects: bool,
+) -> Result<(), CommandError> {
+    match &options.command {
+        Some(EvalCommand::Import(options)) => import::import(options),
+        Some(EvalCommand::Schema(options)) => import::schema(builder, options, &evaluators, runs_projects),
+        None => evaluate(builder, &options.evaluate, evaluators, runs_projects),
+    }
+}
+
+fn evaluate(
+    builder: RuntimeBuilder,
+    options: &EvaluateOptions,
+    evaluators: Evaluators,
+    runs_projects: bool,
+) -> Result<(), CommandError> {
+    let Some(path) = &options.dataset else { return Ok(()) };
+    let dataset = Dataset::read(path).map_err(CommandError::from_error)?;
+    let kept = options.results.as_ref().map(Kept::in_folder);
+    let latest = kept.as_ref().map(|kept| kept.latest(dataset.name.as_deref())).transpose();
+    let latest = latest.map_err(CommandError::from_error)?.flatten();
+    let token = builder.cancellation_token();
+    let prices = builder.price_table().clone();
+    let variants = variants(builder, options, runs_projects)?;
+    let mut judge = Runtime::builder().prices(prices).cancellation(token.clone());
+    if let Some(model) = &options.judge_model {
+        judge = judge.model_set_by(model.clone(), "`--judge-model`".to_owned());
+    }
+    let of = dataset.cases.len() * variants.len() * options.repeat.max(1) as usize;
+    let mut evaluation = Evaluation::new(dataset)
+        .judge(judge)
+        .repeat(options.repeat)
+        .concurrency(options.concurrency)
+        .seed(options.seed)
+        .cancellation(token.clone())
+        .on_finished(progress(of));
+    if let Some(budget) = options.budget {
+        evaluation = evaluation.budget(budget);
+    }
+    if let Some(file) = &options.journal {
+        evaluation = evaluation.resumable(file);
+    }
+    let evaluation = evaluators.into_iter().fold(evaluation, |all, (name, own)| all.shared_evaluator(name, own));
+    let evaluation = variants.into_iter().fold(evaluation, Evaluation::variant);
+    let report = block_on(&token, evaluation.run())?.map_err(|error| failure(error, options))?;
+    let now = Timestamp::now();
+    write::files(&report, options, now)?;
+    match options.output {
+        ReportFormat::Text => print_safely(report.to_string().trim_end())?,
+        ReportFormat::Json => print(&json!(report).to_string())?,
+    }
+    if let Some(kept) = &kept {
+        kept.keep(&report, now).map_err(CommandError::from_error)?;
+    }
+    verdict::check(&report, latest.as_ref(), options)
+}
+
+/// Returns each tool with each model, on one registry.
+fn variants(
+    builder: RuntimeBuilder,
+    options: &EvaluateOptions,
+    runs_projects: bool,
+) -> Result<Vec<Variant>, CommandError> {
+    let mut settings = options.items.settings();
+    settings.model = Set::option(options.model.first().cloned(), "--model");
+    let mut settings = settings.read(options.items.project.as_deref())?;
+    let trust = if options.approve_all { Trust::ApproveAll } else { Trust::Ask };
+    let (mut builder, _) = options.items.add_to(builder, &mut settings, runs_projects, trust)?;
+    let registry = super::project::collect(&mut builder)?;
+    options.tool.iter().try_for_each(|name| check(&registry, name, options))?;
+    let mode = if options.approve_all { ApprovalMode::ApproveAll } else { ApprovalMode::RejectAll };
+    let builder = configured(&settings, builder).without_journal_and_shadows().approval_mode(mode);
+    let models: Vec<_> = match options.model.as_slice() {
+        [] => vec![None],
+        models => models.iter().map(Some).collect(),
+    };
+    let mut variants = Vec::new();
+    for model in &models {
+        let mut builder = builder.copy_without_items();
+        if let Some(model) = model {
+            builder = builder.model_set_by((*model).clone(), "`--model`".to_owned());
+        }
+        let runtime = builder.build_on(registry.clone()).map_err(CommandError::from_error)?;
+        for tool in &options.tool {
+            let name = match (options.tool.len(), model) {
+                (_, None) => tool.clone(),
+                (1, Some(model)) => (*model).clone(),
+                (_, Some(model)) => format!("{tool} on {model}"),
+            };
+            variants.push(Variant::new(name, tool, &runtime));
+        }
+    }
+    Ok(variants)
+}
+
+fn configured(settings: &Settings, builder: RuntimeBuilder) -> RuntimeBuilder {
+    settings.warn();
+    settings.add_to(builder)
+}
+
+/// Fails if the tool is unknown, may change something without `--approve-all`, or has a model that `--model` does not replace.
+fn check(registry: &Registry, name: &str, options: &EvaluateOptions) -> Result<(), CommandError> {
+    let unknown = || CommandError::Usage(format!("unknown tool `{name}`: {}", registry.hint(name, None)));
+    let item = registry.get(name).ok_or_else(unknown)?;
+    let is_harmless = item.effect() == Effect::ReadOnly || item.kind() != ItemKind::Tool;
+    if !is_harmless && !options.approve_all {
+        return Err(CommandError::Usage(format!(
+            "`{name}` is not `effect = read_only`, so it may change something: give --approve-all to allow that"
+        )));
+    }
+    match item.model() {
+        Some(model) if options.model.len() > 1 => Err(CommandError::Usage(format!(
+            "`{name}` declares its model, `{model}`, so --model does not replace it: remove the declaration to compare models"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Counts finished runs at a terminal.
+fn progress(of: usize) -> impl Fn(&crate::app::eval::RunRecord) + Send + Sync {
+    let (finished, is_shown) = (AtomicUsize::new(0), io::stderr().is_terminal());
+    move |_| {
+        let finished = finished.fetch_add(1, Ordering::Relaxed) + 1;
+        if is_shown {
+            let end = if finished == of { "\n" } else { "" };
+            // Ignored: standard error may be closed.
+            let _ = write!(io::stderr(), "\r{finished} of {of} runs{end}");
+        }
+    }
+}
+
+fn failure(error: EvalError, options: &EvaluateOptions) -> CommandError {
+    let resume = match (&error, &options.journal) {
+        (EvalError::Cancelled { .. } | EvalError::Budget { .. }, Some(file)) => {
+            format!("\nrun the same command again to resume: finished runs are recorded in `{}`", file.display())
+        }
+        _ => String::new(),
+    };
+    match CommandError::from_error(error) {
+        CommandError::Error(text) => CommandError::Error(text + &resume),
+        usage @ CommandError::Usage(_) => usage,
+    }
+}

@@ -1,0 +1,28 @@
+//! Datasets from the recorded calls of a worker.
+
+use serde_json::json;
+
+use super::{Case, Dataset, EvaluatorSpec};
+use crate::app::harden::Cases;
+use crate::observe::event::Outcome;
+
+impl Dataset {
+    /// Makes a dataset of the recorded calls of a worker: each distinct input is a case, its most frequent result is expected.
+    ///
+    /// The metadata of a case has `times`, how often the worker got the input, and `answers`, how many distinct answers it
+    /// gave. The evaluator is `EqualsExpected`. Returns the number of cases that are left out, since the worker failed in each
+    /// of their calls.
+    #[must_use]
+    pub fn from_recorded(cases: &Cases) -> (Self, usize) {
+        let mut dataset = Self::new(cases.worker()).evaluator(EvaluatorSpec::new("EqualsExpected"));
+        for recorded in cases {
+            let Some(Outcome::Result(output)) = recorded.answer().map(|answer| &answer.outcome) else { continue };
+            let name = format!("case {}", dataset.cases.len() + 1);
+            let metadata = json!({ "times": recorded.times(), "answers": recorded.answers.len() });
+            let case = Case::new(recorded.input.clone()).named(name).metadata(metadata);
+            dataset = dataset.case(case.expects(output.value().into_owned()));
+        }
+        let left_out = cases.len() - dataset.cases.len();
+        (dataset, left_out)
+    }
+}

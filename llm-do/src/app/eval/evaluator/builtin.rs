@@ -1,0 +1,162 @@
+//! The built-in evaluators, by name.
+
+mod equality;
+mod limits;
+mod text;
+mod types;
+
+use llm_do_worker_file::did_you_mean;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::{EvaluatorContext, Findings};
+use crate::app::eval::dataset::{Arguments, EvaluatorSpec};
+use crate::app::eval::judge::JudgeArguments;
+use crate::base::error::Result;
+use crate::declare::schema;
+
+/// The argument, of every evaluator, that sets the name in reports.
+const EVALUATION_NAME: &str = "evaluation_name";
+/// Evaluators of pydantic-evals that this version does not have, with what to use instead.
+const UNSUPPORTED: [(&str, &str); 4] = [
+    ("HasMatchingSpan", "`ToolCorrectness`, since spans are not recorded"),
+    ("TrajectoryMatch", "`ToolCorrectness`"),
+    ("ArgumentCorrectness", "an evaluator of your own"),
+    ("GEval", "`LLMJudge` with a `score`"),
+];
+
+/// A built-in evaluator with its arguments.
+pub(in crate::app::eval) trait Check: Send + Sync {
+    fn check(&self, context: &EvaluatorContext<'_>) -> Result<Findings>;
+}
+
+/// What an evaluator of a dataset does.
+pub(in crate::app::eval) enum Prepared {
+    Check(Box<dyn Check>),
+    Judge(JudgeArguments),
+}
+
+/// A built-in evaluator.
+pub(crate) struct Builtin {
+    pub(crate) name: &'static str,
+    /// The argument that `NAME: VALUE` sets; empty if all arguments have names.
+    first: &'static str,
+    schema: fn() -> Value,
+    prepare: fn(Value) -> std::result::Result<Prepared, String>,
+}
+
+pub(crate) static BUILTINS: [Builtin; 15] = [
+    Builtin::check::<equality::Equals>("Equals", "value"),
+    Builtin::check::<equality::EqualsExpected>("EqualsExpected", ""),
+    Builtin::check::<equality::Agrees>("Agrees", "ignore"),
+    Builtin::check::<equality::IsClose>("IsClose", "absolute"),
+    Builtin::check::<text::Contains>("Contains", "value"),
+    Builtin::check::<text::Matches>("Matches", "pattern"),
+    Builtin::check::<text::Similarity>("Similarity", "expected"),
+    Builtin::check::<types::IsInstance>("IsInstance", "type_name"),
+    Builtin::check::<types::MatchesSchema>("MatchesSchema", "schema"),
+    Builtin::check::<limits::MaxDuration>("MaxDuration", "seconds"),
+    Builtin::check::<limits::MaxCost>("MaxCost", "dollars"),
+    Builtin::check::<limits::MaxToolCalls>("MaxToolCalls", "max_calls"),
+    Builtin::check::<limits::MaxModelRequests>("MaxModelRequests", "max_requests"),
+    Builtin::check::<limits::ToolCorrectness>("ToolCorrectness", "expected_tools"),
+    Builtin {
+        name: "LLMJudge",
+        first: "rubric",
+        schema: schema::of::<JudgeArguments>,
+        prepare: |arguments| {
+            let arguments: JudgeArguments = read(arguments)?;
+            arguments.fault().map_or(Ok(Prepared::Judge(arguments)), Err)
+        },
+    },
+];
+
+impl Builtin {
+    const fn check<T>(name: &'static str, first: &'static str) -> Self
+    where
+        T: Arguable,
+    {
+        Self { name, first, schema: schema::of::<T::Arguments>, prepare: prepare::<T> }
+    }
+
+    /// Returns the JSON schema of what follows the name.
+    pub(crate) fn schema(&self) -> Value {
+        let mut named = (self.schema)();
+        if named["properties"].is_object() {
+            named["properties"][EVALUATION_NAME] =
+                json!({ "type": "string", "description": "The name in reports. Default: that of the evaluator." });
+        }
+        if self.first.is_empty() {
+            return named;
+        }
+        let mut first = named["properties"][self.first].clone();
+        // References need the definitions of the whole.
+        if let (Some(definitions), Some(first)) = (named.get("$defs"), first.as_object_mut()) {
+            first.insert("$defs".to_owned(), definitions.clone());
+        }
+        json!({ "anyOf": [first, named] })
+    }
+
+    /// Returns whether the name alone is not enough.
+    pub(crate) fn needs_arguments(&self) -> bool {
+        (self.schema)()["required"].as_array().is_some_and(|required| !required.is_empty())
+    }
+
+    fn prepare(&self, arguments: &Arguments) -> std::result::Result<Prepared, String> {
+        let named = match arguments {
+            Arguments::None => Map::new(),
+            Arguments::One(_) if self.first.is_empty() => return Err("it takes no value".to_owned()),
+            Arguments::One(value) => Map::from_iter([(self.first.to_owned(), value.clone())]),
+            Arguments::Named(values) => {
+                let mut values = values.clone();
+                values.remove(EVALUATION_NAME);
+                values
+            }
+        };
+        (self.prepare)(Value::Object(named))
+    }
+}
+
+/// A check that is made from its arguments.
+pub(super) trait Arguable: Check + Sized + 'static {
+    type Arguments: DeserializeOwned + JsonSchema;
+
+    fn new(arguments: Self::Arguments) -> std::result::Result<Self, String>;
+}
+
+fn prepare<T: Arguable>(arguments: Value) -> std::result::Result<Prepared, String> {
+    Ok(Prepared::Check(Box::new(T::new(read(arguments)?)?)))
+}
+
+fn read<T: DeserializeOwned>(arguments: Value) -> std::result::Result<T, String> {
+    serde_json::from_value(arguments).map_err(|error| error.to_string())
+}
+
+/// Prepares the built-in evaluator of a spec; `None` if its name is not built in.
+pub(in crate::app::eval) fn prepared(spec: &EvaluatorSpec) -> Option<std::result::Result<Prepared, String>> {
+    let builtin = BUILTINS.iter().find(|builtin| builtin.name == spec.name)?;
+    Some(builtin.prepare(&spec.arguments))
+}
+
+/// Returns what is wrong with an evaluator, if it is a built-in one or has the name of one that is not supported.
+pub(in crate::app::eval) fn fault(spec: &EvaluatorSpec) -> Option<String> {
+    if let Some((_, instead)) = UNSUPPORTED.iter().find(|(name, _)| *name == spec.name) {
+        return Some(format!("this evaluator is not supported; use {instead}"));
+    }
+    prepared(spec)?.err()
+}
+
+/// Returns the fault of a name that is neither built in nor one of those that the program adds.
+pub(in crate::app::eval) fn unknown<'a>(spec: &EvaluatorSpec, own: impl Iterator<Item = &'a str>) -> String {
+    let own: Vec<_> = own.collect();
+    let names = || BUILTINS.iter().map(|builtin| builtin.name).chain(own.iter().copied());
+    let all: Vec<_> = names().map(|name| format!("`{name}`")).collect();
+    format!("unknown evaluator{}\nevaluators: {}", did_you_mean(&spec.name, names()), all.join(", "))
+}
+
+/// Returns the name of the evaluator's findings in reports.
+pub(in crate::app::eval) fn evaluation_name(spec: &EvaluatorSpec) -> &str {
+    let Arguments::Named(values) = &spec.arguments else { return &spec.name };
+    values.get(EVALUATION_NAME).and_then(Value::as_str).unwrap_or(&spec.name)
+}

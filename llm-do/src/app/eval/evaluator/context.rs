@@ -1,0 +1,49 @@
+//! What an evaluator knows of a run.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::app::eval::dataset::Case;
+use crate::base::usage::RunUsage;
+
+/// The output of a run, and what is known about it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct EvaluatorContext<'a> {
+    /// The case.
+    pub case: &'a Case,
+    /// What the tool or worker returned.
+    pub output: &'a Value,
+    /// Wall-clock time of the run.
+    pub duration: Duration,
+    /// What the run used.
+    pub usage: RunUsage,
+    /// The calls that the run made below its root call, in the order in which they started.
+    pub calls: &'a [CalledTool],
+    /// The schema of the result, if the tool or worker has one.
+    pub schema: Option<&'a Value>,
+}
+
+/// A call that a run made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CalledTool {
+    /// The registered name.
+    pub name: String,
+    /// Whether it returned an error.
+    pub failed: bool,
+}
+
+impl EvaluatorContext<'_> {
+    /// Returns the output as text: a string itself, any other value as JSON.
+    #[must_use]
+    pub fn output_text(&self) -> String {
+        text(self.output)
+    }
+}
+
+/// Returns a string itself, any other value as JSON.
+pub(super) fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

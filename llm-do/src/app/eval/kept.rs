@@ -1,0 +1,102 @@
+//! Reports that are kept in a folder, to compare later ones with.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::report::Report;
+use crate::base::open_file::create_private;
+
+/// A folder with the reports of a dataset: `NAME-TIME.json`, the latest last in the order of names.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    folder: PathBuf,
+}
+
+/// Why a kept report cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+#[error("the kept report `{}` cannot be used", .path.display())]
+#[non_exhaustive]
+pub struct KeptError {
+    /// The file, or the folder.
+    pub path: PathBuf,
+    source: io::Error,
+}
+
+impl Kept {
+    /// Returns the reports in a folder, which is created when the first is kept.
+    #[must_use]
+    pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// Returns the latest report of a dataset, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the folder or the file cannot be read, or is not a report.
+    pub fn latest(&self, dataset: Option<&str>) -> Result<Option<Report>, KeptError> {
+        let Some(path) = self.files(dataset)?.pop() else { return Ok(None) };
+        let parse = |text: String| serde_json::from_str(&text).map_err(io::Error::other);
+        fs::read_to_string(&path).and_then(parse).map(Some).map_err(|source| KeptError { path, source })
+    }
+
+    /// Keeps a report under this time, and returns its file.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file exists or cannot be written.
+    pub fn keep(&self, report: &Report, time: Timestamp) -> Result<PathBuf, KeptError> {
+        let stamp = time.strftime("%Y-%m-%dT%H-%M-%S%.6fZ");
+        let path = self.folder.join(format!("{}{stamp}.json", prefix(report.dataset.as_deref())));
+        self.write(&path, report).map_err(|source| KeptError { path: path.clone(), source })?;
+        Ok(path)
+    }
+
+    fn write(&self, path: &Path, report: &Report) -> io::Result<()> {
+        fs::create_dir_all(&self.folder)?;
+        if path.exists() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        // It appears whole or not at all.
+        let partial = path.with_extension("json.partial");
+        let mut file = create_private(&partial)?;
+        file.write_all(json!(report).to_string().as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&partial, path)
+    }
+
+    /// Returns the files of a dataset, the latest last.
+    fn files(&self, dataset: Option<&str>) -> Result<Vec<PathBuf>, KeptError> {
+        let fault = |source| KeptError { path: self.folder.clone(), source };
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(fault(error)),
+        };
+        let (mut files, prefix) = (Vec::new(), prefix(dataset));
+        for entry in entries {
+            let path = entry.map_err(fault)?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let stamp = name.strip_prefix(&prefix).and_then(|rest| rest.strip_suffix(".json"));
+            // The name of another dataset may begin with this one.
+            if stamp.is_some_and(|stamp| stamp.starts_with(|c: char| c.is_ascii_digit()) && stamp.ends_with('Z')) {
+                files.push(path);
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+}
+
+/// Returns the beginning of a file name.
+fn prefix(dataset: Option<&str>) -> String {
+    let letter = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
+    format!(
+        "{}-",
+        dataset.unwrap_or("dataset").chars().take(100).map(letter).collect::<String>().trim_start_matches('.')
+    )
+}

@@ -1,0 +1,162 @@
+//! What is kept of each run, and the file that an interrupted evaluation is resumed from.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::Mutex;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::evaluator::Scalar;
+use crate::base::mutex::IgnorePoison;
+use crate::base::open_file::make_private;
+use crate::base::usage::RunUsage;
+
+/// The first line of a file.
+const HEADER: &str = "{\"llm_do_eval\":1}\n";
+
+/// A finished run of one case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RunRecord {
+    /// The name of the variant.
+    pub variant: String,
+    /// The name of the case; `Case 3` for the third if it has none.
+    pub case: String,
+    /// The number of the repetition, from 1.
+    pub repetition: u32,
+    /// The inputs of the case.
+    pub inputs: Value,
+    /// The expected output of the case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_output: Option<Value>,
+    /// What the tool or worker returned; `None` if it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub output: Option<Value>,
+    /// The error of a run that failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Wall-clock time, in seconds.
+    pub seconds: f64,
+    /// What the run used.
+    pub usage: RunUsage,
+    /// What judges used.
+    pub judge_usage: RunUsage,
+    /// What the evaluators found, in order.
+    pub findings: Vec<NamedFinding>,
+    /// The evaluators that failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<EvaluatorFailure>,
+}
+
+/// A value that an evaluator found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct NamedFinding {
+    /// The name, unique in its run.
+    pub name: String,
+    /// The value.
+    pub value: Scalar,
+    /// Why the output has this value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// An evaluator that could not judge an output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct EvaluatorFailure {
+    /// The name.
+    pub evaluator: String,
+    /// The error.
+    pub error: String,
+}
+
+impl RunRecord {
+    /// Returns whether the run and its evaluators succeeded, and all assertions hold.
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        let holds = |finding: &NamedFinding| finding.value != Scalar::Assertion(false);
+        self.error.is_none() && self.failures.is_empty() && self.findings.iter().all(holds)
+    }
+}
+
+/// Reads a field that is there: `null` is a value.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+/// A line of a file: a run under the key of what determines it.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    key: String,
+    #[serde(flatten)]
+    run: RunRecord,
+}
+
+/// The file of an evaluation, to which each finished run is added.
+#[derive(Debug)]
+pub(super) struct RunFile(Mutex<File>);
+
+impl RunFile {
+    /// Opens or creates a file, and returns the runs in it by key; an incomplete last line is removed.
+    pub(super) fn open(path: &Path) -> io::Result<(Self, HashMap<String, RunRecord>)> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path)?;
+        file.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => io::Error::other("another evaluation uses this file"),
+            TryLockError::Error(error) => error,
+        })?;
+        let (runs, end) = read(&file)?;
+        file.set_len(end)?;
+        file.seek(SeekFrom::Start(end))?;
+        if end == 0 {
+            make_private(&file)?;
+            file.write_all(HEADER.as_bytes())?;
+        }
+        Ok((Self(Mutex::new(file)), runs))
+    }
+
+    /// Adds a run; it is on disk when this returns.
+    pub(super) fn add(&self, key: &str, run: &RunRecord) -> io::Result<()> {
+        let line = Line { key: key.to_owned(), run: run.clone() };
+        let mut text = json!(line).to_string();
+        text.push('\n');
+        let mut file = self.0.lock().ignore_poison();
+        file.write_all(text.as_bytes())?;
+        file.sync_data()
+    }
+}
+
+/// Reads the complete lines of a file, and returns where they end.
+fn read(file: &File) -> io::Result<(HashMap<String, RunRecord>, u64)> {
+    let invalid = |number: usize, message: &str| {
+        let text = format!("line {number} is not of an evaluation{message}: choose another file, or remove it");
+        io::Error::new(io::ErrorKind::InvalidData, text)
+    };
+    let (mut reader, mut runs, mut end) = (BufReader::new(file), HashMap::new(), 0);
+    for number in 1.. {
+        let mut line = Vec::new();
+        let length = reader.read_until(b'\n', &mut line)?;
+        if !line.ends_with(b"\n") {
+            let is_torn = number > 1 || HEADER.as_bytes().starts_with(&line);
+            return if is_torn { Ok((runs, end)) } else { Err(invalid(1, "")) };
+        }
+        if number == 1 {
+            if line != HEADER.as_bytes() {
+                return Err(invalid(1, ""));
+            }
+        } else {
+            let parsed: Line =
+                serde_json::from_slice(&line).map_err(|error| invalid(number, &format!(" ({error})")))?;
+            runs.insert(parsed.key, parsed.run);
+        }
+        end += length as u64;
+    }
+    Ok((runs, end))
+}

@@ -1,0 +1,58 @@
+//! Compares a report with an earlier one.
+
+use super::build::{Figures, metric_names};
+use super::{Comparison, Report};
+
+/// How much a mean may be lower because sums are rounded.
+const ROUNDING: f64 = 1e-9;
+
+/// A metric of a variant, before and now, over the cases that both reports have.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct Change {
+    /// The variant.
+    pub variant: String,
+    /// The metric.
+    pub metric: String,
+    /// The number of cases that both reports have.
+    pub cases: usize,
+    /// The mean now, minus that before, over these cases.
+    pub difference: super::Estimate,
+    /// The p value of a two-sided paired permutation test.
+    pub p: f64,
+}
+
+impl Change {
+    /// Returns whether the mean is lower by more than `tolerance`.
+    #[must_use]
+    pub fn is_worse(&self, tolerance: f64) -> bool {
+        self.difference.mean < -(tolerance + ROUNDING)
+    }
+}
+
+impl Report {
+    /// Compares each variant with that of the same name in an earlier report: metrics and cases that both have.
+    #[must_use]
+    pub fn changes_since(&self, earlier: &Self) -> Vec<Change> {
+        let mut cases: Vec<String> = Vec::new();
+        for run in &self.runs {
+            if !cases.contains(&run.case) {
+                cases.push(run.case.clone());
+            }
+        }
+        let mut changes = Vec::new();
+        for variant in &self.variants {
+            let figures = |report| Figures::new(variant.name.clone(), &cases, report);
+            let (before, now) = (figures(&earlier.runs), figures(&self.runs));
+            for metric in metric_names(&self.runs) {
+                changes.extend(before.compare(&now, &metric, self.seed).map(change));
+            }
+        }
+        changes
+    }
+}
+
+fn change(comparison: Comparison) -> Change {
+    let Comparison { variant, metric, cases, difference, p, .. } = comparison;
+    Change { variant, metric, cases, difference, p }
+}
