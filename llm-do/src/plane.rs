@@ -7,6 +7,8 @@ pub(crate) mod conversation;
 pub(crate) mod declared;
 pub(crate) mod definition;
 pub(crate) mod dispatch;
+#[cfg(feature = "script")]
+pub(crate) mod script;
 pub(crate) mod function_tool;
 pub(crate) mod guard;
 pub(crate) mod history;
