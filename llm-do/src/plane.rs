@@ -7,8 +7,6 @@ pub(crate) mod conversation;
 pub(crate) mod declared;
 pub(crate) mod definition;
 pub(crate) mod dispatch;
-#[cfg(feature = "script")]
-pub(crate) mod script;
 pub(crate) mod function_tool;
 pub(crate) mod guard;
 pub(crate) mod history;
@@ -16,6 +14,8 @@ pub(crate) mod history_processor;
 pub(crate) mod instance;
 pub(crate) mod model_choice;
 pub(crate) mod registry;
+#[cfg(feature = "script")]
+pub(crate) mod script;
 pub(crate) mod tool_source;
 pub(crate) mod user_input;
 pub(crate) mod worker;

@@ -43,7 +43,8 @@ const LOOP: &str = "def loop() -> int:\n    \"\"\"Count.\"\"\"\n    n = 0\n    f
 fn fifty_lines(number: usize) -> String {
     let mut text = TEN.replace("def ten", "def fifty");
     for line in 0..36 {
-        text = text.replacen("    sum = 0\n", &format!("    sum = 0\n    x{line}: list[int] = [{number}, {line}]\n"), 1);
+        text =
+            text.replacen("    sum = 0\n", &format!("    sum = 0\n    x{line}: list[int] = [{number}, {line}]\n"), 1);
     }
     text
 }

@@ -179,7 +179,8 @@ impl RuntimeBuilder {
     #[track_caller]
     pub fn project(mut self, project: Project) -> Self {
         let project = project.without_inactive_tools();
-        let Project { root, workers, aliases, scripts, skills, chosen_skills, policy, mode, store, servers, .. } = project;
+        let Project { root, workers, aliases, scripts, skills, chosen_skills, policy, mode, store, servers, .. } =
+            project;
         if !chosen_skills.is_empty() {
             self = self.tool(skills::tool(skills, chosen_skills));
         }

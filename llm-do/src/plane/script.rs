@@ -50,7 +50,7 @@ pub(crate) struct Script {
     is_async: bool,
     /// The tools and toolsets that it names, each with its line.
     pub(crate) toolsets: Vec<(String, usize)>,
-    /// What its front matter says of its effect.
+    /// The effect in its front matter.
     pub(crate) effect: Option<Effect>,
     /// Its classes that are dictionaries when it runs.
     dict_classes: Vec<String>,
@@ -63,7 +63,8 @@ impl Script {
     ///
     /// `file` is the name of the script in faults: all are returned, each with its line and column.
     pub(crate) fn read(file: &str, function: &str, text: &str) -> Result<Self, Vec<String>> {
-        on_large_stack(|| read::read(file, function, text)).unwrap_or_else(|fault| Err(vec![format!("{file}: {fault}")]))
+        on_large_stack(|| read::read(file, function, text))
+            .unwrap_or_else(|fault| Err(vec![format!("{file}: {fault}")]))
     }
 
     /// Returns a copy of the compiled script.

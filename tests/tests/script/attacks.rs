@@ -7,7 +7,10 @@ use crate::{run_body, with_body};
 /// Bodies of scripts, each with what its end must contain; empty for any end.
 const ATTACKS: [(&str, &str); 36] = [
     ("    while True:\n        pass", "time limit"),
-    ("    while True:\n        try:\n            while True:\n                pass\n        except BaseException:\n            pass", "time limit"),
+    (
+        "    while True:\n        try:\n            while True:\n                pass\n        except BaseException:\n            pass",
+        "time limit",
+    ),
     ("    return 'a' * 10 ** 10", "Memory"),
     ("    return len([0] * 10 ** 10)", "Memory"),
     ("    return 2 ** 10 ** 10", "Memory"),

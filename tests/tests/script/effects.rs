@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use llm_do::Limits;
+use llm_do::approval::ApprovalMode;
 use llm_do::event::EventKind;
-use llm_do::prelude::*;
 use llm_do::script::ScriptTool;
 use llm_do::testing::Recorder;
 use llm_do::{Effect, Value, json};
@@ -11,7 +12,9 @@ use llm_do::{Effect, Value, json};
 use crate::{builder, effect_of, run_body, text_of, with_body};
 
 fn script(name: &str, toolsets: &str, body: &str) -> ScriptTool {
-    let text = format!("def {name}() -> object:\n    \"\"\"\n    ---\n    {toolsets}\n    ---\n    Do it.\n    \"\"\"\n{body}\n");
+    let text = format!(
+        "def {name}() -> object:\n    \"\"\"\n    ---\n    {toolsets}\n    ---\n    Do it.\n    \"\"\"\n{body}\n"
+    );
     ScriptTool::parse(name, &text).unwrap()
 }
 
@@ -66,7 +69,11 @@ async fn exceptions_cross_scripts_with_their_kind() {
     let runtime = builder
         .tool(script("inner", "toolsets: []", "    raise LookupError('nothing: at all')"))
         .tool(script("middle", "toolsets: [inner]", "    return inner()"))
-        .tool(script("main", "toolsets: [middle]", "    try:\n        return middle()\n    except LookupError as error:\n        return str(error)"))
+        .tool(script(
+            "main",
+            "toolsets: [middle]",
+            "    try:\n        return middle()\n    except LookupError as error:\n        return str(error)",
+        ))
         .build()
         .unwrap();
     assert_eq!(runtime.run_named("main", Value::Null).await.unwrap(), "nothing: at all");
@@ -81,20 +88,24 @@ async fn only_read_only_calls_of_a_gather_are_concurrent() {
     saved = await asyncio.gather(save(1, "x"), save(2, "y"))
     return [prices, saved]"#;
     let text = with_body("async def main() -> Any:", body);
-    let runtime = builder.approve_all().tool(ScriptTool::parse("main", &text).unwrap()).build().unwrap();
+    let runtime = builder
+        .approval_mode(ApprovalMode::ApproveAll)
+        .tool(ScriptTool::parse("main", &text).unwrap())
+        .build()
+        .unwrap();
     let result = runtime.run_named("main", Value::Null).await.unwrap();
     assert_eq!(result, json!([[1, 1], [true, true]]));
-    assert_eq!(
-        log.lines(),
-        ["price of a", "price of b", "priced a", "priced b", "saved 1: x", "saved 2: y"]
-    );
+    assert_eq!(log.lines(), ["price of a", "price of b", "priced a", "priced b", "saved 1: x", "saved 2: y"]);
 }
 
 #[tokio::test]
 async fn a_call_that_is_not_awaited_is_an_error() {
     let (builder, log) = builder();
     let text = with_body("async def main() -> Any:", "    save(1, 'x')\n    return 1");
-    let error = match ScriptTool::parse("main", &text).map(|tool| builder.approve_all().tool(tool).build()).unwrap() {
+    let error = match ScriptTool::parse("main", &text)
+        .map(|tool| builder.approval_mode(ApprovalMode::ApproveAll).tool(tool).build())
+        .unwrap()
+    {
         Err(error) => error.to_string(),
         Ok(runtime) => format!("{:?}", runtime.run_named("main", Value::Null).await.unwrap_err()),
     };
@@ -107,7 +118,7 @@ async fn what_is_printed_is_progress() {
     let (builder, _) = builder();
     let recorder = Recorder::new();
     let tool = script("main", "toolsets: []", "    print('one', 2)\n    print('a\\nb', end='')\n    return 1");
-    let runtime = builder.tool(tool).event_sink(recorder.clone()).build().unwrap();
+    let runtime = builder.tool(tool).sink(recorder.clone()).build().unwrap();
     runtime.run_named("main", Value::Null).await.unwrap();
     let lines: Vec<_> = recorder
         .events()
@@ -143,7 +154,7 @@ async fn a_timeout_ends_a_script_that_computes() {
 async fn limits_end_a_script_that_catches_everything() {
     let (builder, log) = builder();
     let body = "    while True:\n        try:\n            price('x')\n        except Exception:\n            pass";
-    let limits = Limits { tool_calls: Some(4), ..Limits::default() };
+    let limits = Limits::new().tool_calls(4);
     let runtime = builder.tool(script("main", "toolsets: [price]", body)).limits(limits).build().unwrap();
     let error = runtime.run_named("main", Value::Null).await.unwrap_err();
     assert!(!error.is_recoverable(), "{error:?}");

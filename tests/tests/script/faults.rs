@@ -1,4 +1,4 @@
-//! The faults of scripts: all of them, each with its line and column, in words that tell what to write.
+//! The faults of scripts: all of them, each with its line and column, with what to write instead.
 
 use expect_test::{Expect, expect};
 use llm_do::script::ScriptTool;
@@ -28,7 +28,19 @@ class Plain:
 def main(a, b: set[int], c: bytes, d: Color, e: Plain, f: dict[int, str], /, *rest: int, g: int = len("x")):
     return a
 "#;
-    check(text, &expect![[""]]);
+    check(text, &expect![[r#"
+        main.py:4:1: scripts do not support class inheritance and metaclasses; write functions, or a dataclass without a base; raise a built-in exception such as `ValueError`
+        main.py:10:5: `main` needs a docstring: it is the description that models read
+        main.py:10:5: `main` has no type for its result; write `-> str:`, or another of str, int, float, bool, None, list, dict, tuple, Literal, Optional, Union, a TypedDict or a dataclass of this file
+        main.py:10:10: `a`: arguments of a tool have names; remove the `/`
+        main.py:10:13: `b`: arguments of a tool have names; remove the `/`
+        main.py:10:26: `c`: arguments of a tool have names; remove the `/`
+        main.py:10:36: `d`: arguments of a tool have names; remove the `/`
+        main.py:10:46: `e`: arguments of a tool have names; remove the `/`
+        main.py:10:56: `f`: arguments of a tool have names; remove the `/`
+        main.py:10:78: `rest`: a tool has a fixed list of parameters; write each with its name and type
+        main.py:10:99: the parameter `g`: a default must be a literal, such as `0`, `""` or `None`
+    "#]]);
 }
 
 #[test]
@@ -43,17 +55,29 @@ def main() -> None:
     Do it.
     """
 "#;
-    check(text, &expect![[""]]);
+    check(text, &expect![[r#"
+        main.py:5:1: unknown key `toolset`; did you mean `toolsets`?
+        keys: `toolsets`, `effect`
+        see the documentation of `llm_do::script`
+        main.py:6:9: `effect`: expected one of `read_only`, `idempotent`, `destructive`, `undeclared`, found `readonly`
+    "#]]);
 }
 
 #[test]
 fn invalid_syntax_is_reported_with_all_places() {
-    check("def main(:\n    return )\n", &expect![[""]]);
+    check("def main(:\n    return )\n", &expect![[r#"
+        main.py:1:10: invalid syntax: Expected a parameter or the end of the parameter list
+        main.py:1:11: invalid syntax: Expected `)`, found newline
+        main.py:2:12: invalid syntax: Expected a statement
+        main.py:2:13: invalid syntax: Expected a statement
+    "#]]);
 }
 
 #[test]
 fn a_missing_function_is_reported_with_a_similar_name() {
-    check("def mian() -> None:\n    \"\"\"Do it.\"\"\"\n", &expect![[""]]);
+    check("def mian() -> None:\n    \"\"\"Do it.\"\"\"\n", &expect![[r#"
+        main.py:1:1: no function `main`; did you mean `mian`?; the tool is the function with the name of the file: write `def main(..) -> ..:`
+    "#]]);
 }
 
 #[test]
@@ -67,13 +91,24 @@ fn ill_typed_calls_are_reported_together() {
     if note["status"] == "Opened":
         delete_all()
     return note["title"] + 1"#;
-    check(&with_body("def main() -> Any:", body), &expect![[""]]);
+    check(&with_body("def main() -> Any:", body), &expect![[r#"
+        invalid registry:
+          main.py:10:19: Argument to function `search` is incorrect: Expected `str`, found `Literal[1]`
+          main.py:10:22: Argument to function `search` is incorrect: Expected `int`, found `Literal["3"]`
+          main.py:12:19: Unknown key "titel" for TypedDict `Hit` - did you mean "title"?
+          main.py:13:9: No argument provided for required parameter `text` of function `save`
+          main.py:13:14: Object of type `Hit` has no attribute `id`
+          main.py:17:12: Operator `+` is not supported between objects of type `str` and `Literal[1]`
+    "#]]);
 }
 
 #[test]
 fn a_tool_that_is_not_declared_is_unknown() {
     let text = "def main() -> int:\n    \"\"\"\n    ---\n    toolsets: [search]\n    ---\n    Do it.\n    \"\"\"\n    return price(\"pen\")\n";
-    check(text, &expect![[""]]);
+    check(text, &expect![[r#"
+        invalid registry:
+          main.py:8:12: Name `price` used when not defined; a script calls its own functions, the built-in ones and the tools of its `toolsets`
+    "#]]);
 }
 
 #[test]
@@ -88,18 +123,29 @@ fn calls_where_the_interpreter_cannot_wait_are_refused() {
     items.sort(key=price)
     biggest = max(items, key=lambda item: price(item))
     return [biggest, list(map(price, items)), list(filter(dear, items))]"#;
-    check(&with_body("def main() -> Any:", body), &expect![[""]]);
+    check(&with_body("def main() -> Any:", body), &expect![[r#"
+        invalid registry:
+          main.py:14:24: `price` cannot be called inside `__repr__`: call it before, in a loop, and keep the results in a list
+          main.py:16:20: `price` cannot be called inside the `key=` of `sort`: call it before, in a loop, and keep the results in a list
+          main.py:17:43: `price` cannot be called inside the `key=` of `max`: call it before, in a loop, and keep the results in a list
+          main.py:18:31: `price` cannot be called inside `map`: call it before, in a loop, and keep the results in a list
+    "#]]);
 }
 
 #[test]
 fn unknown_toolsets_are_reported_with_the_line() {
     let text = "def main() -> None:\n    \"\"\"\n    ---\n    toolsets: [serch]\n    ---\n    Do it.\n    \"\"\"\n";
-    check(text, &expect![[""]]);
+    check(text, &expect![[r#"
+        invalid registry:
+          `main` (tests/tests/script/faults.rs:12): unknown tool or toolset `serch`; did you mean `search`?
+    "#]]);
 }
 
 #[test]
 fn a_script_that_is_too_long_is_refused() {
-    check(&"#".repeat(70_000), &expect![[""]]);
+    check(&"#".repeat(70_000), &expect![[r#"
+        main.py:1:1: the script has 70000 bytes; the maximum is 65536: split it
+    "#]]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use llm_do::approval::ApprovalMode;
 use llm_do::journal::{FileJournal, MemoryJournal};
 use llm_do::prelude::*;
 use llm_do::script::ScriptTool;
@@ -38,7 +39,10 @@ fn scripts() -> [String; 2] {
 /// Runs a script with the journal in a file; returns the result and what the tools did.
 async fn run(text: &str, path: &std::path::Path) -> (Result<Value, CallError>, Vec<String>) {
     let log = Log::default();
-    let builder = Runtime::builder().state(log.clone()).approve_all().journal(FileJournal::open(path).unwrap());
+    let builder = Runtime::builder()
+        .state(log.clone())
+        .approval_mode(ApprovalMode::ApproveAll)
+        .journal(FileJournal::open(path).unwrap());
     let runtime = builder.tool(ScriptTool::parse("main", text).unwrap()).build().unwrap();
     (runtime.run_named("main", Value::Null).await, log.lines())
 }
@@ -91,7 +95,7 @@ async fn a_finished_run_is_not_run_again() {
     let journal = MemoryJournal::new();
     let log = Log::default();
     let build = |journal: MemoryJournal| {
-        let builder = Runtime::builder().state(log.clone()).approve_all().journal(journal);
+        let builder = Runtime::builder().state(log.clone()).approval_mode(ApprovalMode::ApproveAll).journal(journal);
         builder.tool(ScriptTool::parse("main", text).unwrap()).build().unwrap()
     };
     let first = build(journal.clone()).run_named("main", Value::Null).await.unwrap();

@@ -13,6 +13,7 @@ mod values;
 
 use std::sync::{Arc, Mutex};
 
+use llm_do::approval::ApprovalMode;
 use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
 use llm_do::script::ScriptTool;
@@ -124,7 +125,7 @@ fn builder() -> (RuntimeBuilder, Log) {
 /// Runs the script `main`, in which all calls are approved.
 async fn run(text: &str, arguments: Value) -> Result<Value> {
     let (builder, _) = builder();
-    let runtime = builder.approve_all().tool(ScriptTool::parse("main", text)?).build()?;
+    let runtime = builder.approval_mode(ApprovalMode::ApproveAll).tool(ScriptTool::parse("main", text)?).build()?;
     Ok(runtime.run_named("main", arguments).await?)
 }
 

@@ -30,7 +30,7 @@ def by_script(input: str) -> str:
 "#;
 
 /// Does it in Rust.
-#[tool(toolsets = [search, read_note, save, erase, fail])]
+#[entry(toolsets = [search, read_note, save, erase, fail])]
 async fn by_rust(ctx: &CallContext<by_rust>, input: String) -> Result<String> {
     let _ = input;
     ctx.call(search { word: "o".into(), limit: 2 }).await?;
@@ -64,7 +64,7 @@ async fn trace(item: &str, mode: ApprovalMode) -> Trace {
     let runtime = Runtime::builder()
         .state(Log::default())
         .approval_mode(mode)
-        .event_sink(recorder.clone())
+        .sink(recorder.clone())
         .journal(journal.clone())
         .force_model(model())
         .tool(ScriptTool::parse("by_script", SCRIPT).unwrap())
@@ -82,7 +82,7 @@ async fn trace(item: &str, mode: ApprovalMode) -> Trace {
     });
     let records = journal.records().into_iter().filter(|record| tools.contains(&&*record.name));
     let records = records.map(|record| json!([record.name, record.kind, record.input, record.value]));
-    let calls = recorder.events().iter().filter_map(|event| match &event.kind {
+    let calls = recorder.kinds().into_iter().filter_map(|kind| match kind {
         EventKind::Usage { used } => Some(u64::from(used.tool_calls)),
         _ => None,
     });
@@ -100,6 +100,7 @@ async fn calls_by_a_script_and_by_rust_leave_the_same_behind() {
 
 #[tokio::test]
 async fn calls_by_a_script_and_by_a_model_leave_the_same_behind() {
-    let (script, model) = (trace("by_script", ApprovalMode::ApproveAll).await, trace("by_model", ApprovalMode::ApproveAll).await);
+    let (script, model) =
+        (trace("by_script", ApprovalMode::ApproveAll).await, trace("by_model", ApprovalMode::ApproveAll).await);
     assert_eq!(script, model);
 }

@@ -22,7 +22,8 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
 
 const TOTAL: &str = "def total(items: list[str]) -> int:\n    \"\"\"\n    ---\n    toolsets: [price]\n    ---\n    Add prices.\n    \"\"\"\n    \
                      return sum([price(item) for item in items])\n";
-const CLEAN: &str = "def clean(ids: list[int]) -> None:\n    \"\"\"Erase notes.\"\"\"\n    for id in ids:\n        erase(id)\n";
+const CLEAN: &str =
+    "def clean(ids: list[int]) -> None:\n    \"\"\"Erase notes.\"\"\"\n    for id in ids:\n        erase(id)\n";
 
 #[tokio::test]
 async fn files_below_tools_are_tools() {

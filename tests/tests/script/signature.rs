@@ -107,7 +107,8 @@ async fn types_descriptions_and_defaults_are_the_schema() {
 #[tokio::test]
 async fn values_of_all_types_reach_the_function_and_come_back() {
     let runtime = builder().0.tool(ScriptTool::parse("triage", TRIAGE).unwrap()).build().unwrap();
-    let arguments = json!({ "text": "t", "area": { "name": "n", "rooms": [4] }, "tags": ["x", 7], "pairs": { "a": [null, true] } });
+    let arguments =
+        json!({ "text": "t", "area": { "name": "n", "rooms": [4] }, "tags": ["x", 7], "pairs": { "a": [null, true] } });
     let result = runtime.run_named("triage", arguments).await.unwrap();
     assert_eq!(result, json!([{ "id": 3, "urgency": "low" }, { "id": 2, "urgency": "high", "note": "n 7 t" }]));
 }
@@ -131,7 +132,8 @@ def main(tree: Tree, more: dict[str, Leaf]) -> Tree:
     total = sum([leaf.size for leaf in tree.leaves]) + more["a"].size + (tree.best.size if tree.best else 0)
     return Tree(leaves=[Leaf(size=total)])
 "#;
-    let arguments = json!({ "tree": { "leaves": [{ "size": 1 }], "best": { "size": 2 } }, "more": { "a": { "size": 4 } } });
+    let arguments =
+        json!({ "tree": { "leaves": [{ "size": 1 }], "best": { "size": 2 } }, "more": { "a": { "size": 4 } } });
     let result = run(text, arguments).await.unwrap();
     assert_eq!(result, json!({ "leaves": [{ "size": 7 }], "best": null }));
 }

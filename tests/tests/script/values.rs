@@ -1,6 +1,5 @@
 //! Values cross exactly, or not at all.
 
-use llm_do::prelude::*;
 use llm_do::script::ScriptTool;
 use llm_do::{Value, json};
 use proptest::prelude::*;
@@ -47,14 +46,20 @@ fn every_json_value_crosses_to_a_script_to_a_tool_and_back() {
 #[tokio::test]
 async fn what_json_cannot_express_is_refused_with_its_place() {
     let cases = [
-        ("    return {'a': [1, {2}]}", "the result[\"a\"][1]: a set has no form in JSON; write `sorted(..)` or `list(..)`"),
+        (
+            "    return {'a': [1, {2}]}",
+            "the result[\"a\"][1]: a set has no form in JSON; write `sorted(..)` or `list(..)`",
+        ),
         ("    return [b'x']", "the result[0]: a value of bytes has no form in JSON"),
         ("    return {'x': float('inf')}", "the result[\"x\"]: the float inf has no form in JSON"),
         ("    return 2 ** 64", "the result: an integer of 65 bits does not fit into 64"),
         ("    return -(2 ** 63) - 1", "an integer of 64 bits does not fit into 64"),
         ("    return {1: 2}", "the result: a key of type int has no form in JSON; write `str(key)`"),
         ("    return echo(float('nan'))", "the argument `value` of echo(): the float nan has no form in JSON"),
-        ("    from datetime import date\n    return date(2026, 1, 2)", "the result: a date has no form in JSON; write `.isoformat()`"),
+        (
+            "    from datetime import date\n    return date(2026, 1, 2)",
+            "the result: a date has no form in JSON; write `.isoformat()`",
+        ),
         ("    return len", "has no form in JSON; return plain data"),
         ("    x: list[Any] = []\n    x.append(x)\n    return x", "has no form in JSON"),
     ];

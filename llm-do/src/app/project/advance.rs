@@ -66,8 +66,7 @@ impl Project {
             let calls = format!("every call of `{}`, another name of `{}`", alias.name, alias.target);
             Advance { place, calls }
         });
-        let of_scripts =
-            self.scripts.iter().filter(|(script, _)| script.approval == Some(DeclaredRule::PreApproved));
+        let of_scripts = self.scripts.iter().filter(|(script, _)| script.approval == Some(DeclaredRule::PreApproved));
         let of_scripts = of_scripts.map(|(script, origin)| {
             let calls = format!("every call of the script `{}`", script.name);
             Advance { place: place_of(origin, "approval"), calls }

@@ -9,9 +9,9 @@ use super::report::shown;
 use super::tool_file::approval;
 use crate::declare::worker_file::{LoadedFile, ToolLines};
 use crate::plane::definition::DeclaredRule;
-use crate::plane::registry::Origin;
 #[cfg(feature = "script")]
 use crate::plane::function_tool::{FunctionTool, ScriptTool};
+use crate::plane::registry::Origin;
 use crate::session::runtime::RuntimeBuilder;
 
 /// The extension of scripts.
@@ -31,7 +31,7 @@ pub(super) struct ScriptFile {
     tool: ScriptTool,
 }
 
-/// Returns whether a file is no tool, such as `__init__.py`.
+/// Returns whether a file is not a tool, such as `__init__.py`.
 pub(super) fn is_helper(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"_"))
 }

@@ -8,9 +8,9 @@ use llm_do_worker_file::{
 };
 use serde_json::{Map, Value};
 
+use super::Report;
 use super::report::shown;
 use super::script::{self, ScriptFile};
-use super::Report;
 use crate::declare::worker_file::{LoadedFile, ReadWorker, checked, json as value_of};
 use crate::plane::definition::DeclaredRule;
 use crate::plane::function_tool::Alias;

@@ -65,7 +65,8 @@ fn decide_effects(scripts: &mut [Item], items: &BTreeMap<Arc<str>, Arc<Registere
         let mut has_changed = false;
         for script in scripts.iter_mut().filter(|script| !script.tool.has_effect) {
             let declared = items[&script.name].declared.iter().flat_map(|declared| declared.iter());
-            let effects = declared.filter_map(|tool| known.get(&tool.tool).copied().or_else(|| Some(items.get(&tool.tool)?.effect)));
+            let effects = declared
+                .filter_map(|tool| known.get(&tool.tool).copied().or_else(|| Some(items.get(&tool.tool)?.effect)));
             let effect = effects.fold(script.effect, union);
             has_changed |= effect != script.effect;
             script.effect = effect;

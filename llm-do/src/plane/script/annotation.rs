@@ -97,7 +97,10 @@ impl Scope<'_> {
                 .ok_or_else(|| (slice.range(), "`Literal` takes strings, whole numbers, booleans and None".to_owned())),
             ("dict" | "Dict" | "Mapping", [key, value]) => match self.of(key, depth)? {
                 Type::Str | Type::Literal(_) => Ok(Type::Dict(Box::new(self.of(value, depth)?))),
-                _ => Err((key.range(), "the keys of a dict must be `str`: those of JSON are; write `dict[str, ..]`".to_owned())),
+                _ => Err((
+                    key.range(),
+                    "the keys of a dict must be `str`: those of JSON are; write `dict[str, ..]`".to_owned(),
+                )),
             },
             ("tuple" | "Tuple", [item, Expr::EllipsisLiteral(_)]) => Ok(Type::TupleOf(Box::new(self.of(item, depth)?))),
             ("tuple" | "Tuple", items) => {

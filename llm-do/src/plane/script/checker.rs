@@ -54,9 +54,8 @@ fn run(text: &str, module: &str, typed_dicts: &[&str]) -> Vec<Finding> {
     let mut checker = CHECKER.lock().ignore_poison();
     let config = TypeCheckingConfig { format: TypeCheckingFormat::JsonLines, color: false };
     let (script, stubs_file) = (SourceFile::new(text, SCRIPT), SourceFile::new(module, STUBS));
-    let internal = |error: String| {
-        vec![Finding { place: Place::line(1), message: format!("the type checker failed: {error}") }]
-    };
+    let internal =
+        |error: String| vec![Finding { place: Place::line(1), message: format!("the type checker failed: {error}") }];
     let found = match checker.run(&script, Some(&stubs_file), config) {
         Ok(found) => found.map(|found| found.to_string()).unwrap_or_default(),
         Err(error) => return internal(error),
@@ -105,7 +104,7 @@ impl Diagnostic {
     }
 }
 
-/// Returns whether a message only tells a `TypedDict` and `dict[str, Any]` apart, which are one type when a script runs.
+/// Returns whether a message is only about a `TypedDict` in place of `dict[str, Any]`, which are one type when a script runs.
 fn is_wrong_alarm(message: &str, typed_dicts: &[&str]) -> bool {
     let mut quoted = message.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
     let (Some(found), Some(expected)) = (quoted.pop(), quoted.pop()) else { return false };

@@ -57,7 +57,9 @@ pub(super) fn read(scope: &Scope<'_>, body: &[Stmt], faults: &mut Faults<'_>) ->
 
 /// What a class is to the schemas.
 enum Kind {
-    TypedDict { is_total: bool },
+    TypedDict {
+        is_total: bool,
+    },
     Dataclass,
     /// Without a schema, with the reason.
     Plain(String),
@@ -83,7 +85,9 @@ impl Kind {
             Some("Enum" | "StrEnum" | "IntEnum") => {
                 format!("the Enum `{name}` has no JSON schema; write `Literal[..]` with its values")
             }
-            Some("BaseModel") => format!("the class `{name}` is no model of pydantic here; write `@dataclass` above it"),
+            Some("BaseModel") => {
+                format!("scripts have no pydantic, so `{name}` has no JSON schema; write `@dataclass` above it")
+            }
             _ => format!("the class `{name}` has no JSON schema; write `@dataclass` above it, or make it a TypedDict"),
         })
     }

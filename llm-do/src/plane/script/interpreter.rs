@@ -68,8 +68,15 @@ pub(super) fn start(
     let (answers, given) = channel();
     let work = move || {
         let printer = Printer::new(steps.clone());
-        let mut interpreter =
-            Interpreter { steps: steps.clone(), answers: given, printer, callees, is_async, made: 0, waiting: Vec::new() };
+        let mut interpreter = Interpreter {
+            steps: steps.clone(),
+            answers: given,
+            printer,
+            callees,
+            is_async,
+            made: 0,
+            waiting: Vec::new(),
+        };
         let inputs = inputs.into_iter().map(to_python).collect();
         if let Some(result) = interpreter.run(program, inputs) {
             interpreter.printer.finish();
@@ -93,11 +100,11 @@ struct Interpreter {
     waiting: Vec<(u32, Call)>,
 }
 
-/// What the interpreter does next; `None` if nobody waits for the script.
+/// What the interpreter does next; `None` if its call has ended.
 type Next = Option<Result<RunProgress, MontyException>>;
 
 impl Interpreter {
-    /// Runs the script to its end; `None` if nobody waits for it.
+    /// Runs the script to its end; `None` if its call has ended.
     fn run(&mut self, program: MontyRun, inputs: Vec<MontyObject>) -> Option<Result<Value, Ending>> {
         let tracker = ResourceTracker::new(limits::of_interpreter());
         let mut progress = program.start(inputs, tracker, PrintWriter::Callback(&mut self.printer));
@@ -141,9 +148,7 @@ impl Interpreter {
             return Some(call.abort(MontyException::runtime_error(message), PrintWriter::Callback(&mut self.printer)));
         }
         let made = match bind(&call.function_name, callee, arguments, named) {
-            Ok(arguments) => {
-                Call { shown: Arc::clone(&callee.shown), arguments, is_read_only: callee.is_read_only }
-            }
+            Ok(arguments) => Call { shown: Arc::clone(&callee.shown), arguments, is_read_only: callee.is_read_only },
             Err(fault) => {
                 let fault = MontyException::new(ExcType::TypeError, Some(fault));
                 return Some(call.resume(fault, PrintWriter::Callback(&mut self.printer)));
@@ -170,7 +175,7 @@ impl Interpreter {
         Some(futures.resume(results, PrintWriter::Callback(&mut self.printer)))
     }
 
-    /// Waits for the answers to calls; `None` if nobody waits for the script.
+    /// Waits for the answers to calls; `None` if its call has ended.
     fn ask(&mut self, calls: Vec<Call>) -> Option<Vec<Answer>> {
         self.steps.send(Step::Calls(calls)).ok()?;
         let answers = self.answers.recv().ok()?;
@@ -211,7 +216,9 @@ fn bind(
         }
     }
     for (name, value) in named {
-        let MontyObject::String(name) = name else { return Err(format!("{function}(): names of arguments are strings")) };
+        let MontyObject::String(name) = name else {
+            return Err(format!("{function}(): names of arguments are strings"));
+        };
         let value = to_json(value, &format!("the argument `{name}` of {function}()"))?;
         if bound.insert(name.clone(), value).is_some() {
             return Err(format!("{function}() got the argument `{name}` twice"));

@@ -31,7 +31,9 @@ pub(crate) struct LinkedScript {
 impl LinkedScript {
     /// Checks a script against its tools; returns all faults. Needs a large stack.
     pub(crate) fn new(script: &Arc<Script>, tools: Vec<ScriptCallee>) -> Result<Self, Vec<String>> {
-        let named = |faults: Vec<String>| -> Vec<String> { faults.into_iter().map(|fault| format!("{}: {fault}", script.file)).collect() };
+        let named = |faults: Vec<String>| -> Vec<String> {
+            faults.into_iter().map(|fault| format!("{}: {fault}", script.file)).collect()
+        };
         let callees = Callees::new(tools).map_err(named)?;
         let stubs = Stubs::of(&callees, script.is_async);
         let mut faults = checker::check(&script.file, &script.text, &stubs, &script.dict_classes);
@@ -61,7 +63,7 @@ impl LinkedScript {
                 Step::Printed(line) => ctx.progress(line),
                 Step::Calls(calls) => {
                     let answers = answers(ctx, calls, &mut made).await?;
-                    // Without a receiver the script has ended, which the next step tells.
+                    // Without a receiver the script has ended, as the next step states.
                     _ = running.answers.send(answers);
                 }
                 Step::Ended(Ok(value)) => return self.checked(value),
@@ -104,7 +106,7 @@ impl LinkedScript {
     }
 }
 
-/// Makes calls: neighbours that are read-only concurrently, others one by one. An error that stops the script is returned.
+/// Makes calls: neighbours that are read-only concurrently, all other calls one by one. An error that stops the script is returned.
 async fn answers(ctx: &CallContext, calls: Vec<Call>, made: &mut Vec<CallError>) -> Result<Vec<Answer>, CallError> {
     let mut answers = Vec::with_capacity(calls.len());
     let mut calls = calls.into_iter().peekable();

@@ -29,7 +29,10 @@ impl Callees {
         for tool in tools {
             let name = identifier(&tool.shown);
             if let Some(first) = by_name.get(&name) {
-                faults.push(format!("`{}` and `{}` would both be `{name}` in the script; give one another name", first.shown, tool.shown));
+                faults.push(format!(
+                    "`{}` and `{}` would both be `{name}` in the script; give one another name",
+                    first.shown, tool.shown
+                ));
                 continue;
             }
             by_name.insert(name, tool);
@@ -56,7 +59,8 @@ impl Callees {
 
 /// Returns a name in which only letters, digits and `_` are left.
 pub(super) fn identifier(name: &str) -> String {
-    let mut identifier: String = name.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '_' }).collect();
+    let mut identifier: String =
+        name.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '_' }).collect();
     if is_keyword(&identifier) {
         identifier.push('_');
     }

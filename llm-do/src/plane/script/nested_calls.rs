@@ -1,5 +1,5 @@
-//! Calls of tools at places where the interpreter cannot wait: found before the script runs, since they would fail after others
-//! have had effects.
+//! Calls of tools at places where the interpreter cannot wait: found before the script runs, since they would fail after
+//! other calls had effects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +41,9 @@ fn find(module: &ModModule, callees: &Callees, faults: &mut Faults<'_>) {
     let mut finder = Finder { callees, reaching: &reaching, found: Vec::new() };
     finder.visit_body(&module.body);
     for (at, tool, place) in finder.found {
-        let message = format!("`{tool}` cannot be called inside {place}: call it before, in a loop, and keep the results in a list");
+        let message = format!(
+            "`{tool}` cannot be called inside {place}: call it before, in a loop, and keep the results in a list"
+        );
         faults.at(&at, message);
     }
 }
@@ -60,9 +62,8 @@ impl<'a> Functions<'a> {
         loop {
             let before = reaching.len();
             for (function, called) in &self.calls {
-                let tool = |name: &&'a str| {
-                    self.callees.get(name).map(|_| *name).or_else(|| reaching.get(name).copied())
-                };
+                let tool =
+                    |name: &&'a str| self.callees.get(name).map(|_| *name).or_else(|| reaching.get(name).copied());
                 if let Some(tool) = called.iter().find_map(tool) {
                     reaching.insert(*function, tool);
                 }
@@ -112,7 +113,9 @@ impl<'a> Finder<'a> {
                 self.function(function, &format!("`{calling}`"));
             }
             let named = call.arguments.keywords.iter();
-            for argument in named.filter(|given| given.arg.as_ref().map(|name| name.as_str()) == *keyword && keyword.is_some()) {
+            for argument in
+                named.filter(|given| given.arg.as_ref().map(|name| name.as_str()) == *keyword && keyword.is_some())
+            {
                 self.function(&argument.value, &format!("the `{}=` of `{calling}`", keyword.unwrap_or_default()));
             }
         }

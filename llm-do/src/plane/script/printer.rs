@@ -85,7 +85,7 @@ impl PrintWriterCallback for Printer {
     }
 }
 
-/// Returns the memory that the process uses, in bytes, where the system tells it by a file.
+/// Returns the memory that the process uses, in bytes, where the system has a file with it.
 fn process_size() -> Option<usize> {
     /// The size of a page where the file counts in pages; larger ones make the limit stricter.
     const PAGE: usize = 4096;

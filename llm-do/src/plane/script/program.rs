@@ -42,7 +42,13 @@ pub(super) fn runnable(text: &str, body: &[Stmt], dicts: &[DictClass]) -> String
 }
 
 /// Appends the call of a script's function with the arguments in [`ARGUMENTS`], whose value is the result.
-pub(super) fn with_call(mut text: String, name: &str, is_async: bool, parameters: &[Field], classes: &Classes) -> String {
+pub(super) fn with_call(
+    mut text: String,
+    name: &str,
+    is_async: bool,
+    parameters: &[Field],
+    classes: &Classes,
+) -> String {
     text.push('\n');
     for (class_name, class) in readers(parameters, classes) {
         write_reader(&mut text, class_name, class, classes);
@@ -99,7 +105,8 @@ fn read(ty: &Type, value: &str, classes: &Classes, depth: usize) -> String {
             format!("{{{item}: {read} for {item} in {value}}}")
         }
         Type::Tuple(items) => {
-            let items = items.iter().enumerate().map(|(at, of)| read(of, &format!("{value}[{at}]"), classes, depth + 1));
+            let items =
+                items.iter().enumerate().map(|(at, of)| read(of, &format!("{value}[{at}]"), classes, depth + 1));
             format!("({},)", items.collect::<Vec<_>>().join(", "))
         }
         Type::Class(name) => format!("__read_{name}({value})"),

@@ -93,8 +93,9 @@ fn find<'a>(function: &str, body: &'a [Stmt], faults: &mut Faults<'_>) -> Option
     let found = functions.iter().find(|definition| definition.name.as_str() == function).copied();
     if found.is_none() {
         let hint = did_you_mean(function, functions.iter().map(|definition| definition.name.as_str()));
-        let message =
-            format!("no function `{function}`{hint}; the tool is the function with the name of the file: write `def {function}(..) -> ..:`");
+        let message = format!(
+            "no function `{function}`{hint}; the tool is the function with the name of the file: write `def {function}(..) -> ..:`"
+        );
         faults.add(Place::line(1), message);
     }
     found
@@ -102,7 +103,7 @@ fn find<'a>(function: &str, body: &'a [Stmt], faults: &mut Faults<'_>) -> Option
 
 fn check_identifier(name: &str) -> Result<(), String> {
     if name.contains('-') || name.starts_with(|first: char| first.is_ascii_digit()) {
-        return Err(format!("`{name}` is no name of a function in Python; rename the file, with `_` in place of `-`"));
+        return Err(format!("`{name}` cannot be the name of a function in Python; rename the file, with `_` in place of `-`"));
     }
     Ok(())
 }
@@ -115,11 +116,10 @@ fn check_docstring(definition: &StmtFunctionDef, docstring: &docstring::Docstrin
     if let Some(decorator) = definition.decorator_list.first() {
         faults.at(decorator, "the function of a tool has no decorators; remove this one");
     }
-    let known: Vec<_> =
-        definition.parameters.iter().map(|parameter| parameter.name().as_str()).collect();
+    let known: Vec<_> = definition.parameters.iter().map(|parameter| parameter.name().as_str()).collect();
     for name in docstring.parameters.keys().filter(|name| !known.contains(&name.as_str())) {
         let hint = did_you_mean(name, known.iter().copied());
-        faults.at(&definition.name, format!("the docstring describes `{name}`, which is no parameter{hint}"));
+        faults.at(&definition.name, format!("the docstring describes `{name}`, which is not a parameter{hint}"));
     }
 }
 
@@ -150,7 +150,10 @@ fn parameters(
         };
         let Some(ty) = scope.read(annotation, &what, faults) else { continue };
         if program::is_ambiguous(&ty, classes) {
-            faults.at(&**annotation, format!("{what}: JSON does not tell the members of this union apart; write one class"));
+            faults.at(
+                &**annotation,
+                format!("{what}: the members of this union have the same form in JSON; write one class"),
+            );
         }
         let default = parameter.default.as_deref().and_then(|default| {
             let value = value_of(default);
@@ -175,7 +178,8 @@ fn output(definition: &StmtFunctionDef, scope: &Scope<'_>, faults: &mut Faults<'
     match &definition.returns {
         Some(annotation) => scope.read(annotation, "the result", faults),
         None => {
-            let message = format!("`{}` has no type for its result; write `-> str:`, or another of {TYPES}", definition.name);
+            let message =
+                format!("`{}` has no type for its result; write `-> str:`, or another of {TYPES}", definition.name);
             faults.at(&definition.name, message);
             None
         }
@@ -200,7 +204,9 @@ fn settings(yaml: Option<&str>, first_line: usize, faults: &mut Faults<'_>) -> F
                 match key.name.as_str() {
                     "toolsets" => {
                         let names = reader.strings(node).map(|names| names.value).unwrap_or_default();
-                        settings.toolsets.extend(names.into_iter().map(|name| (name.value, first_line + name.place.line - 1)));
+                        settings
+                            .toolsets
+                            .extend(names.into_iter().map(|name| (name.value, first_line + name.place.line - 1)));
                     }
                     "effect" => settings.effect = reader.string(node).and_then(|word| effect(&word, &mut reader)),
                     _ => found.push(unknown_key(&key, "", &KEYS, DOCUMENTATION)),
@@ -246,7 +252,10 @@ const INSTEAD: [(&str, &str); 12] = [
     ("'del'", "write `x = None`, or `d.pop(key)`"),
     ("pattern matching", "write `if` and `elif`"),
     ("yield", "collect the values in a list, and return it"),
-    ("class inheritance", "write functions, or a dataclass without a base; raise a built-in exception such as `ValueError`"),
+    (
+        "class inheritance",
+        "write functions, or a dataclass without a base; raise a built-in exception such as `ValueError`",
+    ),
     ("base class", "write functions, or a dataclass without a base; raise a built-in exception such as `ValueError`"),
     ("async for", "write `for`, with `await` inside"),
     ("async context", "write the calls before and after the block yourself"),
@@ -260,10 +269,8 @@ const INSTEAD: [(&str, &str); 12] = [
 /// Returns the place and the words for what the interpreter does not accept.
 pub(super) fn unsupported(exception: &MontyException) -> (Place, String) {
     let frame = exception.traceback().last();
-    let place = frame.map_or(Place::line(1), |frame| Place {
-        line: frame.start.line as usize,
-        column: frame.start.column as usize,
-    });
+    let place = frame
+        .map_or(Place::line(1), |frame| Place { line: frame.start.line as usize, column: frame.start.column as usize });
     let message = exception.message().unwrap_or_default();
     let what = message.replace("The monty syntax parser does not yet support ", "scripts do not support ");
     let advice = INSTEAD.iter().find(|(part, _)| message.contains(part)).map(|(_, advice)| format!("; {advice}"));

@@ -9,7 +9,8 @@ use super::names::{Callees, ScriptCallee, identifier, is_identifier};
 
 /// How deeply types may be nested in a stub; deeper ones are `Any`.
 const MAX_DEPTH: usize = 16;
-const IMPORTS: &str = "from typing import Any, Callable, Iterable, Iterator, Literal, NotRequired, TypeVar, TypedDict\n";
+const IMPORTS: &str =
+    "from typing import Any, Callable, Iterable, Iterator, Literal, NotRequired, TypeVar, TypedDict\n";
 /// What the interpreter has, but the checker's library does not know.
 const MISSING_BUILTINS: &str = "
 _T = TypeVar(\"_T\")

@@ -33,7 +33,8 @@ fn converted(value: MontyObject, place: &mut String, depth: usize) -> Result<Val
     if depth > MAX_VALUE_DEPTH {
         return Err(format!("{place}: values may be nested at most {MAX_VALUE_DEPTH} deep"));
     }
-    let refused = |place: &str, what: &str, instead: &str| Err(format!("{place}: {what} has no form in JSON; {instead}"));
+    let refused =
+        |place: &str, what: &str, instead: &str| Err(format!("{place}: {what} has no form in JSON; {instead}"));
     match value {
         MontyObject::None => Ok(Value::Null),
         MontyObject::Bool(flag) => Ok(flag.into()),
@@ -44,7 +45,9 @@ fn converted(value: MontyObject, place: &mut String, depth: usize) -> Result<Val
         },
         MontyObject::Float(float) => match Number::from_f64(float) {
             Some(number) => Ok(Value::Number(number)),
-            None => refused(place, &format!("the float {}", MontyObject::Float(float).py_repr()), "return None instead"),
+            None => {
+                refused(place, &format!("the float {}", MontyObject::Float(float).py_repr()), "return None instead")
+            }
         },
         MontyObject::String(text) => Ok(text.into()),
         MontyObject::List(items) | MontyObject::Tuple(items) => list(items, place, depth),
@@ -52,7 +55,9 @@ fn converted(value: MontyObject, place: &mut String, depth: usize) -> Result<Val
             object(field_names.into_iter().map(MontyObject::String).zip(values), place, depth)
         }
         MontyObject::Dict(pairs) => object(pairs, place, depth),
-        MontyObject::ClassInstance(instance) if instance.class_type.is_dataclass => object(instance.attrs, place, depth),
+        MontyObject::ClassInstance(instance) if instance.class_type.is_dataclass => {
+            object(instance.attrs, place, depth)
+        }
         MontyObject::Set(_) | MontyObject::FrozenSet(_) => refused(place, "a set", "write `sorted(..)` or `list(..)`"),
         MontyObject::Bytes(_) => refused(place, "a value of bytes", "write `.decode()`, or encode it with base64"),
         MontyObject::Date(_) | MontyObject::DateTime(_) | MontyObject::Time(_) => {
