@@ -13,6 +13,7 @@ mod linked;
 mod literal;
 mod names;
 mod nested_calls;
+mod outside;
 mod printer;
 mod program;
 mod read;

@@ -41,7 +41,7 @@ const ATTACKS: [(&str, &str); 36] = [
     ("    import socket\n    return socket.socket()", ""),
     ("    import ctypes\n    return ctypes.CDLL(None)", ""),
     ("    from pathlib import Path\n    return Path('/etc/passwd').read_text()", "no clock, files"),
-    ("    import os\n    return os.getenv('HOME')", "no clock, files"),
+    ("    import os\n    return os.getenv('HOME')", "no files, environment"),
     ("    return '{0.__class__}'.format(1)", ""),
     ("    return sorted([1, 2], key=lambda x: sorted([1, 2], key=lambda y: 1 / 0))", "ZeroDivisionError"),
     ("    return globals()", ""),

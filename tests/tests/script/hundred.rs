@@ -7,7 +7,9 @@ use crate::{run_body, text_of};
 #[tokio::test]
 async fn each_of_a_hundred_scripts_runs_or_is_refused_in_these_words() {
     let mut outcomes = String::new();
-    for script in include_str!("hundred.txt").split("== ").skip(1) {
+    let scripts: Vec<_> = include_str!("hundred.txt").split("=== ").skip(1).collect();
+    assert_eq!(scripts.len(), 100);
+    for script in scripts {
         let (name, body) = script.split_once('\n').unwrap();
         match run_body(body).await {
             Ok(value) => writeln!(outcomes, "{name}\n    -> {value}").unwrap(),

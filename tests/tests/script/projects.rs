@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use llm_do::prelude::*;
 use llm_do::project::Project;
 use llm_do::{Effect, Value, json};
 use tempfile::TempDir;

@@ -73,5 +73,5 @@ async fn what_json_cannot_express_is_refused_with_its_place() {
 async fn numbers_at_the_borders_cross() {
     let body = "    return [2 ** 64 - 1, -(2 ** 63), 1.0, 1e308, -0.0, 5e-324]";
     let result = run_body(body).await.unwrap();
-    assert_eq!(result.to_string(), "[18446744073709551615,-9223372036854775808,1.0,1e308,-0.0,5e-324]");
+    assert_eq!(result.to_string(), "[18446744073709551615,-9223372036854775808,1.0,1e+308,-0.0,5e-324]");
 }

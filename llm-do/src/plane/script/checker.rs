@@ -15,6 +15,8 @@ use crate::observe::journal::digest;
 
 /// The number of scripts whose findings are kept.
 const MAX_KEPT: usize = 1024;
+/// Built-in functions that scripts do not have, for reasons of their own.
+const DYNAMIC: [&str; 6] = ["`open`", "`input`", "`eval`", "`exec`", "`compile`", "`__import__`"];
 const STUBS: &str = "stubs.pyi";
 const SCRIPT: &str = "main.py";
 
@@ -92,6 +94,9 @@ impl Diagnostic {
         }
         let place = self.location.map_or(Place::line(1), |at| Place { line: at.row, column: at.column });
         let hint = match self.code.as_deref() {
+            Some("unresolved-reference") if DYNAMIC.iter().any(|name| self.message.contains(name)) => {
+                "; scripts have no files, no input and no dynamic code: call a tool"
+            }
             Some("unresolved-reference") => {
                 "; a script calls its own functions, the built-in ones and the tools of its `toolsets`"
             }

@@ -37,22 +37,19 @@ pub(super) fn scope<'a>(text: &'a str, body: &'a [Stmt]) -> Scope<'a> {
 }
 
 /// Reads the classes with a schema; faults of their fields are added.
-pub(super) fn read(scope: &Scope<'_>, body: &[Stmt], faults: &mut Faults<'_>) -> (Classes, Vec<DictClass>) {
-    let (mut classes, mut dicts) = (Classes::new(), Vec::new());
+pub(super) fn read(scope: &Scope<'_>, body: &[Stmt], faults: &mut Faults<'_>) -> Classes {
+    let mut classes = Classes::new();
     for statement in body {
         let Stmt::ClassDef(class) = statement else { continue };
         let kind = Kind::of(class);
         let is_total = match kind {
             Kind::Plain(_) => continue,
-            Kind::TypedDict { is_total } => {
-                dicts.push(DictClass { name: class.name.to_string(), range: class.range() });
-                Some(is_total)
-            }
+            Kind::TypedDict { is_total } => Some(is_total),
             Kind::Dataclass => None,
         };
         classes.insert(class.name.to_string(), read_class(scope, class, is_total, faults));
     }
-    (classes, dicts)
+    classes
 }
 
 /// What a class is to the schemas.
@@ -107,6 +104,23 @@ fn last_name(expression: &Expr) -> Option<&str> {
         Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
         _ => None,
     }
+}
+
+/// Returns the places of the values of names for types, which only the checker reads.
+pub(super) fn alias_values(body: &[Stmt]) -> impl Iterator<Item = TextRange> {
+    body.iter().filter_map(|statement| match statement {
+        Stmt::Assign(assign) if assign.targets.len() == 1 && is_type(&assign.value) => Some(assign.value.range()),
+        _ => None,
+    })
+}
+
+/// Returns the classes that are dictionaries when the script runs.
+pub(super) fn dict_classes(body: &[Stmt]) -> Vec<DictClass> {
+    let classes = body.iter().filter_map(|statement| match statement {
+        Stmt::ClassDef(class) if matches!(Kind::of(class), Kind::TypedDict { .. }) => Some(class),
+        _ => None,
+    });
+    classes.map(|class| DictClass { name: class.name.to_string(), range: class.range() }).collect()
 }
 
 /// Returns whether an assigned value may be a type.

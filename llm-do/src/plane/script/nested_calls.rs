@@ -35,7 +35,7 @@ pub(super) fn faults(file: &str, text: &str, callees: &Callees) -> Vec<String> {
 }
 
 fn find(module: &ModModule, callees: &Callees, faults: &mut Faults<'_>) {
-    let mut functions = Functions { callees, calls: BTreeMap::new(), current: None };
+    let mut functions = Functions { callees, calls: BTreeMap::new(), around: Vec::new() };
     functions.visit_body(&module.body);
     let reaching = functions.reaching();
     let mut finder = Finder { callees, reaching: &reaching, found: Vec::new() };
@@ -52,7 +52,8 @@ fn find(module: &ModModule, callees: &Callees, faults: &mut Faults<'_>) {
 struct Functions<'a> {
     callees: &'a Callees,
     calls: BTreeMap<&'a str, BTreeSet<&'a str>>,
-    current: Option<&'a str>,
+    /// The functions around what is visited, outermost first.
+    around: Vec<&'a str>,
 }
 
 impl<'a> Functions<'a> {
@@ -77,19 +78,19 @@ impl<'a> Functions<'a> {
 
 impl<'a> Visitor<'a> for Functions<'a> {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
-        let outer = self.current;
-        if let Stmt::FunctionDef(function) = statement {
-            self.current = self.current.or(Some(function.name.as_str()));
-        }
+        let Stmt::FunctionDef(function) = statement else { return walk_stmt(self, statement) };
+        self.around.push(function.name.as_str());
         walk_stmt(self, statement);
-        self.current = outer;
+        self.around.pop();
     }
 
     fn visit_expr(&mut self, expression: &'a Expr) {
-        if let (Expr::Call(call), Some(function)) = (expression, self.current)
+        if let Expr::Call(call) = expression
             && let Expr::Name(name) = &*call.func
         {
-            self.calls.entry(function).or_default().insert(name.id.as_str());
+            for function in &self.around {
+                self.calls.entry(*function).or_default().insert(name.id.as_str());
+            }
         }
         walk_expr(self, expression);
     }

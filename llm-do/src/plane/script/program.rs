@@ -6,7 +6,7 @@ use std::fmt::Write;
 use ruff_python_ast::Stmt;
 use ruff_text_size::{Ranged, TextRange};
 
-use super::classes::{DictClass, is_converted};
+use super::classes::{DictClass, alias_values, is_converted};
 use super::types::{Class, Classes, Field, Type};
 
 /// The variable with the arguments of the call.
@@ -18,6 +18,7 @@ const ONLY_FOR_TYPES: [&str; 6] = ["NotRequired", "ReadOnly", "Required", "TypeA
 pub(super) fn runnable(text: &str, body: &[Stmt], dicts: &[DictClass]) -> String {
     let mut changes: Vec<(TextRange, String)> =
         dicts.iter().map(|class| (class.range, format!("{} = dict", class.name))).collect();
+    changes.extend(alias_values(body).map(|range| (range, "None".to_owned())));
     for statement in body {
         let Stmt::ImportFrom(import) = statement else { continue };
         if !import.module.as_ref().is_some_and(|module| module == "typing" || module == "typing_extensions") {

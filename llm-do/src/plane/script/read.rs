@@ -14,7 +14,7 @@ use super::fault::Faults;
 use super::limits::MAX_SOURCE;
 use super::literal::value_of;
 use super::types::{Classes, Field, Type, object_schema, schema_of};
-use super::{Script, classes, docstring, program};
+use super::{Script, classes, docstring, outside, program};
 use crate::declare::tool::Effect;
 
 const DOCUMENTATION: &str = "see the documentation of `llm_do::script`";
@@ -46,7 +46,9 @@ pub(super) fn read(file: &str, function: &str, text: &str) -> Result<Script, Vec
     let body = &parsed.syntax().body;
     let Some(definition) = find(function, body, &mut faults) else { return Err(faults.in_file(file)) };
     let scope = classes::scope(text, body);
-    let (classes, dicts) = classes::read(&scope, body, &mut faults);
+    let classes = classes::read(&scope, body, &mut faults);
+    let dicts = classes::dict_classes(body);
+    outside::find(body, &mut faults);
     let docstring = docstring::of(&definition.body);
     check_docstring(definition, &docstring, &mut faults);
     let parameters = parameters(definition, &scope, &docstring, &classes, &mut faults);
@@ -103,7 +105,9 @@ fn find<'a>(function: &str, body: &'a [Stmt], faults: &mut Faults<'_>) -> Option
 
 fn check_identifier(name: &str) -> Result<(), String> {
     if name.contains('-') || name.starts_with(|first: char| first.is_ascii_digit()) {
-        return Err(format!("`{name}` cannot be the name of a function in Python; rename the file, with `_` in place of `-`"));
+        return Err(format!(
+            "`{name}` cannot be the name of a function in Python; rename the file, with `_` in place of `-`"
+        ));
     }
     Ok(())
 }
