@@ -58,10 +58,14 @@ fn hidden_files_and_other_folders_are_left_out() {
     assert_eq!(open(&folder(&files)).entry(), Some("greeter"));
 }
 
+#[cfg(not(feature = "script"))]
 #[test]
 fn scripts_are_left_out_with_a_warning() {
     let folder = folder(&[("main.worker", GREETER), ("tools/count.py", "def count(): ...")]);
-    assert_eq!(warnings(&folder, &open(&folder)), ["tools/count.py: left out: scripts are not supported yet"]);
+    assert_eq!(
+        warnings(&folder, &open(&folder)),
+        ["tools/count.py: left out: scripts need the feature `script` of `llm-do`"]
+    );
 }
 
 #[tokio::test]
