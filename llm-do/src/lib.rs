@@ -287,6 +287,7 @@ pub mod runtime {
 #[doc = include_str!("../docs/script.md")]
 pub mod script {
     pub use crate::plane::function_tool::{ScriptFault, ScriptTool};
+    pub use crate::plane::script::abstention;
 }
 
 /// What runs used, in requests, tokens and money.

@@ -8,7 +8,9 @@ mod hundred;
 mod journal;
 mod parity;
 mod projects;
+mod propose;
 mod signature;
+mod unsure;
 mod values;
 
 use std::sync::{Arc, Mutex};

@@ -1,12 +1,17 @@
 //! `harden`: compares a candidate tool with the recorded results of a worker.
 
+#[cfg(feature = "script")]
+mod propose;
+
 use llm_do_worker_file::did_you_mean;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::args::HardenOptions;
-use super::config::Settings;
+#[cfg(feature = "script")]
+use super::config::Set;
 use super::run::{block_on, print_safely};
+use super::trust::Trust;
 use super::{CommandError, print};
 use crate::app::harden::{Agreement, Cases, Compared, Summary, Verdict, compare_one};
 use crate::declare::tool::Effect;
@@ -16,11 +21,27 @@ use crate::plane::registry::Registry;
 use crate::session::runtime::{Runtime, RuntimeBuilder};
 
 /// Runs the candidate on each case, and prints the comparison.
-pub(super) fn harden(mut builder: RuntimeBuilder, options: &HardenOptions) -> Result<(), CommandError> {
-    let mut settings = Settings::default().read(None)?;
-    settings.complete(&builder, &builder.preset());
+pub(super) fn harden(
+    builder: RuntimeBuilder,
+    options: &HardenOptions,
+    runs_projects: bool,
+) -> Result<(), CommandError> {
+    let mut settings = options.items.settings();
+    #[cfg(feature = "script")]
+    {
+        settings.model = Set::option(options.propose.model.clone(), "--model");
+    }
+    let mut settings = settings.read(options.items.project.as_deref())?;
+    let trust = if options.approve_all { Trust::ApproveAll } else { Trust::Ask };
+    let (mut builder, _) = options.items.add_to(builder, &mut settings, runs_projects, trust)?;
+    let Some(tool) = &options.tool else {
+        #[cfg(feature = "script")]
+        return propose::propose(settings.add_model(builder), options);
+        #[cfg(not(feature = "script"))]
+        return Err(CommandError::Usage("--tool is missing".to_owned()));
+    };
     let registry = super::project::collect(&mut builder)?;
-    check(&registry, options)?;
+    check(&registry, tool, options)?;
     let cases = cases(options)?;
     let token = builder.cancellation_token();
     let mode = if options.approve_all { ApprovalMode::ApproveAll } else { ApprovalMode::RejectAll };
@@ -30,12 +51,12 @@ pub(super) fn harden(mut builder: RuntimeBuilder, options: &HardenOptions) -> Re
         .approval_mode(mode)
         .build_on(registry)
         .map_err(CommandError::from_error)?;
-    let summary = block_on(&token, compare_all(&runtime, &cases, options, &token))??;
+    let summary = block_on(&token, compare_all(&runtime, tool, &cases, options, &token))??;
     print(&if options.json { json!(summary).to_string() } else { summary.to_string() })?;
     if summary.all_agree() {
         return Ok(());
     }
-    let (tool, worker) = (&options.tool, &options.worker);
+    let worker = &options.worker;
     Err(CommandError::Error(match summary.of {
         0 => format!("`{worker}` failed in every case, so there is nothing to compare `{tool}` with"),
         of => format!("`{tool}` does not agree with `{worker}` in {} of {of} cases", of - summary.agree),
@@ -43,8 +64,7 @@ pub(super) fn harden(mut builder: RuntimeBuilder, options: &HardenOptions) -> Re
 }
 
 /// Fails if the candidate is unknown, or may change something without `--approve-all`.
-fn check(registry: &Registry, options: &HardenOptions) -> Result<(), CommandError> {
-    let name = &options.tool;
+fn check(registry: &Registry, name: &str, options: &HardenOptions) -> Result<(), CommandError> {
     let unknown = || CommandError::Usage(format!("unknown tool `{name}`: {}", registry.hint(name, None)));
     let candidate = registry.get(name).ok_or_else(unknown)?;
     if candidate.effect() == Effect::ReadOnly || options.approve_all {
@@ -67,16 +87,21 @@ fn cases(options: &HardenOptions) -> Result<Cases, CommandError> {
     Ok(cases)
 }
 
+fn agreement(options: &HardenOptions) -> Agreement {
+    options.ignore.iter().fold(Agreement::new(), |agreement, pointer| agreement.ignore(pointer))
+}
+
 async fn compare_all(
     runtime: &Runtime,
+    tool: &str,
     cases: &Cases,
     options: &HardenOptions,
     token: &CancellationToken,
 ) -> Result<Summary, CommandError> {
-    let agreement = options.ignore.iter().fold(Agreement::new(), |agreement, pointer| agreement.ignore(pointer));
+    let agreement = agreement(options);
     let mut summary = Summary::default();
     for case in cases {
-        let compared = compare_one(runtime, &options.tool, case, &agreement).await;
+        let compared = compare_one(runtime, tool, case, &agreement).await;
         if token.is_cancelled() {
             return Err(CommandError::Error("aborted by user".to_owned()));
         }
