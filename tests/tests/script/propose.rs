@@ -182,7 +182,7 @@ async fn selecting_and_held_back_cases_are_in_no_request() {
     assert!(parts.shown > 10 && parts.selecting > 10 && parts.held_back > 10, "{parts:?}");
     assert_eq!(parts.shown + parts.selecting + parts.held_back, tickets().len());
     let named: BTreeSet<u64> = asked.iter().flat_map(|request| tickets_in(request)).collect();
-    assert_eq!(named.len(), parts.shown, "the others are not shown");
+    assert_eq!(named.len(), parts.shown, "only these are shown");
     let all = asked.concat();
     let hidden = tickets().into_iter().filter(|ticket| !named.contains(ticket));
     assert_eq!(hidden.filter(|ticket| all.contains(&ticket.to_string())).collect::<Vec<_>>(), Vec::<u64>::new());
@@ -306,7 +306,7 @@ async fn too_few_cases_are_stated() {
 
 #[tokio::test]
 async fn only_a_worker_is_replaced() {
-    for (name, expected) in [("votes_of", "`votes_of` is no worker"), ("urgensy", "did you mean `urgency`?")] {
+    for (name, expected) in [("votes_of", "`votes_of` is not a worker"), ("urgensy", "did you mean `urgency`?")] {
         let (builder, ..) = writing(&[&right()]);
         let error = Proposer::new(name).propose(builder, &Cases::of(name)).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");

@@ -55,7 +55,7 @@ async fn a_script_that_calls_one_that_abstains_abstains_too_unless_it_catches_th
 }
 
 #[tokio::test]
-async fn another_failure_is_no_abstention() {
+async fn another_failure_is_not_an_abstention() {
     let failing = AGE.replace("raise Unsure(", "raise ValueError(");
     let error = run("age", &failing, "Ann is young").await.unwrap_err();
     assert_eq!(abstention(&error), None, "{error:?}");

@@ -124,7 +124,7 @@ pub enum ProposeError {
         hint: String,
     },
     /// The name is that of a tool or an entry.
-    #[error("`{name}` is no worker: only a worker is replaced by a script")]
+    #[error("`{name}` is not a worker: only a worker is replaced by a script")]
     NotAWorker {
         /// The name.
         name: String,

@@ -63,7 +63,7 @@ pub(super) fn first(subject: &Subject<'_>, shown: &[&Case]) -> String {
             "\nTools that it may call, by these names in `toolsets` and in the code:\n```python\n{tools}```\n"
         );
     }
-    _ = write!(text, "\nRecorded cases, of which others are held back:\n");
+    _ = write!(text, "\nRecorded cases; more are held back:\n");
     let end = text.len() + MAX_CASES;
     for (at, case) in shown.iter().enumerate() {
         if text.len() > end {
