@@ -21,6 +21,9 @@ use llm_do::runtime::RuntimeBuilder;
 use llm_do::script::ScriptTool;
 use llm_do::{Effect, Value, data};
 
+// The function that is written names them so.
+use self::propose::{Parcel, Size, size_of};
+
 /// A note in a list.
 #[data]
 struct Hit {

@@ -1,6 +1,7 @@
 //! Proposals: a model writes a script for a worker from its recorded cases.
 
 mod commands;
+mod rust;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -14,6 +15,7 @@ use llm_do::testing::{Answer, FunctionModel};
 use llm_do::usage::{Money, Price, PriceTable};
 use llm_do::{Effect, harden};
 
+pub(crate) use self::rust::{Parcel, Size, size_of};
 use super::Log;
 
 /// Return the votes for a ticket.

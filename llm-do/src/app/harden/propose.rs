@@ -3,6 +3,7 @@
 mod candidate;
 mod report;
 mod request;
+mod rust;
 mod score;
 mod split;
 mod switch_on;
@@ -107,6 +108,8 @@ pub struct Proposer {
 pub struct Proposal {
     /// The text of the script; `None` if none was good enough.
     pub script: Option<String>,
+    /// A Rust function to start from, with the worker's signature: it has the script as a comment, and calls the worker.
+    pub rust: Option<String>,
     /// What became of the proposal.
     pub report: ProposalReport,
 }
@@ -404,8 +407,9 @@ impl Search<'_> {
             Some(best) => Some(self.measure(best).await?),
             None => None,
         };
-        let report = self.report(end, chosen);
-        Ok(Proposal { script: best.map(|best| best.text), report })
+        let script = best.map(|best| best.text);
+        let rust = script.as_ref().map(|script| rust::function(self.worker, script));
+        Ok(Proposal { script, rust, report: self.report(end, chosen) })
     }
 
     async fn measure(&self, best: &Best) -> Result<Chosen, ProposeError> {

@@ -34,7 +34,7 @@ const PROPOSE: [&str; 5] = ["harden", "length", "--propose", "--journal", "run.j
 #[test]
 fn a_good_script_is_written_with_its_report() {
     let folder = folder(RIGHT);
-    let output = app(folder.path(), &PROPOSE);
+    let output = app(folder.path(), &[&PROPOSE[..], &["--rust"]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
     assert_eq!(read("length_script.py"), RIGHT);
@@ -42,6 +42,8 @@ fn a_good_script_is_written_with_its_report() {
     let report: Value = serde_json::from_str(&read("length_script.propose.json")).unwrap();
     assert_eq!(report["end"], "agrees");
     assert_eq!(report["chosen"]["held_back"]["agree"], report["parts"]["held_back"]);
+
+    assert!(read("length_script.rs").contains("pub async fn length_code(ctx: &CallContext, word: String)"));
 
     let again = app(folder.path(), &PROPOSE);
     assert_eq!(again.status.code(), Some(2), "the script of the user is kept");
@@ -51,7 +53,7 @@ fn a_good_script_is_written_with_its_report() {
 #[test]
 fn a_failed_proposal_writes_only_its_report_and_exits_with_1() {
     let folder = folder(&RIGHT.replace("\"long\" if", "\"other\" if True or"));
-    let output = app(folder.path(), &[&PROPOSE[..], &["--attempts", "2", "--out", "proposals"]].concat());
+    let output = app(folder.path(), &[&PROPOSE[..], &["--attempts", "2", "--rust", "--out", "proposals"]].concat());
     assert_eq!(output.status.code(), Some(1));
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(error.contains("no script for `length` was good enough"), "{error}");

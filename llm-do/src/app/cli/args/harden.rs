@@ -71,6 +71,9 @@ pub(in crate::app::cli) struct ProposeOptions {
     /// The name of the script; default: that of the worker, with `_script`.
     #[arg(long, value_name = "NAME", requires = "propose")]
     pub(in crate::app::cli) name: Option<String>,
+    /// Also write NAME.rs: a Rust function with the worker's signature to start from, which has the script as a comment.
+    #[arg(long, requires = "propose")]
+    pub(in crate::app::cli) rust: bool,
     /// The folder for the script and the report; default: the current one.
     #[arg(long, value_name = "DIR", requires = "propose")]
     pub(in crate::app::cli) out: Option<PathBuf>,

@@ -18,6 +18,8 @@ struct Files {
     script: PathBuf,
     markdown: PathBuf,
     json: PathBuf,
+    /// The Rust function, if it is to be written.
+    rust: Option<PathBuf>,
 }
 
 pub(super) fn propose(builder: RuntimeBuilder, options: &HardenOptions) -> Result<(), CommandError> {
@@ -70,14 +72,19 @@ impl Files {
     fn of(options: &HardenOptions, name: &str) -> Self {
         let folder = options.propose.out.as_deref().unwrap_or(Path::new(""));
         let file = |end: &str| folder.join(format!("{name}.{end}"));
-        Self { script: file("py"), markdown: file("propose.md"), json: file("propose.json") }
+        Self {
+            script: file("py"),
+            markdown: file("propose.md"),
+            json: file("propose.json"),
+            rust: options.propose.rust.then(|| file("rs")),
+        }
     }
 
     /// Fails before anything is paid for if the files cannot be written.
     fn check(&self) -> Result<(), CommandError> {
-        if self.script.exists() {
-            let script = self.script.display();
-            return Err(CommandError::Usage(format!("{script} exists; give another --name or --out, or remove it")));
+        for file in [Some(&self.script), self.rust.as_ref()].into_iter().flatten().filter(|file| file.exists()) {
+            let file = file.display();
+            return Err(CommandError::Usage(format!("{file} exists; give another --name or --out, or remove it")));
         }
         match self.script.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             Some(folder) => fs::create_dir_all(folder).map_err(|error| fault(folder, &error)),
@@ -90,8 +97,11 @@ impl Files {
         let json = serde_json::to_string_pretty(report).map_err(CommandError::from_error)?;
         write(&self.json, File::create(&self.json), &format!("{json}\n"))?;
         write(&self.markdown, File::create(&self.markdown), &report.to_string())?;
-        let Some(script) = &proposal.script else { return Ok(()) };
-        write(&self.script, OpenOptions::new().write(true).create_new(true).open(&self.script), script)
+        let files = [(Some(&self.script), &proposal.script), (self.rust.as_ref(), &proposal.rust)];
+        for (path, text) in files.into_iter().filter_map(|(path, text)| path.zip(text.as_ref())) {
+            write(path, OpenOptions::new().write(true).create_new(true).open(path), text)?;
+        }
+        Ok(())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -9,10 +10,15 @@ use super::super::{Case, Compared, Verdict, compare_one};
 use super::score::Score;
 use crate::base::agreement::Agreement;
 use crate::declare::tool::Effect;
-use crate::observe::event::ItemKind;
+use crate::observe::event::{ItemKind, Outcome};
 use crate::plane::function_tool::{FunctionTool, ScriptTool};
 use crate::plane::registry::{Registered, Registry};
 use crate::session::runtime::Runtime;
+
+/// A call that fails after this is slow: the interpreter works no longer than that.
+const SLOW: Duration = Duration::from_secs(10);
+/// After this many slow failures, a script does not run on the remaining cases.
+const MAX_SLOW: usize = 2;
 
 /// Returns the script in an answer of the model: its last block of code, or all of it.
 pub(super) fn script_in(answer: &str) -> String {
@@ -81,18 +87,38 @@ fn of_parameters(name: &str, own: &Value, expected: &Value) -> Option<String> {
     })
 }
 
-/// Runs a script on cases, in order.
+/// Runs a script on cases, in order; returns those in which it does not agree.
 pub(super) async fn run(
     runtime: &Runtime,
     name: &str,
     cases: &[&Case],
     agreement: &Agreement,
 ) -> (Score, Vec<Compared>) {
-    let mut compared = Vec::new();
+    let (mut compared, mut slow) = (Vec::new(), 0);
     for case in cases {
-        compared.push(compare_one(runtime, name, case, agreement).await);
+        if slow == MAX_SLOW {
+            compared.push(not_run(case));
+            continue;
+        }
+        let began = Instant::now();
+        let one = compare_one(runtime, name, case, agreement).await;
+        slow += usize::from(one.verdict == Verdict::Failed && began.elapsed() >= SLOW);
+        compared.push(one);
     }
     let score = Score::of(compared.iter().map(|compared| compared.verdict));
     compared.retain(|compared| compared.verdict != Verdict::Agrees);
     (score, compared)
+}
+
+/// Returns a case on which a script that is too slow did not run.
+fn not_run(case: &Case) -> Compared {
+    let nothing = || Outcome::Error("no recorded answer".to_owned());
+    Compared {
+        verdict: Verdict::Failed,
+        input: case.input.clone(),
+        times: case.times(),
+        answers: case.answers.len(),
+        worker: case.answer().map_or_else(nothing, |answer| answer.outcome.clone()),
+        candidate: Some(Outcome::Error("it did not run, since it was too slow before".to_owned())),
+    }
 }
