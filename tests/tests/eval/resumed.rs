@@ -114,11 +114,11 @@ async fn a_spent_budget_stops_the_evaluation_and_a_higher_one_resumes_it() {
             .with("function:good", Price::per_million(Money::from_dollars(1_000_000), Money::ZERO))
             .unwrap()
     };
-    let priced = || model_of("good").prices(prices()).build().unwrap();
+    let runtime_with_prices = || model_of("good").prices(prices()).build().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("eval.jsonl");
     let begin = |dollars| {
-        let evaluation = Evaluation::new(capitals()).variant(Variant::new("good", "capital", &priced()));
+        let evaluation = Evaluation::new(capitals()).variant(Variant::new("good", "capital", &runtime_with_prices()));
         evaluation.concurrency(concurrently(1)).resumable(&file).budget(Money::from_dollars(dollars))
     };
     let error = begin(1).run().await.unwrap_err();
