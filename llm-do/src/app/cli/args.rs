@@ -284,13 +284,23 @@ pub(super) struct JournalOptions {
 #[derive(Args, Debug)]
 pub(super) struct HardenOptions {
     /// The worker's name.
-    pub(super) worker: String,
+    #[arg(required_unless_present = "report", conflicts_with = "report")]
+    pub(super) worker: Option<String>,
     /// The candidate tool; with --approve-all, it may have effects other than `read_only`.
-    #[arg(long, value_name = "NAME")]
-    pub(super) tool: String,
+    #[arg(long, value_name = "NAME", required_unless_present = "report", conflicts_with = "report")]
+    pub(super) tool: Option<String>,
+    /// Instead of comparing, rank the workers in the journals by what they cost, with the share that code answered in hybrids.
+    #[arg(long)]
+    pub(super) report: bool,
     /// The journals, as `run --journal` writes them.
-    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    #[arg(long, value_name = "FILE", required_unless_present = "events", num_args = 1..)]
     pub(super) journal: Vec<PathBuf>,
+    /// Logs of events, as `run --events` writes them, with the comparisons of shadows; for --report.
+    #[arg(long, value_name = "FILE", requires = "report", num_args = 1..)]
+    pub(super) events: Vec<PathBuf>,
+    /// With --report, fail if shadows of a worker disagree in a larger share of comparisons, from 0 to 1.
+    #[arg(long, value_name = "SHARE", requires = "events")]
+    pub(super) fail_over: Option<f64>,
     /// Ignore this field of results, as a JSON pointer such as /note or /people/*/note; may be given several times.
     #[arg(long, value_name = "POINTER")]
     pub(super) ignore: Vec<String>,

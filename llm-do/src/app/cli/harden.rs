@@ -1,5 +1,7 @@
 //! `harden`: compares a candidate tool with the recorded results of a worker.
 
+mod report;
+
 use llm_do_worker_file::did_you_mean;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -15,13 +17,27 @@ use crate::plane::approval::ApprovalMode;
 use crate::plane::registry::Registry;
 use crate::session::runtime::{Runtime, RuntimeBuilder};
 
+/// The worker and the candidate.
+struct Pair<'a> {
+    worker: &'a str,
+    tool: &'a str,
+}
+
+pub(super) fn harden(builder: RuntimeBuilder, options: &HardenOptions) -> Result<(), CommandError> {
+    match (&options.worker, &options.tool) {
+        (Some(worker), Some(tool)) if !options.report => compare(builder, &Pair { worker, tool }, options),
+        // clap requires both without --report.
+        _ => report::report(builder, options),
+    }
+}
+
 /// Runs the candidate on each case, and prints the comparison.
-pub(super) fn harden(mut builder: RuntimeBuilder, options: &HardenOptions) -> Result<(), CommandError> {
+fn compare(mut builder: RuntimeBuilder, pair: &Pair<'_>, options: &HardenOptions) -> Result<(), CommandError> {
     let mut settings = Settings::default().read(None)?;
     settings.complete(&builder, &builder.preset());
     let registry = super::project::collect(&mut builder)?;
-    check(&registry, options)?;
-    let cases = cases(options)?;
+    check(&registry, pair.tool, options)?;
+    let cases = cases(pair.worker, options)?;
     let token = builder.cancellation_token();
     let mode = if options.approve_all { ApprovalMode::ApproveAll } else { ApprovalMode::RejectAll };
     let runtime = settings
@@ -30,12 +46,12 @@ pub(super) fn harden(mut builder: RuntimeBuilder, options: &HardenOptions) -> Re
         .approval_mode(mode)
         .build_on(registry)
         .map_err(CommandError::from_error)?;
-    let summary = block_on(&token, compare_all(&runtime, &cases, options, &token))??;
+    let summary = block_on(&token, compare_all(&runtime, &cases, pair.tool, options, &token))??;
     print(&if options.json { json!(summary).to_string() } else { summary.to_string() })?;
     if summary.all_agree() {
         return Ok(());
     }
-    let (tool, worker) = (&options.tool, &options.worker);
+    let Pair { worker, tool } = pair;
     Err(CommandError::Error(match summary.of {
         0 => format!("`{worker}` failed in every case, so there is nothing to compare `{tool}` with"),
         of => format!("`{tool}` does not agree with `{worker}` in {} of {of} cases", of - summary.agree),
@@ -43,8 +59,7 @@ pub(super) fn harden(mut builder: RuntimeBuilder, options: &HardenOptions) -> Re
 }
 
 /// Fails if the candidate is unknown, or may change something without `--approve-all`.
-fn check(registry: &Registry, options: &HardenOptions) -> Result<(), CommandError> {
-    let name = &options.tool;
+fn check(registry: &Registry, name: &str, options: &HardenOptions) -> Result<(), CommandError> {
     let unknown = || CommandError::Usage(format!("unknown tool `{name}`: {}", registry.hint(name, None)));
     let candidate = registry.get(name).ok_or_else(unknown)?;
     if candidate.effect() == Effect::ReadOnly || options.approve_all {
@@ -55,14 +70,14 @@ fn check(registry: &Registry, options: &HardenOptions) -> Result<(), CommandErro
     )))
 }
 
-fn cases(options: &HardenOptions) -> Result<Cases, CommandError> {
-    let mut cases = Cases::of(options.worker.as_str());
+fn cases(worker: &str, options: &HardenOptions) -> Result<Cases, CommandError> {
+    let mut cases = Cases::of(worker);
     for path in &options.journal {
         cases.add_file(path).map_err(CommandError::from_error)?;
     }
     if cases.is_empty() {
-        let near = did_you_mean(&options.worker, cases.other_tools());
-        return Err(CommandError::Error(format!("no finished call of `{}` in the journals{near}", options.worker)));
+        let near = did_you_mean(worker, cases.other_tools());
+        return Err(CommandError::Error(format!("no finished call of `{worker}` in the journals{near}")));
     }
     Ok(cases)
 }
@@ -70,13 +85,14 @@ fn cases(options: &HardenOptions) -> Result<Cases, CommandError> {
 async fn compare_all(
     runtime: &Runtime,
     cases: &Cases,
+    tool: &str,
     options: &HardenOptions,
     token: &CancellationToken,
 ) -> Result<Summary, CommandError> {
     let agreement = options.ignore.iter().fold(Agreement::new(), |agreement, pointer| agreement.ignore(pointer));
     let mut summary = Summary::default();
     for case in cases {
-        let compared = compare_one(runtime, &options.tool, case, &agreement).await;
+        let compared = compare_one(runtime, tool, case, &agreement).await;
         if token.is_cancelled() {
             return Err(CommandError::Error("aborted by user".to_owned()));
         }
