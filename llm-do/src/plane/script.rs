@@ -30,6 +30,7 @@ use serde_json::{Map, Value};
 pub(crate) use self::large_stack::on_large_stack;
 pub(crate) use self::linked::LinkedScript;
 pub(crate) use self::names::ScriptCallee;
+#[cfg(feature = "project")]
 pub(crate) use self::read::effect;
 use crate::base::mutex::IgnorePoison;
 use crate::declare::tool::Effect;
