@@ -6,6 +6,8 @@ mod names;
 mod plan;
 mod prepared;
 mod registered;
+#[cfg(feature = "script")]
+mod scripts;
 #[cfg(feature = "mcp-snapshots")]
 mod snapshots;
 
@@ -93,6 +95,8 @@ impl Registry {
             item.declared = declared;
             item.instances = instances;
         }
+        #[cfg(feature = "script")]
+        scripts::link(&mut items, &mut faults);
         let tools = items;
         #[cfg(feature = "mcp-snapshots")]
         faults.extend(snapshots::faults(&tools));

@@ -30,7 +30,7 @@ pub struct Registered {
     /// Its index in the registry, in the order of names; `None` for a worker from run time.
     pub(crate) place: Option<usize>,
     kind: ItemKind,
-    effect: Effect,
+    pub(super) effect: Effect,
     origin: Origin,
     pub(crate) timeout: Option<Duration>,
     /// What it may call; `None` for everything.
