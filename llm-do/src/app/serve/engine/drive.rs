@@ -61,6 +61,7 @@ impl Shared {
     /// Keeps a run for a while whose file failed, or else a process would claim it again immediately.
     async fn back_off(&self) {
         tokio::select! {
+            biased;
             () = tokio::time::sleep(BACK_OFF) => {}
             () = self.shutdown.cancelled() => {}
         }
@@ -89,6 +90,7 @@ impl Shared {
         let ended = {
             let mut running = start.into_future();
             let ended = tokio::select! {
+                biased;
                 result = &mut running => match result {
                     Err(error) if journal.has_file_failed() && !slot.cancellation.is_cancelled() => DriveOutcome::FileFailed(error),
                     result => DriveOutcome::Finished(result),

@@ -40,20 +40,35 @@ pub(in crate::app::serve) enum Resuming {
 }
 
 impl Store {
-    /// Returns the running runs: the process of one may have died.
-    pub(in crate::app::serve) async fn running(&self) -> Result<Vec<String>, StoreError> {
-        self.ids("SELECT id FROM runs WHERE state = 'running' ORDER BY id", []).await
+    /// Returns the running runs that no other process has: theirs may have died.
+    pub(in crate::app::serve) async fn abandoned(
+        &self,
+        owner: &str,
+        now: Timestamp,
+    ) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT id FROM runs WHERE state = 'running' AND NOT EXISTS (SELECT 1 FROM journal_runs AS claim
+                   WHERE claim.id = runs.id AND claim.owner <> ?1 AND claim.expires > ?2) ORDER BY id";
+        self.ids(sql, (owner.to_owned(), Millis(now))).await
     }
 
-    /// Returns the runs that a process may start or resume now, the oldest first.
+    /// Returns the runs that the process `owner` may start or resume now, the oldest first: not those that another one has
+    /// claimed, since to try that would be a write.
     pub(in crate::app::serve) async fn runnable(
         &self,
+        owner: &str,
         now: Timestamp,
         limit: usize,
     ) -> Result<Vec<String>, StoreError> {
-        let sql =
-            "SELECT id FROM runs WHERE state = 'queued' OR (state = 'waiting' AND wake <= ?1) ORDER BY id LIMIT ?2";
-        self.ids(sql, (Millis(now), i64::try_from(limit).unwrap_or(i64::MAX))).await
+        // Two queries, so that each reads its index in order, and no more of it than it needs.
+        let sql = "WITH free AS MATERIALIZED (
+                       SELECT * FROM (SELECT id FROM runs WHERE state = 'queued' AND NOT EXISTS (
+                           SELECT 1 FROM journal_runs AS claim
+                           WHERE claim.id = runs.id AND claim.owner <> ?1 AND claim.expires > ?2) ORDER BY id LIMIT ?3)
+                       UNION ALL
+                       SELECT * FROM (SELECT id FROM runs WHERE state = 'waiting' AND wake <= ?2 ORDER BY wake LIMIT ?3))
+                   SELECT id FROM free ORDER BY id LIMIT ?3";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.ids(sql, (owner.to_owned(), Millis(now), limit)).await
     }
 
     async fn ids(&self, sql: &'static str, values: impl Params + Send + 'static) -> Result<Vec<String>, StoreError> {
