@@ -12,6 +12,7 @@ use super::writer::Writer;
 use super::{DatabaseError, open};
 use crate::base::mutex::IgnorePoison;
 
+#[cfg_attr(test, expect(clippy::large_enum_variant, reason = "there is one for each open file"))]
 pub(super) enum Access {
     Threads(Threads),
     #[cfg(test)]

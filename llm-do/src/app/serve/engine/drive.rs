@@ -14,7 +14,6 @@ use crate::app::serve::recorder::Recorder;
 use crate::app::serve::store::{Outcome, RunRow, RunState, StoreError};
 use crate::base::error::{CallError, chain};
 use crate::base::usage::{Limits, RunUsage};
-use crate::observe::event::EventSink;
 use crate::observe::journal::{Fence, Journal, SqliteRun};
 use crate::session::runtime::{Chat, Start};
 
@@ -49,7 +48,8 @@ impl Shared {
             driven => driven,
         };
         self.health.note(&driven);
-        self.health.note(&journal.release().await);
+        let released = self.store.release(&id, journal.fence()).await;
+        self.health.note(&released);
         if driven.is_err() {
             self.back_off().await;
         }
@@ -110,7 +110,7 @@ impl Shared {
         }
         drop(handle);
         // All events are stored before the run counts as finished.
-        recorder.flush().await;
+        recorder.stored().await;
         if journal.renew(self.options.lease).await.is_err() {
             // Another process has taken the run over, since this one was silent for too long; or the file cannot be written. A
             // later claim continues the run.

@@ -94,7 +94,7 @@ impl Process {
         Self { condition: sender, service: service.start(store, journal, name) }
     }
 
-    /// Ends the process at once; what it has not committed is lost.
+    /// Ends the process immediately; what it has not committed is lost.
     pub(super) fn crash(self) {
         self.condition.send_replace(Condition::Dead);
         // So that its tasks end, which can neither write nor request anything any longer.
