@@ -124,6 +124,10 @@ mod observe;
 mod plane;
 pub mod prelude;
 mod session;
+// A page of the documentation; it names what the features have.
+#[cfg(all(any(doc, doctest), feature = "restate"))]
+#[doc = include_str!("../docs/scale.md")]
+pub mod scale {}
 // A page of the documentation.
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("../docs/server.md")]
