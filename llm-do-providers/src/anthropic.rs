@@ -214,7 +214,8 @@ impl AnthropicModel {
         if self.capabilities.bound_thoughts && binding::has_beta(&self.betas, request.settings) {
             plan.drop_stale_thoughts(request.messages);
         }
-        let body = request::messages(&self.model, &plan, self.profile, request, stream)?;
+        let mut writer = request.writer(&self.model);
+        let body = request::messages(&self.model, &plan, self.profile, request, stream, &mut writer)?;
         let model = Arc::clone(&self.model);
         let begin = move || AnthropicAccumulator::new(Arc::clone(&model));
         let warnings = plan.warnings;

@@ -12,7 +12,6 @@ use std::hash::{BuildHasher, RandomState};
 use std::mem;
 use std::sync::Arc;
 
-use futures_util::stream;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::time::sleep;
@@ -85,7 +84,7 @@ const BODY: usize = 4 << 10;
 /// A request in flight; `begin` returns an empty accumulator.
 pub(crate) struct Exchange<F> {
     endpoint: Arc<Endpoint>,
-    call: PreparedRequest,
+    call: Arc<PreparedRequest>,
     retries: u32,
     tries: RetryState,
     begin: F,
@@ -117,7 +116,7 @@ where
             let text = "the request cannot be written as JSON; check its settings for NaN and infinite numbers";
             ProviderError::new(endpoint.provider, ErrorKind::InvalidRequest, text).with_source(error)
         })?;
-        let call = PreparedRequest::new(endpoint.provider, body.into(), settings)?;
+        let call = Arc::new(PreparedRequest::new(endpoint.provider, body.into(), settings)?);
         let (endpoint, tries) = (Arc::clone(endpoint), RetryState::new(retries));
         Ok(Self { endpoint, call, retries, tries, begin, before: None, pauses: 0, warnings: Vec::new() })
     }
@@ -128,7 +127,7 @@ where
     }
 
     /// Returns the body to be sent, and an empty accumulator.
-    #[cfg(fuzzing)]
+    #[cfg(any(test, fuzzing))]
     pub(crate) fn begun(&self) -> (&[u8], G) {
         (self.call.body(), (self.begin)())
     }
@@ -148,9 +147,11 @@ where
     }
 
     /// Returns the answer as it arrives; nothing is sent before the first poll.
-    pub(crate) fn stream(self) -> ResponseStream {
-        // Boxed, since it is moved with every piece.
-        Box::pin(stream::unfold(Box::new(Streaming::new(self)), Streaming::next))
+    pub(crate) fn stream(self) -> ResponseStream
+    where
+        F: Unpin,
+    {
+        Box::pin(Streaming::new(self))
     }
 
     /// Sends the request once; the error of a failed answer has the parts that could be read.
@@ -183,7 +184,7 @@ where
             let cut_off = response.with_finish(FinishReason::Length);
             return Some(self.warned(cut_off));
         }
-        self.call.set_body(body.into());
+        Arc::make_mut(&mut self.call).set_body(body.into());
         self.tries = RetryState::new(self.retries);
         self.before = Some(response);
         None

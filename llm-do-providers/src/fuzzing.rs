@@ -5,6 +5,7 @@
 
 #![expect(clippy::missing_panics_doc, reason = "a target reports what it found by a panic")]
 
+use std::future::poll_fn;
 use std::sync::LazyLock;
 
 use bytes::Bytes;
@@ -86,7 +87,10 @@ fn all_events(pieces: Vec<Bytes>) -> (Vec<String>, Option<String>) {
     let mut events = Events::new("test", Box::pin(stream::iter(pieces.into_iter().map(Ok))));
     let mut all = Vec::new();
     loop {
-        match events.next().now_or_never().expect("all pieces are there, so that nothing waits") {
+        match poll_fn(|context| events.poll_next(context))
+            .now_or_never()
+            .expect("all pieces are there, so that nothing waits")
+        {
             Ok(Some(data)) => all.push(data),
             Ok(None) => return (all, None),
             Err(error) => return (all, Some(error.to_string())),

@@ -195,7 +195,8 @@ impl GeminiModel {
         request: &Request<'_>,
     ) -> Result<Exchange<impl Fn() -> GeminiAccumulator + Send + use<>>, ProviderError> {
         server_side::check(&self.model, &self.capabilities, request)?;
-        let (wire, warnings) = convert::request(request, &self.capabilities)?;
+        let mut writer = request.writer(&self.model);
+        let (wire, warnings) = convert::request(request, &self.capabilities, &mut writer)?;
         let (requested_model, turn) = (Arc::clone(&self.model), request.messages.len());
         let begin = move || GeminiAccumulator::new(Arc::clone(&requested_model), turn);
         let exchange = Exchange::new(endpoint, &wire, request.settings, self.retries, begin)?;

@@ -100,6 +100,9 @@ mod server_side;
 mod settings;
 #[cfg(feature = "testing")]
 mod testing;
+#[cfg(test)]
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod tests;
 mod usage;
 
 #[cfg(feature = "anthropic")]
@@ -120,7 +123,8 @@ pub use self::message::{
     FinishReason, Message, ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall, ToolResult, UserPart,
 };
 pub use self::model::{
-    Model, OutputSchema, Profile, Request, RequestHint, ResponseStream, StreamEvent, ToolChoice, ToolSpec, replay,
+    Model, OutputSchema, Profile, Request, RequestHint, ResponseStream, StreamEvent, ToolChoice, ToolSpec, Transcript,
+    replay,
 };
 #[cfg(feature = "openai")]
 pub use self::openai::{OpenAiBuilder, OpenAiModel, Server};

@@ -3,6 +3,11 @@
 mod hint;
 mod profile;
 mod replay;
+#[cfg_attr(
+    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
+    allow(dead_code, unused_imports, reason = "only providers on the network write JSON")
+)]
+mod transcript;
 
 use std::fmt::Debug;
 use std::pin::Pin;
@@ -16,6 +21,10 @@ use serde_json::Value;
 pub use self::hint::RequestHint;
 pub use self::profile::Profile;
 pub use self::replay::replay;
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+pub(crate) use self::transcript::Json;
+pub(crate) use self::transcript::JsonWriter;
+pub use self::transcript::Transcript;
 use crate::error::ProviderError;
 use crate::message::{Message, ToolResult, UserPart};
 use crate::response::Response;
@@ -96,6 +105,7 @@ pub struct Request<'a> {
     pub settings: &'a Settings,
     /// Information for test models; other models ignore it.
     pub hint: RequestHint<'a>,
+    pub(crate) transcript: Option<&'a Transcript>,
 }
 
 impl<'a> Request<'a> {
@@ -112,6 +122,7 @@ impl<'a> Request<'a> {
             output: None,
             settings,
             hint: RequestHint::default(),
+            transcript: None,
         }
     }
 
@@ -157,6 +168,14 @@ impl<'a> Request<'a> {
         Self { hint, ..self }
     }
 
+    /// Sets the messages to those of a transcript, of which models only serialize what they have not sent before.
+    ///
+    /// If [`messages`](Self::messages) is changed afterwards, the transcript is ignored.
+    #[must_use]
+    pub fn transcript(self, transcript: &'a Transcript) -> Self {
+        Self { messages: transcript, transcript: Some(transcript), ..self }
+    }
+
     /// Returns the text of the prompt: of the last user message before the answers that the [`hint`](Self::hint) counts.
     #[must_use]
     pub fn prompt(&self) -> String {
@@ -175,6 +194,15 @@ impl<'a> Request<'a> {
             _ => &[],
         });
         all.filter(move |result| result.name == tool)
+    }
+
+    /// Returns a writer of the messages and tools for `model`, which is the allocation of one built model.
+    #[cfg_attr(
+        not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
+        allow(dead_code, reason = "only providers on the network write JSON")
+    )]
+    pub(crate) fn writer(&self, model: &Arc<str>) -> JsonWriter<'a> {
+        self.transcript.map(|transcript| transcript.writer(model, self.messages)).unwrap_or_default()
     }
 
     /// Returns the messages from the prompt on.

@@ -201,7 +201,8 @@ impl OpenAiModel {
         request: &Request<'_>,
         stream: bool,
     ) -> Result<Exchange<impl Fn() -> ChatAccumulator + Send + use<>>, ProviderError> {
-        let (chat, warnings) = convert::chat(self.target(), request, stream)?;
+        let mut writer = request.writer(&self.model);
+        let (chat, warnings) = convert::chat(self.target(), request, stream, &mut writer)?;
         let (dialect, requested_model, turn) = (self.dialect, Arc::clone(&self.model), request.messages.len());
         let begin = move || ChatAccumulator::new(dialect, Arc::clone(&requested_model), turn);
         let exchange = Exchange::new(&self.endpoint, &chat, request.settings, self.retries, begin)?;

@@ -145,7 +145,9 @@ impl OpenAiResponsesModel {
         request: &Request<'_>,
         stream: bool,
     ) -> Result<Exchange<impl Fn() -> ResponsesAccumulator + Send + use<>>, ProviderError> {
-        let (asking, warnings) = convert::request(&self.model, &self.capabilities, self.summaries, request, stream)?;
+        let mut writer = request.writer(&self.model);
+        let (asking, warnings) =
+            convert::request(&self.model, &self.capabilities, self.summaries, request, stream, &mut writer)?;
         let requested_model = Arc::clone(&self.model);
         let begin = move || ResponsesAccumulator::new(Arc::clone(&requested_model));
         let exchange = Exchange::new(&self.endpoint, &asking, request.settings, self.retries, begin)?;

@@ -64,6 +64,7 @@
 //! | inspect, change or refuse calls and requests | [`Guard`](guard::Guard), [`FunctionGuard`](guard::FunctionGuard) |
 //! | add tools at run time, use a part of what is linked, run a library's own runtime inside a call | [`FunctionTool`](runtime::FunctionTool), [`RuntimeBuilder::only`](runtime::RuntimeBuilder::only), [`Runtime::run_under`] |
 //! | load workers from files, or define them at run time | [worker files](macro@worker#a-worker-file-at-run-time), [`WorkerSpec`](worker::WorkerSpec), `toolsets::workers` |
+//! | write a tool as a Python file that needs no compiler | `script` |
 //! | run a folder of worker files, subagents and skills | `project` |
 //! | pass files to models | [`Prompt`], [`Attachment`], [`ToolReturn`] |
 //! | read, search and change files | `toolsets::filesystem` |
@@ -103,6 +104,7 @@
 //! | `keyring` | tokens of MCP servers in the keyring of the system, `OAuth::keyring` and `mcp login`; includes `mcp` |
 //! | `mcp-snapshots` | typed toolsets of MCP servers, `toolset! { pub NAME = mcp(".."); }`, for crates that only declare them; included in `mcp` |
 //! | `http` | `toolsets::http`: a tool that fetches pages and files of the web |
+//! | `script` | the module `script`: tools that are Python files, checked before they run; needs Rust 1.95 |
 //! | `shell` | `toolsets::shell`: a tool that runs commands, in a sandbox where there is one |
 //! | `user_input` | `toolsets::user_input`: a tool with which models ask the user |
 //! | `workers` | `toolsets::workers`: tools with which models create workers |
@@ -122,6 +124,10 @@ mod observe;
 mod plane;
 pub mod prelude;
 mod session;
+// A page of the documentation; it names what the features have.
+#[cfg(all(any(doc, doctest), feature = "restate"))]
+#[doc = include_str!("../docs/scale.md")]
+pub mod scale {}
 // A page of the documentation.
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("../docs/server.md")]
@@ -254,8 +260,8 @@ pub mod model {
         CapabilityEntry, CapabilityTable, CapabilityTableError, ErrorKind, ExtraHeaders, FallbackModel, FinishReason,
         LimitedModel, Message, ModelProvider, OutputSchema, Profile, ProviderData, ProviderError, Request, RequestHint,
         Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse, SettingWarning, StreamEvent,
-        Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, UserPart, WebSearch, model_provider,
-        replay,
+        Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Transcript, UserPart, WebSearch,
+        model_provider, replay,
     };
     #[cfg(feature = "local")]
     pub use llm_do_providers::{FetchProgress, LocalBuilder, LocalModel};
@@ -279,6 +285,12 @@ pub mod registry {
 pub mod runtime {
     pub use crate::plane::function_tool::{FunctionTool, SubtaskTool};
     pub use crate::session::runtime::{BuildError, ChatState, RunHandle, RuntimeBuilder, Start};
+}
+
+#[cfg(feature = "script")]
+#[doc = include_str!("../docs/script.md")]
+pub mod script {
+    pub use crate::plane::function_tool::{ScriptFault, ScriptTool};
 }
 
 /// What runs used, in requests, tokens and money.

@@ -14,6 +14,8 @@ pub(crate) mod history_processor;
 pub(crate) mod instance;
 pub(crate) mod model_choice;
 pub(crate) mod registry;
+#[cfg(feature = "script")]
+pub(crate) mod script;
 pub(crate) mod tool_source;
 pub(crate) mod user_input;
 pub(crate) mod worker;

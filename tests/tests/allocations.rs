@@ -1,6 +1,7 @@
-//! Counts the allocations of a call.
+//! Counts the allocations of a call, and how often a schema is written.
 
 use std::hint::black_box;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use llm_do::prelude::*;
 use serde_json::{Value, json};
@@ -17,6 +18,19 @@ fn add_inline(left: i64, right: i64, label: Option<String>) -> i64 {
 async fn add_async(left: i64, right: i64, label: Option<String>) -> i64 {
     drop(label);
     left + right
+}
+
+/// How often the schema of `add_one` was written, which has an example.
+static WRITTEN: AtomicU32 = AtomicU32::new(0);
+
+fn example() -> i64 {
+    WRITTEN.fetch_add(1, Ordering::Relaxed).into()
+}
+
+/// Add one to a number.
+#[tool(effect = read_only)]
+fn add_one(#[arg(example = example())] number: i64) -> i64 {
+    number + 1
 }
 
 /// Calls a tool a number of times.
@@ -71,4 +85,13 @@ fn a_call_from_text_to_text_allocates_its_label_and_its_result_as_well() {
     run(1);
     let count = |times| allocation_counter::measure(|| run(times)).count_total;
     assert_eq!((count(200) - count(100)) / 100, 5);
+}
+
+#[test]
+fn a_schema_is_written_once_and_only_if_it_is_needed() {
+    let runtime = Runtime::builder().build().expect("a valid registry");
+    assert_eq!(WRITTEN.load(Ordering::Relaxed), 0);
+    let tool = runtime.registry().get("add_one").expect("a linked tool");
+    assert_eq!(tool.parameters(), tool.parameters());
+    assert_eq!(WRITTEN.load(Ordering::Relaxed), 1);
 }

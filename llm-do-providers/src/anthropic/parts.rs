@@ -22,7 +22,7 @@ pub(super) fn user(parts: &[UserPart]) -> Result<Vec<Block<'_>>, ProviderError> 
 }
 
 /// Returns the blocks of a turn's results: first all results, as the API requires, then the files that they cannot contain.
-pub(super) fn results(results: &[ToolResult]) -> Result<(Vec<Block<'_>>, Vec<Block<'_>>), ProviderError> {
+pub(super) fn results(results: &[ToolResult]) -> Result<Vec<Block<'_>>, ProviderError> {
     let (mut blocks, mut files) = (Vec::with_capacity(results.len()), Vec::new());
     for result in results {
         // "all content must be type "text" if "is_error" is true"
@@ -33,7 +33,8 @@ pub(super) fn results(results: &[ToolResult]) -> Result<(Vec<Block<'_>>, Vec<Blo
             files.extend([Block::text(text), file(attachment)?]);
         }
     }
-    Ok((blocks, files))
+    blocks.extend(files);
+    Ok(blocks)
 }
 
 fn content<'a>(result: &'a ToolResult, files: &'a [Attachment]) -> Result<ResultBlock<'a>, ProviderError> {

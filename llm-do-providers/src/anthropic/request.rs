@@ -8,7 +8,7 @@ use super::wire::{
 use super::{parts, replay, server_tools};
 use crate::error::ProviderError;
 use crate::message::Message;
-use crate::model::{OutputSchema, Profile, Request, ToolChoice, ToolSpec};
+use crate::model::{Json, JsonWriter, OutputSchema, Profile, Request, ToolChoice, ToolSpec};
 use crate::schema::{SchemaCache, anthropic};
 
 /// How many of the user's last messages have a cache breakpoint: the last one, and that of the previous request, since the
@@ -26,6 +26,7 @@ pub(super) fn messages<'a>(
     profile: Profile,
     request: &Request<'a>,
     stream: bool,
+    writer: &mut JsonWriter<'_>,
 ) -> Result<MessagesRequest<'a>, ProviderError> {
     let settings = request.settings;
     let (format, instead) = request.output.map_or((None, None), output);
@@ -33,9 +34,9 @@ pub(super) fn messages<'a>(
         model,
         max_tokens: plan.max_tokens,
         system: system(request.instructions, instead),
-        tools: tools(model, profile, request)?,
+        tools: tools(model, profile, request, writer)?,
         tool_choice: tool_choice(request, plan),
-        messages: conversation(request.messages, plan.thoughts_from)?,
+        messages: conversation(request.messages, plan.thoughts_from, writer)?,
         thinking: plan.thinking,
         output_config: OutputConfig { effort: plan.effort, format },
         temperature: plan.temperature,
@@ -46,7 +47,7 @@ pub(super) fn messages<'a>(
         stream: stream.then_some(true),
     };
     if settings.cache_prompt == Some(true) {
-        mark(&mut body);
+        mark(&mut body, request.deferred_tools.len());
     }
     Ok(body)
 }
@@ -67,14 +68,31 @@ fn system(instructions: Option<&str>, output: Option<String>) -> Vec<SystemText<
     texts.map(|text| SystemText { text, cache_control: None }).collect()
 }
 
-fn tools<'a>(model: &str, profile: Profile, request: &Request<'a>) -> Result<Vec<Tool<'a>>, ProviderError> {
-    let ours_now = request.tools.iter().map(|spec| Ok(ours(spec, false)));
-    let server_side = request.server_side_tools.iter().map(|tool| server_tools::tool(model, profile, tool));
-    let search = (!request.deferred_tools.is_empty()).then(|| Ok(server_tools::TOOL_SEARCH));
+fn tools<'a>(
+    model: &str,
+    profile: Profile,
+    request: &Request<'a>,
+    writer: &mut JsonWriter<'_>,
+) -> Result<Vec<Json<Tool<'a>>>, ProviderError> {
+    let Request { tools, deferred_tools, server_side_tools, .. } = request;
+    let mut ours = |place: usize, spec: &'a ToolSpec, is_deferred| {
+        writer.tool(place, is_deferred, spec, || Ok(Tool::from(ours(spec, is_deferred))))
+    };
+    let mut all = Vec::with_capacity(tools.len() + server_side_tools.len() + deferred_tools.len() + 1);
+    for (place, spec) in tools.iter().enumerate() {
+        all.push(ours(place, spec, false)?);
+    }
+    for tool in *server_side_tools {
+        all.push(Json::New(server_tools::tool(model, profile, tool)?.into()));
+    }
+    if !deferred_tools.is_empty() {
+        all.push(Json::New(server_tools::TOOL_SEARCH.into()));
+    }
     // Last: what can be cached comes before them.
-    let deferred = request.deferred_tools.iter().map(|spec| Ok(ours(spec, true)));
-    let all = ours_now.chain(server_side).chain(search).chain(deferred);
-    all.map(|kind| Ok(Tool { kind: kind?, cache_control: None })).collect()
+    for (place, spec) in deferred_tools.iter().enumerate() {
+        all.push(ours(tools.len() + place, spec, true)?);
+    }
+    Ok(all)
 }
 
 fn ours(spec: &ToolSpec, defer_loading: bool) -> ToolKind<'_> {
@@ -98,27 +116,41 @@ fn tool_choice<'a>(request: &Request<'a>, plan: &Plan) -> Option<ToolChoiceParam
 
 /// Returns the messages of each side in turn: results first, as they must follow their calls; and thoughts only from the
 /// message `thoughts_from` on.
-fn conversation(messages: &[Message], thoughts_from: usize) -> Result<Vec<MessageParam<'_>>, ProviderError> {
+fn conversation<'a>(
+    messages: &'a [Message],
+    thoughts_from: usize,
+    writer: &mut JsonWriter<'_>,
+) -> Result<Vec<MessageParam<'a>>, ProviderError> {
     let mut turns = Vec::with_capacity(messages.len());
     for (place, message) in messages.iter().enumerate() {
-        match message {
-            Message::User { parts } => push_content(&mut turns, Role::User, parts::user(parts)?),
+        let mut content = Vec::new();
+        let role = match message {
             Message::Assistant { parts } => {
-                let is_in_progress = !matches!(messages.get(place + 1), Some(Message::User { .. }));
-                let blocks = replay::assistant(parts, is_in_progress, place >= thoughts_from);
-                push_content(&mut turns, Role::Assistant, blocks);
+                let with_thoughts = place >= thoughts_from;
+                let next = messages.get(place + 1);
+                let is_in_progress = !matches!(next, Some(Message::User { .. }));
+                let blocks = || Ok(replay::assistant(parts, is_in_progress, with_thoughts));
+                // The form of the last message depends on the next one.
+                let mut last = JsonWriter::default();
+                let writer = if next.is_some() { &mut *writer } else { &mut last };
+                writer.message(place, with_thoughts, &mut content, blocks)?;
+                Role::Assistant
+            }
+            Message::User { parts } => {
+                writer.message(place, false, &mut content, || parts::user(parts))?;
+                Role::User
             }
             Message::Tool { results } => {
-                let (mut blocks, files) = parts::results(results)?;
-                blocks.extend(files);
-                push_content(&mut turns, Role::User, blocks);
+                writer.message(place, false, &mut content, || parts::results(results))?;
+                Role::User
             }
-        }
+        };
+        push_content(&mut turns, role, content);
     }
     Ok(turns)
 }
 
-fn push_content<'a>(messages: &mut Vec<MessageParam<'a>>, role: Role, content: Vec<Block<'a>>) {
+fn push_content<'a>(messages: &mut Vec<MessageParam<'a>>, role: Role, content: Vec<Json<Block<'a>>>) {
     match messages.last_mut() {
         _ if content.is_empty() => {}
         Some(last) if last.role == role => last.content.extend(content),
@@ -133,19 +165,23 @@ fn container(messages: &[Message]) -> Option<&str> {
 }
 
 /// Sets cache breakpoints after what stays the same from request to request: tools, system and the history; four, the
-/// maximum of the API.
-fn mark(body: &mut MessagesRequest<'_>) {
-    let mark = Some(CacheControl {});
-    // The API refuses a breakpoint at a tool that is not loaded.
-    if let Some(tool) = body.tools.iter_mut().rfind(|tool| !tool.kind.is_deferred()) {
-        tool.cache_control = mark;
+/// maximum of the API. The last `deferred` tools get none, since the API refuses a breakpoint at a tool that is not loaded.
+fn mark(body: &mut MessagesRequest<'_>, deferred: usize) {
+    let loaded = body.tools.len() - deferred;
+    match body.tools[..loaded].last_mut() {
+        Some(Json::New(tool)) => tool.cache_control = Some(CacheControl {}),
+        Some(Json::Written(json)) => drop(CacheControl::add_to(json)),
+        None => {}
     }
     if let Some(text) = body.system.last_mut() {
-        text.cache_control = mark;
+        text.cache_control = Some(CacheControl {});
     }
     let users = body.messages.iter_mut().rev().filter(|message| message.role == Role::User);
     for message in users.take(MARKED_MESSAGES) {
         // A message that can have no breakpoint is not the user's.
-        message.content.iter_mut().rev().any(|block| block.mark(CacheControl {}));
+        message.content.iter_mut().rev().any(|block| match block {
+            Json::New(block) => block.mark(CacheControl {}),
+            Json::Written(json) => CacheControl::add_to(json),
+        });
     }
 }

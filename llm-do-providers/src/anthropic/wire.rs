@@ -10,9 +10,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 pub(super) use self::answer::{Delta, Event, MessageBody, RawBlock, Tokens};
 pub(super) use self::block::{Base64, Block, Field, Input, Rebuilt, ResultBlock, Source};
+use crate::model::Json;
 
 #[derive(Debug, Serialize)]
 pub(super) struct MessagesRequest<'a> {
@@ -21,7 +23,7 @@ pub(super) struct MessagesRequest<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) system: Vec<SystemText<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) tools: Vec<Tool<'a>>,
+    pub(super) tools: Vec<Json<Tool<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tool_choice: Option<ToolChoiceParam<'a>>,
     pub(super) messages: Vec<MessageParam<'a>>,
@@ -47,7 +49,7 @@ pub(super) struct MessagesRequest<'a> {
 #[derive(Debug, Serialize)]
 pub(super) struct MessageParam<'a> {
     pub(super) role: Role,
-    pub(super) content: Vec<Block<'a>>,
+    pub(super) content: Vec<Json<Block<'a>>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -69,6 +71,17 @@ pub(super) struct SystemText<'a> {
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(tag = "type", rename = "ephemeral")]
 pub(super) struct CacheControl {}
+
+impl CacheControl {
+    /// Adds a breakpoint to the JSON of an object that has none; returns whether it did.
+    pub(super) fn add_to(json: &mut Arc<RawValue>) -> bool {
+        let Some(fields) = json.get().strip_suffix('}') else { return false };
+        let marked = format!(r#"{fields},"cache_control":{{"type":"ephemeral"}}}}"#);
+        let Ok(marked) = RawValue::from_string(marked) else { return false };
+        *json = marked.into();
+        true
+    }
+}
 
 #[derive(Debug, Serialize)]
 pub(super) struct Tool<'a> {
@@ -102,9 +115,9 @@ pub(super) enum ToolKind<'a> {
     },
 }
 
-impl ToolKind<'_> {
-    pub(super) fn is_deferred(&self) -> bool {
-        matches!(self, Self::Ours { defer_loading: true, .. })
+impl<'a> From<ToolKind<'a>> for Tool<'a> {
+    fn from(kind: ToolKind<'a>) -> Self {
+        Self { kind, cache_control: None }
     }
 }
 

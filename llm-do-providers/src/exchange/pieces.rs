@@ -1,6 +1,7 @@
 //! Reads a stream whose pieces are all available, for tests of arbitrary boundaries.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -22,7 +23,10 @@ pub(crate) fn read<G: ResponseAccumulator>(answer: G, pieces: Vec<Bytes>) -> Rea
     let mut reading = Reading::new(Arc::new(endpoint), events, answer);
     let mut ready = VecDeque::new();
     let error = loop {
-        match reading.step(&mut ready).now_or_never().expect("all pieces are there, so that nothing waits") {
+        match poll_fn(|context| reading.poll_step(context, &mut ready))
+            .now_or_never()
+            .expect("all pieces are there, so that nothing waits")
+        {
             Ok(true) => {}
             Ok(false) => break None,
             Err(error) => break Some(error),

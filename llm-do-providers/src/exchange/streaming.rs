@@ -1,17 +1,22 @@
 //! A streamed answer: its attempts and its events.
 
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::task::{Context, Poll, ready};
 
-use tokio::time::sleep;
+use futures_core::Stream;
+use futures_util::future::BoxFuture;
+use tokio::time::{Sleep, sleep};
 
 use super::{Exchange, ResponseAccumulator, protocol_error, reported};
 use crate::error::ProviderError;
 use crate::http::{Endpoint, Events};
 use crate::model::StreamEvent;
 
-/// A streamed answer and its attempts.
+/// A streamed answer and its attempts; nothing is sent before the first poll.
+///
+/// It is polled as it is, since a future for each of thousands of events would cost more than the event.
 pub(super) struct Streaming<F, G> {
     exchange: Exchange<F>,
     state: State<G>,
@@ -22,7 +27,8 @@ pub(super) struct Streaming<F, G> {
 
 enum State<G> {
     Ask,
-    RetryDelay(Duration),
+    Opening(BoxFuture<'static, Result<Events, ProviderError>>),
+    RetryDelay(Pin<Box<Sleep>>),
     Read(Box<Reading<G>>),
     End,
 }
@@ -36,35 +42,23 @@ where
         Self { exchange, state: State::Ask, ready: VecDeque::new(), shown: false }
     }
 
-    pub(super) async fn next(mut self: Box<Self>) -> Option<(Result<StreamEvent, ProviderError>, Box<Self>)> {
-        loop {
-            if let Some(event) = self.ready.pop_front() {
-                return Some((Ok(event), self));
-            }
-            if matches!(self.state, State::End) {
-                return None;
-            }
-            if let Err(error) = self.advance().await
-                && let Err(error) = self.recover(error)
-            {
-                return Some((Err(error), self));
-            }
-        }
-    }
-
-    async fn advance(&mut self) -> Result<(), ProviderError> {
+    fn poll_advance(&mut self, context: &mut Context<'_>) -> Poll<Result<(), ProviderError>> {
         match &mut self.state {
             State::Ask => {
-                let events = self.exchange.endpoint.open(&self.exchange.call).await?;
+                let (endpoint, call) = (Arc::clone(&self.exchange.endpoint), Arc::clone(&self.exchange.call));
+                self.state = State::Opening(Box::pin(async move { endpoint.open(&call).await }));
+            }
+            State::Opening(opening) => {
+                let events = ready!(opening.as_mut().poll(context))?;
                 let (endpoint, answer) = (Arc::clone(&self.exchange.endpoint), (self.exchange.begin)());
                 self.state = State::Read(Box::new(Reading::new(endpoint, events, answer)));
             }
             State::RetryDelay(wait) => {
-                sleep(*wait).await;
+                ready!(wait.as_mut().poll(context));
                 self.state = State::Ask;
             }
             State::Read(reading) => {
-                let stepped = reading.step(&mut self.ready).await;
+                let stepped = ready!(reading.poll_step(context, &mut self.ready));
                 self.shown |= !self.ready.is_empty();
                 if !stepped? {
                     let answer = reading.answer.take();
@@ -73,7 +67,7 @@ where
             }
             State::End => {}
         }
-        Ok(())
+        Poll::Ready(Ok(()))
     }
 
     /// Ends the stream with the whole answer, unless the server paused: then nothing was shown yet that a retry of the rest
@@ -102,8 +96,33 @@ where
         }
         let pause = self.exchange.after(error)?;
         self.ready.push_back(StreamEvent::Waiting { on: pause.on });
-        self.state = State::RetryDelay(pause.wait);
+        self.state = State::RetryDelay(Box::pin(sleep(pause.wait)));
         Ok(())
+    }
+}
+
+impl<F, G> Stream for Streaming<F, G>
+where
+    F: Fn() -> G + Send + Unpin + 'static,
+    G: ResponseAccumulator,
+{
+    type Item = Result<StreamEvent, ProviderError>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        loop {
+            if let Some(event) = this.ready.pop_front() {
+                return Poll::Ready(Some(Ok(event)));
+            }
+            if matches!(this.state, State::End) {
+                return Poll::Ready(None);
+            }
+            if let Err(error) = ready!(this.poll_advance(context))
+                && let Err(error) = this.recover(error)
+            {
+                return Poll::Ready(Some(Err(error)));
+            }
+        }
     }
 }
 
@@ -123,13 +142,22 @@ impl<G: ResponseAccumulator> Reading<G> {
     }
 
     /// Reads one event, adds its events to `ready`, and returns whether more may follow; if not, the answer is complete.
-    pub(super) async fn step(&mut self, ready: &mut VecDeque<StreamEvent>) -> Result<bool, ProviderError> {
-        self.read(ready).await.map_err(|error| self.events.head().add_to(error))
+    pub(super) fn poll_step(
+        &mut self,
+        context: &mut Context<'_>,
+        ready: &mut VecDeque<StreamEvent>,
+    ) -> Poll<Result<bool, ProviderError>> {
+        let next = ready!(self.events.poll_next(context));
+        Poll::Ready(self.take(next, ready).map_err(|error| self.events.head().add_to(error)))
     }
 
-    async fn read(&mut self, ready: &mut VecDeque<StreamEvent>) -> Result<bool, ProviderError> {
+    fn take(
+        &mut self,
+        next: Result<Option<String>, ProviderError>,
+        ready: &mut VecDeque<StreamEvent>,
+    ) -> Result<bool, ProviderError> {
         let Some(answer) = &mut self.answer else { return Ok(false) };
-        match self.events.next().await {
+        match next {
             Ok(Some(data)) => {
                 self.has_begun = true;
                 if answer.absorb(&self.endpoint, &data, ready)? {

@@ -11,6 +11,7 @@ use super::wire::{Args, Content, Data, FunctionCall, Part};
 use crate::capability::GeminiCapabilities;
 use crate::error::ProviderError;
 use crate::message::{Message, ProviderData, ResponsePart, ToolCall};
+use crate::model::{Json, JsonWriter};
 
 /// What <https://ai.google.dev/gemini-api/docs/thought-signatures> has for calls that Gemini did not make, since version 3
 /// refuses those without a signature.
@@ -24,24 +25,30 @@ const FOREIGN: &str = "skip_thought_signature_validator";
 pub(super) fn contents<'a>(
     messages: &'a [Message],
     capabilities: &GeminiCapabilities,
-) -> Result<Vec<Content<'a>>, ProviderError> {
+    writer: &mut JsonWriter<'_>,
+) -> Result<Vec<Json<Content<'a>>>, ProviderError> {
     let mut contents = Vec::with_capacity(messages.len() + 1);
     let mut answer: &[ResponsePart] = &[];
-    for message in messages {
-        match message {
-            Message::User { parts } => contents.extend(content("user", parts::user(parts)?)),
-            Message::Assistant { parts } => {
-                answer = parts;
-                contents.extend(content("model", model(parts, capabilities)));
-            }
+    let mut begins_with_user = false;
+    for (place, message) in messages.iter().enumerate() {
+        let is_first = contents.is_empty();
+        writer.message(place, false, &mut contents, || match message {
+            Message::User { parts } => Ok(content("user", parts::user(parts)?).into_iter().collect()),
+            Message::Assistant { parts } => Ok(content("model", model(parts, capabilities)).into_iter().collect()),
             Message::Tool { results } => {
-                contents.extend(parts::results(answer, results, capabilities)?.into_iter().flatten());
+                Ok(parts::results(answer, results, capabilities)?.into_iter().flatten().collect())
             }
+        })?;
+        if is_first && !contents.is_empty() {
+            begins_with_user = !matches!(message, Message::Assistant { .. });
+        }
+        if let Message::Assistant { parts } = message {
+            answer = parts;
         }
     }
-    if contents.first().is_none_or(|first| first.role == Some("model")) {
-        // A conversation begins with the user.
-        contents.insert(0, Content { role: Some("user"), parts: vec![Data::Text(Cow::Borrowed("")).into()] });
+    if !begins_with_user {
+        let parts = vec![Data::Text(Cow::Borrowed("")).into()];
+        contents.insert(0, Json::New(Content { role: Some("user"), parts }));
     }
     Ok(contents)
 }

@@ -12,7 +12,7 @@ use super::{PROVIDER, contents, server_side, thinking};
 use crate::capability::GeminiCapabilities;
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::FinishReason;
-use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
+use crate::model::{JsonWriter, OutputSchema, Request, ToolChoice, ToolSpec};
 use crate::schema::{SchemaCache, Unsupported, gemini};
 use crate::server_side::ServerSideTool;
 use crate::settings::Warnings;
@@ -26,14 +26,15 @@ use crate::usage::Usage;
 pub(super) fn request<'a>(
     request: &Request<'a>,
     capabilities: &GeminiCapabilities,
+    writer: &mut JsonWriter<'_>,
 ) -> Result<(GenerateRequest<'a>, Warnings), ProviderError> {
     let mut warnings = Warnings::default();
     let wire = GenerateRequest {
         system_instruction: request
             .instructions
             .map(|text| Content { role: None, parts: vec![Data::Text(text.into()).into()] }),
-        contents: contents::contents(request.messages, capabilities)?,
-        tools: tools(request)?,
+        contents: contents::contents(request.messages, capabilities, writer)?,
+        tools: tools(request, writer)?,
         tool_config: tool_config(request, capabilities),
         generation_config: generation_config(request, capabilities, &mut warnings)?,
         service_tier: request.settings.service_tier.as_deref(),
@@ -44,8 +45,10 @@ pub(super) fn request<'a>(
     Ok((wire, warnings))
 }
 
-fn tools<'a>(request: &Request<'a>) -> Result<Vec<Tool<'a>>, ProviderError> {
-    let declarations = request.tools.iter().map(declaration).collect::<Result<Vec<_>, _>>()?;
+fn tools<'a>(request: &Request<'a>, writer: &mut JsonWriter<'_>) -> Result<Vec<Tool<'a>>, ProviderError> {
+    let ours = request.tools.iter().enumerate();
+    let declarations = ours.map(|(place, spec)| writer.tool(place, false, spec, || declaration(spec)));
+    let declarations = declarations.collect::<Result<Vec<_>, _>>()?;
     let functions = (!declarations.is_empty()).then_some(Tool::FunctionDeclarations(declarations));
     Ok(functions
         .into_iter()

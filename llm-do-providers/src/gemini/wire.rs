@@ -16,13 +16,14 @@ use serde_json::{Map, Value};
 pub(super) use self::answer::{Candidate, Chunk, Tokens};
 pub(super) use self::answer_part::{AnswerPart, Blob as AnswerBlob, FunctionCallPart, Kind, ServerTool};
 use crate::attachment::Attachment;
+use crate::model::Json;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct GenerateRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) system_instruction: Option<Content<'a>>,
-    pub(super) contents: Vec<Content<'a>>,
+    pub(super) contents: Vec<Json<Content<'a>>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -161,7 +162,7 @@ pub(super) struct FunctionResponsePart<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Tool<'a> {
-    FunctionDeclarations(Vec<FunctionDeclaration<'a>>),
+    FunctionDeclarations(Vec<Json<FunctionDeclaration<'a>>>),
     GoogleSearch {},
     UrlContext {},
     CodeExecution {},

@@ -9,7 +9,7 @@ use crate::error::{ErrorKind, ProviderError};
 use crate::settings::Settings;
 
 /// A request that can be sent several times.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PreparedRequest {
     pub(super) body: Bytes,
     pub(super) headers: HeaderMap,

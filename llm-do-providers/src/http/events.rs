@@ -1,7 +1,7 @@
 //! Parses server-sent events from the pieces of a body.
 
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use futures_core::Stream;
@@ -66,13 +66,13 @@ impl Events {
     }
 
     /// Waits for the data of the next event that has any; `None` at the regular end of the body.
-    pub(crate) async fn next(&mut self) -> Result<Option<String>, ProviderError> {
-        while let Some(block) = self.blocks.next().await {
+    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<String>, ProviderError>> {
+        while let Some(block) = ready!(self.blocks.poll_next_unpin(context)) {
             if let Some(data) = block.map_err(|error| self.failure(error))?.data {
-                return Ok(Some(data));
+                return Poll::Ready(Ok(Some(data)));
             }
         }
-        Ok(None)
+        Poll::Ready(Ok(None))
     }
 
     fn failure(&self, error: Error) -> ProviderError {

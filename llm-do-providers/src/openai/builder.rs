@@ -69,7 +69,7 @@ mod tests {
 
     use crate::exchange::ResponseAccumulator;
     use crate::message::{Message, ToolResult};
-    use crate::model::{Model, Profile, Request};
+    use crate::model::{JsonWriter, Model, Profile, Request};
     use crate::openai::stream::ChatAccumulator;
     use crate::openai::{OpenAiBuilder, OpenAiModel, Server, convert};
     use crate::secret::ApiKey;
@@ -90,7 +90,9 @@ mod tests {
         let results = response.tool_calls().map(|call| ToolResult::new(call, "3")).collect();
         let messages = [Message::Assistant { parts: response.parts }, Message::Tool { results }];
         let settings = Settings::default();
-        let (chat, _) = convert::chat(model.target(), &Request::new(&messages, &settings), false).unwrap();
+        let (chat, _) =
+            convert::chat(model.target(), &Request::new(&messages, &settings), false, &mut JsonWriter::default())
+                .unwrap();
         serde_json::to_value(chat).unwrap()["messages"][0].take()
     }
 

@@ -17,7 +17,7 @@ use super::{PROVIDER, history};
 use crate::capability::ToolsInChat;
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::FinishReason;
-use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
+use crate::model::{Json, JsonWriter, OutputSchema, Request, ToolChoice, ToolSpec};
 use crate::schema::{SchemaCache, Unsupported, llama_cpp, openai_strict};
 use crate::server_side::{ServerSideTool, WebSearch};
 use crate::settings::{Settings, Warnings};
@@ -33,6 +33,7 @@ pub(super) fn chat<'a>(
     target: Target<'a>,
     request: &Request<'a>,
     stream: bool,
+    writer: &mut JsonWriter<'_>,
 ) -> Result<(ChatRequest<'a>, Warnings), ProviderError> {
     check_tools(target, request)?;
     check_server_side_tools(target, request.server_side_tools)?;
@@ -40,7 +41,7 @@ pub(super) fn chat<'a>(
     let settings = request.settings;
     let mut warnings = Warnings::default();
     let plan = Plan::new(target, request, &mut warnings);
-    let (tools, tool_choice) = tools(request, dialect, plan.forces)?;
+    let (tools, tool_choice) = tools(request, dialect, plan.forces, writer)?;
     let (max_completion_tokens, max_tokens) = limit(settings, target);
     let sampling = plan.sampling(settings, dialect, &mut warnings);
     let takes_seed = dialect.takes(Field::Seed) || dialect.takes(Field::RandomSeed);
@@ -48,7 +49,7 @@ pub(super) fn chat<'a>(
     let may_limit_calls = settings.parallel_tool_calls.filter(|_| !tools.is_empty());
     let chat = ChatRequest {
         model,
-        messages: history::messages(request, target)?,
+        messages: history::messages(request, target, writer)?,
         tool_choice,
         response_format: request.output.map(|output| format(output, dialect)).transpose()?,
         web_search_options: (!request.server_side_tools.is_empty()).then_some(WebSearchOptions {}),
@@ -132,11 +133,16 @@ fn limit(settings: &Settings, target: Target<'_>) -> (Option<u32>, Option<u32>) 
 }
 
 /// The tools that are offered, and the choice among them.
-type Offer<'a> = (Vec<Tool<'a>>, Option<ToolChoiceParam<Typed<Named<'a>>>>);
+type Offer<'a> = (Vec<Json<Tool<'a>>>, Option<ToolChoiceParam<Typed<Named<'a>>>>);
 
 /// Returns the tools that are offered, and the choice: servers refuse a choice without tools. Where the server does not
 /// support the choice, only the tools that it allows are offered; where no call may be forced, the model chooses.
-fn tools<'a>(request: &Request<'a>, dialect: &Dialect, forces: bool) -> Result<Offer<'a>, ProviderError> {
+fn tools<'a>(
+    request: &Request<'a>,
+    dialect: &Dialect,
+    forces: bool,
+    writer: &mut JsonWriter<'_>,
+) -> Result<Offer<'a>, ProviderError> {
     let choice = dialect.choice;
     let required = choice.filter(|_| forces).map(|choice| ToolChoiceParam::Word(choice.required));
     let is_named = forces && choice.is_some_and(|choice| choice.names);
@@ -151,8 +157,9 @@ fn tools<'a>(request: &Request<'a>, dialect: &Dialect, forces: bool) -> Result<O
         }
         ToolChoice::Tool(name) => (Some(name), required),
     };
-    let offered = request.tools.iter().filter(|spec| only.is_none_or(|only| *spec.name == *only));
-    let offered = offered.map(|spec| tool(spec, dialect)).collect::<Result<_, _>>()?;
+    let offered = request.tools.iter().enumerate().filter(|(_, spec)| only.is_none_or(|only| *spec.name == *only));
+    let offered = offered.map(|(place, spec)| writer.tool(place, false, spec, || tool(spec, dialect)));
+    let offered = offered.collect::<Result<_, _>>()?;
     Ok((offered, word))
 }
 

@@ -11,7 +11,7 @@ use super::reasoning::Replayed;
 use super::wire::{AssistantContent, CalledFunction, ChatMessage, Content, ContentChunk, Part, ToolCallParam, Typed};
 use crate::error::ProviderError;
 use crate::message::{Message, ResponsePart, ToolCall, ToolResult};
-use crate::model::Request;
+use crate::model::{Json, JsonWriter, Request};
 
 /// The digits of an id that a server wants short.
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -27,23 +27,18 @@ const FILES: &str = "(a file)";
 /// # Errors
 ///
 /// Returns an error if it holds a file that the server does not take.
-pub(super) fn messages<'a>(request: &Request<'a>, target: Target<'a>) -> Result<Vec<ChatMessage<'a>>, ProviderError> {
-    let writer = HistoryWriter { target, is_mistral: target.is_mistral(), parts: Parts { target } };
+pub(super) fn messages<'a>(
+    request: &Request<'a>,
+    target: Target<'a>,
+    writer: &mut JsonWriter<'_>,
+) -> Result<Vec<Json<ChatMessage<'a>>>, ProviderError> {
+    let history = HistoryWriter { target, is_mistral: target.is_mistral(), parts: Parts { target } };
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
-    messages.extend(system(request, target.dialect).map(|content| ChatMessage::System { content }));
-    for message in request.messages {
-        match message {
-            Message::User { parts } => writer.push_user(&mut messages, writer.parts.user(parts)?),
-            Message::Assistant { parts } => messages.push(writer.assistant(parts)),
-            Message::Tool { results } => {
-                for result in results {
-                    messages.push(writer.result(result)?);
-                }
-                if let Some(files) = writer.parts.attached(results)? {
-                    writer.push_user(&mut messages, files);
-                }
-            }
-        }
+    messages.extend(system(request, target.dialect).map(|content| Json::New(ChatMessage::System { content })));
+    let mut follows_result = false;
+    for (place, message) in request.messages.iter().enumerate() {
+        writer.message(place, false, &mut messages, || history.message(message, follows_result))?;
+        follows_result = history.ends_in_result(message, follows_result);
     }
     Ok(messages)
 }
@@ -66,12 +61,37 @@ struct HistoryWriter<'a> {
 }
 
 impl HistoryWriter<'_> {
-    /// Adds a user's message, behind an answer if it may not follow results.
-    fn push_user<'m>(&self, messages: &mut Vec<ChatMessage<'m>>, user: ChatMessage<'m>) {
-        if self.is_mistral && matches!(messages.last(), Some(ChatMessage::Tool { .. })) {
-            messages.push(self.assistant(&[]));
+    /// Returns a message of the history as messages of the server.
+    fn message<'m>(&self, message: &'m Message, follows_result: bool) -> Result<Vec<ChatMessage<'m>>, ProviderError>
+    where
+        Self: 'm,
+    {
+        match message {
+            Message::User { parts } => Ok(self.user(self.parts.user(parts)?, follows_result).collect()),
+            Message::Assistant { parts } => Ok(vec![self.assistant(parts)]),
+            Message::Tool { results } => {
+                let mut messages = results.iter().map(|result| self.result(result)).collect::<Result<Vec<_>, _>>()?;
+                if let Some(files) = self.parts.attached(results)? {
+                    messages.extend(self.user(files, true));
+                }
+                Ok(messages)
+            }
         }
-        messages.push(user);
+    }
+
+    /// Returns a user's message, behind an answer if it may not follow results.
+    fn user<'m>(&self, user: ChatMessage<'m>, follows_result: bool) -> impl Iterator<Item = ChatMessage<'m>> + use<'m> {
+        let answer = (self.is_mistral && follows_result).then(|| self.assistant(&[]));
+        answer.into_iter().chain([user])
+    }
+
+    /// Whether a message ends in a result of a tool; `follows_result` is whether those before it do.
+    fn ends_in_result(&self, message: &Message, follows_result: bool) -> bool {
+        match message {
+            Message::User { .. } | Message::Assistant { .. } => false,
+            Message::Tool { results } if results.is_empty() => follows_result,
+            Message::Tool { results } => !self.parts.has_attached(results),
+        }
     }
 
     /// What is not the server's own thought, and what other protocols brought, is not sent: servers refuse or ignore it.

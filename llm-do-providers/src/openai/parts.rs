@@ -27,15 +27,22 @@ impl Parts<'_> {
 
     /// Returns the user's message with the files of `results`, if there are any and a tool's message takes only text.
     pub(super) fn attached<'m>(&self, results: &'m [ToolResult]) -> Result<Option<ChatMessage<'m>>, ProviderError> {
+        if !self.has_attached(results) {
+            return Ok(None);
+        }
         let mut parts = Vec::new();
-        let apart = if self.target.dialect.files.in_results { &[] } else { results };
-        for result in apart {
+        for result in results {
             for attachment in &result.attachments {
                 let text = format!("{}, from the tool `{}`:", attachment.heading(), result.name).into();
                 parts.extend([Part::Text { text }, self.file(attachment)?]);
             }
         }
-        Ok((!parts.is_empty()).then_some(ChatMessage::User { content: Content::Parts(parts) }))
+        Ok(Some(ChatMessage::User { content: Content::Parts(parts) }))
+    }
+
+    /// Whether `results` have files that go into a message of their own.
+    pub(super) fn has_attached(&self, results: &[ToolResult]) -> bool {
+        !self.target.dialect.files.in_results && results.iter().any(|result| !result.attachments.is_empty())
     }
 
     /// Returns a result and its files, if it has any and they may stand in a tool's message.

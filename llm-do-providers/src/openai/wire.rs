@@ -11,13 +11,14 @@ use serde_json::Value;
 pub(super) use self::answer::{Choice, Chunk, Delta, FunctionDelta, Tokens, ToolCallDelta};
 use super::thinking::Fields;
 use crate::attachment::Attachment;
+use crate::model::Json;
 
 #[derive(Debug, Serialize)]
 pub(super) struct ChatRequest<'a> {
     pub(super) model: &'a str,
-    pub(super) messages: Vec<ChatMessage<'a>>,
+    pub(super) messages: Vec<Json<ChatMessage<'a>>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) tools: Vec<Tool<'a>>,
+    pub(super) tools: Vec<Json<Tool<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tool_choice: Option<ToolChoiceParam<Typed<Named<'a>>>>,
     #[serde(skip_serializing_if = "Option::is_none")]

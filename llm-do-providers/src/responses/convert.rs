@@ -6,9 +6,10 @@ use super::wire::{Format, Named, Reasoning, ResponsesRequest, Text, Tool};
 use super::{items, tools};
 use crate::capability::OpenAiCapabilities;
 use crate::error::ProviderError;
-use crate::model::{OutputSchema, Request, ToolChoice};
+use crate::model::{Json, JsonWriter, OutputSchema, Request, ToolChoice};
 use crate::openai::ToolChoiceParam;
 use crate::schema::openai_strict;
+use crate::server_side::ServerSideTool;
 use crate::settings::{Settings, Warnings};
 
 /// The additional output that is requested: thoughts that can be sent back, and the results of the provider's tools.
@@ -27,6 +28,7 @@ pub(super) fn request<'a>(
     summaries: bool,
     request: &Request<'a>,
     stream: bool,
+    writer: &mut JsonWriter<'_>,
 ) -> Result<(ResponsesRequest<'a>, Warnings), ProviderError> {
     let settings = request.settings;
     let effort = effort(capabilities, request);
@@ -37,16 +39,12 @@ pub(super) fn request<'a>(
     } else {
         "the model does not accept it"
     };
-    let mut tools: Vec<_> = request.tools.iter().map(|spec| tools::function(spec, false)).collect();
-    for tool in request.server_side_tools {
-        tools.push(tools::server_side(tool)?);
-    }
-    tools.extend(tools::searched(request.deferred_tools));
-    let include = INCLUDED.into_iter().filter(|included| is_asked(included, capabilities, &tools)).collect();
+    let tools = tools(request, writer)?;
+    let include = INCLUDED.into_iter().filter(|included| is_asked(included, capabilities, request)).collect();
     let asking = ResponsesRequest {
         model,
         instructions: request.instructions,
-        input: items::input(request, capabilities.may_think())?,
+        input: items::input(request, capabilities.may_think(), writer)?,
         tool_choice: tool_choice(request),
         text: request.output.map(|output| Text { format: format(output) }),
         reasoning: effort.map(|effort| reasoning(effort, summaries)),
@@ -61,6 +59,14 @@ pub(super) fn request<'a>(
         tools,
     };
     Ok((asking, warnings))
+}
+
+fn tools<'a>(request: &Request<'a>, writer: &mut JsonWriter<'_>) -> Result<Vec<Json<Tool<'a>>>, ProviderError> {
+    let ours = request.tools.iter().enumerate();
+    let ours = ours.map(|(place, spec)| writer.tool(place, false, spec, || Ok(tools::function(spec, false))));
+    let server_side = request.server_side_tools.iter().map(|tool| tools::server_side(tool).map(Json::New));
+    let searched = tools::searched(request.deferred_tools).map(|tool| Ok(Json::New(tool)));
+    ours.chain(server_side).chain(searched).collect()
 }
 
 /// Returns the warnings about settings that the API has no field for, and about a level that is sent as another one.
@@ -93,11 +99,12 @@ fn effort<'a>(capabilities: &'a OpenAiCapabilities, request: &Request<'_>) -> Op
 }
 
 /// Whether the additional output can be requested.
-fn is_asked(included: &str, capabilities: &OpenAiCapabilities, tools: &[Tool<'_>]) -> bool {
+fn is_asked(included: &str, capabilities: &OpenAiCapabilities, request: &Request<'_>) -> bool {
+    let tools = request.server_side_tools;
     match included.split_once('.') {
         Some(("reasoning", _)) => capabilities.may_think(),
-        Some(("web_search_call", _)) => tools.iter().any(|tool| matches!(tool, Tool::WebSearch { .. })),
-        Some(("code_interpreter_call", _)) => tools.iter().any(|tool| matches!(tool, Tool::CodeInterpreter { .. })),
+        Some(("web_search_call", _)) => tools.iter().any(|tool| matches!(tool, ServerSideTool::WebSearch(_))),
+        Some(("code_interpreter_call", _)) => tools.contains(&ServerSideTool::CodeExecution),
         _ => true,
     }
 }

@@ -9,7 +9,7 @@ use super::{PROVIDER, tools};
 use crate::attachment::Attachment;
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::{Message, ProviderData, ResponsePart, ToolCall, ToolResult, UserPart};
-use crate::model::{Request, ToolSpec};
+use crate::model::{Json, JsonWriter, Request, ToolSpec};
 use crate::openai::{Base64, DataUrl, arguments};
 
 /// The name of a PDF without one, since the server requires it.
@@ -20,18 +20,20 @@ const UNNAMED_PDF: &str = "attachment.pdf";
 /// # Errors
 ///
 /// Returns an error if it has a file that the API does not support.
-pub(super) fn input<'a>(request: &Request<'a>, may_think: bool) -> Result<Vec<Item<'a>>, ProviderError> {
+pub(super) fn input<'a>(
+    request: &Request<'a>,
+    may_think: bool,
+    writer: &mut JsonWriter<'_>,
+) -> Result<Vec<Json<Item<'a>>>, ProviderError> {
+    let deferred = request.deferred_tools;
+    writer.set_deferred(deferred);
     let mut items = Vec::with_capacity(request.messages.len());
-    for message in request.messages {
-        match message {
-            Message::User { parts } => items.push(user(parts)?),
-            Message::Assistant { parts } => answer(parts, request.deferred_tools, may_think, &mut items),
-            Message::Tool { results } => {
-                for result in results {
-                    items.push(output(result)?);
-                }
-            }
-        }
+    for (place, message) in request.messages.iter().enumerate() {
+        writer.message(place, false, &mut items, || match message {
+            Message::User { parts } => Ok(vec![user(parts)?]),
+            Message::Assistant { parts } => Ok(answer(parts, deferred, may_think)),
+            Message::Tool { results } => results.iter().map(output).collect(),
+        })?;
     }
     Ok(items)
 }
@@ -59,12 +61,13 @@ fn output(result: &ToolResult) -> Result<Item<'_>, ProviderError> {
     Ok(Item::Created(CreatedItem::FunctionCallOutput { call_id, output }))
 }
 
-/// Adds an answer: thoughts and tool uses of other providers are left out.
+/// Returns an answer: thoughts and tool uses of other providers are left out.
 ///
 /// For a model that does not think, an answer with thoughts is sent like that of another provider: it refuses the
 /// thoughts, and the API refuses items, by their ids, whose thought is missing. A call of a `deferred` tool needs its
 /// namespace, whichever model made it.
-fn answer<'a>(parts: &'a [ResponsePart], deferred: &[ToolSpec], may_think: bool, items: &mut Vec<Item<'a>>) {
+fn answer<'a>(parts: &'a [ResponsePart], deferred: &[ToolSpec], may_think: bool) -> Vec<Item<'a>> {
+    let mut items = Vec::with_capacity(parts.len());
     let is_foreign = !may_think && parts.iter().any(is_thought);
     let own = |data| own(data).filter(|_| !is_foreign);
     let mut parts = parts.iter().peekable();
@@ -96,6 +99,7 @@ fn answer<'a>(parts: &'a [ResponsePart], deferred: &[ToolSpec], may_think: bool,
             ResponsePart::Attachment(_) => {}
         }
     }
+    items
 }
 
 /// Whether it holds the fields of a message other than its text, which follows.

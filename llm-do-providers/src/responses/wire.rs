@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::model::Json;
 use crate::openai::{DataUrl, ToolChoiceParam};
 
 #[derive(Debug, Serialize)]
@@ -15,9 +16,9 @@ pub(super) struct ResponsesRequest<'a> {
     pub(super) model: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) instructions: Option<&'a str>,
-    pub(super) input: Vec<Item<'a>>,
+    pub(super) input: Vec<Json<Item<'a>>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) tools: Vec<Tool<'a>>,
+    pub(super) tools: Vec<Json<Tool<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tool_choice: Option<ToolChoiceParam<Named<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]

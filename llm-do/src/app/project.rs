@@ -9,6 +9,7 @@ mod mcp;
 mod policy;
 mod read;
 mod report;
+mod script;
 mod servers;
 mod skills;
 mod subagent;
@@ -25,6 +26,7 @@ pub(in crate::app) use self::manifest::expanded;
 pub(crate) use self::mcp::LogIn;
 pub(crate) use self::mcp::ServerFile;
 use self::report::Report;
+use self::script::ScriptFile;
 use self::skills::{Chosen, Skill};
 #[cfg(all(feature = "cli", feature = "mcp"))]
 use crate::app::mcp::TokenStore;
@@ -46,6 +48,7 @@ pub struct Project {
     tool_entry: Option<String>,
     workers: Vec<(WorkerSpec, Origin)>,
     aliases: Vec<(Alias, Origin)>,
+    scripts: Vec<(ScriptFile, Origin)>,
     skills: Vec<Skill>,
     /// The skills that each worker lists, if it lists some.
     chosen_skills: Chosen,
@@ -112,7 +115,7 @@ impl Project {
     /// Returns whether it defines nothing that can be called.
     #[cfg(feature = "cli")]
     pub(crate) fn is_empty(&self) -> bool {
-        self.entry.is_none() && self.workers.is_empty() && self.aliases.is_empty()
+        self.entry.is_none() && self.workers.is_empty() && self.aliases.is_empty() && self.scripts.is_empty()
     }
 
     /// Returns whether a path is that of a file that [`open`](Self::open) reads.
@@ -176,11 +179,12 @@ impl RuntimeBuilder {
     #[track_caller]
     pub fn project(mut self, project: Project) -> Self {
         let project = project.without_inactive_tools();
-        let Project { root, workers, aliases, skills, chosen_skills, policy, mode, store, servers, .. } = project;
+        let Project { root, workers, aliases, scripts, skills, chosen_skills, policy, mode, store, servers, .. } =
+            project;
         if !chosen_skills.is_empty() {
             self = self.tool(skills::tool(skills, chosen_skills));
         }
-        self = self.with_files(workers, aliases).project_root(root).fallback_policy(policy);
+        self = self.with_files(workers, aliases).with_scripts(scripts).project_root(root).fallback_policy(policy);
         if let Some((mode, _)) = mode {
             self = self.fallback_mode(mode);
         }

@@ -83,6 +83,11 @@ pub(crate) fn is_flattened<T: Arguments>() -> bool {
 
 /// Lists the faults in the declaration of the arguments.
 pub(crate) fn faults<T: Arguments>() -> Vec<String> {
+    let is_unique = |(place, name): (usize, &str)| T::PARAMETERS[..place].iter().all(|before| before.name() != name);
+    // Properties of their own have no other faults, and start-up writes no schema that is not needed.
+    if !is_flattened::<T>() && T::PARAMETERS.iter().map(|parameter| parameter.name()).enumerate().all(is_unique) {
+        return Vec::new();
+    }
     Properties::of::<T>(&mut SchemaGenerator::default()).faults
 }
 

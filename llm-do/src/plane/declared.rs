@@ -1,16 +1,27 @@
 //! What a caller may call by name at run time.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use llm_do_providers::ToolSpec;
 
+use crate::declare::schema::CheckedSchema;
 use crate::declare::worker_spec::WorkerSpec;
 
 /// The tools that an item declares, in order. A worker without toolsets has none.
 #[derive(Debug, Default)]
 pub(crate) struct Declared {
     tools: Vec<DeclaredTool>,
-    specs: Arc<[ToolSpec]>,
+    offered: Vec<OfferedTool>,
+    /// Made of `offered` when a model first needs them.
+    specs: OnceLock<Arc<[ToolSpec]>>,
+}
+
+/// A declared tool as models see it, whose schema may not be written yet.
+#[derive(Debug)]
+pub(crate) struct OfferedTool {
+    pub(crate) name: Arc<str>,
+    pub(crate) description: Arc<str>,
+    pub(crate) arguments: Arc<CheckedSchema>,
 }
 
 /// A declared tool.
@@ -23,16 +34,14 @@ pub(crate) struct DeclaredTool {
 }
 
 impl Declared {
-    /// Declares `tools`; `spec` returns the spec of a tool by its registered name.
-    pub(crate) fn new(tools: Vec<DeclaredTool>, spec: impl Fn(&str) -> Option<ToolSpec>) -> Self {
-        let shown = |tool: &DeclaredTool| Some(ToolSpec { name: Arc::clone(&tool.shown), ..spec(&tool.tool)? });
-        let specs = tools.iter().filter_map(shown).collect();
-        Self { tools, specs }
+    /// Declares `tools`, which are offered to models as `offered`.
+    pub(crate) fn new(tools: Vec<DeclaredTool>, offered: Vec<OfferedTool>) -> Self {
+        Self { tools, offered, specs: OnceLock::new() }
     }
 
     /// Returns the specs of the tools, with the names that models see.
     pub(crate) fn specs(&self) -> &Arc<[ToolSpec]> {
-        &self.specs
+        self.specs.get_or_init(|| self.offered.iter().map(OfferedTool::spec).collect())
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &DeclaredTool> {
@@ -47,6 +56,14 @@ impl Declared {
     /// Returns the first shown name of the tool with this registered name.
     pub(crate) fn shown(&self, tool: &str) -> Option<&str> {
         self.tools.iter().find(|declared| *declared.tool == *tool).map(|declared| &*declared.shown)
+    }
+}
+
+impl OfferedTool {
+    fn spec(&self) -> ToolSpec {
+        let Self { name, description, arguments } = self;
+        let parameters = Arc::clone(arguments.schema());
+        ToolSpec { name: Arc::clone(name), description: Arc::clone(description), parameters }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Tools as values, which a program adds to a runtime when it is built.
 
 mod alias;
+#[cfg(feature = "script")]
+mod script_tool;
 mod subtask_tool;
 
 use std::fmt;
@@ -14,6 +16,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub(crate) use self::alias::Alias;
+#[cfg(feature = "script")]
+pub use self::script_tool::{ScriptFault, ScriptTool};
 pub use self::subtask_tool::SubtaskTool;
 use crate::base::error::{Fault, Result};
 use crate::declare::nesting;
@@ -21,6 +25,8 @@ use crate::declare::schema::{self, depth_fault, untrusted_schema_fault};
 use crate::declare::tool::{Effect, Failure, ResultForm, Running, ToolOutput};
 use crate::plane::context::CallContext;
 use crate::plane::definition::{DeclaredRule, Start};
+#[cfg(feature = "script")]
+use crate::plane::script::Script;
 
 /// Decodes arguments that passed the schema.
 pub(crate) type DecodeValue = dyn Fn(Value) -> std::result::Result<Box<dyn Start>, Fault> + Send + Sync;
@@ -102,6 +108,12 @@ pub struct FunctionTool {
     /// The names of schemas that were dropped because they are nested too deeply.
     too_deep: Vec<&'static str>,
     pub(crate) decode: Arc<DecodeValue>,
+    /// The script that implements it, if one does.
+    #[cfg(feature = "script")]
+    pub(crate) script: Option<Arc<Script>>,
+    /// Whether the effect of a script is given, and not that of its tools.
+    #[cfg(feature = "script")]
+    pub(crate) has_effect: bool,
 }
 
 impl FunctionTool {
@@ -170,6 +182,10 @@ impl FunctionTool {
             is_typed: false,
             too_deep: Vec::new(),
             decode,
+            #[cfg(feature = "script")]
+            script: None,
+            #[cfg(feature = "script")]
+            has_effect: true,
         }
     }
 

@@ -6,6 +6,8 @@ mod names;
 mod plan;
 mod prepared;
 mod registered;
+#[cfg(feature = "script")]
+mod scripts;
 #[cfg(feature = "mcp-snapshots")]
 mod snapshots;
 
@@ -81,9 +83,8 @@ impl Registry {
         faults.splice(0..0, collisions(&items, toolsets, &groups).into_iter().chain(provider_collisions()));
         let toolsets = toolsets.iter().map(|def| (def.name, *def)).collect();
         let groups = groups.into_iter().map(|group| (Arc::clone(&group.name), group)).collect();
-        let declarations: HashMap<_, _> =
-            items.iter().map(|item| Arc::clone(&item.spec.name)).zip(declarations).collect();
-        let shared = items.into_iter().map(|item| (Arc::clone(&item.spec.name), Arc::new(item)));
+        let declarations: HashMap<_, _> = items.iter().map(|item| Arc::clone(&item.name)).zip(declarations).collect();
+        let shared = items.into_iter().map(|item| (Arc::clone(&item.name), Arc::new(item)));
         let mut items: BTreeMap<_, _> = shared.collect();
         // Resolved after all items are collected, since an item may declare a later one or itself.
         let names = Names { items: &items, toolsets: &toolsets, groups: &groups };
@@ -94,6 +95,8 @@ impl Registry {
             item.declared = declared;
             item.instances = instances;
         }
+        #[cfg(feature = "script")]
+        scripts::link(&mut items, &mut faults);
         let tools = items;
         #[cfg(feature = "mcp-snapshots")]
         faults.extend(snapshots::faults(&tools));

@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::StreamExt;
 use llm_do_providers::{
-    ErrorKind, Message, Model, PriceTable, ProviderError, Request, RequestHint, Response, ResponseStream,
-    ServerSideTool, Settings, StreamEvent, ToolChoice, ToolSpec, replay,
+    ErrorKind, Model, PriceTable, ProviderError, Request, RequestHint, Response, ResponseStream, ServerSideTool,
+    Settings, StreamEvent, ToolChoice, ToolSpec, Transcript, replay,
 };
 use serde_json::{Value, json};
 
@@ -71,7 +71,7 @@ pub(crate) struct WorkerRun {
 #[derive(Clone)]
 struct RequestParts {
     tools: Arc<[ToolSpec]>,
-    messages: Arc<Vec<Message>>,
+    messages: Arc<Transcript>,
     /// Set if a guard replaced the worker's instructions.
     instructions: Option<Arc<str>>,
     /// Set if a guard replaced the worker's settings.
@@ -90,7 +90,7 @@ impl Drop for SavedTurns {
     fn drop(&mut self) {
         if let Some(conversation) = &self.conversation {
             let kept = self.turns.kept();
-            conversation.save(std::mem::take(self.turns.messages_mut()), kept);
+            conversation.save(self.turns.take_messages(), kept);
         }
     }
 }
@@ -253,7 +253,8 @@ impl WorkerRun {
     async fn answer(&self, parts: &RequestParts, answers: u32) -> Result<Response, CallError> {
         let instructions = parts.instructions.as_ref().unwrap_or(&self.instructions);
         let server_side_tools = parts.server_side_tools.as_deref().unwrap_or(&self.server_side_tools);
-        let request = Request::new(&parts.messages, parts.settings.as_deref().unwrap_or(&self.settings))
+        let request = Request::new(&[], parts.settings.as_deref().unwrap_or(&self.settings))
+            .transcript(&parts.messages)
             .instructions(Some(&**instructions).filter(|text| !text.is_empty()))
             .tools(&parts.tools)
             .deferred_tools(&self.deferred)

@@ -8,7 +8,7 @@ use super::{Dialect, Target, chat};
 use crate::attachment::Attachment;
 use crate::capability::OpenAiCapabilities;
 use crate::message::{Message, ResponsePart, Thinking, ToolCall, ToolResult, UserPart};
-use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
+use crate::model::{JsonWriter, OutputSchema, Request, ToolChoice, ToolSpec};
 use crate::openai::server::{ELSEWHERE, Server};
 use crate::settings::Settings;
 
@@ -20,7 +20,7 @@ fn home() -> &'static Dialect {
 fn sent(request: &Request<'_>, dialect: &'static Dialect, stream: bool) -> Value {
     let capabilities = OpenAiCapabilities::default();
     let target = Target { model: "m", dialect, capabilities: &capabilities };
-    serde_json::to_value(chat(target, request, stream).unwrap().0).unwrap()
+    serde_json::to_value(chat(target, request, stream, &mut JsonWriter::default()).unwrap().0).unwrap()
 }
 
 fn sent_messages(messages: &[Message]) -> Value {

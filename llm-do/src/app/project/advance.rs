@@ -41,6 +41,9 @@ impl Project {
         for (alias, _) in &mut self.aliases {
             alias.approval.take_if(|rule| *rule == DeclaredRule::PreApproved);
         }
+        for (script, _) in &mut self.scripts {
+            script.approval.take_if(|rule| *rule == DeclaredRule::PreApproved);
+        }
         // The user's own call would run without approval.
         if self.tool_entry.take().is_some() {
             (self.entry, self.arguments) = (None, None);
@@ -59,14 +62,16 @@ impl Project {
         });
         let of_files = self.aliases.iter().filter(|(alias, _)| alias.approval == Some(DeclaredRule::PreApproved));
         let of_files = of_files.map(|(alias, origin)| {
-            let place = match origin {
-                Origin::File(file) => file.place_of("approval"),
-                other => other.to_string(),
-            };
+            let place = place_of(origin, "approval");
             let calls = format!("every call of `{}`, another name of `{}`", alias.name, alias.target);
             Advance { place, calls }
         });
-        of_entry.chain(of_mode).chain(of_policy).chain(of_files).collect()
+        let of_scripts = self.scripts.iter().filter(|(script, _)| script.approval == Some(DeclaredRule::PreApproved));
+        let of_scripts = of_scripts.map(|(script, origin)| {
+            let calls = format!("every call of the script `{}`", script.name);
+            Advance { place: place_of(origin, "approval"), calls }
+        });
+        of_entry.chain(of_mode).chain(of_policy).chain(of_files).chain(of_scripts).collect()
     }
 
     /// Describes the call of the entry.
@@ -76,5 +81,13 @@ impl Project {
             Some(arguments) => format!("the entry is the call of `{name}` with {arguments}"),
             None => format!("the entry is the call of `{name}` with what the user gives"),
         }
+    }
+}
+
+/// Returns the place of a key of a file.
+fn place_of(origin: &Origin, key: &str) -> String {
+    match origin {
+        Origin::File(file) => file.place_of(key),
+        other => other.to_string(),
     }
 }

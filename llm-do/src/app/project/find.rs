@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 use super::report::{Report, shown};
-use super::skills;
+use super::{script, skills};
 use crate::declare::worker_file::EXTENSIONS;
 
 /// The extension of tool files.
@@ -23,6 +23,7 @@ const MAX_DEPTH: usize = 16;
 pub(super) struct Files {
     pub(super) workers: Vec<PathBuf>,
     pub(super) tools: Vec<PathBuf>,
+    pub(super) scripts: Vec<PathBuf>,
     pub(super) subagents: Vec<PathBuf>,
     /// The folders of skills.
     pub(super) skills: Vec<PathBuf>,
@@ -40,8 +41,8 @@ pub(super) fn find(root: &Path, report: &mut Report) -> Files {
             files.workers.push(path);
         } else if extension == TOOL {
             files.tools.push(path);
-        } else if extension == "py" && path.parent() != Some(root) {
-            report.warnings.push(format!("{}: left out: scripts are not supported yet", shown(&path).display()));
+        } else if extension == script::EXTENSION && path.parent() != Some(root) && !script::is_helper(&path) {
+            files.scripts.push(path);
         }
     }
     let subagents = below(&root.join(SUBAGENTS), MAX_DEPTH, report);

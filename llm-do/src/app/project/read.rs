@@ -11,7 +11,7 @@ use super::report::shown;
 use super::skills::{READ_SKILL, Skill};
 use super::subagent::Known;
 use super::tool_file::{self, ToolFile};
-use super::{Project, Report, ServerFile, manifest, mcp, policy, skills, subagent};
+use super::{Project, Report, ServerFile, manifest, mcp, policy, script, skills, subagent};
 use crate::declare::tool::Effect;
 use crate::declare::worker_file::{EXTENSIONS, LoadedFile, ReadWorker, checked};
 use crate::observe::event::ItemKind;
@@ -52,6 +52,7 @@ pub(super) fn project(path: &Path, report: &mut Report) -> Project {
     reader.skills(&found);
     reader.servers();
     let main = reader.workers(&found, given.as_ref());
+    reader.scripts(&found);
     reader.subagents(&found);
     reader.finish(given, main);
     project
@@ -132,6 +133,18 @@ impl<'a> ProjectReader<'a> {
         }
     }
 
+    /// Reads the scripts that no tool file names.
+    fn scripts(&mut self, files: &Files) {
+        for path in &files.scripts {
+            if self.project.scripts.iter().any(|(script, _)| script.path == *path) {
+                continue;
+            }
+            if let Some(read) = script::read(path, self.report) {
+                self.project.scripts.push(read);
+            }
+        }
+    }
+
     /// Returns the paths of the worker files that the manifest lists.
     fn listed(&mut self, listed: &[Located<String>]) -> Vec<PathBuf> {
         let mut paths = Vec::new();
@@ -157,6 +170,10 @@ impl<'a> ProjectReader<'a> {
                     return None;
                 }
                 ToolFile::Worker(read) => *read,
+                ToolFile::Script(script, origin) => {
+                    self.project.scripts.push((*script, origin));
+                    return None;
+                }
             }
         } else {
             let text = self.report.text_of(path)?;

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::Report;
 use super::report::shown;
+use super::script::{self, ScriptFile};
 use crate::declare::worker_file::{LoadedFile, ReadWorker, checked, json as value_of};
 use crate::plane::definition::DeclaredRule;
 use crate::plane::function_tool::Alias;
@@ -24,6 +25,7 @@ const TYPES: [&str; 3] = ["function", "agent", "script"];
 pub(super) enum ToolFile {
     Alias(Box<Alias>, Origin),
     Worker(Box<ReadWorker>),
+    Script(Box<ScriptFile>, Origin),
 }
 
 /// Reads a tool file.
@@ -45,7 +47,7 @@ fn parse(path: &Path, text: &str, faults: &mut Vec<Fault>) -> Option<ToolFile> {
         return None;
     };
     let Some(position) = entries.iter().position(|(key, _)| key.name == "type") else {
-        faults.push(Fault::new(top, "missing `type`: add `type: function` or `type: agent`"));
+        faults.push(Fault::new(top, "missing `type`: add `type: function`, `type: agent` or `type: script`"));
         return None;
     };
     let (key, kind) = &entries[position];
@@ -67,13 +69,19 @@ fn parse(path: &Path, text: &str, faults: &mut Vec<Fault>) -> Option<ToolFile> {
             Some(ToolFile::Alias(Box::new(alias), Origin::File(LoadedFile::new(shown(path).to_owned(), lines))))
         }
         "script" => {
-            let message = "`type: script`: scripts are not supported yet; write the tool in Rust, or as `type: agent`";
-            faults.push(Fault::new(kind.place, message));
-            None
+            if let Some(text) = instructions {
+                faults.push(Fault::new(text.place, "a tool of `type: script` has no instructions; remove the text"));
+            }
+            let lines = entries.iter().map(|(key, _)| (key.name.clone(), key.place.line)).collect();
+            let (script, mut tools): (ScriptFile, Vec<_>) = script::of_tool_file(path, entries, faults)?;
+            tools.extend::<Vec<_>>(lines);
+            Some(ToolFile::Script(Box::new(script), Origin::File(LoadedFile::new(shown(path).to_owned(), tools))))
         }
         other => {
-            let message =
-                format!("`type`: expected `function` or `agent`, found `{other}`{}", did_you_mean(other, TYPES));
+            let message = format!(
+                "`type`: expected `function`, `agent` or `script`, found `{other}`{}",
+                did_you_mean(other, TYPES)
+            );
             faults.push(Fault::new(kind.place, message));
             None
         }
@@ -150,7 +158,7 @@ impl Keys {
     }
 }
 
-fn approval(node: Node, reader: &mut Reader<'_>) -> Option<DeclaredRule> {
+pub(super) fn approval(node: Node, reader: &mut Reader<'_>) -> Option<DeclaredRule> {
     let word = reader.string(node)?;
     match word.value.as_str() {
         "ask" => Some(DeclaredRule::Ask),

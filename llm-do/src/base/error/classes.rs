@@ -122,7 +122,7 @@ impl CallError {
     }
 
     /// Returns the error of the innermost call that failed.
-    pub(super) fn innermost(&self) -> &Self {
+    pub(crate) fn innermost(&self) -> &Self {
         match self {
             Self::Failed { source, .. } => cause(source.as_ref()).map_or(self, Self::innermost),
             _ => self,

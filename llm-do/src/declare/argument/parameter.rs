@@ -211,6 +211,9 @@ pub trait Described {
     #[doc(hidden)]
     fn describe(&self, generator: &mut SchemaGenerator, properties: &mut Properties);
 
+    #[doc(hidden)]
+    fn name(&self) -> &'static str;
+
     /// Returns whether it is the only argument, and a [`Prompt`].
     #[doc(hidden)]
     fn is_prompt(&self) -> bool;
@@ -236,6 +239,10 @@ impl<T> Described for Parameter<T> {
             let schema = self.property(generator);
             properties.add(self.name, schema.into(), self.is_required());
         }
+    }
+
+    fn name(&self) -> &'static str {
+        self.name
     }
 
     fn is_prompt(&self) -> bool {

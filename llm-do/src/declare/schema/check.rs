@@ -43,7 +43,9 @@ impl Decider {
 /// A schema and its validator, each part built when first needed.
 #[derive(Debug)]
 pub(crate) struct CheckedSchema {
-    pub(crate) schema: Arc<Value>,
+    schema: OnceLock<Arc<Value>>,
+    /// Writes the schema; not called if it is set.
+    write: fn() -> Value,
     /// Whether it does not come from a Rust type: a schema from a model or a file may demand any amount of work.
     is_untrusted: bool,
     simple: OnceLock<Option<Simple>>,
@@ -55,14 +57,25 @@ pub(crate) struct CheckedSchema {
 
 impl CheckedSchema {
     pub(crate) fn new(schema: Value) -> Self {
+        Self { schema: Arc::new(schema).into(), ..Self::of_type(|| Value::Null) }
+    }
+
+    /// Creates the schema of a Rust type, which `write` writes when it is first needed.
+    pub(crate) fn of_type(write: fn() -> Value) -> Self {
         Self {
-            schema: Arc::new(schema),
+            schema: OnceLock::new(),
+            write,
             is_untrusted: false,
             simple: OnceLock::new(),
             is_unordered: OnceLock::new(),
             work: OnceLock::new(),
             decider: OnceLock::new(),
         }
+    }
+
+    /// Returns the schema.
+    pub(crate) fn schema(&self) -> &Arc<Value> {
+        self.schema.get_or_init(|| Arc::new((self.write)()))
     }
 
     /// Marks the schema as untrusted: it does not come from a Rust type.
@@ -72,19 +85,19 @@ impl CheckedSchema {
 
     /// Returns whether values may have unordered parts, such as a `HashSet`.
     pub(crate) fn is_unordered(&self) -> bool {
-        *self.is_unordered.get_or_init(|| canonical::is_needed(&self.schema))
+        *self.is_unordered.get_or_init(|| canonical::is_needed(self.schema()))
     }
 
     /// Sorts sets, maps and undeclared fields: for values that do not come from a Rust type.
     pub(crate) fn sorted(&self, mut value: Value) -> Value {
-        canonical::sort(&self.schema, &mut value);
+        canonical::sort(self.schema(), &mut value);
         value
     }
 
     /// Sorts sets and maps, so that equal values have the same JSON in each process.
     pub(crate) fn canonical(&self, mut value: Value) -> Value {
         if self.is_unordered() {
-            canonical::sort(&self.schema, &mut value);
+            canonical::sort(self.schema(), &mut value);
         }
         value
     }
@@ -118,12 +131,12 @@ impl CheckedSchema {
 
     /// Returns whether the fast check accepts the value.
     fn is_simple(&self, value: &Value) -> bool {
-        let simple = self.simple.get_or_init(|| Simple::of(&bounded(&self.schema)));
+        let simple = self.simple.get_or_init(|| Simple::of(&bounded(self.schema())));
         simple.as_ref().is_some_and(|simple| simple.holds(value))
     }
 
     fn work(&self) -> Option<&Work> {
-        self.work.get_or_init(|| Work::of(&self.schema)).as_ref()
+        self.work.get_or_init(|| Work::of(self.schema())).as_ref()
     }
 
     /// Returns the faults of `value` with their locations, at most [`MAX_FAULTS`].
@@ -172,7 +185,7 @@ impl CheckedSchema {
     /// Returns what decides about values, built once.
     fn decider(&self) -> Option<&Decider> {
         let build = || {
-            let schema = bounded(&self.schema);
+            let schema = bounded(self.schema());
             let rules = Some(&schema).filter(|_| !self.is_untrusted).and_then(|schema| Rules::of(schema).ok());
             rules.map(Decider::Rules).or_else(|| Some(Decider::Validator(Validator::of(schema, self.is_untrusted)?)))
         };
@@ -182,7 +195,7 @@ impl CheckedSchema {
     /// Returns what in the schema of a Rust type only the feature `json-schema` can check, if there is something.
     #[cfg(not(feature = "json-schema"))]
     pub(crate) fn unsupported(&self) -> Option<String> {
-        let schema = bounded(&self.schema);
+        let schema = bounded(self.schema());
         Some(schema).filter(|schema| Simple::of(schema).is_none()).and_then(|schema| Rules::of(&schema).err())
     }
 

@@ -109,7 +109,7 @@ impl Run {
     ) -> CallFrame {
         let from = caller.frame();
         let resolved = || whom.resolve(caller.declared()).unwrap_or(whom.name());
-        let name = tool.map_or_else(|| resolved().into(), |tool| Arc::clone(&tool.spec.name));
+        let name = tool.map_or_else(|| resolved().into(), |tool| Arc::clone(&tool.name));
         let is_worker = tool.is_some_and(|tool| tool.kind() == ItemKind::Worker);
         CallFrame {
             depth: from.depth + u32::from(is_worker),
@@ -184,7 +184,7 @@ impl Run {
     pub(super) fn set_deadline(&self, ctx: &CallContext, tool: &Registered) {
         let callers = ctx.caller().and_then(CallContext::deadline);
         let spent = if ctx.frame().by == Caller::User { self.settings.time_spent } else { Duration::ZERO };
-        let own = self.timeout(ctx, tool).and_then(|after| Deadline::after(after, spent, Arc::clone(&tool.spec.name)));
+        let own = self.timeout(ctx, tool).and_then(|after| Deadline::after(after, spent, Arc::clone(&tool.name)));
         // Without one, lookups find the deadline of the caller.
         if let Some(own) = own.filter(|own| callers.is_none_or(|callers| own.at < callers.at)) {
             drop(ctx.frame().deadline.set(Box::new(own)));

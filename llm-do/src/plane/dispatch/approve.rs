@@ -277,9 +277,9 @@ pub(super) fn emit_decision(ctx: &CallContext, rule: &RuleSource, answer: &Answe
 impl Run {
     /// Returns the request for the approval of a call.
     fn request(&self, ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<ApprovalRequest, Fault> {
-        let mut request = ApprovalRequest::new(Arc::clone(&tool.spec.name), Value::Null);
+        let mut request = ApprovalRequest::new(Arc::clone(&tool.name), Value::Null);
         request.set_arguments(prepared.shown()?);
-        request.description = Arc::clone(&tool.spec.description);
+        request.description = Arc::clone(&tool.description);
         request.effect = tool.effect();
         request.template = tool.summary().cloned();
         request.variant = tool.variant().cloned().or_else(|| self.foreign(tool));

@@ -61,7 +61,7 @@ pub(super) fn journal_step(
     }
     let kind = if tool.is_composite() { StepKind::Call } else { StepKind::Tool };
     let (step, in_flight) =
-        caller.begin_step(announced, kind, Arc::clone(&tool.spec.name), arguments, ctx.frame().thread.as_deref());
+        caller.begin_step(announced, kind, Arc::clone(&tool.name), arguments, ctx.frame().thread.as_deref());
     drop(ctx.frame().step.set(Box::new(step)));
     Ok(Some(in_flight))
 }

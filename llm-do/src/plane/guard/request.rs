@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use llm_do_providers::{Message, ServerSideTool, Settings, ToolSpec};
+use llm_do_providers::{Message, ServerSideTool, Settings, ToolSpec, Transcript};
 
 use crate::base::usage::RunUsage;
 use crate::plane::context::CallContext;
@@ -25,7 +25,7 @@ pub struct GuardedRequest<'a> {
 pub(crate) struct ChangeableParts<'a> {
     pub(crate) instructions: Cow<'a, str>,
     /// Shared with the worker until a guard changes them.
-    pub(crate) messages: Arc<Vec<Message>>,
+    pub(crate) messages: Arc<Transcript>,
     pub(crate) settings: Cow<'a, Settings>,
     pub(crate) server_side_tools: Cow<'a, [ServerSideTool]>,
 }
@@ -114,7 +114,7 @@ impl<'a> GuardedRequest<'a> {
     /// The first use copies them, so check [`messages`](Self::messages) first. Tool calls that lose their results are
     /// [repaired](History::repair) after the hook.
     pub fn messages_mut(&mut self) -> &mut Vec<Message> {
-        Arc::make_mut(&mut self.changeable.messages)
+        Arc::make_mut(&mut self.changeable.messages).messages_mut()
     }
 
     /// Returns the settings.

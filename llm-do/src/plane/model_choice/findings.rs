@@ -87,7 +87,7 @@ impl ModelChoice {
         self.without_model.get_or_init(|| match self.forced {
             Some(_) => HashMap::new(),
             None => workers(registry)
-                .filter_map(|(item, plan)| Some((Arc::clone(&item.spec.name), self.model_name(plan).err()?)))
+                .filter_map(|(item, plan)| Some((Arc::clone(&item.name), self.model_name(plan).err()?)))
                 .collect(),
         })
     }

@@ -55,7 +55,7 @@ impl Names<'_> {
         declarations: &HashMap<Arc<str>, Option<DeclarationSource>>,
         faults: &mut Vec<String>,
     ) -> (Option<Arc<Declared>>, Vec<InstanceDef>) {
-        let source = declarations.get(&item.spec.name).and_then(Option::as_ref);
+        let source = declarations.get(&item.name).and_then(Option::as_ref);
         let Some(source) = source else { return (item.plan().map(|_| Arc::default()), Vec::new()) };
         let tools = self.resolve(item, source, faults);
         let instances = self.instances(&tools);
@@ -64,7 +64,10 @@ impl Names<'_> {
 
     /// Returns the tools with the specs that models see.
     pub(super) fn declared(&self, tools: Vec<DeclaredTool>) -> Declared {
-        Declared::new(tools, |tool| self.items.get(tool).map(|item| item.spec.clone()))
+        let offered =
+            tools.iter().filter_map(|tool| Some(self.items.get(&tool.tool)?.offered_as(Arc::clone(&tool.shown))));
+        let offered = offered.collect();
+        Declared::new(tools, offered)
     }
 
     /// Returns the tools that a declaration includes.

@@ -6,7 +6,6 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use llm_do_providers::ToolSpec;
 use serde_json::{Value, json};
 
 use super::plan::WorkerPlan;
@@ -18,18 +17,20 @@ use crate::declare::worker_file::LoadedFile;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::ItemKind;
 use crate::plane::context::{StateKey, Variant};
-use crate::plane::declared::Declared;
+use crate::plane::declared::{Declared, OfferedTool};
 use crate::plane::definition::{DeclaredRule, Decode, InstanceDef, Location, Preview, ToolDef};
 use crate::plane::function_tool::FunctionTool;
 
 /// An item of the registry.
 #[derive(Debug)]
 pub struct Registered {
-    pub(crate) spec: ToolSpec,
+    /// The registered name.
+    pub(crate) name: Arc<str>,
+    pub(crate) description: Arc<str>,
     /// Its index in the registry, in the order of names; `None` for a worker from run time.
     pub(crate) place: Option<usize>,
     kind: ItemKind,
-    effect: Effect,
+    pub(super) effect: Effect,
     origin: Origin,
     pub(crate) timeout: Option<Duration>,
     /// What it may call; `None` for everything.
@@ -92,7 +93,7 @@ impl Registered {
     /// Returns the registered name.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.spec.name
+        &self.name
     }
 
     /// Returns whether it is a tool, a worker or an entry.
@@ -104,7 +105,7 @@ impl Registered {
     /// Returns the description from its doc comment.
     #[must_use]
     pub fn description(&self) -> &str {
-        &self.spec.description
+        &self.description
     }
 
     /// Returns what a call may change.
@@ -130,7 +131,7 @@ impl Registered {
     /// Returns the JSON schema of the arguments.
     #[must_use]
     pub fn parameters(&self) -> &Value {
-        &self.spec.parameters
+        self.arguments.schema()
     }
 
     /// Returns the JSON schema of the result, if it is known.
@@ -208,7 +209,7 @@ impl Registered {
         Some(self.variant.get_or_init(|| {
             let declared = self.declared.iter().flat_map(|declared| declared.iter());
             let declared: Vec<_> = declared.map(|tool| [&*tool.shown, &*tool.tool]).collect();
-            let item = json!([self.spec.description, self.spec.parameters, self.timeout, declared]);
+            let item = json!([self.description, self.parameters(), self.timeout, declared]);
             Variant::new(json!([item, plan.variant()]).to_string())
         }))
     }
@@ -238,7 +239,7 @@ impl Registered {
     /// Returns a field of an argument that its type reads but never writes, if there is one.
     pub(crate) fn unwritten(&self) -> Option<&str> {
         self.linked.as_ref()?;
-        self.unwritten.get_or_init(|| schema::unwritten(&self.spec.parameters)).as_deref()
+        self.unwritten.get_or_init(|| schema::unwritten(self.parameters())).as_deref()
     }
 
     /// Returns whether values of the arguments' types may omit fields when they are serialized.
@@ -249,7 +250,7 @@ impl Registered {
     pub(crate) fn may_skip_fields(&self) -> Result<bool, CallError> {
         self.refuse_unwritten()?;
         let Some(linked) = &self.linked else { return Ok(false) };
-        let skips = || schema::may_skip_fields(&self.spec.parameters, (linked.is_flattened)());
+        let skips = || schema::may_skip_fields(self.parameters(), (linked.is_flattened)());
         Ok(*self.may_skip_fields.get_or_init(skips))
     }
 
@@ -273,13 +274,21 @@ impl Registered {
             Code::Worker(plan) => plan.shape().schema.unsupported(),
             Code::Function(_) | Code::Value(_) => None,
         };
-        let of_arguments = self.arguments.unsupported().map(|keyword| ("arguments", keyword));
+        // Types that alone decide what is valid need no schema for it, so theirs is not written here.
+        let is_decided_by_types = matches!(&self.code, Code::Function(decode) if self.reads_text(decode));
+        let arguments = Some(&self.arguments).filter(|_| !is_decided_by_types);
+        let of_arguments = arguments.and_then(|schema| schema.unsupported()).map(|keyword| ("arguments", keyword));
         let (what, keyword) = of_arguments.or_else(|| Some(("output", output?)))?;
         Some(format!(
             "`{}` ({}): the schema of its {what} uses {keyword}; turn on the feature `json-schema` of `llm-do` to check it",
             self.name(),
             self.location()
         ))
+    }
+
+    /// Returns the tool as models see it under the name `shown`.
+    pub(super) fn offered_as(&self, shown: Arc<str>) -> OfferedTool {
+        OfferedTool { name: shown, description: Arc::clone(&self.description), arguments: Arc::clone(&self.arguments) }
     }
 
     /// Returns the schema of the arguments.

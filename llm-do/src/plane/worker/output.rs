@@ -57,7 +57,7 @@ impl Output {
         profile: Profile,
         has_tools: bool,
     ) -> Result<Self, String> {
-        let schema = || Arc::clone(&shape.schema.schema);
+        let schema = || Arc::clone(shape.schema.schema());
         let method = if shape.is_text {
             OutputMethod::Text
         } else {

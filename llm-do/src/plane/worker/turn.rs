@@ -6,7 +6,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use llm_do_providers::{Attachment, FinishReason, Message, Response, ToolCall, ToolResult};
+use llm_do_providers::{Attachment, FinishReason, Message, Response, ToolCall, ToolResult, Transcript};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ pub(crate) struct Limits {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Turns {
     /// Shared with a request in flight.
-    messages: Arc<Vec<Message>>,
+    messages: Arc<Transcript>,
     phase: Phase,
     turn: u32,
     limits: Limits,
@@ -68,7 +68,7 @@ struct PendingResult {
 #[derive(Debug, PartialEq)]
 pub(crate) enum Step<'a> {
     /// Send these messages to the model, then call [`Turns::handle_response`].
-    Request(&'a Arc<Vec<Message>>),
+    Request(&'a Arc<Transcript>),
     /// Make these calls, then call [`Turns::handle_results`].
     Call(&'a [ToolCall]),
     /// Finished with this output.
@@ -94,7 +94,7 @@ impl Turns {
     /// Starts with `messages`, whose last is the prompt; the conversation has the first `kept` of them already.
     pub(crate) fn new(messages: Vec<Message>, kept: usize, limits: Limits) -> Self {
         Self {
-            messages: Arc::new(messages),
+            messages: Arc::new(messages.into()),
             phase: Phase::Request,
             turn: 0,
             limits,
@@ -131,20 +131,19 @@ impl Turns {
     }
 
     /// Returns the messages so far.
-    pub(crate) fn messages(&self) -> &Arc<Vec<Message>> {
+    pub(crate) fn messages(&self) -> &Arc<Transcript> {
         &self.messages
     }
 
-    /// Returns the messages for changes between two steps; each tool call must keep its result.
-    pub(crate) fn messages_mut(&mut self) -> &mut Vec<Message> {
-        Arc::make_mut(&mut self.messages)
+    /// Removes and returns the messages, after the last step.
+    pub(crate) fn take_messages(&mut self) -> Vec<Message> {
+        std::mem::take(Arc::make_mut(&mut self.messages)).into()
     }
 
     /// Replaces the messages between two steps.
     pub(crate) fn replace_messages(&mut self, messages: Vec<Message>) {
-        let is_equal = |(old, new): &(&Message, &Message)| old == new;
-        self.kept = self.messages.iter().zip(&messages).take(self.kept).take_while(is_equal).count();
-        self.messages = Arc::new(messages);
+        let unchanged = Arc::make_mut(&mut self.messages).replace(messages);
+        self.kept = self.kept.min(unchanged);
     }
 
     /// Returns how many messages of the conversation the call left as they were.
@@ -153,7 +152,7 @@ impl Turns {
     }
 
     fn push(&mut self, message: Message) {
-        self.messages_mut().push(message);
+        Arc::make_mut(&mut self.messages).push(message);
     }
 
     /// Returns the number of answers so far.

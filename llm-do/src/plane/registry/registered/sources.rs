@@ -2,8 +2,6 @@
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use llm_do_providers::ToolSpec;
-
 use super::super::plan::{self, WorkerPlan};
 use super::{Code, Origin, Registered};
 use crate::declare::prompt::Prompt;
@@ -21,7 +19,7 @@ static PROMPT: LazyLock<Arc<CheckedSchema>> =
 impl Registered {
     /// Returns what a macro defined.
     pub(in crate::plane::registry) fn from_definition(def: &ToolDef) -> Self {
-        let arguments = Arc::new(CheckedSchema::new((def.parameters)()));
+        let arguments = Arc::new(CheckedSchema::of_type(def.parameters));
         let code = match &def.implementation {
             Implementation::Function(decode) => Code::Function(*decode),
             Implementation::Worker { worker, ask, output } => {
@@ -89,9 +87,9 @@ impl Registered {
 
     /// Returns a tool without an effect, a rule or a declaration.
     fn new(name: &str, description: &str, origin: Origin, arguments: Arc<CheckedSchema>, code: Code) -> Self {
-        let parameters = Arc::clone(&arguments.schema);
         Self {
-            spec: ToolSpec { name: name.into(), description: description.into(), parameters },
+            name: name.into(),
+            description: description.into(),
             place: None,
             kind: ItemKind::Tool,
             effect: Effect::Undeclared,

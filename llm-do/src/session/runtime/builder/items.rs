@@ -47,6 +47,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Adds a tool that a file of a project defines.
+    #[cfg(all(feature = "project", feature = "script"))]
+    pub(crate) fn tool_of_file(mut self, tool: FunctionTool, origin: Origin) -> Self {
+        self.contents.tools.push((tool, origin));
+        self
+    }
+
     /// Adds what the files of a project define.
     #[cfg(feature = "project")]
     pub(crate) fn with_files(mut self, workers: Vec<(WorkerSpec, Origin)>, aliases: Vec<(Alias, Origin)>) -> Self {

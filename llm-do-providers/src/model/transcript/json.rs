@@ -1,0 +1,188 @@
+//! The JSON of messages and tools, as models have sent it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::error::ProviderError;
+use crate::model::ToolSpec;
+
+/// The maximum number of models whose JSON is kept; the first is dropped for another one.
+const MAX_MODELS: usize = 4;
+
+/// A value of a request.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Json<T> {
+    New(T),
+    /// The value as it was written for an earlier request.
+    Written(Arc<RawValue>),
+}
+
+/// What models have written of one conversation.
+#[derive(Debug, Default)]
+pub(super) struct WrittenJson(Mutex<Vec<ModelJson>>);
+
+/// What one model has written.
+#[derive(Debug)]
+struct ModelJson {
+    /// The model's own name: two models that were built separately never share the allocation.
+    model: Arc<str>,
+    messages: Vec<Option<MessageJson>>,
+    tools: Vec<ToolJson>,
+    /// The deferred tools that the messages' JSON depends on.
+    deferred: Vec<ToolSpec>,
+}
+
+/// The values that a message became.
+#[derive(Debug)]
+struct MessageJson {
+    form: bool,
+    values: Box<[Arc<RawValue>]>,
+}
+
+#[derive(Debug)]
+struct ToolJson {
+    form: bool,
+    /// Kept alive, so that the addresses of its parts are not reused.
+    spec: ToolSpec,
+    value: Arc<RawValue>,
+}
+
+/// Writes the messages and the tools of a request: those that were written before are not written again.
+///
+/// Without a transcript, everything is new.
+#[derive(Debug, Default)]
+pub(crate) struct JsonWriter<'a> {
+    /// The model that writes is the last one.
+    models: Option<MutexGuard<'a, Vec<ModelJson>>>,
+}
+
+impl ModelJson {
+    fn new(model: Arc<str>) -> Self {
+        Self { model, messages: Vec::new(), tools: Vec::new(), deferred: Vec::new() }
+    }
+}
+
+impl WrittenJson {
+    /// Drops the JSON of all messages but the first `kept`.
+    pub(super) fn truncate(&mut self, kept: usize) {
+        let models = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for json in models {
+            json.messages.truncate(kept);
+        }
+    }
+
+    pub(super) fn writer(&self, model: &Arc<str>) -> JsonWriter<'_> {
+        let mut models = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let json = match models.iter().position(|json| Arc::ptr_eq(&json.model, model)) {
+            Some(place) => models.remove(place),
+            None => ModelJson::new(Arc::clone(model)),
+        };
+        if models.len() >= MAX_MODELS {
+            models.remove(0);
+        }
+        models.push(json);
+        JsonWriter { models: Some(models) }
+    }
+
+    /// Returns the size of the JSON of all models, in bytes.
+    #[cfg(test)]
+    pub(super) fn size(&self) -> usize {
+        let models = self.0.lock().unwrap();
+        let messages = models.iter().flat_map(|json| json.messages.iter().flatten().flat_map(|json| &json.values));
+        let tools = models.iter().flat_map(|json| json.tools.iter().map(|tool| &tool.value));
+        messages.chain(tools).map(|value| value.get().len()).sum()
+    }
+}
+
+impl JsonWriter<'_> {
+    /// Adds the values of the message at `place` to `values`; `form` distinguishes the two forms that it may have.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of `convert`.
+    pub(crate) fn message<T: Serialize>(
+        &mut self,
+        place: usize,
+        form: bool,
+        values: &mut Vec<Json<T>>,
+        convert: impl FnOnce() -> Result<Vec<T>, ProviderError>,
+    ) -> Result<(), ProviderError> {
+        let Some(json) = self.json() else {
+            values.extend(convert()?.into_iter().map(Json::New));
+            return Ok(());
+        };
+        let known = json.messages.get(place).and_then(Option::as_ref).filter(|known| known.form == form);
+        if let Some(known) = known {
+            values.extend(known.values.iter().map(Arc::clone).map(Json::Written));
+            return Ok(());
+        }
+        let new = convert()?;
+        // What cannot be written is reported where the whole request is written.
+        let Ok(written) = new.iter().map(write).collect::<serde_json::Result<Box<[_]>>>() else {
+            values.extend(new.into_iter().map(Json::New));
+            return Ok(());
+        };
+        values.extend(written.iter().map(Arc::clone).map(Json::Written));
+        if json.messages.len() <= place {
+            json.messages.resize_with(place + 1, || None);
+        }
+        json.messages[place] = Some(MessageJson { form, values: written });
+        Ok(())
+    }
+
+    /// States the deferred tools, where the JSON of messages depends on them: if they change, messages are written again.
+    #[cfg_attr(not(feature = "openai"), allow(dead_code, reason = "the Responses API has such messages"))]
+    pub(crate) fn set_deferred(&mut self, tools: &[ToolSpec]) {
+        let Some(json) = self.json() else { return };
+        let is_same = json.deferred.len() == tools.len() && json.deferred.iter().zip(tools).all(|(a, b)| is_same(a, b));
+        if !is_same {
+            json.messages.clear();
+            json.deferred = tools.to_vec();
+        }
+    }
+
+    /// Returns the tool `spec`, which is at `place` among its request's tools; `form` distinguishes the two forms that it may have.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of `convert`.
+    pub(crate) fn tool<T: Serialize>(
+        &mut self,
+        place: usize,
+        form: bool,
+        spec: &ToolSpec,
+        convert: impl FnOnce() -> Result<T, ProviderError>,
+    ) -> Result<Json<T>, ProviderError> {
+        let Some(json) = self.json() else { return convert().map(Json::New) };
+        if let Some(known) = json.tools.get(place).filter(|known| known.form == form && is_same(&known.spec, spec)) {
+            return Ok(Json::Written(Arc::clone(&known.value)));
+        }
+        let new = convert()?;
+        let Ok(value) = write(&new) else { return Ok(Json::New(new)) };
+        let tool = ToolJson { form, spec: spec.clone(), value: Arc::clone(&value) };
+        // The tools of requests change behind the first one that differs, if they change at all.
+        if place <= json.tools.len() {
+            json.tools.truncate(place);
+            json.tools.push(tool);
+        }
+        Ok(Json::Written(value))
+    }
+
+    fn json(&mut self) -> Option<&mut ModelJson> {
+        self.models.as_mut()?.last_mut()
+    }
+}
+
+fn write(value: &impl Serialize) -> serde_json::Result<Arc<RawValue>> {
+    to_raw_value(value).map(Arc::from)
+}
+
+/// Whether two tools share all their parts.
+fn is_same(one: &ToolSpec, other: &ToolSpec) -> bool {
+    Arc::ptr_eq(&one.name, &other.name)
+        && Arc::ptr_eq(&one.description, &other.description)
+        && Arc::ptr_eq(&one.parameters, &other.parameters)
+}

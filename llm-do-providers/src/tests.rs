@@ -1,0 +1,3 @@
+//! Tests of what all providers have in common.
+
+mod transcript;

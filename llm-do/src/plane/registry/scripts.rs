@@ -1,0 +1,108 @@
+//! Links scripts with the tools that they declare, and checks them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Code, Registered};
+use crate::declare::tool::Effect;
+use crate::plane::function_tool::FunctionTool;
+use crate::plane::script::{LinkedScript, Script, ScriptCallee, on_large_stack};
+
+/// A script in the registry.
+struct Item {
+    name: Arc<str>,
+    tool: Arc<FunctionTool>,
+    script: Arc<Script>,
+    effect: Effect,
+    callees: Vec<ScriptCallee>,
+}
+
+/// Checks all scripts, and makes them callable; adds the faults of each.
+pub(super) fn link(items: &mut BTreeMap<Arc<str>, Arc<Registered>>, faults: &mut Vec<String>) {
+    let mut scripts: Vec<Item> = items.values().filter_map(|item| item_of(item)).collect();
+    if scripts.is_empty() {
+        return;
+    }
+    decide_effects(&mut scripts, items);
+    for script in &mut scripts {
+        let effect = script.effect;
+        change(items, &script.name, |item| item.effect = effect);
+    }
+    for script in &mut scripts {
+        script.callees = callees(&script.name, items);
+    }
+    let checked = on_large_stack(|| {
+        let check = |script: &mut Item| LinkedScript::new(&script.script, std::mem::take(&mut script.callees));
+        scripts.iter_mut().map(check).collect::<Vec<_>>()
+    });
+    let checked = match checked {
+        Ok(checked) => checked,
+        Err(fault) => return faults.push(fault),
+    };
+    for (script, linked) in scripts.into_iter().zip(checked) {
+        match linked {
+            Ok(linked) => {
+                let tool = Arc::new(script.tool.linked(&script.script, linked, script.effect));
+                change(items, &script.name, |item| item.code = Code::Value(tool));
+            }
+            Err(found) => faults.extend(found),
+        }
+    }
+}
+
+fn item_of(item: &Registered) -> Option<Item> {
+    let Code::Value(tool) = &item.code else { return None };
+    let script = tool.script.clone()?;
+    // The least effect, to which those of its tools are added.
+    let effect = if tool.has_effect { tool.effect } else { Effect::ReadOnly };
+    Some(Item { name: Arc::clone(&item.spec.name), tool: Arc::clone(tool), script, effect, callees: Vec::new() })
+}
+
+/// Gives each script without an effect of its own all that its tools may change, which may be scripts too.
+fn decide_effects(scripts: &mut [Item], items: &BTreeMap<Arc<str>, Arc<Registered>>) {
+    loop {
+        let known: BTreeMap<_, _> = scripts.iter().map(|script| (Arc::clone(&script.name), script.effect)).collect();
+        let mut has_changed = false;
+        for script in scripts.iter_mut().filter(|script| !script.tool.has_effect) {
+            let declared = items[&script.name].declared.iter().flat_map(|declared| declared.iter());
+            let effects = declared
+                .filter_map(|tool| known.get(&tool.tool).copied().or_else(|| Some(items.get(&tool.tool)?.effect)));
+            let effect = effects.fold(script.effect, union);
+            has_changed |= effect != script.effect;
+            script.effect = effect;
+        }
+        if !has_changed {
+            return;
+        }
+    }
+}
+
+/// Returns the effect of doing both.
+fn union(one: Effect, other: Effect) -> Effect {
+    let severity = |effect: &Effect| match effect {
+        Effect::ReadOnly => 0,
+        Effect::Idempotent => 1,
+        Effect::Undeclared => 2,
+        Effect::Destructive => 3,
+    };
+    if severity(&other) > severity(&one) { other } else { one }
+}
+
+/// Returns the tools that a script may call.
+fn callees(name: &str, items: &BTreeMap<Arc<str>, Arc<Registered>>) -> Vec<ScriptCallee> {
+    let declared = items[name].declared.iter().flat_map(|declared| declared.iter());
+    let callee = |shown: &Arc<str>, item: &Registered| ScriptCallee {
+        shown: Arc::clone(shown),
+        description: item.spec.description.to_string(),
+        parameters: Arc::clone(&item.spec.parameters),
+        output: item.output(),
+        is_read_only: item.effect == Effect::ReadOnly,
+    };
+    declared.filter_map(|tool| Some(callee(&tool.shown, items.get(&tool.tool)?))).collect()
+}
+
+fn change(items: &mut BTreeMap<Arc<str>, Arc<Registered>>, name: &str, change: impl FnOnce(&mut Registered)) {
+    if let Some(item) = items.get_mut(name).and_then(Arc::get_mut) {
+        change(item);
+    }
+}

@@ -1,0 +1,137 @@
+//! Checks the types of a script against the stubs of its tools, before it runs.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex};
+
+use llm_do_worker_file::Place;
+use monty_type_checking::{SourceFile, TypeChecker};
+use monty_types::{TypeCheckingConfig, TypeCheckingFormat};
+use serde::Deserialize;
+
+use super::fault::at;
+use super::stubs::Stubs;
+use crate::base::mutex::IgnorePoison;
+use crate::observe::journal::digest;
+
+/// The number of scripts whose findings are kept.
+const MAX_KEPT: usize = 1024;
+/// Built-in functions that scripts do not have, for reasons of their own.
+const DYNAMIC: [&str; 6] = ["`open`", "`input`", "`eval`", "`exec`", "`compile`", "`__import__`"];
+const STUBS: &str = "stubs.pyi";
+const SCRIPT: &str = "main.py";
+
+/// One checker for the process, since it keeps what it knows of the library.
+static CHECKER: LazyLock<Mutex<TypeChecker>> = LazyLock::new(Mutex::default);
+/// What was found, by the digest of the script and its stubs.
+static FOUND: LazyLock<Mutex<HashMap<String, Arc<[Finding]>>>> = LazyLock::new(Mutex::default);
+
+/// A fault that the checker found.
+#[derive(Debug)]
+struct Finding {
+    place: Place,
+    message: String,
+}
+
+/// Returns the faults of a script, each with its place in `file`; needs a large stack.
+///
+/// `dict_classes` are the classes of the script that are dictionaries when it runs.
+pub(super) fn check(file: &str, text: &str, stubs: &Stubs, dict_classes: &[String]) -> Vec<String> {
+    let module = stubs.module();
+    let key = digest(&serde_json::json!([text, module]));
+    let known = FOUND.lock().ignore_poison().get(&key).cloned();
+    let names: Vec<&str> = stubs.class_names().chain(dict_classes.iter().map(String::as_str)).collect();
+    let found = known.unwrap_or_else(|| {
+        let found: Arc<[Finding]> = run(text, &module, &names).into();
+        let mut kept = FOUND.lock().ignore_poison();
+        if kept.len() >= MAX_KEPT {
+            kept.clear();
+        }
+        kept.insert(key, Arc::clone(&found));
+        found
+    });
+    found.iter().map(|finding| at(file, finding.place, &finding.message)).collect()
+}
+
+fn run(text: &str, module: &str, typed_dicts: &[&str]) -> Vec<Finding> {
+    let mut checker = CHECKER.lock().ignore_poison();
+    let config = TypeCheckingConfig { format: TypeCheckingFormat::JsonLines, color: false };
+    let (script, stubs_file) = (SourceFile::new(text, SCRIPT), SourceFile::new(module, STUBS));
+    let internal =
+        |error: String| vec![Finding { place: Place::line(1), message: format!("the type checker failed: {error}") }];
+    let found = match checker.run(&script, Some(&stubs_file), config) {
+        Ok(found) => found.map(|found| found.to_string()).unwrap_or_default(),
+        Err(error) => return internal(error),
+    };
+    if let Err(error) = checker.reset() {
+        return internal(error);
+    }
+    let lines = found.lines().filter_map(|line| serde_json::from_str::<Diagnostic>(line).ok());
+    lines.filter_map(|found| found.into_finding(typed_dicts)).collect()
+}
+
+/// A fault as the checker reports it.
+#[derive(Debug, Deserialize)]
+struct Diagnostic {
+    #[serde(default)]
+    code: Option<String>,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    location: Option<Location>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Location {
+    row: usize,
+    column: usize,
+}
+
+impl Diagnostic {
+    /// Returns the finding in our words; `None` for a wrong alarm.
+    fn into_finding(self, typed_dicts: &[&str]) -> Option<Finding> {
+        if is_wrong_alarm(&self.message, typed_dicts) {
+            return None;
+        }
+        let place = self.location.map_or(Place::line(1), |at| Place { line: at.row, column: at.column });
+        let hint = match self.code.as_deref() {
+            Some("unresolved-reference") if DYNAMIC.iter().any(|name| self.message.contains(name)) => {
+                "; scripts have no files, no input and no dynamic code: call a tool"
+            }
+            Some("unresolved-reference") => {
+                "; a script calls its own functions, the built-in ones and the tools of its `toolsets`"
+            }
+            Some("unresolved-import") => {
+                "; scripts have asyncio, base64, collections, dataclasses, datetime, functools, itertools, json, math, re and typing"
+            }
+            _ => "",
+        };
+        Some(Finding { place, message: format!("{}{hint}", self.message.trim_end_matches('.')) })
+    }
+}
+
+/// Returns whether a message is only about a `TypedDict` in place of `dict[str, Any]`, which are one type when a script runs.
+fn is_wrong_alarm(message: &str, typed_dicts: &[&str]) -> bool {
+    let mut quoted = message.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    let (Some(found), Some(expected)) = (quoted.pop(), quoted.pop()) else { return false };
+    let plain = |ty: &str| {
+        let words = ty.replace("dict[str, object]", "dict[str, Any]").replace("dict[str, Unknown]", "dict[str, Any]");
+        with_dicts(&words, typed_dicts)
+    };
+    let is_about_dicts = typed_dicts.iter().any(|name| found.contains(name) || expected.contains(name));
+    is_about_dicts && plain(&found) == plain(&expected)
+}
+
+/// Replaces the names of classes in a type by `dict[str, Any]`.
+fn with_dicts(ty: &str, names: &[&str]) -> String {
+    let (mut replaced, mut word) = (String::new(), String::new());
+    for letter in ty.chars().chain(['\0']) {
+        if letter.is_alphanumeric() || letter == '_' {
+            word.push(letter);
+            continue;
+        }
+        replaced.push_str(if names.contains(&word.as_str()) { "dict[str, Any]" } else { &word });
+        word.clear();
+        replaced.push(letter);
+    }
+    replaced
+}

@@ -1,0 +1,31 @@
+//! The limits of a script.
+
+use std::time::Duration;
+
+use monty_types::ResourceLimits;
+
+/// The maximum size of a script, in bytes: within it, no source overflows the stack of its thread.
+pub(super) const MAX_SOURCE: usize = 64 * 1024;
+/// The stack of the threads on which scripts are read, checked and run, in bytes; only what is used takes memory.
+pub(super) const STACK: usize = 64 * 1024 * 1024;
+/// The maximum time that the interpreter of one call works, without the calls that it waits for.
+pub(super) const MAX_TIME: Duration = Duration::from_secs(10);
+/// The maximum size of one value that a script makes, and how much the process may grow while the interpreter works, in bytes.
+pub(super) const MAX_MEMORY: usize = 512 * 1024 * 1024;
+/// The maximum number of calls that one call of a script makes.
+pub(super) const MAX_CALLS: usize = 1000;
+/// The maximum depth of nested functions of a script.
+pub(super) const MAX_RECURSION: usize = 200;
+/// The maximum size of what one call of a script prints, in bytes.
+pub(super) const MAX_PRINTED: usize = 256 * 1024;
+/// The maximum size of the result as JSON, in bytes.
+pub(super) const MAX_RESULT: usize = 16 * 1024 * 1024;
+
+/// Returns the limits that the interpreter checks.
+pub(super) fn of_interpreter() -> ResourceLimits {
+    ResourceLimits::default()
+        .max_duration(MAX_TIME)
+        .max_memory(MAX_MEMORY)
+        .max_recursion_depth(MAX_RECURSION)
+        .max_suspensions(MAX_CALLS)
+}

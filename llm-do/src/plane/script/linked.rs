@@ -1,0 +1,138 @@
+//! A script with the tools that it may call, ready to run.
+
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use super::exception::{Raised, ScriptError, raised};
+use super::interpreter::{self, Answer, Call, Ending, Step};
+use super::limits::MAX_RESULT;
+use super::names::{Callees, ScriptCallee};
+use super::stubs::Stubs;
+use super::{Script, checker, nested_calls};
+use crate::base::error::{BoxError, CallError};
+use crate::declare::schema::CheckedSchema;
+use crate::observe::journal::{StepKind, digest};
+use crate::plane::context::{CallContext, JournalMethod};
+
+/// The name of the step with the digest of a script.
+const DIGEST: &str = "script";
+
+/// A script that was checked against the tools that it may call.
+#[derive(Debug)]
+pub(crate) struct LinkedScript {
+    script: Arc<Script>,
+    callees: Arc<Callees>,
+    output: CheckedSchema,
+    digest: String,
+}
+
+impl LinkedScript {
+    /// Checks a script against its tools; returns all faults. Needs a large stack.
+    pub(crate) fn new(script: &Arc<Script>, tools: Vec<ScriptCallee>) -> Result<Self, Vec<String>> {
+        let named = |faults: Vec<String>| -> Vec<String> {
+            faults.into_iter().map(|fault| format!("{}: {fault}", script.file)).collect()
+        };
+        let callees = Callees::new(tools).map_err(named)?;
+        let stubs = Stubs::of(&callees, script.is_async);
+        let mut faults = checker::check(&script.file, &script.text, &stubs, &script.dict_classes);
+        faults.extend(nested_calls::faults(&script.file, &script.text, &callees));
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        Ok(Self {
+            output: CheckedSchema::new(script.output.clone()).untrusted(),
+            // The interpreter is part of what a replay must repeat.
+            digest: digest(&json!([script.text, monty_types::MONTY_VERSION])),
+            callees: Arc::new(callees),
+            script: Arc::clone(script),
+        })
+    }
+
+    /// Runs the script as the call of `ctx`.
+    pub(crate) async fn run(&self, ctx: &CallContext, arguments: Value) -> Result<Value, BoxError> {
+        self.check_digest(ctx).await?;
+        let program = self.script.program();
+        let mut running =
+            interpreter::start(program, vec![arguments], Arc::clone(&self.callees), self.script.is_async)?;
+        // The errors that calls raised in the script, of which one may be why it ends.
+        let mut made = Vec::new();
+        while let Some(step) = running.steps.recv().await {
+            match step {
+                Step::Printed(line) => ctx.progress(line),
+                Step::Calls(calls) => {
+                    let answers = answers(ctx, calls, &mut made).await?;
+                    // Without a receiver the script has ended, as the next step states.
+                    _ = running.answers.send(answers);
+                }
+                Step::Ended(Ok(value)) => return self.checked(value),
+                Step::Ended(Err(Ending::Fault(fault))) => return Err(ScriptError::new(fault).into()),
+                Step::Ended(Err(Ending::Exception(exception))) => return Err(ScriptError::of(&exception, made).into()),
+            }
+        }
+        Err(ScriptError::new("the interpreter of the script panicked").into())
+    }
+
+    fn checked(&self, value: Value) -> Result<Value, BoxError> {
+        let size = value.to_string().len();
+        if size > MAX_RESULT {
+            let message = format!("the result has {size} bytes; the maximum is {MAX_RESULT}: return less");
+            return Err(ScriptError::new(message).into());
+        }
+        self.output.check(&value).map_err(|fault| {
+            ScriptError::new(format!("the result does not have the type that the script declares: {fault}"))
+        })?;
+        Ok(value)
+    }
+
+    /// Records which script runs; on a replay, it must be the same.
+    async fn check_digest(&self, ctx: &CallContext) -> Result<(), CallError> {
+        if ctx.journal().is_none() {
+            return Ok(());
+        }
+        let own = self.digest.clone();
+        let recorded: String =
+            ctx.step(JournalMethod::Step, StepKind::Effect, DIGEST, || Value::Null, async { Ok(own) }).await?;
+        if recorded == self.digest {
+            return Ok(());
+        }
+        let message = format!(
+            "{} has changed since the run was recorded: its digest was {recorded}, and is now {}; restore the script, or start a \
+             new run",
+            self.script.file, self.digest
+        );
+        Err(CallError::Journal { tool: ctx.name().to_owned(), source: message.into() })
+    }
+}
+
+/// Makes calls: neighbours that are read-only concurrently, all other calls one by one. An error that stops the script is returned.
+async fn answers(ctx: &CallContext, calls: Vec<Call>, made: &mut Vec<CallError>) -> Result<Vec<Answer>, CallError> {
+    let mut answers = Vec::with_capacity(calls.len());
+    let mut calls = calls.into_iter().peekable();
+    while let Some(first) = calls.next() {
+        let is_read_only = first.is_read_only;
+        let mut group = vec![first];
+        while let Some(next) = calls.next_if(|next| is_read_only && next.is_read_only) {
+            group.push(next);
+        }
+        let calls = group.into_iter().map(|call| async move { ctx.call_tool(&call.shown, call.arguments).await });
+        for result in join_all(calls).await {
+            answers.push(answer(result, made)?);
+        }
+    }
+    Ok(answers)
+}
+
+fn answer(result: Result<Value, CallError>, made: &mut Vec<CallError>) -> Result<Answer, CallError> {
+    match result {
+        Ok(value) => Ok(Answer::Value(value)),
+        Err(error) => match raised(&error) {
+            Raised::Stop => Err(error),
+            Raised::Exception(kind, message) => {
+                made.push(error);
+                Ok(Answer::Exception(kind, message))
+            }
+        },
+    }
+}
