@@ -72,7 +72,7 @@
 //! | fetch pages of the web | `toolsets::http` |
 //! | ask users | [`Question`](context::Question), [`InputHandler`](context::InputHandler), `toolsets::user_input` |
 //! | call the tools of an MCP server by type | `mcp::Snapshot` |
-//! | replace a worker with code, and monitor it | [`harden`], [`Shadow`](harden::Shadow) |
+//! | replace a worker with code, wholly or where code is sure, and monitor it | [`harden`], [`RuntimeBuilder::hybrid`](runtime::RuntimeBuilder::hybrid), [`Shadow`](harden::Shadow) |
 //! | evaluate models, prompts and tools over a dataset | `eval` |
 //! | test | [`check!`], `testing`, [`ToolContext`] |
 //!
@@ -124,6 +124,10 @@ mod observe;
 mod plane;
 pub mod prelude;
 mod session;
+// A page of the documentation; it names what the features have.
+#[cfg(all(any(doc, doctest), feature = "restate"))]
+#[doc = include_str!("../docs/scale.md")]
+pub mod scale {}
 // A page of the documentation.
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("../docs/server.md")]
@@ -207,7 +211,7 @@ pub mod context {
 
 /// What errors are made of.
 pub mod error {
-    pub use crate::base::error::{BoxError, Fault, chain};
+    pub use crate::base::error::{BoxError, Fault, Unsure, chain};
 }
 
 /// What happens in a run, and the sinks that receive it.
@@ -220,9 +224,9 @@ pub mod event {
     #[cfg(feature = "tracing")]
     pub use crate::observe::event::TracingSink;
     pub use crate::observe::event::{
-        ByDigest, Callback, Caller, ChannelSink, ContentFile, ContentMessage, ContentResult, Delivery, Delta, Event,
-        EventKind, EventPart, EventReceiver, EventSink, EventValue, FileInfo, GuardAction, GuardHook, ItemKind,
-        JsonLines, Outcome, RequestContent, Terminal, Verbosity, event_channel,
+        ByDigest, Callback, Caller, ChannelSink, CodeAnswer, ContentFile, ContentMessage, ContentResult, Delivery,
+        Delta, Event, EventKind, EventPart, EventReceiver, EventSink, EventValue, FileInfo, GuardAction, GuardHook,
+        ItemKind, JsonLines, Outcome, RequestContent, Terminal, Verbosity, event_channel,
     };
 }
 
@@ -287,7 +291,6 @@ pub mod runtime {
 #[doc = include_str!("../docs/script.md")]
 pub mod script {
     pub use crate::plane::function_tool::{ScriptFault, ScriptTool};
-    pub use crate::plane::script::abstention;
 }
 
 /// What runs used, in requests, tokens and money.

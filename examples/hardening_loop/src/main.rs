@@ -1,4 +1,4 @@
-//! One task on every rung: a worker, a script that a model proposes from the worker's runs, both together, and a Rust function.
+//! One task on every rung: a worker, a script that a model proposes from the worker's runs, a hybrid of both, and a Rust function.
 
 mod demo;
 mod messages;
@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use llm_do::harden::{Cases, Proposer};
 use llm_do::journal::MemoryJournal;
+use llm_do::json;
 use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
-use llm_do::script::{ScriptTool, abstention};
-use llm_do::usage::{Cost, Money, Price, PriceTable, RunUsage};
-use llm_do::{CallError, Value, json};
+use llm_do::script::ScriptTool;
+use llm_do::usage::{Cost, Money, Price, PriceTable};
 
 use self::messages::{Message, messages};
 
@@ -74,13 +74,15 @@ async fn main() -> Result<()> {
     println!("{}", proposal.report);
     let script = proposal.script.ok_or("no script was good enough")?;
 
-    let runtime = builder().tool(ScriptTool::parse("queue_of_script", &script)?).build()?;
+    let tool = ScriptTool::parse("queue_of_script", &script)?;
+    let runtime = builder().tool(tool.clone()).build()?;
+    let hybrid = builder().tool(tool).hybrid("queue_of", "queue_of_script").build()?;
     println!("# {MEASURED} new messages on each rung\n");
     println!("| rung | right | wrong | unsure | cost | time of a call |\n|---|---|---|---|---|---|");
-    print("worker", &rung(&runtime, measured, &["queue_of"]).await?);
-    print("script", &rung(&runtime, measured, &["queue_of_script"]).await?);
-    print("script, or else worker", &rung(&runtime, measured, &["queue_of_script", "queue_of"]).await?);
-    print("Rust", &rung(&runtime, measured, &["queue_of_rule"]).await?);
+    print("worker", &rung(&runtime, "queue_of", measured).await?);
+    print("script", &rung(&runtime, "queue_of_script", measured).await?);
+    print("hybrid", &rung(&hybrid, "queue_of", measured).await?);
+    print("Rust", &rung(&runtime, "queue_of_rule", measured).await?);
     Ok(())
 }
 
@@ -89,40 +91,23 @@ fn builder() -> RuntimeBuilder {
     Runtime::builder().default_model("demo:clerk").prices(PriceTable::builtin().price("demo:*", price))
 }
 
-/// Calls the first of these for each message, and the next one where it abstains.
-async fn rung(runtime: &Runtime, messages: &[Message], names: &[&str]) -> Result<Measured> {
+async fn rung(runtime: &Runtime, name: &str, messages: &[Message]) -> Result<Measured> {
     let mut measured = Measured::default();
     for message in messages {
+        let start = runtime.start_named(name, json!({ "message": message.text }));
+        let handle = start.handle();
         let began = Instant::now();
-        let (answer, used) = answer(runtime, message, names).await;
+        let answer = start.await;
         measured.time += began.elapsed();
-        measured.cost = used.iter().map(|used| used.cost).fold(measured.cost, |sum, cost| sum + cost);
+        measured.cost += handle.usage().cost;
         match answer {
             Ok(queue) if queue == message.queue => measured.right += 1,
             Ok(_) => measured.wrong += 1,
-            Err(error) if abstention(&error).is_some() => measured.unsure += 1,
+            Err(error) if error.is_unsure() => measured.unsure += 1,
             Err(error) => return Err(error.into()),
         }
     }
     Ok(measured)
-}
-
-async fn answer(
-    runtime: &Runtime,
-    message: &Message,
-    names: &[&str],
-) -> (std::result::Result<Value, CallError>, Vec<RunUsage>) {
-    let (mut answer, mut used) = (Ok(Value::Null), Vec::new());
-    for name in names {
-        let start = runtime.start_named(name, json!({ "message": message.text }));
-        let handle = start.handle();
-        answer = start.await;
-        used.push(handle.usage());
-        if !answer.as_ref().is_err_and(|error| abstention(error).is_some()) {
-            break;
-        }
-    }
-    (answer, used)
 }
 
 fn print(name: &str, measured: &Measured) {

@@ -16,10 +16,10 @@ fn rung(printed: &str, name: &str) -> (usize, usize, usize, String) {
 fn each_rung_is_measured_on_new_messages() {
     let printed = Example::copy(env!("CARGO_MANIFEST_DIR")).run(PROGRAM, &[]);
     let (worker, script) = (rung(&printed, "worker"), rung(&printed, "script"));
-    let both = rung(&printed, "script, or else worker");
+    let hybrid = rung(&printed, "hybrid");
     assert_eq!((worker.0, worker.1, worker.2), (58, 2, 0), "{printed}");
     assert_eq!((script.0, script.1, script.2), (46, 0, 14), "{printed}");
-    assert_eq!((both.0, both.1, both.2), (60, 0, 0), "{printed}");
-    assert_ne!(worker.3, both.3, "the script costs nothing:\n{printed}");
+    assert_eq!((hybrid.0, hybrid.1, hybrid.2), (60, 0, 0), "{printed}");
+    assert_ne!(worker.3, hybrid.3, "the script costs nothing:\n{printed}");
     assert_eq!(rung(&printed, "Rust").3, script.3, "{printed}");
 }

@@ -13,6 +13,8 @@ mod recorder;
 #[cfg(feature = "restate")]
 mod restate;
 mod schedule;
+#[cfg(test)]
+mod simulation;
 mod store;
 mod webhook;
 
@@ -225,6 +227,11 @@ impl Service {
             message: "cannot open the database of the service".to_owned(),
             source: Some(source),
         })?;
+        Ok(self.start(store, journal, Uuid::new_v4().to_string()))
+    }
+
+    /// Drives the runs of a database as the process `owner`.
+    fn start(self, store: Store, journal: SqliteJournal, owner: String) -> OpenService {
         let shared = Arc::new(Shared {
             runtime: self.runtime,
             store,
@@ -232,13 +239,13 @@ impl Service {
             options: self.options,
             metrics: Metrics::new(),
             active: ActiveRuns::default(),
-            owner: Uuid::new_v4().to_string(),
+            owner,
             shutdown: CancellationToken::new(),
             health: Health::default(),
             streams: http::Streams::default(),
         });
         let engine = tokio::spawn(Arc::clone(&shared).run());
-        Ok(OpenService { shared, engine })
+        OpenService { shared, engine }
     }
 
     fn check(&self) -> Result<(), ServiceError> {

@@ -6,6 +6,7 @@ mod classes;
 mod failure;
 mod fault;
 mod id;
+mod unsure;
 
 use std::error::Error;
 
@@ -15,6 +16,7 @@ pub(crate) use self::cause::panic_text;
 pub(crate) use self::failure::Failure;
 pub use self::fault::Fault;
 pub(crate) use self::id::ErrorId;
+pub use self::unsure::Unsure;
 
 /// Any error that can be sent between threads.
 pub type BoxError = Box<dyn Error + Send + Sync>;

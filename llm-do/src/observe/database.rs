@@ -1,25 +1,26 @@
 //! One file of SQLite: what waits to be written is committed together, and reads do not wait for it.
 
+mod access;
 mod error;
 mod open;
 mod readers;
+#[cfg(test)]
+pub(crate) mod simulated;
 #[cfg(test)]
 mod tests;
 mod writer;
 
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Mutex};
 
 use rusqlite::{Connection, Transaction};
 use tokio::sync::oneshot;
 
+use self::access::Access;
 pub(crate) use self::error::DatabaseError;
 pub(crate) use self::open::Component;
-use self::readers::Readers;
-use self::writer::Writer;
-use crate::base::mutex::IgnorePoison;
 
 /// A file of SQLite. Clones share it; dropping the last one waits until all queued writes are committed.
 ///
@@ -31,10 +32,7 @@ pub(crate) struct Database(Arc<Shared>);
 
 struct Shared {
     path: Arc<Path>,
-    writer: Writer,
-    readers: Readers,
-    /// Only looks whether a process has written: so it neither waits for writes nor delays them.
-    watcher: Mutex<Connection>,
+    access: Access,
 }
 
 impl Database {
@@ -45,11 +43,8 @@ impl Database {
     /// Returns an error if the file cannot be opened or created, or is not a database of this crate.
     pub(crate) fn open(path: &Path) -> Result<Self, DatabaseError> {
         let path = open::prepare(path)?;
-        let connection = open::connect(&path)?;
-        let readers = Readers::spawn(&path, || open::connect_reader(&path))?;
-        let watcher = Mutex::new(open::connect_reader(&path)?);
-        let writer = Writer::spawn(&path, connection).map_err(|source| DatabaseError::io(&path, source))?;
-        Ok(Self(Arc::new(Shared { path, writer, readers, watcher })))
+        let access = Access::open(&path)?;
+        Ok(Self(Arc::new(Shared { path, access })))
     }
 
     /// Creates the tables of a component, or migrates them to this version. Blocks.
@@ -86,6 +81,8 @@ impl Database {
     {
         let (sender, receiver) = sync_channel(1);
         self.write_then(change, move |result| drop(sender.send(result)));
+        #[cfg(test)]
+        self.0.access.settle();
         receiver.recv().unwrap_or_else(|_| Err(self.panicked()))
     }
 
@@ -120,7 +117,7 @@ impl Database {
         N: FnOnce(&Result<T, DatabaseError>) + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
-        self.0.writer.write(has_savepoint, change, |result| {
+        self.0.access.write(has_savepoint, change, |result| {
             note(&result);
             drop(sender.send(result));
         });
@@ -143,7 +140,7 @@ impl Database {
         F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
         D: FnOnce(Result<T, DatabaseError>) + Send + 'static,
     {
-        self.0.writer.write(true, change, then);
+        self.0.access.write(true, change, then);
     }
 
     /// Reads in one snapshot, off the async threads.
@@ -157,7 +154,7 @@ impl Database {
         F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     {
         let (sender, receiver) = oneshot::channel();
-        self.0.readers.read(read, |result| drop(sender.send(result)));
+        self.0.access.read(read, |result| drop(sender.send(result)));
         receiver.await.unwrap_or_else(|_| Err(self.panicked()))
     }
 
@@ -168,25 +165,27 @@ impl Database {
         F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     {
         let (sender, receiver) = sync_channel(1);
-        self.0.readers.read(read, move |result| drop(sender.send(result)));
+        self.0.access.read(read, move |result| drop(sender.send(result)));
+        #[cfg(test)]
+        self.0.access.settle();
         receiver.recv().unwrap_or_else(|_| Err(self.panicked()))
     }
 
     /// Returns a number that has changed if any process, this one too, has written since the last look.
     pub(crate) async fn version(&self) -> Result<i64, DatabaseError> {
         let shared = Arc::clone(&self.0);
-        let read = move || {
-            let watcher = shared.watcher.lock().ignore_poison();
-            let version = watcher.pragma_query_value(None, "data_version", |row| row.get(0));
-            version.map_err(|source| DatabaseError::sqlite(&shared.path, source))
-        };
+        let read = move || shared.access.version(&shared.path);
+        #[cfg(test)]
+        if matches!(self.0.access, Access::Simulated(_)) {
+            return read();
+        }
         tokio::task::spawn_blocking(read).await.unwrap_or_else(|_| Err(self.panicked()))
     }
 
     /// Gives the space of deleted rows back to the file system.
     pub(crate) async fn shrink(&self) -> Result<(), DatabaseError> {
         let (sender, receiver) = oneshot::channel();
-        self.0.writer.shrink(move |result| drop(sender.send(result)));
+        self.0.access.shrink(move |result| drop(sender.send(result)));
         receiver.await.unwrap_or_else(|_| Err(self.panicked()))
     }
 

@@ -31,7 +31,7 @@ pub use self::channel::{ChannelSink, EventReceiver, event_channel};
 pub use self::content::{ByDigest, ContentFile, ContentMessage, ContentResult, RequestContent};
 pub(crate) use self::content::{SentRequest, ShownContent};
 pub use self::detail::{
-    ApprovalScope, Caller, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
+    ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
 };
 pub(crate) use self::flush::{flush, flush_with_timeout};
 pub use self::json_lines::JsonLines;

@@ -5,6 +5,7 @@ mod admit;
 mod approve;
 mod guard;
 mod host;
+mod hybrid;
 mod open_call;
 mod perform;
 mod record;
@@ -31,6 +32,7 @@ use llm_do_providers::SettingWarning;
 use tokio_util::task::TaskTracker;
 
 use self::admit::{Admitted, Proposed};
+pub(crate) use self::hybrid::Hybrids;
 use self::open_call::OpenCall;
 use self::perform::{Execution, WorkerSetup, close_instances, flatten_panic, panicked, perform, run_unless_stopped};
 pub(crate) use self::record::recorded_outcome;
@@ -66,6 +68,7 @@ pub(crate) struct Plane {
     /// The steps of root calls in the journal.
     pub(crate) root_steps: ChildSteps,
     pub(crate) shadows: Shadows,
+    pub(crate) hybrids: Hybrids,
     /// Workers created at run time.
     pub(crate) runtime_workers: RuntimeWorkers,
 }

@@ -27,11 +27,11 @@ use std::sync::Mutex;
 use monty::MontyRun;
 use serde_json::{Map, Value};
 
-pub use self::exception::abstention;
 pub(crate) use self::large_stack::on_large_stack;
 pub(crate) use self::linked::LinkedScript;
 use self::names::Callees;
 pub(crate) use self::names::{ScriptCallee, identifier};
+#[cfg(feature = "project")]
 pub(crate) use self::read::effect;
 use self::stubs::Stubs;
 use crate::base::mutex::IgnorePoison;

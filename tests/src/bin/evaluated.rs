@@ -4,14 +4,20 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use llm_do::cli::Cli;
+use llm_do::harden::Shadow;
 use llm_do::json;
 use llm_do::model::model_provider;
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{Answer, FunctionModel};
 
 /// Name the capital of a country.
 #[worker]
 async fn capital(country: String) -> String;
+
+/// Name the capital of a country, from the table where it has it.
+#[worker]
+async fn capital_or_table(country: String) -> String;
 
 /// Name the capital of a country.
 #[tool(effect = read_only)]
@@ -48,6 +54,13 @@ model_provider!("scripted", |name| {
     Ok(Arc::new(FunctionModel::answering(move |request| answer(&model, &request.prompt())).named(name)))
 });
 
+fn hybrid(builder: RuntimeBuilder) -> RuntimeBuilder {
+    builder.hybrid("capital_or_table", "capital_by_table").shadow(Shadow::of("capital_by_table", "capital_or_table"))
+}
+
 fn main() -> ExitCode {
-    Cli::new().evaluate_with("short", |context, _| Ok((context.output_text().len() < 6).into())).main()
+    Cli::new()
+        .configure(hybrid)
+        .evaluate_with("short", |context, _| Ok((context.output_text().len() < 6).into()))
+        .main()
 }

@@ -5,7 +5,7 @@ use llm_do::harden::Cases;
 use llm_do::journal::MemoryJournal;
 use llm_do::json;
 
-use super::{capital, runtime_of};
+use super::capital;
 
 #[test]
 fn all_forms_of_evaluators_are_read() {
@@ -131,7 +131,6 @@ async fn recorded_calls_are_imported_as_cases_without_those_that_failed() {
     ];
     assert_eq!(found, expected);
     assert_eq!(dataset.evaluators, [EvaluatorSpec::new("EqualsExpected")]);
-    drop(runtime_of("good"));
 }
 
 #[test]

@@ -54,10 +54,7 @@ impl Subscriber for Seen {
     fn exit(&self, _: &Id) {}
 }
 
-#[tokio::test]
-async fn each_finding_and_each_failure_is_an_event() {
-    let seen = Seen::default();
-    let _guard = tracing::subscriber::set_default(seen.clone());
+async fn evaluate() {
     let dataset = Dataset::new("one")
         .case(Case::new("Hello"))
         .evaluator(EvaluatorSpec::new("Contains").with("Bye"))
@@ -71,6 +68,16 @@ async fn each_finding_and_each_failure_is_an_event() {
         .run()
         .await
         .unwrap();
+}
+
+#[tokio::test]
+async fn each_finding_and_each_failure_is_an_event() {
+    // Other tests of this program have no subscriber: were they the first to report an event, it could stay disabled.
+    evaluate().await;
+    let seen = Seen::default();
+    let _guard = tracing::subscriber::set_default(seen.clone());
+    tracing::callsite::rebuild_interest_cache();
+    evaluate().await;
     let events = seen.0.lock().unwrap().clone();
     let field = |event: usize, name: &str| events[event].get(&format!("gen_ai.evaluation.{name}")).map(String::as_str);
     assert_eq!(

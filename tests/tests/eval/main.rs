@@ -1,5 +1,6 @@
 //! Evaluation: datasets, evaluators, judges, interrupted evaluations, reports, and the command line.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+#![allow(clippy::float_cmp, reason = "exact values")]
 
 mod datasets;
 mod evaluators;

@@ -130,7 +130,7 @@ fn a_judge_has_a_model_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let text = std::fs::read_to_string(dataset(folder.path()))
         .unwrap()
-        .replace("[EqualsExpected]", "[{LLMJudge: is not Paris}]");
+        .replace("[EqualsExpected]", "[{LLMJudge: it is elsewhere}]");
     let (file, dataset) = path(folder.path(), "judged.yaml");
     std::fs::write(file, text).unwrap();
     let models = ["--model", "scripted:good", "--judge-model", "scripted:judge", "--output", "json"];

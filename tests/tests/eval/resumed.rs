@@ -2,7 +2,6 @@
 
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use llm_do::context::CancellationToken;
@@ -51,12 +50,10 @@ async fn an_evaluation_that_is_stopped_anywhere_and_resumed_gives_the_same_repor
         let file = folder.path().join("eval.jsonl");
         let done = stopped_after(runs, &file).await;
         assert!((runs..24).contains(&done), "{done}");
-        let asked = Arc::new(AtomicUsize::new(0));
         let resumed = evaluation().resumable(&file).run().await.unwrap();
         assert_eq!(timeless(resumed), whole, "stopped after {runs}");
         let lines = std::fs::read_to_string(&file).unwrap().lines().count();
         assert_eq!(lines, 25, "a header, and each run once");
-        drop(asked);
     }
 }
 
@@ -113,13 +110,15 @@ async fn only_a_changed_case_runs_again() {
 #[tokio::test]
 async fn a_spent_budget_stops_the_evaluation_and_a_higher_one_resumes_it() {
     let prices = || {
-        PriceTable::builtin().price("function:good", Price::per_million(Money::from_dollars(1_000_000), Money::ZERO))
+        PriceTable::builtin()
+            .with("function:good", Price::per_million(Money::from_dollars(1_000_000), Money::ZERO))
+            .unwrap()
     };
-    let priced = || model_of("good").prices(prices()).build().unwrap();
+    let runtime_with_prices = || model_of("good").prices(prices()).build().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("eval.jsonl");
     let begin = |dollars| {
-        let evaluation = Evaluation::new(capitals()).variant(Variant::new("good", "capital", &priced()));
+        let evaluation = Evaluation::new(capitals()).variant(Variant::new("good", "capital", &runtime_with_prices()));
         evaluation.concurrency(concurrently(1)).resumable(&file).budget(Money::from_dollars(dollars))
     };
     let error = begin(1).run().await.unwrap_err();

@@ -6,7 +6,7 @@ use llm_do::project::Project;
 use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{ScriptedModel, TestModel};
 
-use super::{builder, folder, open, warnings};
+use super::{builder, folder, open};
 
 const GREETER: &str = "---\nname: greeter\n---\nGreet the person.\n";
 const EDITOR: &str = "---\nname: editor\n---\nEdit the text.\n";
@@ -63,7 +63,7 @@ fn hidden_files_and_other_folders_are_left_out() {
 fn scripts_are_left_out_with_a_warning() {
     let folder = folder(&[("main.worker", GREETER), ("tools/count.py", "def count(): ...")]);
     assert_eq!(
-        warnings(&folder, &open(&folder)),
+        super::warnings(&folder, &open(&folder)),
         ["tools/count.py: left out: scripts need the feature `script` of `llm-do`"]
     );
 }

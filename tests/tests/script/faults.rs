@@ -61,12 +61,12 @@ def main() -> None:
 "#;
     check(
         text,
-        &expect![[r#"
+        &expect![[r"
         main.py:5:1: unknown key `toolset`; did you mean `toolsets`?
         keys: `toolsets`, `effect`
         see the documentation of `llm_do::script`
         main.py:6:9: `effect`: expected one of `read_only`, `idempotent`, `destructive`, `undeclared`, found `readonly`
-    "#]],
+    "]],
     );
 }
 
@@ -74,12 +74,12 @@ def main() -> None:
 fn invalid_syntax_is_reported_with_all_places() {
     check(
         "def main(:\n    return )\n",
-        &expect![[r#"
+        &expect![[r"
         main.py:1:10: invalid syntax: Expected a parameter or the end of the parameter list
         main.py:1:11: invalid syntax: Expected `)`, found newline
         main.py:2:12: invalid syntax: Expected a statement
         main.py:2:13: invalid syntax: Expected a statement
-    "#]],
+    "]],
     );
 }
 
@@ -87,9 +87,9 @@ fn invalid_syntax_is_reported_with_all_places() {
 fn a_missing_function_is_reported_with_a_similar_name() {
     check(
         "def mian() -> None:\n    \"\"\"Do it.\"\"\"\n",
-        &expect![[r#"
+        &expect![[r"
         main.py:1:1: no function `main`; did you mean `mian`?; the tool is the function with the name of the file: write `def main(..) -> ..:`
-    "#]],
+    "]],
     );
 }
 
@@ -123,10 +123,10 @@ fn a_tool_that_is_not_declared_is_unknown() {
     let text = "def main() -> int:\n    \"\"\"\n    ---\n    toolsets: [search]\n    ---\n    Do it.\n    \"\"\"\n    return price(\"pen\")\n";
     check(
         text,
-        &expect![[r#"
+        &expect![[r"
         invalid registry:
           main.py:8:12: Name `price` used when not defined; a script calls its own functions, the built-in ones and the tools of its `toolsets`
-    "#]],
+    "]],
     );
 }
 
@@ -144,14 +144,14 @@ fn calls_where_the_interpreter_cannot_wait_are_refused() {
     return [biggest, list(map(price, items)), list(filter(dear, items))]"#;
     check(
         &with_body("def main() -> Any:", body),
-        &expect![[r#"
+        &expect![[r"
             invalid registry:
               main.py:14:24: `price` cannot be called inside `__repr__`: call it before, in a loop, and keep the results in a list
               main.py:16:20: `price` cannot be called inside the `key=` of `sort`: call it before, in a loop, and keep the results in a list
               main.py:17:43: `price` cannot be called inside the `key=` of `max`: call it before, in a loop, and keep the results in a list
               main.py:18:31: `price` cannot be called inside `map`: call it before, in a loop, and keep the results in a list
               main.py:18:59: `price` cannot be called inside `filter`: call it before, in a loop, and keep the results in a list
-        "#]],
+        "]],
     );
 }
 
@@ -160,10 +160,10 @@ fn unknown_toolsets_are_reported_with_the_line() {
     let text = "def main() -> None:\n    \"\"\"\n    ---\n    toolsets: [serch]\n    ---\n    Do it.\n    \"\"\"\n";
     check(
         text,
-        &expect![[r#"
+        &expect![[r"
         invalid registry:
           `main` (tests/tests/script/faults.rs:12): unknown tool or toolset `serch`; did you mean `search`?
-    "#]],
+    "]],
     );
 }
 
@@ -171,9 +171,9 @@ fn unknown_toolsets_are_reported_with_the_line() {
 fn a_script_that_is_too_long_is_refused() {
     check(
         &"#".repeat(70_000),
-        &expect![[r#"
+        &expect![[r"
         main.py:1:1: the script has 70000 bytes; the maximum is 65536: split it
-    "#]],
+    "]],
     );
 }
 

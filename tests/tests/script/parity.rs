@@ -83,7 +83,7 @@ async fn trace(item: &str, mode: ApprovalMode) -> Trace {
     let records = journal.records().into_iter().filter(|record| tools.contains(&&*record.name));
     let records = records.map(|record| json!([record.name, record.kind, record.input, record.value]));
     let calls = recorder.kinds().into_iter().filter_map(|kind| match kind {
-        EventKind::Usage { used } => Some(u64::from(used.tool_calls)),
+        EventKind::Usage { used } => Some(used.tool_calls),
         _ => None,
     });
     (events.collect(), records.collect(), calls.last().unwrap())

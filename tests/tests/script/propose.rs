@@ -269,7 +269,7 @@ async fn abstentions_are_counted_apart() {
     let chosen = proposal.report.chosen.unwrap();
     assert!(chosen.held_back.unsure > 0 && chosen.held_back.agree > 0, "{chosen:?}");
     assert_eq!(chosen.held_back.disagree, 0);
-    assert!(asked[1].contains("unsure: error: `urgency_script` failed: Unsure: so many"), "{}", asked[1]);
+    assert!(asked[1].contains("unsure: error: `urgency_script` is unsure: so many"), "{}", asked[1]);
     assert!(proposal.report.next[0].starts_with("As a hybrid"), "{:?}", proposal.report.next);
 }
 

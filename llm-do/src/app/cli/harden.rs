@@ -2,6 +2,7 @@
 
 #[cfg(feature = "script")]
 mod propose;
+mod report;
 
 use llm_do_worker_file::did_you_mean;
 use serde_json::json;
@@ -20,12 +21,35 @@ use crate::plane::approval::ApprovalMode;
 use crate::plane::registry::Registry;
 use crate::session::runtime::{Runtime, RuntimeBuilder};
 
-/// Runs the candidate on each case, and prints the comparison.
+/// The worker and the candidate.
+struct Pair<'a> {
+    worker: &'a str,
+    tool: &'a str,
+}
+
 pub(super) fn harden(
     builder: RuntimeBuilder,
     options: &HardenOptions,
     runs_projects: bool,
 ) -> Result<(), CommandError> {
+    match (&options.worker, &options.tool) {
+        (Some(worker), Some(tool)) if !options.report => {
+            compare(builder, &Pair { worker, tool }, options, runs_projects)
+        }
+        #[cfg(feature = "script")]
+        (Some(worker), None) if options.propose.propose => propose::propose(builder, worker, options, runs_projects),
+        // clap requires both without --report.
+        _ => report::report(builder, options),
+    }
+}
+
+/// Adds the files that the options name, and returns the settings.
+fn configured(
+    builder: RuntimeBuilder,
+    options: &HardenOptions,
+    runs_projects: bool,
+) -> Result<(RuntimeBuilder, Settings), CommandError> {
+    #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "with the feature, the model is an option"))]
     let mut settings = options.items.settings();
     #[cfg(feature = "script")]
     {
@@ -33,16 +57,21 @@ pub(super) fn harden(
     }
     let mut settings = settings.read(options.items.project.as_deref())?;
     let trust = if options.approve_all { Trust::ApproveAll } else { Trust::Ask };
-    let (mut builder, _) = options.items.add_to(builder, &mut settings, runs_projects, trust)?;
-    let Some(tool) = &options.tool else {
-        #[cfg(feature = "script")]
-        return propose::propose(settings.add_model(builder), options);
-        #[cfg(not(feature = "script"))]
-        return Err(CommandError::Usage("--tool is missing".to_owned()));
-    };
+    let (builder, _) = options.items.add_to(builder, &mut settings, runs_projects, trust)?;
+    Ok((builder, settings))
+}
+
+/// Runs the candidate on each case, and prints the comparison.
+fn compare(
+    builder: RuntimeBuilder,
+    pair: &Pair<'_>,
+    options: &HardenOptions,
+    runs_projects: bool,
+) -> Result<(), CommandError> {
+    let (mut builder, settings) = configured(builder, options, runs_projects)?;
     let registry = super::project::collect(&mut builder)?;
-    check(&registry, tool, options)?;
-    let cases = cases(options)?;
+    check(&registry, pair.tool, options)?;
+    let cases = cases(pair.worker, options)?;
     let token = builder.cancellation_token();
     let mode = if options.approve_all { ApprovalMode::ApproveAll } else { ApprovalMode::RejectAll };
     let runtime = settings
@@ -51,12 +80,12 @@ pub(super) fn harden(
         .approval_mode(mode)
         .build_on(registry)
         .map_err(CommandError::from_error)?;
-    let summary = block_on(&token, compare_all(&runtime, tool, &cases, options, &token))??;
+    let summary = block_on(&token, compare_all(&runtime, &cases, pair.tool, options, &token))??;
     print(&if options.json { json!(summary).to_string() } else { summary.to_string() })?;
     if summary.all_agree() {
         return Ok(());
     }
-    let worker = &options.worker;
+    let Pair { worker, tool } = pair;
     Err(CommandError::Error(match summary.of {
         0 => format!("`{worker}` failed in every case, so there is nothing to compare `{tool}` with"),
         of => format!("`{tool}` does not agree with `{worker}` in {} of {of} cases", of - summary.agree),
@@ -75,14 +104,14 @@ fn check(registry: &Registry, name: &str, options: &HardenOptions) -> Result<(),
     )))
 }
 
-fn cases(options: &HardenOptions) -> Result<Cases, CommandError> {
-    let mut cases = Cases::of(options.worker.as_str());
+fn cases(worker: &str, options: &HardenOptions) -> Result<Cases, CommandError> {
+    let mut cases = Cases::of(worker);
     for path in &options.journal {
         cases.add_file(path).map_err(CommandError::from_error)?;
     }
     if cases.is_empty() {
-        let near = did_you_mean(&options.worker, cases.other_tools());
-        return Err(CommandError::Error(format!("no finished call of `{}` in the journals{near}", options.worker)));
+        let near = did_you_mean(worker, cases.other_tools());
+        return Err(CommandError::Error(format!("no finished call of `{worker}` in the journals{near}")));
     }
     Ok(cases)
 }
@@ -93,8 +122,8 @@ fn agreement(options: &HardenOptions) -> Agreement {
 
 async fn compare_all(
     runtime: &Runtime,
-    tool: &str,
     cases: &Cases,
+    tool: &str,
     options: &HardenOptions,
     token: &CancellationToken,
 ) -> Result<Summary, CommandError> {

@@ -10,6 +10,9 @@ use serde_json::json;
 use super::report::Report;
 use crate::base::open_file::create_private;
 
+/// The form of the time in a file name.
+const STAMP: &str = "2026-01-02T03-04-05.000000Z";
+
 /// A folder with the reports of a dataset: `NAME-TIME.json`, the latest last in the order of names.
 #[derive(Clone, Debug)]
 pub struct Kept {
@@ -83,7 +86,7 @@ impl Kept {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let stamp = name.strip_prefix(&prefix).and_then(|rest| rest.strip_suffix(".json"));
             // The name of another dataset may begin with this one.
-            if stamp.is_some_and(|stamp| stamp.starts_with(|c: char| c.is_ascii_digit()) && stamp.ends_with('Z')) {
+            if stamp.is_some_and(|stamp| stamp.len() == STAMP.len() && stamp.ends_with('Z')) {
                 files.push(path);
             }
         }

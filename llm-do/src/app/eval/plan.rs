@@ -10,6 +10,7 @@ use super::evaluation::Variant;
 use super::evaluator::Evaluator;
 use super::evaluator::builtin::{self, Prepared};
 use super::judge::JudgeArguments;
+use super::report::PASSES;
 use crate::observe::journal::digest;
 use crate::plane::registry::Registered;
 
@@ -79,6 +80,11 @@ pub(super) fn cases<'a>(dataset: &'a Dataset, own: &OwnEvaluators) -> Result<Vec
 }
 
 fn action(spec: &EvaluatorSpec, own: &OwnEvaluators) -> Result<Action, String> {
+    if builtin::evaluation_name(spec) == PASSES {
+        return Err(
+            spec.fault(format!("the name `{PASSES}` is that of a metric which each report has; choose another"))
+        );
+    }
     if let Some(evaluator) = own.get(&spec.name) {
         return Ok(Action::Own(Arc::clone(evaluator), spec.arguments.clone()));
     }

@@ -24,7 +24,7 @@ pub enum Verdict {
     Refused,
     /// The candidate failed.
     Failed,
-    /// The candidate is a script that abstained, with `raise Unsure("why")`.
+    /// The candidate abstained, by [`Unsure`](crate::error::Unsure).
     Unsure,
     /// The worker itself failed, so there is nothing to compare with, and the candidate was not run.
     WorkerFailed,
@@ -129,20 +129,9 @@ fn verdict(result: &Result<Value, CallError>, candidate: &str, agrees: impl FnOn
         Ok(value) if agrees(value) => Verdict::Agrees,
         Ok(_) => Verdict::Differs,
         Err(CallError::InvalidArguments { tool, .. }) if tool == candidate => Verdict::Refused,
-        Err(error) if is_abstention(error) => Verdict::Unsure,
+        Err(error) if error.is_unsure() => Verdict::Unsure,
         Err(_) => Verdict::Failed,
     }
-}
-
-#[cfg(feature = "script")]
-fn is_abstention(error: &CallError) -> bool {
-    crate::plane::script::abstention(error).is_some()
-}
-
-/// Only scripts abstain.
-#[cfg(not(feature = "script"))]
-fn is_abstention(_: &CallError) -> bool {
-    false
 }
 
 impl Report {

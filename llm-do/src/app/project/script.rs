@@ -7,7 +7,9 @@ use llm_do_worker_file::{Fault, Key, Node, Reader, check_worker_name, unknown_ke
 use super::Report;
 use super::report::shown;
 use super::tool_file::approval;
-use crate::declare::worker_file::{LoadedFile, ToolLines};
+#[cfg(feature = "script")]
+use crate::declare::worker_file::LoadedFile;
+use crate::declare::worker_file::ToolLines;
 use crate::plane::definition::DeclaredRule;
 #[cfg(feature = "script")]
 use crate::plane::function_tool::{FunctionTool, ScriptTool};
@@ -59,6 +61,7 @@ fn open(path: &Path, text: &str) -> Result<ScriptTool, Vec<String>> {
     ScriptTool::of(&file, &stem(path), text).map_err(|fault| fault.faults().to_vec())
 }
 
+#[cfg(feature = "script")]
 fn stem(path: &Path) -> String {
     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }

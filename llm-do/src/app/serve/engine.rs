@@ -4,9 +4,10 @@ pub(super) mod active;
 mod drive;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::Timestamp;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -87,6 +88,7 @@ impl Shared {
         let renewal = tokio::spawn(Arc::clone(&self).renew());
         while !self.shutdown.is_cancelled() {
             tokio::select! {
+                biased;
                 () = self.shutdown.cancelled() => break,
                 _ = tick.tick() => {
                     // After an error, here and below, the next tick tries again, and `ready` reports a file that fails.
@@ -98,10 +100,11 @@ impl Shared {
             }
             changes.mark_unchanged();
             self.health.note(&self.cancel_requested().await);
-            self.health.note(&self.claim(&runs, self.store.runnable(self.now(), CLAIMED_TOGETHER).await).await);
+            self.health
+                .note(&self.claim(&runs, self.store.runnable(&self.owner, self.now(), CLAIMED_TOGETHER).await).await);
             if last_look.elapsed() >= self.options.lease / 3 {
                 last_look = Instant::now();
-                self.health.note(&self.claim(&runs, self.store.running().await).await);
+                self.health.note(&self.claim(&runs, self.store.abandoned(&self.owner, self.now()).await).await);
             }
         }
         runs.close();
@@ -134,13 +137,18 @@ impl Shared {
         runs: &TaskTracker,
         candidates: Result<Vec<String>, StoreError>,
     ) -> Result<(), StoreError> {
-        for id in candidates? {
-            if self.active.count() >= self.options.max_active_runs {
-                break;
-            }
-            let Some(slot) = self.active.enter(&id) else { continue };
-            // An error: another process has the run, or the file cannot be written.
-            if let Ok(journal) = self.journal.claim(&id, &self.owner, self.options.lease).await {
+        let free = self.options.max_active_runs.saturating_sub(self.active.count());
+        let slots = candidates?.into_iter().filter_map(|id| Some((self.active.enter(&id)?, id)));
+        let (slots, ids): (Vec<_>, Vec<_>) = slots.take(free).unzip();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let claims = self.journal.claim_all(ids.clone(), &self.owner, self.options.lease).await?;
+        for ((slot, id), claim) in slots.into_iter().zip(ids).zip(claims) {
+            // Without a fence, another process was faster. An error: the file cannot be read; the claim lapses.
+            if let Some(fence) = claim
+                && let Ok(journal) = self.journal.open_run(&id, fence, Some(self.options.lease)).await
+            {
                 runs.spawn(Arc::clone(self).drive(id, journal, slot));
             }
         }

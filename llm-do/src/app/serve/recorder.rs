@@ -5,7 +5,6 @@ mod earlier;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use async_trait::async_trait;
 use prometheus_client::metrics::counter::Counter;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
@@ -43,6 +42,15 @@ impl Recorder {
         let (sender, receiver) = mpsc::channel(CAPACITY);
         tokio::spawn(write(store, (run, fence), is_resumed, receiver));
         Arc::new(Self { entries: sender, is_closed: AtomicBool::new(false), dropped })
+    }
+
+    /// Returns once all events so far are stored. Not the flush of a sink, for which a run waits before it ends: the engine waits
+    /// here, and knows what to do if the file is slow.
+    pub(super) async fn stored(&self) {
+        let (written, done) = oneshot::channel();
+        if self.entries.send(Entry::Flush(written)).await.is_ok() {
+            let _ = done.await;
+        }
     }
 
     /// Ignores further events: those of calls that are dropped because their run is set aside.
@@ -87,7 +95,6 @@ fn usage_of_run(event: &Event) -> Option<RunUsage> {
     }
 }
 
-#[async_trait]
 impl EventSink for Recorder {
     fn emit(&self, event: &Arc<Event>) {
         // Pieces of an answer are for display while it arrives; the whole answer is an event as well.
@@ -101,12 +108,5 @@ impl EventSink for Recorder {
 
     fn delivery(&self) -> Delivery {
         Delivery::Inline
-    }
-
-    async fn flush(&self) {
-        let (written, done) = oneshot::channel();
-        if self.entries.send(Entry::Flush(written)).await.is_ok() {
-            let _ = done.await;
-        }
     }
 }

@@ -67,6 +67,7 @@ CREATE INDEX runs_by_tenant ON runs (tenant, id);
 CREATE INDEX runs_by_creation ON runs (tenant, created);
 CREATE INDEX runs_by_chat ON runs (chat, id) WHERE chat IS NOT NULL;
 CREATE INDEX runs_by_end ON runs (finished) WHERE finished IS NOT NULL;
+CREATE INDEX runs_to_cancel ON runs (id) WHERE is_cancelled = 1 AND finished IS NULL;
 CREATE INDEX unfinished_runs ON runs (tenant) WHERE finished IS NULL;
 -- What the journal stores of approvals and questions; is_current: the present attempt of the run asks it.
 CREATE VIEW waits AS SELECT

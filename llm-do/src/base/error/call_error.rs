@@ -193,6 +193,15 @@ pub enum CallError {
         message: String,
     },
 
+    /// The tool abstained: it ran, and does not know the answer.
+    #[error("`{tool}` is unsure: {reason}")]
+    Unsure {
+        /// The tool's registered name.
+        tool: String,
+        /// The reason that it gave, by [`Unsure`](crate::error::Unsure).
+        reason: String,
+    },
+
     /// The tool, worker or entry ran and failed.
     #[error("`{tool}` failed")]
     Failed {

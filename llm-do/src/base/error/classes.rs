@@ -64,6 +64,12 @@ impl CallError {
         matches!(self.innermost(), Self::Cancelled { .. })
     }
 
+    /// Returns whether the call, or a call nested in it, abstained: see [`Unsure`](crate::error::Unsure).
+    #[must_use]
+    pub fn is_unsure(&self) -> bool {
+        matches!(self.innermost(), Self::Unsure { .. })
+    }
+
     /// Returns whether the call, or a call nested in it, timed out.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
@@ -103,6 +109,7 @@ impl CallError {
             | Self::Blocked { tool: called, .. }
             | Self::Refused { tool: called, .. }
             | Self::Panicked { tool: called, .. }
+            | Self::Unsure { tool: called, .. }
             | Self::Failed { tool: called, .. }
             | Self::GaveUp { worker: called, .. }
                 if called == tool =>

@@ -28,6 +28,13 @@ pub(crate) enum Failure {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
     },
+    /// The call `of` abstained. It is the failed call itself, or, with `text`, a nested call whose error was passed on.
+    Unsure {
+        of: String,
+        reason: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    },
     Panicked(String),
     InvalidArguments(Fault),
     GaveUp(String),
@@ -43,6 +50,7 @@ impl Failure {
             error @ CallError::Failed { .. } => Self::passed_on(error),
             error if !error.is_recoverable() => Err(error),
             CallError::Timeout { tool, after } => Ok(Self::TimedOut { of: tool, after, text: None }),
+            CallError::Unsure { tool, reason } => Ok(Self::Unsure { of: tool, reason, text: None }),
             CallError::Panicked { message, .. } => Ok(Self::Panicked(message)),
             CallError::InvalidArguments { message, .. } => Ok(Self::InvalidArguments(message)),
             CallError::GaveUp { message, .. } => Ok(Self::GaveUp(message)),
@@ -62,6 +70,9 @@ impl Failure {
                 let Ok(copy) = copy else { return Err(error) };
                 Ok(Self::Model { worker: worker.clone(), error: copy, text: Some(text()) })
             }
+            CallError::Unsure { tool, reason } => {
+                Ok(Self::Unsure { of: tool.clone(), reason: reason.clone(), text: Some(text()) })
+            }
             _ if !error.is_recoverable() => Err(error),
             _ => Ok(Self::Failed(text())),
         }
@@ -78,6 +89,7 @@ impl Failure {
             Self::Failed(text) => CallError::Failed { tool, source: text.into() },
             Self::TimedOut { of, after, text } => passed_on(tool, text, CallError::Timeout { tool: of, after }),
             Self::Model { worker, error, text } => passed_on(tool, text, CallError::Model { worker, source: error }),
+            Self::Unsure { of, reason, text } => passed_on(tool, text, CallError::Unsure { tool: of, reason }),
             Self::Panicked(message) => CallError::Panicked { tool, message },
             Self::InvalidArguments(message) => CallError::InvalidArguments { tool, message },
             Self::GaveUp(message) => CallError::GaveUp { worker: tool, message },

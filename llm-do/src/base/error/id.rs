@@ -65,6 +65,7 @@ impl CallError {
             | Self::Journal { tool, .. }
             | Self::Cancelled { tool }
             | Self::Panicked { tool, .. }
+            | Self::Unsure { tool, .. }
             | Self::Failed { tool, .. }
             | Self::NoModel { worker: tool, .. }
             | Self::UnfitModel { worker: tool, .. }

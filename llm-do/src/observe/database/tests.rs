@@ -260,7 +260,7 @@ async fn a_write_does_not_wait_until_all_space_is_given_back() {
     let release = blocked(&database);
     let (ended, order) = channel();
     let shrunk = ended.clone();
-    database.0.writer.shrink(move |result| shrunk.send(("shrunk", result.is_ok())).unwrap());
+    database.0.access.shrink(move |result| shrunk.send(("shrunk", result.is_ok())).unwrap());
     // Made together with the first portion; what it queues comes after that.
     let later = database.clone();
     let queue = move |_: &Transaction<'_>| {

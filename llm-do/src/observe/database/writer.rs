@@ -27,13 +27,13 @@ pub(super) struct Writer {
     thread: Option<JoinHandle<()>>,
 }
 
-enum Job {
+pub(super) enum Job {
     Change(Box<dyn QueuedChange>),
     Shrink(Box<dyn FnOnce(Result<(), DatabaseError>) + Send>),
 }
 
 /// A change, and who waits for it.
-trait QueuedChange: Send {
+pub(super) trait QueuedChange: Send {
     /// Makes the change, and keeps its result.
     fn make(&mut self, transaction: &Transaction<'_>) -> Result<(), DatabaseError>;
 
@@ -101,8 +101,7 @@ impl Writer {
         F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
         D: FnOnce(Result<T, DatabaseError>) + Send + 'static,
     {
-        let change = Change { path: Arc::clone(&self.path), make: Some(change), outcome: None, has_savepoint, then };
-        self.send(Job::Change(Box::new(change)));
+        self.send(queued(&self.path, has_savepoint, change, then));
     }
 
     /// Queues giving back the space of deleted rows.
@@ -116,6 +115,16 @@ impl Writer {
             drop(queue.send(job));
         }
     }
+}
+
+/// Returns a change that passes its result to `then` once it is committed.
+pub(super) fn queued<T, F, D>(path: &Arc<Path>, has_savepoint: bool, change: F, then: D) -> Job
+where
+    T: Send + 'static,
+    F: FnOnce(&Transaction<'_>) -> rusqlite::Result<T> + Send + 'static,
+    D: FnOnce(Result<T, DatabaseError>) + Send + 'static,
+{
+    Job::Change(Box::new(Change { path: Arc::clone(path), make: Some(change), outcome: None, has_savepoint, then }))
 }
 
 impl Drop for Writer {
@@ -175,7 +184,7 @@ fn next(jobs: &Receiver<Job>, is_idle: bool) -> Option<Vec<Job>> {
 
 /// Makes all changes in one transaction. A failed change is undone alone; if SQLite itself ends the
 /// transaction or cannot commit it, none is.
-fn commit(
+pub(super) fn commit(
     path: &Arc<Path>,
     connection: &mut Connection,
     changes: &mut [Box<dyn QueuedChange>],

@@ -44,6 +44,19 @@ pub enum Caller {
     Model,
 }
 
+/// What code did that answers a call before its worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum CodeAnswer {
+    /// It answered, and no model was asked.
+    Answered,
+    /// It abstained, by [`Unsure`](crate::error::Unsure).
+    Abstained,
+    /// It failed, or returned what the worker may not return.
+    Failed,
+}
+
 /// What decided whether a call may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

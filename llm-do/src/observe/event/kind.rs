@@ -8,7 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::content::{ContentFile, RequestContent};
-use super::detail::{ApprovalScope, Caller, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource};
+use super::detail::{
+    ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
+};
 use super::parts::EventPart;
 use super::value::EventValue;
 use crate::base::usage::RunUsage;
@@ -137,6 +139,26 @@ pub enum EventKind {
         answer: Outcome,
         /// The outcome of the worker.
         other: Outcome,
+    },
+    /// The latest comparisons of a [`Shadow`](crate::harden::Shadow) disagree more often than it
+    /// [allows](crate::harden::Shadow::alert_over). Reported once, until the share has fallen again.
+    Drifted {
+        /// The worker.
+        worker: String,
+        /// How many of the latest comparisons disagree.
+        disagree: u64,
+        /// How many were looked at.
+        of: u64,
+    },
+    /// In a [hybrid](crate::runtime::RuntimeBuilder::hybrid), code was asked before the worker's model.
+    Hybrid {
+        /// The tool that answers first.
+        tool: String,
+        /// Whether it answered; otherwise the worker does.
+        answer: CodeAnswer,
+        /// Why it did not answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// A worker sends a request to its model.
     ModelRequest {

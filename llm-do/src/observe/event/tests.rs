@@ -12,8 +12,8 @@ use serde_json::{Map, Number, Value};
 
 use super::json_lines::LineWriter;
 use super::{
-    ApprovalScope, Caller, DecidedBy, Delta, Event, EventKind, EventPart, EventValue, FileInfo, GuardAction, GuardHook,
-    ItemKind, Outcome, RuleSource,
+    ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, Event, EventKind, EventPart, EventValue, FileInfo,
+    GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
 };
 use crate::base::usage::{Cost, RunUsage};
 
@@ -211,6 +211,15 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
         EventKind::Shadowed { .. } => (text(), any::<bool>(), outcome(), outcome())
             .prop_map(|(worker, agrees, answer, other)| EventKind::Shadowed { worker, agrees, answer, other })
             .boxed(),
+        EventKind::Drifted { .. } => (text(), any::<u64>(), any::<u64>())
+            .prop_map(|(worker, disagree, of)| EventKind::Drifted { worker, disagree, of })
+            .boxed(),
+        EventKind::Hybrid { .. } => {
+            let answer = of([CodeAnswer::Answered, CodeAnswer::Abstained, CodeAnswer::Failed]);
+            (text(), answer, maybe())
+                .prop_map(|(tool, answer, reason)| EventKind::Hybrid { tool, answer, reason })
+                .boxed()
+        }
         EventKind::ModelRequest { .. } => content::model_request(),
         EventKind::ModelWaiting { .. } => text().prop_map(|on| EventKind::ModelWaiting { on }).boxed(),
         EventKind::SettingWarning { .. } => (name(), text(), text())
@@ -272,6 +281,8 @@ fn kinds() -> Vec<EventKind> {
         EventKind::InputAnswered { answer: none() },
         EventKind::Subtask { description: none(), worker: none(), points },
         EventKind::Shadowed { worker: none(), agrees: true, answer: outcome(), other: outcome() },
+        EventKind::Drifted { worker: none(), disagree: 0, of: 0 },
+        EventKind::Hybrid { tool: none(), answer: CodeAnswer::Answered, reason: None },
         EventKind::ModelRequest { model: Arc::clone(&tool), turn: 1, messages: 1, tools: Vec::new(), content: None },
         EventKind::ModelWaiting { on: none() },
         EventKind::SettingWarning { model: Arc::clone(&tool), setting: none(), message: none() },

@@ -166,6 +166,25 @@ impl SqliteJournal {
         }
     }
 
+    /// Claims several runs in one transaction; `None` for one that another owner has.
+    pub(crate) async fn claim_all(
+        &self,
+        ids: Vec<String>,
+        owner: &str,
+        time: Duration,
+    ) -> Result<Vec<Option<Fence>>, DatabaseError> {
+        let (owner, now) = (owner.to_owned(), self.clock.now());
+        let until = Some(later(now, time));
+        let claim = move |transaction: &Transaction<'_>| {
+            let claims = ids.iter().map(|id| match lease::claim(transaction, id, Some(&owner), now, until)? {
+                Claim::Granted(fence) => Ok(Some(fence)),
+                Claim::Held(_) => Ok(None),
+            });
+            claims.collect()
+        };
+        self.database.write(claim).await
+    }
+
     /// Opens a run that was claimed before, for `time` if that is limited.
     pub(crate) async fn open_run(
         &self,

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::Plane;
-use crate::base::error::{BoxError, CallError, Fault, panic_text};
+use crate::base::error::{BoxError, CallError, Fault, Unsure, panic_text};
 use crate::declare::prompt::Prompt;
 use crate::declare::tool::{Body, Failure, ToolReturn};
 use crate::plane::context::CallContext;
@@ -157,7 +157,11 @@ impl Pending<'_> {
 }
 
 fn failed(tool: &Registered, Failure(source): Failure) -> CallError {
-    CallError::Failed { tool: tool.name().to_owned(), source }
+    let tool = tool.name().to_owned();
+    match source.downcast::<Unsure>() {
+        Ok(unsure) => CallError::Unsure { tool, reason: unsure.reason },
+        Err(source) => CallError::Failed { tool, source },
+    }
 }
 
 /// Runs the subtask that a tool returned; the worker's answer becomes the tool's result.
@@ -220,6 +224,11 @@ impl WorkerSetup<'_> {
     /// Runs a worker's turns.
     async fn work(self, worker: PreparedWorker, ctx: &CallContext) -> Result<ToolReturn, CallError> {
         let PreparedWorker { plan, render, .. } = worker;
+        if !self.renders_only
+            && let Some(returned) = Box::pin(self.answer_by_code(&plan, ctx)).await?
+        {
+            return Ok(returned);
+        }
         let prompt = render(ctx).prompt().await?;
         if self.renders_only {
             return rendered(&plan, prompt, ctx).await;

@@ -1,5 +1,7 @@
 //! Shadows: workers that run in the background alongside a tool, to check that both return the same.
 
+mod drift;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,6 +10,7 @@ use llm_do_worker_file::did_you_mean;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
+use self::drift::Drift;
 use super::Run;
 use crate::base::agreement::Agreement;
 use crate::base::error::{CallError, chain};
@@ -42,12 +45,15 @@ pub struct Shadow {
     every: u64,
     max_concurrent: usize,
     agreement: Agreement,
+    /// The share of disagreements above which there is an alert.
+    alert_over: Option<f64>,
 }
 
 impl Shadow {
     /// Creates a shadow that calls `worker` alongside `tool`, both by their registered names.
     pub fn of(tool: impl Into<String>, worker: impl Into<String>) -> Self {
-        Self { tool: tool.into(), worker: worker.into(), every: 1, max_concurrent: 4, agreement: Agreement::new() }
+        let (tool, worker, agreement) = (tool.into(), worker.into(), Agreement::new());
+        Self { tool, worker, every: 1, max_concurrent: 4, agreement, alert_over: None }
     }
 
     /// Calls the worker at every `n`-th call of the tool in the session: the `n`-th, the `2n`-th, and so on. Default: 1.
@@ -63,6 +69,14 @@ impl Shadow {
     /// 0 is treated as 1.
     pub fn max_concurrent(mut self, calls: usize) -> Self {
         self.max_concurrent = calls.clamp(1, Semaphore::MAX_PERMITS);
+        self
+    }
+
+    /// Reports an [`EventKind::Drifted`] when the share of disagreements rises above this, from 0 to 1. Default: never.
+    ///
+    /// The latest 100 comparisons of the session count, and there must be at least 10.
+    pub fn alert_over(mut self, share: f64) -> Self {
+        self.alert_over = Some(share);
         self
     }
 
@@ -84,6 +98,7 @@ struct ShadowState {
     /// The number of calls of the tool so far.
     calls: AtomicU64,
     permits: Arc<Semaphore>,
+    drift: Option<Drift>,
 }
 
 /// A call that may be shadowed once it has finished.
@@ -102,7 +117,8 @@ impl Shadows {
         let mut by_tool: HashMap<_, Vec<_>> = HashMap::new();
         for shadow in shadows {
             let permits = Arc::new(Semaphore::new(shadow.max_concurrent));
-            let state = ShadowState { calls: AtomicU64::new(0), permits, shadow };
+            let drift = shadow.alert_over.map(Drift::over);
+            let state = ShadowState { calls: AtomicU64::new(0), permits, drift, shadow };
             by_tool.entry(state.shadow.tool.clone()).or_default().push(Arc::new(state));
         }
         Ok(Self(by_tool))
@@ -158,6 +174,8 @@ impl Run {
     ) {
         let answer = match result {
             Ok(returned) => Outcome::Result(EventValue::of_result(returned)),
+            // The worker answers anyway.
+            Err(_) if self.plane.hybrids.is_attempt(ctx) => return,
             Err(error) if error.is_recoverable() && !error.is_timeout() => Outcome::Error(chain(error)),
             Err(_) => return,
         };
@@ -204,6 +222,9 @@ impl Comparison {
             _ => false,
         };
         ctx.emit(|| EventKind::Shadowed { worker: worker.clone(), agrees, answer: self.answer, other });
+        if let Some((disagree, of)) = self.state.drift.as_ref().and_then(|drift| drift.note(agrees)) {
+            ctx.emit(|| EventKind::Drifted { worker: worker.clone(), disagree, of });
+        }
     }
 }
 

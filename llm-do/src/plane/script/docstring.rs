@@ -70,8 +70,7 @@ fn parse(text: &str) -> Docstring {
             None => description.push(line.as_str()),
         }
     }
-    docstring.description = description.join("\n").trim().to_owned();
-    docstring
+    Docstring { description: description.join("\n").trim().to_owned(), ..docstring }
 }
 
 /// Returns whether a line is text that belongs to no section, since it is not indented.

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use monty_types::{ExcType, MontyException};
 
 use super::program::UNSURE;
-use crate::base::error::{CallError, chain};
+use crate::base::error::{BoxError, CallError, Unsure, chain};
 
 /// What a call's error is to the script.
 pub(super) enum Raised {
@@ -20,6 +20,9 @@ pub(super) enum Raised {
 /// Returns what an error of a call is to the script.
 pub(super) fn raised(error: &CallError) -> Raised {
     let kind = match error.innermost() {
+        CallError::Unsure { reason, .. } => {
+            return Raised::Exception(ExcType::Exception, format!("{UNSURE}: {reason}"));
+        }
         CallError::Cancelled { .. }
         | CallError::Limit { .. }
         | CallError::Journal { .. }
@@ -45,10 +48,6 @@ fn of_text(text: &str) -> Option<(ExcType, String)> {
     let mut found = None;
     let mut rest = text;
     while let Some((name, message)) = rest.split_once(": ") {
-        if name == UNSURE {
-            let why = message.rsplit_once(PLACE).map_or(message, |(why, _)| why);
-            return Some((ExcType::Exception, format!("{UNSURE}: {why}")));
-        }
         let is_name = name.ends_with("Error") || name == "Exception";
         if let Some(kind) = Some(name).filter(|_| is_name).and_then(|name| ExcType::from_str(name).ok()) {
             let message = message.rsplit_once(PLACE).map_or(message, |(message, _)| message);
@@ -59,44 +58,14 @@ fn of_text(text: &str) -> Option<(ExcType, String)> {
     found
 }
 
-/// Returns why a script abstains, from the text of its exception.
-fn unsure(text: &str) -> Option<&str> {
-    text.strip_prefix(UNSURE)?.strip_prefix(": ")
-}
-
-/// Returns why a script abstained, if that is why a call failed: it ended with `raise Unsure("why")`.
-///
-/// The text of the error decides, which is all that a journal keeps of a failure.
-///
-/// # Examples
-///
-/// ```standalone_crate
-/// use llm_do::prelude::*;
-/// use llm_do::json;
-/// use llm_do::script::{ScriptTool, abstention};
-///
-/// const AGE: &str = r#"
-/// def age(note: str) -> int:
-///     """Return the age of the person in a note."""
-///     words = note.split()
-///     if not words[-1].isdigit():
-///         raise Unsure("the last word is not a number")
-///     return int(words[-1])
-/// "#;
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<()> {
-/// let runtime = Runtime::builder().tool(ScriptTool::parse("age", AGE)?).build()?;
-/// let error = runtime.run_named("age", json!({ "note": "Ann is young" })).await.unwrap_err();
-/// assert_eq!(abstention(&error).as_deref(), Some("the last word is not a number"));
-/// # Ok(())
-/// # }
-/// ```
-#[must_use]
-pub fn abstention(error: &CallError) -> Option<String> {
-    let CallError::Failed { source, .. } = error else { return None };
-    let (kind, text) = of_text(&chain(source.as_ref()))?;
-    unsure(&text).filter(|_| kind == ExcType::Exception).map(str::to_owned)
+/// Returns the error of an exception that ended a script; `made` are the errors that calls raised in the script.
+pub(super) fn ended(exception: &MontyException, made: Vec<CallError>) -> BoxError {
+    let text = exception.message().unwrap_or_default();
+    let why = text.strip_prefix(UNSURE).and_then(|text| text.strip_prefix(": "));
+    match why.filter(|_| exception.exc_type() == ExcType::Exception) {
+        Some(why) => Unsure::new(why).into(),
+        None => ScriptError::of(exception, made).into(),
+    }
 }
 
 /// Stands before the place of an exception.
@@ -116,7 +85,7 @@ impl ScriptError {
     }
 
     /// Returns the error of an exception; `made` are the errors that calls raised in the script.
-    pub(super) fn of(exception: &MontyException, made: Vec<CallError>) -> Self {
+    fn of(exception: &MontyException, made: Vec<CallError>) -> Self {
         let kind = exception.exc_type();
         let message = exception.message().unwrap_or_default();
         let place = exception.traceback().iter().rev().find(|frame| !frame.filename.starts_with('<'));
@@ -126,13 +95,8 @@ impl ScriptError {
             Raised::Stop => false,
         };
         let source = made.into_iter().rev().find(is_cause);
-        let is_unsure = kind == ExcType::Exception && unsure(message).is_some();
-        let text = match (&source, is_unsure) {
-            // The text of the cause follows.
-            (Some(_), _) => format!("in {place}"),
-            (None, true) => format!("{message}{PLACE}{place})"),
-            (None, false) => format!("{kind}: {message}{PLACE}{place})"),
-        };
+        // The text of the cause follows.
+        let text = if source.is_some() { format!("in {place}") } else { format!("{kind}: {message}{PLACE}{place})") };
         Self { text, source }
     }
 }

@@ -203,7 +203,7 @@ fn bind(
     function: &str,
     callee: &ScriptCallee,
     positional: Vec<MontyObject>,
-    named: Vec<(MontyObject, MontyObject)>,
+    keywords: Vec<(MontyObject, MontyObject)>,
 ) -> Result<Value, String> {
     let mut bound = Map::new();
     if !positional.is_empty() {
@@ -215,7 +215,7 @@ fn bind(
             bound.insert(name.to_owned(), to_json(value, &format!("the argument `{name}` of {function}()"))?);
         }
     }
-    for (name, value) in named {
+    for (name, value) in keywords {
         let MontyObject::String(name) = name else {
             return Err(format!("{function}(): names of arguments are strings"));
         };

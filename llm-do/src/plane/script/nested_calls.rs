@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
-use ruff_python_ast::{Expr, ExprCall, ModModule, Stmt};
+use ruff_python_ast::{Expr, ExprCall, Identifier, ModModule, Stmt};
 use ruff_python_parser::parse_module;
 use ruff_text_size::{Ranged, TextRange};
 
@@ -115,7 +115,7 @@ impl<'a> Finder<'a> {
             }
             let named = call.arguments.keywords.iter();
             for argument in
-                named.filter(|given| given.arg.as_ref().map(|name| name.as_str()) == *keyword && keyword.is_some())
+                named.filter(|given| given.arg.as_ref().map(Identifier::as_str) == *keyword && keyword.is_some())
             {
                 self.function(&argument.value, &format!("the `{}=` of `{calling}`", keyword.unwrap_or_default()));
             }

@@ -38,7 +38,7 @@ pub(super) fn read(file: &str, function: &str, text: &str) -> Result<Script, Vec
     }
     let parsed = parse_unchecked_source(text, PySourceType::Python);
     for error in parsed.errors() {
-        faults.at(&error.location, &format!("invalid syntax: {}", error.error));
+        faults.at(&error.location, format!("invalid syntax: {}", error.error));
     }
     if !faults.is_empty() {
         return Err(faults.in_file(file));
@@ -180,15 +180,12 @@ fn parameters(
 }
 
 fn output(definition: &StmtFunctionDef, scope: &Scope<'_>, faults: &mut Faults<'_>) -> Option<Type> {
-    match &definition.returns {
-        Some(annotation) => scope.read(annotation, "the result", faults),
-        None => {
-            let message =
-                format!("`{}` has no type for its result; write `-> str:`, or another of {TYPES}", definition.name);
-            faults.at(&definition.name, message);
-            None
-        }
+    if let Some(annotation) = &definition.returns {
+        return scope.read(annotation, "the result", faults);
     }
+    let message = format!("`{}` has no type for its result; write `-> str:`, or another of {TYPES}", definition.name);
+    faults.at(&definition.name, message);
+    None
 }
 
 /// What the front matter sets.
@@ -224,19 +221,19 @@ fn settings(yaml: Option<&str>, first_line: usize, faults: &mut Faults<'_>) -> F
             found.push(llm_do_worker_file::Fault::new(place, message));
         }
     }
-    found.into_iter().for_each(|fault| faults.of_front_matter(first_line, fault));
+    for fault in found {
+        faults.of_front_matter(first_line, fault);
+    }
     settings
 }
 
 /// Returns the effect that a word of front matter or of a tool file names.
 pub(crate) fn effect(word: &Located<String>, reader: &mut Reader<'_>) -> Option<Effect> {
-    match EFFECTS.iter().find(|(name, _)| *name == word.value) {
-        Some((_, effect)) => Some(*effect),
-        None => {
-            let names: Vec<_> = EFFECTS.iter().map(|(name, _)| format!("`{name}`")).collect();
-            reader.invalid(word.place, format!("expected one of {}, found `{}`", names.join(", "), word.value))
-        }
+    if let Some((_, effect)) = EFFECTS.iter().find(|(name, _)| *name == word.value) {
+        return Some(*effect);
     }
+    let names: Vec<_> = EFFECTS.iter().map(|(name, _)| format!("`{name}`")).collect();
+    reader.invalid(word.place, format!("expected one of {}, found `{}`", names.join(", "), word.value))
 }
 
 /// Compiles the program, which the interpreter does only for the part of Python that it knows.

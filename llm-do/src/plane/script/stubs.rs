@@ -54,8 +54,8 @@ impl Stubs {
 
     /// Returns the stubs for a reader: classes, then functions.
     pub(super) fn text(&self) -> String {
-        let classes: String = self.classes.values().map(|class| format!("{class}\n")).collect();
-        classes + &self.functions
+        let classes: Vec<_> = self.classes.values().map(|class| format!("{class}\n")).collect();
+        classes.concat() + &self.functions
     }
 
     /// Returns the stubs as a module for the checker.
@@ -223,9 +223,11 @@ impl Scope<'_> {
         if let Some(known) = self.stubs.known.get(&key) {
             return known.clone();
         }
-        let numbered = |number: usize| if number == 1 { base.clone() } else { format!("{base}{number}") };
-        let is_free = |name: &String| !self.stubs.classes.contains_key(name);
-        let name = (1..).map(numbered).find(is_free).unwrap_or(base.clone());
+        let (mut name, mut number) = (base.clone(), 1);
+        while self.stubs.classes.contains_key(&name) {
+            number += 1;
+            name = format!("{base}{number}");
+        }
         // Before its fields, which may refer to it.
         self.stubs.known.insert(key, name.clone());
         self.stubs.classes.insert(name.clone(), String::new());
@@ -243,8 +245,8 @@ impl Scope<'_> {
             fields.push((key, ty));
         }
         if fields.iter().all(|(key, _)| is_identifier(key)) {
-            let fields: String = fields.iter().map(|(key, ty)| format!("    {key}: {ty}\n")).collect();
-            return format!("class {name}(TypedDict):\n{fields}");
+            let fields: Vec<_> = fields.iter().map(|(key, ty)| format!("    {key}: {ty}\n")).collect();
+            return format!("class {name}(TypedDict):\n{}", fields.concat());
         }
         let fields: Vec<_> = fields.iter().map(|(key, ty)| format!("{key:?}: {ty:?}")).collect();
         format!("{name} = TypedDict({name:?}, {{{}}})\n", fields.join(", "))

@@ -1,5 +1,7 @@
 //! Values that cross between JSON and the interpreter: exactly, or not at all.
 
+use std::fmt::Write;
+
 use monty_types::MontyObject;
 use serde_json::{Map, Number, Value};
 
@@ -72,7 +74,7 @@ fn list(items: Vec<MontyObject>, place: &mut String, depth: usize) -> Result<Val
     let length = place.len();
     let mut converted_items = Vec::with_capacity(items.len());
     for (index, item) in items.into_iter().enumerate() {
-        place.push_str(&format!("[{index}]"));
+        _ = write!(place, "[{index}]");
         converted_items.push(converted(item, place, depth + 1)?);
         place.truncate(length);
     }
@@ -91,7 +93,7 @@ fn object(
             let kind = key.type_name();
             return Err(format!("{place}: a key of type {kind} has no form in JSON; write `str(key)`"));
         };
-        place.push_str(&format!("[{key:?}]"));
+        _ = write!(place, "[{key:?}]");
         let value = converted(value, place, depth + 1)?;
         place.truncate(length);
         fields.insert(key, value);

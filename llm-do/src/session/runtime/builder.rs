@@ -26,7 +26,7 @@ use crate::observe::event::{self, EventSink};
 use crate::observe::journal::{ChildSteps, Journal};
 use crate::plane::approval::{ApprovalMode, Approvals, Approver, Policy};
 use crate::plane::config::SessionConfig;
-use crate::plane::dispatch::{Plane, RuntimeWorkers, Shadow, Shadows};
+use crate::plane::dispatch::{Hybrids, Plane, RuntimeWorkers, Shadow, Shadows};
 use crate::plane::guard::{Guard, Guards};
 use crate::plane::model_choice::SessionModel;
 use crate::plane::registry::{Contents, Origin, Registry};
@@ -48,6 +48,8 @@ pub struct RuntimeBuilder {
     capabilities: CapabilityTable,
     sinks: Vec<Arc<dyn EventSink>>,
     shadows: Vec<Shadow>,
+    /// Workers, each with the tool that answers first.
+    hybrids: Vec<(String, String)>,
     contents: Contents,
     sources: Vec<(Arc<dyn ToolSource>, Origin)>,
     /// What the sources left out.
@@ -122,6 +124,7 @@ impl RuntimeBuilder {
             capabilities: self.capabilities.clone(),
             sinks: self.sinks.clone(),
             shadows: self.shadows.clone(),
+            hybrids: self.hybrids.clone(),
             contents: Contents::default(),
             sources: self.sources.clone(),
             warnings: self.warnings.clone(),
@@ -138,7 +141,8 @@ impl RuntimeBuilder {
     /// Returns all errors of one kind. The kinds are checked in this order: worker files; sources of tools; names that collide,
     /// prefixes of two model providers, unknown names in `toolsets` and in [`only`](Self::only), invalid workers and tools; missing state of registered
     /// tools; unknown names in limits and timeouts; malformed model names and providers that are not linked, unless
-    /// [`force_model`](Self::force_model) is set; unknown names in the policy; unknown names in shadows.
+    /// [`force_model`](Self::force_model) is set; unknown names in the policy; unknown names in shadows;
+    /// faults of hybrids.
     ///
     /// A missing API key is not an error here, since the program may never use that model: the worker that uses it
     /// fails. A worker without a model is not an error either: a run that may call it, according to the declarations of
@@ -184,6 +188,7 @@ impl RuntimeBuilder {
         let approvals = Approvals::new(self.mode.unwrap_or_default(), self.approver, self.policy, &registry)
             .map_err(BuildError::Policy)?;
         let shadows = Shadows::new(self.shadows, &registry).map_err(BuildError::Shadow)?;
+        let hybrids = Hybrids::new(self.hybrids, &registry).map_err(BuildError::Hybrid)?;
         let capacity = self.config.sink_capacity;
         let plane = Plane {
             config: self.config,
@@ -195,6 +200,7 @@ impl RuntimeBuilder {
             guards: Guards::new(self.guards),
             root_steps: ChildSteps::default(),
             shadows,
+            hybrids,
             runtime_workers: RuntimeWorkers::new(self.worker_store),
         };
         let runtime =

@@ -26,6 +26,8 @@ pub enum BuildError {
     Bounds(Vec<String>),
     /// Shadows of unknown names, each with a suggestion if there is one.
     Shadow(Vec<String>),
+    /// Hybrids of unknown names, or of items that are not workers.
+    Hybrid(Vec<String>),
 }
 
 impl From<RegistryError> for BuildError {
@@ -71,6 +73,10 @@ impl fmt::Display for BuildError {
             }
             Self::Shadow(faults) => {
                 write!(f, "invalid shadows:")?;
+                faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
+            }
+            Self::Hybrid(faults) => {
+                write!(f, "invalid hybrids:")?;
                 faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
             }
         }

@@ -20,20 +20,33 @@ pub(in crate::app::cli) const EXAMPLES: &str = "Examples:
 #[derive(Args, Debug)]
 pub(in crate::app::cli) struct HardenOptions {
     /// The worker's name.
-    pub(in crate::app::cli) worker: String,
+    #[arg(required_unless_present = "report", conflicts_with = "report")]
+    pub(in crate::app::cli) worker: Option<String>,
     /// The candidate tool; with --approve-all, it may have effects other than `read_only`.
-    #[cfg_attr(not(feature = "script"), arg(long, value_name = "NAME", required = true))]
+    #[cfg_attr(
+        not(feature = "script"),
+        arg(long, value_name = "NAME", required_unless_present = "report", conflicts_with = "report")
+    )]
     #[cfg_attr(
         feature = "script",
-        arg(long, value_name = "NAME", required_unless_present = "propose", conflicts_with = "propose")
+        arg(long, value_name = "NAME", required_unless_present_any = ["propose", "report"], conflicts_with_all = ["propose", "report"])
     )]
     pub(in crate::app::cli) tool: Option<String>,
     #[cfg(feature = "script")]
     #[command(flatten)]
     pub(in crate::app::cli) propose: ProposeOptions,
+    /// Instead of comparing, rank the workers in the journals by what they cost, with the share that code answered in hybrids.
+    #[arg(long)]
+    pub(in crate::app::cli) report: bool,
     /// The journals, as `run --journal` writes them.
-    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    #[arg(long, value_name = "FILE", required_unless_present = "events", num_args = 1..)]
     pub(in crate::app::cli) journal: Vec<PathBuf>,
+    /// Logs of events, as `run --events` writes them, with the comparisons of shadows; for --report.
+    #[arg(long, value_name = "FILE", requires = "report", num_args = 1..)]
+    pub(in crate::app::cli) events: Vec<PathBuf>,
+    /// With --report, fail if shadows of a worker disagree in a larger share of comparisons, from 0 to 1.
+    #[arg(long, value_name = "SHARE", requires = "events")]
+    pub(in crate::app::cli) fail_over: Option<f64>,
     /// Ignore this field of results, as a JSON pointer such as /note or /people/*/note; may be given several times.
     #[arg(long, value_name = "POINTER")]
     pub(in crate::app::cli) ignore: Vec<String>,
@@ -57,7 +70,7 @@ pub(in crate::app::cli) struct ProposeOptions {
     ///
     /// Writes NAME.py, if a script is good enough, and the report NAME.propose.md and NAME.propose.json. The script may call the tools of
     /// the worker that are `effect = read_only`.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "report")]
     pub(in crate::app::cli) propose: bool,
     /// The model, `provider:model`, that writes scripts; default: that of the configuration.
     #[arg(long, value_name = "MODEL", requires = "propose")]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::{agreement, cases};
+use super::{agreement, cases, configured};
 use crate::app::cli::args::HardenOptions;
 use crate::app::cli::run::{block_on, print_safely};
 use crate::app::cli::{CommandError, print, project};
@@ -22,9 +22,16 @@ struct Files {
     rust: Option<PathBuf>,
 }
 
-pub(super) fn propose(builder: RuntimeBuilder, options: &HardenOptions) -> Result<(), CommandError> {
-    let cases = cases(options)?;
-    let proposer = proposer(options);
+pub(super) fn propose(
+    builder: RuntimeBuilder,
+    worker: &str,
+    options: &HardenOptions,
+    runs_projects: bool,
+) -> Result<(), CommandError> {
+    let (builder, settings) = configured(builder, options, runs_projects)?;
+    let builder = settings.add_model(builder);
+    let cases = cases(worker, options)?;
+    let proposer = proposer(worker, options);
     let files = Files::of(options, proposer.script_name());
     files.check()?;
     let token = builder.cancellation_token();
@@ -39,13 +46,12 @@ pub(super) fn propose(builder: RuntimeBuilder, options: &HardenOptions) -> Resul
     }
     match proposal.script {
         Some(_) => Ok(()),
-        None => Err(CommandError::Error(format!("no script for `{}` was good enough", options.worker))),
+        None => Err(CommandError::Error(format!("no script for `{worker}` was good enough"))),
     }
 }
 
-fn proposer(options: &HardenOptions) -> Proposer {
-    let proposer =
-        Proposer::new(&options.worker).attempts(options.propose.attempts.get()).agreement(agreement(options));
+fn proposer(worker: &str, options: &HardenOptions) -> Proposer {
+    let proposer = Proposer::new(worker).attempts(options.propose.attempts.get()).agreement(agreement(options));
     let proposer = match &options.propose.name {
         Some(name) => proposer.name(name),
         None => proposer,

@@ -12,11 +12,8 @@ pub(super) fn schema<'a>(
     let (mut definitions, any) = (serde_json::Map::new(), json!(true));
     let mut place = |name: &str, schema: Option<&Value>| match schema {
         Some(schema) => {
-            // A resource of its own, so that references in it stay within it.
             let mut schema = schema.clone();
-            if let Some(schema) = schema.as_object_mut() {
-                schema.insert("$id".to_owned(), json!(format!("{name}.json")));
-            }
+            move_references(&mut schema, &format!("#/$defs/{name}"));
             definitions.insert(name.to_owned(), schema);
             json!({ "$ref": format!("#/$defs/{name}") })
         }
@@ -55,6 +52,18 @@ pub(super) fn schema<'a>(
         "additionalProperties": false,
         "$defs": definitions,
     })
+}
+
+/// Redirects the references of a schema, which is moved to a place in another.
+fn move_references(schema: &mut Value, place: &str) {
+    match schema {
+        Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| match value {
+            Value::String(target) if key == "$ref" && target.starts_with('#') => target.replace_range(..1, place),
+            value => move_references(value, place),
+        }),
+        Value::Array(items) => items.iter_mut().for_each(|item| move_references(item, place)),
+        _ => {}
+    }
 }
 
 /// Returns the schemas of an evaluator: its name alone, and a map from it to its arguments.

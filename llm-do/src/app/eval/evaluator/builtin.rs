@@ -7,6 +7,7 @@ mod types;
 
 use llm_do_worker_file::did_you_mean;
 use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
@@ -14,7 +15,6 @@ use super::{EvaluatorContext, Findings};
 use crate::app::eval::dataset::{Arguments, EvaluatorSpec};
 use crate::app::eval::judge::JudgeArguments;
 use crate::base::error::Result;
-use crate::declare::schema;
 
 /// The argument, of every evaluator, that sets the name in reports.
 const EVALUATION_NAME: &str = "evaluation_name";
@@ -64,7 +64,7 @@ pub(crate) static BUILTINS: [Builtin; 15] = [
     Builtin {
         name: "LLMJudge",
         first: "rubric",
-        schema: schema::of::<JudgeArguments>,
+        schema: inlined::<JudgeArguments>,
         prepare: |arguments| {
             let arguments: JudgeArguments = read(arguments)?;
             arguments.fault().map_or(Ok(Prepared::Judge(arguments)), Err)
@@ -77,24 +77,19 @@ impl Builtin {
     where
         T: Arguable,
     {
-        Self { name, first, schema: schema::of::<T::Arguments>, prepare: prepare::<T> }
+        Self { name, first, schema: inlined::<T::Arguments>, prepare: prepare::<T> }
     }
 
     /// Returns the JSON schema of what follows the name.
     pub(crate) fn schema(&self) -> Value {
         let mut named = (self.schema)();
-        if named["properties"].is_object() {
-            named["properties"][EVALUATION_NAME] =
-                json!({ "type": "string", "description": "The name in reports. Default: that of the evaluator." });
-        }
+        named["properties"][EVALUATION_NAME] =
+            json!({ "type": "string", "description": "The name in reports. Default: that of the evaluator." });
         if self.first.is_empty() {
             return named;
         }
-        let mut first = named["properties"][self.first].clone();
-        // References need the definitions of the whole.
-        if let (Some(definitions), Some(first)) = (named.get("$defs"), first.as_object_mut()) {
-            first.insert("$defs".to_owned(), definitions.clone());
-        }
+        // A map has the arguments by name.
+        let first = json!({ "allOf": [named["properties"][self.first], { "not": { "type": "object" } }] });
         json!({ "anyOf": [first, named] })
     }
 
@@ -116,6 +111,15 @@ impl Builtin {
         };
         (self.prepare)(Value::Object(named))
     }
+}
+
+/// Returns a schema without references, so that it can be a part of another.
+fn inlined<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.meta_schema = None;
+        settings.inline_subschemas = true;
+    });
+    settings.into_generator().into_root_schema_for::<T>().into()
 }
 
 /// A check that is made from its arguments.

@@ -34,7 +34,8 @@ pub(super) fn next(worker: &str, script: &str, held_back: &Score) -> Vec<String>
          .shadow(Shadow::of(\"{script}\", \"{worker}\"))`. Each disagreement is an event."
     );
     let hybrid = format!(
-        "As a hybrid: `Runtime::builder().hybrid(..)` of `{worker}` and `{script}`: the script answers, and where it abstains, the worker does."
+        "As a hybrid: `Runtime::builder().hybrid(\"{worker}\", \"{script}\")`: the script answers, and where it abstains or fails, the worker \
+         does."
     );
     let whole = format!(
         "Whole: read the script, rename its function and its file to `{worker}`, put the file into `tools/` of the project, and rename or \

@@ -14,7 +14,6 @@ use crate::app::serve::recorder::Recorder;
 use crate::app::serve::store::{Outcome, RunRow, RunState, StoreError};
 use crate::base::error::{CallError, chain};
 use crate::base::usage::{Limits, RunUsage};
-use crate::observe::event::EventSink;
 use crate::observe::journal::{Fence, Journal, SqliteRun};
 use crate::session::runtime::{Chat, Start};
 
@@ -49,7 +48,8 @@ impl Shared {
             driven => driven,
         };
         self.health.note(&driven);
-        self.health.note(&journal.release().await);
+        let released = self.store.release(&id, journal.fence()).await;
+        self.health.note(&released);
         if driven.is_err() {
             self.back_off().await;
         }
@@ -61,6 +61,7 @@ impl Shared {
     /// Keeps a run for a while whose file failed, or else a process would claim it again immediately.
     async fn back_off(&self) {
         tokio::select! {
+            biased;
             () = tokio::time::sleep(BACK_OFF) => {}
             () = self.shutdown.cancelled() => {}
         }
@@ -89,6 +90,7 @@ impl Shared {
         let ended = {
             let mut running = start.into_future();
             let ended = tokio::select! {
+                biased;
                 result = &mut running => match result {
                     Err(error) if journal.has_file_failed() && !slot.cancellation.is_cancelled() => DriveOutcome::FileFailed(error),
                     result => DriveOutcome::Finished(result),
@@ -108,7 +110,7 @@ impl Shared {
         }
         drop(handle);
         // All events are stored before the run counts as finished.
-        recorder.flush().await;
+        recorder.stored().await;
         if journal.renew(self.options.lease).await.is_err() {
             // Another process has taken the run over, since this one was silent for too long; or the file cannot be written. A
             // later claim continues the run.

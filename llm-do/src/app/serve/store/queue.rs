@@ -40,20 +40,40 @@ pub(in crate::app::serve) enum Resuming {
 }
 
 impl Store {
-    /// Returns the running runs: the process of one may have died.
-    pub(in crate::app::serve) async fn running(&self) -> Result<Vec<String>, StoreError> {
-        self.ids("SELECT id FROM runs WHERE state = 'running' ORDER BY id", []).await
+    /// Returns the running runs whose process may have died, since its claim has lapsed, and those that `owner` has claimed.
+    pub(in crate::app::serve) async fn abandoned(
+        &self,
+        owner: &str,
+        now: Timestamp,
+    ) -> Result<Vec<String>, StoreError> {
+        // From the claims, by their index: each process looks, and many runs are running.
+        let sql = "WITH claimed AS MATERIALIZED (
+                       SELECT id FROM journal_runs WHERE owner IS NOT NULL AND expires <= ?2
+                       UNION SELECT id FROM journal_runs WHERE owner = ?1)
+                   SELECT id FROM claimed CROSS JOIN runs USING (id) WHERE state = 'running' ORDER BY id";
+        self.ids(sql, (owner.to_owned(), Millis(now))).await
     }
 
-    /// Returns the runs that a process may start or resume now, the oldest first.
+    /// Returns the runs that the process `owner` may start or resume now, the oldest first: not those that another one has
+    /// claimed, since to try that would be a write.
     pub(in crate::app::serve) async fn runnable(
         &self,
+        owner: &str,
         now: Timestamp,
         limit: usize,
     ) -> Result<Vec<String>, StoreError> {
-        let sql =
-            "SELECT id FROM runs WHERE state = 'queued' OR (state = 'waiting' AND wake <= ?1) ORDER BY id LIMIT ?2";
-        self.ids(sql, (Millis(now), i64::try_from(limit).unwrap_or(i64::MAX))).await
+        // Two queries, so that each reads its index in order, and no more of it than it needs. SQLite would prefer that of the
+        // states, in which are also the runs that wait for a person.
+        let sql = "WITH free AS MATERIALIZED (
+                       SELECT * FROM (SELECT id FROM runs WHERE state = 'queued' AND NOT EXISTS (
+                           SELECT 1 FROM journal_runs AS claim
+                           WHERE claim.id = runs.id AND claim.owner <> ?1 AND claim.expires > ?2) ORDER BY id LIMIT ?3)
+                       UNION ALL
+                       SELECT * FROM (SELECT id FROM runs INDEXED BY waiting_runs WHERE state = 'waiting' AND wake <= ?2
+                           ORDER BY wake LIMIT ?3))
+                   SELECT id FROM free ORDER BY id LIMIT ?3";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.ids(sql, (owner.to_owned(), Millis(now), limit)).await
     }
 
     async fn ids(&self, sql: &'static str, values: impl Params + Send + 'static) -> Result<Vec<String>, StoreError> {
@@ -145,6 +165,21 @@ impl Store {
         Ok(())
     }
 
+    /// Ends the claim of a process on a run, which goes back into the queue if it has not ended: a run without a claim is not
+    /// running.
+    pub(in crate::app::serve) async fn release(&self, id: &str, fence: Fence) -> Result<(), StoreError> {
+        let id = id.to_owned();
+        let sql = "UPDATE runs SET state = 'queued' WHERE id = ? AND state = 'running'";
+        let released = self.database.write(move |tx| {
+            if fence.holds(tx)? {
+                tx.prepare_cached(sql)?.execute([id])?;
+                fence.release(tx)?;
+            }
+            Ok(())
+        });
+        released.await
+    }
+
     /// Records how a run ended, with what its chat remembers if that has changed, and withdraws what it waited for; returns false if another process has claimed the run.
     pub(in crate::app::serve) async fn finish(
         &self,
@@ -205,7 +240,8 @@ impl Store {
 
     /// Returns the running runs that a client wants cancelled.
     pub(in crate::app::serve) async fn cancel_requested(&self) -> Result<Vec<String>, StoreError> {
-        self.ids("SELECT id FROM runs WHERE state = 'running' AND is_cancelled = 1", []).await
+        let sql = "SELECT id FROM runs INDEXED BY runs_to_cancel WHERE is_cancelled = 1 AND finished IS NULL AND state = 'running'";
+        self.ids(sql, []).await
     }
 
     /// Puts a failed or cancelled run back into the queue, unless a quota of the client that resumes it is used up.

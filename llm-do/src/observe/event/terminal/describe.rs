@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Verbosity;
 use super::values::{one_line, with_value};
 use crate::base::usage::RunUsage;
-use crate::observe::event::{DecidedBy, Event, EventKind, EventPart, GuardAction, Outcome};
+use crate::observe::event::{CodeAnswer, DecidedBy, Event, EventKind, EventPart, GuardAction, Outcome};
 
 /// Returns the text for an event, or `None` if it is not shown.
 pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) -> Option<String> {
@@ -32,6 +32,16 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
         }
         EventKind::Shadowed { worker, agrees: true, .. } => Some(format!("= {name} agrees with {}", one_line(worker))),
         EventKind::Shadowed { worker, answer, other, .. } => Some(differing(&name, answer, worker, other)),
+        EventKind::Drifted { worker, disagree, of } => {
+            Some(format!("! {name} disagrees with {} in {disagree} of the latest {of} comparisons", one_line(worker)))
+        }
+        EventKind::Hybrid { tool, answer: CodeAnswer::Answered, .. } => {
+            Some(format!("  {} answers for {name}", one_line(tool)))
+        }
+        EventKind::Hybrid { tool, reason, .. } => {
+            let what = format!("  {} does not answer for {name}:", one_line(tool));
+            Some(with_value(&what, reason.as_deref().unwrap_or_default(), ""))
+        }
         EventKind::Guarded { guard, hook, action, reason } => {
             let what = |did| format!("  {} {did} the {} of {name}", one_line(guard), hook.as_str());
             Some(match action {

@@ -37,6 +37,7 @@ pub(super) const TABLES: Component = Component {
         last INTEGER NOT NULL DEFAULT 0
     ) STRICT;
     CREATE INDEX journal_runs_ended ON journal_runs (ended) WHERE ended IS NOT NULL;
+    CREATE INDEX journal_runs_claimed ON journal_runs (expires) WHERE owner IS NOT NULL;
     CREATE INDEX journal_runs_owner ON journal_runs (owner) WHERE owner IS NOT NULL;
     -- In the order in which the steps ended. A row of the kind `forget` has the keys whose records before it are forgotten.
     CREATE TABLE journal_records (

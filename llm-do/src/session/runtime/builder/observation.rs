@@ -93,6 +93,52 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Lets code answer the calls of a worker that it is sure of: `tool` is called first, and `worker` answers where the tool
+    /// fails or abstains by [`Unsure`](crate::error::Unsure). Default: none.
+    ///
+    /// Callers call the worker as before, by type or by name. The tool takes the worker's arguments, and its result must be one
+    /// that the worker may return: any other is a failure. Both names are registered names.
+    ///
+    /// - The tool's call is a call on the plane below the worker's: by its own rules it may need approval, and it is limited,
+    ///   journaled and reported. [`EventKind::Hybrid`](crate::event::EventKind::Hybrid) reports whether it answered.
+    /// - What ends a run ends it here too: a denial, a limit, a cancellation. The worker needs a model in any case.
+    /// - In a thread, or with earlier messages, the worker answers without asking the tool, since the answer depends on more than the
+    ///   arguments. An answer of code is not added to the history of a root call.
+    /// - A [shadow](Self::shadow) of the tool runs the worker itself, so that `Shadow::of(tool, worker)` checks the answers of code.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use llm_do::error::Unsure;
+    /// use llm_do::prelude::*;
+    /// # use llm_do::testing::TestModel;
+    ///
+    /// /// Return the age of the person in a note.
+    /// #[worker]
+    /// async fn age(note: String) -> u32;
+    ///
+    /// /// Return the age of the person in a note.
+    /// #[tool(effect = read_only)]
+    /// fn age_by_rule(note: &str) -> Result<u32> {
+    ///     let digits: String = note.chars().filter(char::is_ascii_digit).collect();
+    ///     Ok(digits.parse().map_err(|_| Unsure::new("the note has no digits"))?)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let builder = Runtime::builder().hybrid("age", "age_by_rule");
+    /// # let builder = builder.force_model(TestModel::new().output(llm_do::json!({ "result": 40 })));
+    /// let runtime = builder.build()?;
+    /// assert_eq!(runtime.run(age { note: "Ann is 30.".into() }).await?, 30, "by code");
+    /// assert_eq!(runtime.run(age { note: "Bob is forty.".into() }).await?, 40, "by the model");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn hybrid(mut self, worker: impl Into<String>, tool: impl Into<String>) -> Self {
+        self.hybrids.push((worker.into(), tool.into()));
+        self
+    }
+
     /// Adds a shadow, which runs a worker alongside a tool in the background and reports whether they agree. Default:
     /// none.
     pub fn shadow(mut self, shadow: Shadow) -> Self {
