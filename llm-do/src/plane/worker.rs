@@ -127,7 +127,7 @@ impl WorkerRun {
                 Step::Call(calls) => {
                     let results = run.call_all(calls).await?;
                     saved.turns.handle_results(results);
-                    saved.turns.add_user_messages(&run.ctx.frame().user_messages.take());
+                    saved.turns.add_user_messages(&run.ctx.frame().take_user_messages());
                 }
                 Step::Done(value) => {
                     let attachments = saved.turns.files().to_vec();
