@@ -81,6 +81,9 @@ pub(crate) struct CallFrame {
     pub(crate) user_messages: UserMessages,
     /// The approvals inside it for more than one call, as its record stores them.
     pub(crate) approved: LazyMutex<Vec<Value>>,
+    /// The process that runs the code of a code-mode worker's model.
+    #[cfg(feature = "script")]
+    pub(crate) code: OnceLock<Arc<dyn std::any::Any + Send + Sync>>,
     /// The thread that it continues.
     pub(crate) thread: Option<Arc<NamedThread>>,
     /// What the calls below it changed in threads, for the journal's record of the call.
@@ -122,6 +125,8 @@ impl CallFrame {
             attached: OnceLock::new(),
             user_messages: UserMessages::default(),
             approved: LazyMutex::default(),
+            #[cfg(feature = "script")]
+            code: OnceLock::new(),
             thread: None,
             thread_changes: LazyMutex::default(),
             denials: LazyMutex::default(),

@@ -247,7 +247,7 @@ impl WorkerSetup<'_> {
             model_name: model.name().into(),
             prices: Arc::clone(&self.plane.config.prices),
             model,
-            instructions: output.instructed(&plan.instructions),
+            instructions: output.instructed(plan.code_instructions.get().unwrap_or(&plan.instructions)),
             tools,
             search,
             deferred,

@@ -89,7 +89,7 @@ fn union(one: Effect, other: Effect) -> Effect {
 }
 
 /// Returns the tools that a script may call.
-fn callees(name: &str, items: &BTreeMap<Arc<str>, Arc<Registered>>) -> Vec<ScriptCallee> {
+pub(super) fn callees(name: &str, items: &BTreeMap<Arc<str>, Arc<Registered>>) -> Vec<ScriptCallee> {
     let declared = items[name].declared.iter().flat_map(|declared| declared.iter());
     let callee = |shown: &Arc<str>, item: &Registered| ScriptCallee {
         shown: Arc::clone(shown),
