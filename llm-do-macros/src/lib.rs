@@ -211,6 +211,7 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `compatible_models = ["..", ..]` | Patterns for the models of a run that the worker can use, ignoring case; not with `model`. Default: any |
 /// | `instructions = ".."` | The system prompt: any `&'static str`, such as `include_str!(..)`. Default: the description |
 /// | `toolsets = [path, "name"]` | What the model may call, as [members](macro@tool#members). Default: nothing |
+/// | `code = true` | Whether the model calls its tools by code, in one tool `run_code`; needs the feature `script`. Default: false |
 /// | `server_side_tools = [web_search, ..]` | Tools that the provider runs, see [below](#server-side-tools). Default: none |
 /// | `settings = expr` | `Settings` of its requests; each field overrides that of the runtime. Default: those of the runtime |
 /// | `hints = ["..", ..]` | What the worker is good at, for choosing a worker. Default: none |
@@ -296,7 +297,7 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `toolsets` | A list of paths, resolved where the attribute stands and checked by the compiler |
 /// | `server_side_tools` | A list of names, or of maps with `tool_type` and the settings of `web_search` |
 /// | `settings` | A map with `temperature`, `top_p`, `max_tokens` and `seed` |
-/// | `output`, `max_turns`, `retries` | As in the attribute |
+/// | `output`, `max_turns`, `retries`, `code` | As in the attribute |
 /// | `limits` | A map with `requests`, `tool_calls`, `input_tokens`, `output_tokens`, `cached_tokens`, `reasoning_tokens`, `total_tokens`, `cost` in dollars, `allow_unpriced`, and `wall_time` as `timeout` |
 /// | `timeout` | A string such as `1h 30m`, or a number of seconds |
 /// | `input_schema` | A JSON schema; its property names and `required` must be those of the signature |

@@ -291,6 +291,7 @@ pub mod runtime {
 #[doc = include_str!("../docs/script.md")]
 pub mod script {
     pub use crate::plane::function_tool::{ScriptFault, ScriptTool};
+    pub use crate::plane::script::interpreter_process;
 }
 
 /// What runs used, in requests, tokens and money.

@@ -71,6 +71,7 @@ fn model(worker: &Worker) -> TokenStream {
     let Worker { instructions, args, file, .. } = worker;
     let model = args.model.iter();
     let globs = args.compatible_models.iter().map(|Globs(globs)| quote!(.compatible_models(&[#globs])));
+    let code = args.code.iter();
     let tools = args.server_side_tools.as_ref().map(server_side_tools);
     let settings = args.settings.as_ref().map(|_| quote!(.settings(__settings)));
     let hints = args.hints.iter().map(|Hints(hints)| quote!(.hints(&[#hints])));
@@ -83,6 +84,7 @@ fn model(worker: &Worker) -> TokenStream {
         __llm_do::WorkerDef::new(#instructions)
             #(.model(#model))*
             #(#globs)*
+            #(.code(#code))*
             #tools
             #settings
             #(#hints)*

@@ -18,13 +18,14 @@ pub const ZERO_TURNS: &str = "`max_turns` must be at least 1: each turn is one r
 /// The fault of a timeout of 0.
 pub const ZERO_TIMEOUT: &str = "`timeout` must be longer than 0: remove the key for no timeout";
 
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 20] = [
     "name",
     "description",
     "model",
     "compatible_models",
     "tools",
     "toolsets",
+    "code",
     "server_side_tools",
     "hints",
     "settings",
@@ -64,6 +65,8 @@ pub struct Keys {
     pub tools: Option<Located<Vec<Located<String>>>>,
     /// More tools and toolsets: the two keys have the same meaning.
     pub toolsets: Option<Located<Vec<Located<String>>>>,
+    /// Whether its model calls the tools by code.
+    pub code: Option<Located<bool>>,
     /// The tools that the provider runs.
     pub server_side_tools: Option<Located<Vec<Located<ServerSideTool>>>>,
     /// Words that match tasks to it.
@@ -139,6 +142,7 @@ impl Keys {
             "compatible_models" => self.compatible_models = reader.nonempty_strings(node),
             "tools" => self.tools = tools(node, &mut reader),
             "toolsets" => self.toolsets = tools(node, &mut reader),
+            "code" => self.code = at(place, reader.flag(&node)),
             "server_side_tools" => self.server_side_tools = server_side::read(node, &mut reader),
             "hints" => self.hints = reader.nonempty_strings(node),
             "settings" => self.settings = at(place, settings::read(node, &mut reader)),

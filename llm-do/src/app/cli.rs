@@ -136,6 +136,8 @@ impl Cli {
     /// Runs the command line.
     #[must_use]
     pub fn main(self) -> ExitCode {
+        #[cfg(feature = "script")]
+        crate::plane::script::interpreter_process();
         // Exits here with 2 for wrong usage, and with 0 after printing help.
         let (words, flags) = flags::split(std::env::args_os().collect());
         let arguments = Arguments::parse_from(words);

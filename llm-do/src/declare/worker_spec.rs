@@ -82,6 +82,8 @@ pub struct WorkerSpec {
     pub(crate) toolsets: Vec<String>,
     pub(crate) settings: Settings,
     pub(crate) hints: Vec<String>,
+    /// Whether its model calls the tools by code.
+    pub(crate) code: bool,
     pub(crate) server_side_tools: Vec<ServerSideTool>,
     pub(crate) mode: OutputMode,
     pub(crate) input_schema: Option<Value>,
@@ -110,6 +112,7 @@ impl WorkerSpec {
             toolsets: Vec::new(),
             settings: Settings::default(),
             hints: Vec::new(),
+            code: false,
             server_side_tools: Vec::new(),
             mode: OutputMode::Auto,
             input_schema: None,
@@ -210,6 +213,14 @@ impl WorkerSpec {
     /// Sets how the model returns the output. Default: [`OutputMode::Auto`].
     pub fn output_mode(mut self, mode: OutputMode) -> Self {
         self.mode = mode;
+        self
+    }
+
+    /// Sets whether its model calls the tools by code, in one tool `run_code`. Default: false.
+    ///
+    /// This needs the feature `script`, whose module describes it, and works for workers that are added to a runtime.
+    pub fn code(mut self, code: bool) -> Self {
+        self.code = code;
         self
     }
 

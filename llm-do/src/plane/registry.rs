@@ -1,5 +1,7 @@
 //! The link-time registry: every tool, worker, entry and toolset of the program, by its unique name.
 
+#[cfg(feature = "script")]
+mod code_workers;
 mod contents;
 mod group;
 mod names;
@@ -97,6 +99,12 @@ impl Registry {
         }
         #[cfg(feature = "script")]
         scripts::link(&mut items, &mut faults);
+        #[cfg(feature = "script")]
+        code_workers::link(&mut items, &mut faults);
+        #[cfg(not(feature = "script"))]
+        faults.extend(items.values().filter(|item| item.plan().is_some_and(|plan| plan.code)).map(|item| {
+            format!("`{}` ({}): `code` needs the feature `script` of `llm-do`", item.name(), item.location())
+        }));
         let tools = items;
         #[cfg(feature = "mcp-snapshots")]
         faults.extend(snapshots::faults(&tools));
@@ -143,6 +151,9 @@ impl Registry {
 
     fn assemble(&self, spec: &WorkerSpec, origin: Origin, taken: Option<String>) -> Result<Registered, Vec<String>> {
         let mut faults = spec.faults();
+        if spec.code {
+            faults.push("`code` works only for workers that are added to a runtime; remove it".to_owned());
+        }
         let mut worker = Registered::from_spec(spec, origin);
         faults.extend(taken);
         #[cfg(not(feature = "json-schema"))]

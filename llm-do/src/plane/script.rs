@@ -3,6 +3,7 @@
 mod annotation;
 mod checker;
 mod classes;
+mod code;
 mod docstring;
 mod exception;
 mod fault;
@@ -27,6 +28,8 @@ use std::sync::Mutex;
 use monty::MontyRun;
 use serde_json::{Map, Value};
 
+pub(crate) use self::code::CodeTool;
+pub use self::code::interpreter_process;
 pub(crate) use self::large_stack::on_large_stack;
 pub(crate) use self::linked::LinkedScript;
 use self::names::Callees;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod attacks;
+mod code_mode;
 mod effects;
 mod faults;
 mod hundred;

@@ -38,6 +38,7 @@ impl Merge {
             compatible_models,
             tools,
             toolsets,
+            code,
             server_side_tools,
             hints,
             settings,
@@ -67,6 +68,7 @@ impl Merge {
         self.fill("compatible_models", &mut args.compatible_models, globs, |values, globs| {
             Globs(values.literals(globs))
         });
+        self.fill("code", &mut args.code, code, Values::flag);
         let tools = server_side_tools;
         self.fill("server_side_tools", &mut args.server_side_tools, tools, Values::server_side_tools);
         self.fill("settings", &mut args.settings, settings, Values::settings);

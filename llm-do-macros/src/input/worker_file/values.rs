@@ -4,7 +4,7 @@ use llm_do_worker_file::{Limits, Located, ServerSideTool as Tool, Settings, Thin
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 use syn::punctuated::Punctuated;
-use syn::{Expr, LitStr, Token, parse_quote_spanned};
+use syn::{Expr, LitBool, LitStr, Token, parse_quote_spanned};
 
 use crate::args::server_side::{ServerSideTool, ServerSideTools, WebSearch};
 use crate::args::{Text, timeout};
@@ -32,6 +32,10 @@ impl Values {
 
     pub(super) fn literals(&self, texts: Vec<Located<String>>) -> Punctuated<LitStr, Token![,]> {
         texts.into_iter().map(|text| self.literal(&text.value)).collect()
+    }
+
+    pub(super) fn flag(&self, flag: bool) -> LitBool {
+        LitBool::new(flag, self.0)
     }
 
     pub(super) fn u32(&self, number: u32) -> Expr {

@@ -18,6 +18,7 @@ pub(super) fn from_file(file: WorkerFile) -> WorkerSpec {
         compatible_models,
         tools,
         toolsets,
+        code,
         server_side_tools,
         hints,
         settings,
@@ -41,6 +42,7 @@ pub(super) fn from_file(file: WorkerFile) -> WorkerSpec {
     let tools = list(tools).into_iter().chain(list(toolsets));
     spec.toolsets = tools.map(|tool| tool_name(&tool).to_owned()).collect();
     spec.server_side_tools = list(server_side_tools).into_iter().map(server_side_tool).collect();
+    spec.code = value(code).unwrap_or_default();
     spec.hints = list(hints);
     spec.settings = value(settings).map(self::settings).unwrap_or_default();
     spec.mode = value(output).map(mode).unwrap_or_default();

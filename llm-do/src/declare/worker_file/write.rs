@@ -24,6 +24,7 @@ pub(super) fn text(spec: &WorkerSpec) -> String {
         ("model", spec.model.as_ref().map(|model| json!(model))),
         ("compatible_models", some(&spec.compatible_models)),
         ("toolsets", some(&spec.toolsets)),
+        ("code", Some(json!(true)).filter(|_| spec.code)),
         ("server_side_tools", Some(tools).filter(|_| !spec.server_side_tools.is_empty())),
         ("hints", some(&spec.hints)),
         ("settings", settings(spec)),

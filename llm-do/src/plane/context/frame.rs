@@ -94,6 +94,9 @@ pub(crate) struct RareFacts {
     pub(crate) user_messages: UserMessages,
     /// The approvals inside it for more than one call, as its record stores them.
     pub(crate) approved: LazyMutex<Vec<Value>>,
+    /// The process that runs the code of a code-mode worker's model.
+    #[cfg(feature = "script")]
+    pub(crate) code: OnceLock<Arc<dyn std::any::Any + Send + Sync>>,
     /// What the calls below it changed in threads, for the journal's record of the call.
     pub(crate) thread_changes: LazyMutex<Vec<Arc<ThreadChange>>>,
     /// Denials of its calls by a mode or a rule, each with its step: recorded once the call continues after them.

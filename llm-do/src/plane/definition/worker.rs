@@ -15,6 +15,7 @@ pub struct WorkerDef {
     pub(crate) compatible_models: &'static [&'static str],
     pub(crate) settings: Option<fn() -> Settings>,
     pub(crate) hints: &'static [&'static str],
+    pub(crate) code: bool,
     pub(crate) server_side_tools: Option<fn() -> Vec<ServerSideTool>>,
     pub(crate) output: OutputMode,
     pub(crate) output_schema: Option<FileSchema>,
@@ -34,6 +35,7 @@ impl WorkerDef {
             compatible_models: &[],
             settings: None,
             hints: &[],
+            code: false,
             server_side_tools: None,
             output: OutputMode::Auto,
             output_schema: None,
@@ -68,6 +70,13 @@ impl WorkerDef {
     #[must_use]
     pub const fn hints(mut self, hints: &'static [&'static str]) -> Self {
         self.hints = hints;
+        self
+    }
+
+    /// Sets whether its model calls the tools by code. Default: false.
+    #[must_use]
+    pub const fn code(mut self, code: bool) -> Self {
+        self.code = code;
         self
     }
 

@@ -258,7 +258,7 @@ impl WorkerSetup<'_> {
             prices: Arc::clone(&self.plane.config.prices),
             price,
             model,
-            instructions: output.instructed(&plan.instructions),
+            instructions: output.instructed(plan.code_instructions.get().unwrap_or(&plan.instructions)),
             tools,
             search,
             deferred,

@@ -20,6 +20,10 @@ pub(crate) struct WorkerPlan {
     pub(crate) instructions: Arc<str>,
     pub(crate) model: Option<Arc<str>>,
     pub(crate) compatible_models: Vec<Arc<str>>,
+    /// Whether its model calls the tools by code.
+    pub(crate) code: bool,
+    /// What its model reads in place of the instructions, in code mode.
+    pub(crate) code_instructions: OnceLock<Arc<str>>,
     pub(crate) settings: Settings,
     pub(crate) server_side_tools: Vec<ServerSideTool>,
     pub(crate) hints: Vec<Arc<str>>,
@@ -58,6 +62,8 @@ impl WorkerPlan {
         Self {
             instructions: instructions.into(),
             model: worker.model.map(Into::into),
+            code: worker.code,
+            code_instructions: OnceLock::new(),
             compatible_models: worker.compatible_models.iter().copied().map(Into::into).collect(),
             settings: worker.settings.map(|settings| settings()).unwrap_or_default(),
             server_side_tools: worker.server_side_tools.map(|tools| tools()).unwrap_or_default(),
@@ -80,6 +86,8 @@ impl WorkerPlan {
         Self {
             instructions: instructions.as_str().into(),
             model: spec.model.as_deref().map(Into::into),
+            code: spec.code,
+            code_instructions: OnceLock::new(),
             compatible_models: shared(&spec.compatible_models),
             settings: spec.settings.clone(),
             server_side_tools: spec.server_side_tools.clone(),

@@ -31,7 +31,7 @@ pub struct Registered {
     pub(crate) place: Option<usize>,
     kind: ItemKind,
     pub(super) effect: Effect,
-    origin: Origin,
+    pub(super) origin: Origin,
     pub(crate) timeout: Option<Duration>,
     /// What it may call; `None` for everything.
     pub(crate) declared: Option<Arc<Declared>>,

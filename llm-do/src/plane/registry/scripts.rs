@@ -118,7 +118,7 @@ fn union(one: Effect, other: Effect) -> Effect {
 }
 
 /// Returns the tools that a script may call.
-fn callees(name: &str, items: &BTreeMap<Arc<str>, Arc<Registered>>) -> Vec<ScriptCallee> {
+pub(super) fn callees(name: &str, items: &BTreeMap<Arc<str>, Arc<Registered>>) -> Vec<ScriptCallee> {
     let declared = items[name].declared.iter().flat_map(|declared| declared.iter());
     declared.filter_map(|tool| Some(items.get(&tool.tool)?.as_callee(&tool.shown))).collect()
 }

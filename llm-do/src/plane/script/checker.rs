@@ -36,7 +36,12 @@ struct Finding {
 ///
 /// `dict_classes` are the classes of the script that are dictionaries when it runs.
 pub(super) fn check(file: &str, text: &str, stubs: &Stubs, dict_classes: &[String]) -> Vec<String> {
-    let module = stubs.module();
+    check_after(file, text, "", stubs, dict_classes)
+}
+
+/// Checks code that runs after other code, whose names it may use.
+pub(super) fn check_after(file: &str, text: &str, before: &str, stubs: &Stubs, dict_classes: &[String]) -> Vec<String> {
+    let module = format!("{}{before}", stubs.module());
     let key = digest(&serde_json::json!([text, module]));
     let known = FOUND.lock().ignore_poison().get(&key).cloned();
     let names: Vec<&str> = stubs.class_names().chain(dict_classes.iter().map(String::as_str)).collect();

@@ -17,6 +17,9 @@ use super::printer::Printer;
 use super::stubs::positions;
 use super::values::{to_json, to_python};
 
+/// What a script reads that reaches the outside without a tool.
+pub(super) const OUTSIDE: &str = "scripts have no clock, files, environment or network; call a tool that has them";
+
 /// What a script does next.
 #[derive(Debug)]
 pub(super) enum Step {
@@ -185,8 +188,7 @@ impl Interpreter {
 
     /// Refuses what reaches the outside without a tool.
     fn refuse(&mut self, call: OsCall) -> Result<RunProgress, MontyException> {
-        let message = "scripts have no clock, files, environment or network; call a tool that has them".to_owned();
-        let refusal = MontyException::new(ExcType::PermissionError, Some(message));
+        let refusal = MontyException::new(ExcType::PermissionError, Some(OUTSIDE.to_owned()));
         call.resume(refusal, PrintWriter::Callback(&mut self.printer))
     }
 }
@@ -199,7 +201,7 @@ fn result(answer: Answer) -> ExtFunctionResult {
 }
 
 /// Makes one object of the arguments: positional ones have the names of the stub.
-fn bind(
+pub(super) fn bind(
     function: &str,
     callee: &ScriptCallee,
     positional: Vec<MontyObject>,
