@@ -177,7 +177,7 @@ impl Cli {
             Command::Completions(options) => generate::completions(options.shell),
             Command::Man => generate::manual(),
             Command::Journal(options) => journal::list(&options),
-            Command::Harden(options) => harden::harden(builder, &options),
+            Command::Harden(options) => harden::harden(builder, &options, runs_projects),
             #[cfg(feature = "eval")]
             Command::Eval(options) => eval::eval(builder, &options, evaluators, runs_projects),
             #[cfg(feature = "trace")]

@@ -20,6 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use jiff::Timestamp;
 use llm_do_providers::SettingWarning;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -38,7 +39,7 @@ use crate::base::error::CallError;
 use crate::declare::prompt::Attached;
 use crate::declare::tool::{FromReturn, ResultForm, Tool, ToolReturn, check_round_trip, from_result, to_arguments};
 use crate::declare::toolset::{Anything, Declares};
-use crate::observe::event::{Caller, EventKind, ShownContent};
+use crate::observe::event::{Caller, Event, EventKind, ShownContent};
 use crate::plane::declared::{Callee, Declared};
 use crate::plane::instance::CloseTasks;
 
@@ -200,14 +201,14 @@ impl<S> CallContext<S> {
     /// [`attachment`](Self::attachment) reads it.
     #[must_use]
     pub fn attachments(&self) -> &[Attached] {
-        self.frame().attached.get().map_or(&[], Vec::as_slice)
+        self.frame().rare().and_then(|rare| rare.attached.get()).map_or(&[], Vec::as_slice)
     }
 
     /// Stores the files that the call's arguments contain.
     pub(crate) fn attach(&self, files: Vec<Attached>) {
         if !files.is_empty() {
             // Arguments are decoded once for each call, so nothing is set yet.
-            drop(self.frame().attached.set(files));
+            drop(self.frame().rare_or_default().attached.set(files));
         }
     }
 
@@ -255,6 +256,7 @@ impl<S> CallContext<S> {
     }
 
     /// Returns whether a sink receives events.
+    #[inline]
     pub(crate) fn is_observed(&self) -> bool {
         // A run gets its sinks before its calls, so it stays unobserved.
         !self.frame().is_unobserved && self.scope.host.is_observed()
@@ -286,9 +288,22 @@ impl<S> CallContext<S> {
     }
 
     /// Emits an event of the call, if a sink receives events.
+    #[inline]
     pub(crate) fn emit(&self, kind: impl FnOnce() -> EventKind) {
         if self.is_observed() {
-            self.scope.host.emit(&self.declaring(), kind());
+            let frame = self.frame();
+            let caller = self.caller().filter(|_| frame.by != Caller::User);
+            // Written where the sinks share it, since an event is large; it is numbered and dated when it is sent.
+            self.scope.host.emit(Arc::new(Event {
+                run: Arc::clone(self.scope.host.run()),
+                call: frame.call,
+                parent: caller.map(|caller| caller.frame().call),
+                seq: 0,
+                depth: frame.depth,
+                name: Arc::clone(&frame.name),
+                time: Timestamp::UNIX_EPOCH,
+                kind: kind(),
+            }));
         }
     }
 

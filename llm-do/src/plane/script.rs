@@ -29,9 +29,11 @@ use serde_json::{Map, Value};
 
 pub(crate) use self::large_stack::on_large_stack;
 pub(crate) use self::linked::LinkedScript;
-pub(crate) use self::names::ScriptCallee;
+use self::names::Callees;
+pub(crate) use self::names::{ScriptCallee, identifier};
 #[cfg(feature = "project")]
 pub(crate) use self::read::effect;
+use self::stubs::Stubs;
 use crate::base::mutex::IgnorePoison;
 use crate::declare::tool::Effect;
 
@@ -73,6 +75,11 @@ impl Script {
     fn program(&self) -> MontyRun {
         self.compiled.lock().ignore_poison().clone()
     }
+}
+
+/// Returns tools as functions of Python, for a reader.
+pub(crate) fn stubs(tools: Vec<ScriptCallee>) -> Result<String, Vec<String>> {
+    Ok(Stubs::of(&Callees::new(tools)?, false).text())
 }
 
 impl fmt::Debug for Script {

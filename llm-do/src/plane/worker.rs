@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::StreamExt;
 use llm_do_providers::{
-    ErrorKind, Model, PriceTable, ProviderError, Request, RequestHint, Response, ResponseStream, ServerSideTool,
+    ErrorKind, Model, Price, PriceTable, ProviderError, Request, RequestHint, Response, ResponseStream, ServerSideTool,
     Settings, StreamEvent, ToolChoice, ToolSpec, Transcript, replay,
 };
 use serde_json::{Value, json};
@@ -47,6 +47,8 @@ pub(crate) struct WorkerRun {
     pub(crate) model_name: Arc<str>,
     /// The prices of models.
     pub(crate) prices: Arc<PriceTable>,
+    /// The price of the model, which is looked up once.
+    pub(crate) price: Option<Price>,
     pub(crate) instructions: Arc<str>,
     /// The tools of each request.
     pub(crate) tools: Arc<[ToolSpec]>,
@@ -127,7 +129,7 @@ impl WorkerRun {
                 Step::Call(calls) => {
                     let results = run.call_all(calls).await?;
                     saved.turns.handle_results(results);
-                    saved.turns.add_user_messages(&run.ctx.frame().user_messages.take());
+                    saved.turns.add_user_messages(&run.ctx.frame().take_user_messages());
                 }
                 Step::Done(value) => {
                     let attachments = saved.turns.files().to_vec();
@@ -192,8 +194,7 @@ impl WorkerRun {
 
     /// Sends one request, and waits until it is answered or the run is cancelled.
     async fn request(self: &Arc<Self>, turns: &Turns, parts: RequestParts) -> Result<StepOutcome<Response>, CallError> {
-        let is_priced = self.prices.price(&self.model_name).is_some();
-        let reserved = Arc::new(self.ctx.begin_request(&self.model_name, is_priced)?);
+        let reserved = Arc::new(self.ctx.begin_request(&self.model_name, self.price.is_some())?);
         self.ctx.emit(|| EventKind::ModelRequest {
             model: Arc::clone(&self.model_name),
             turn: turns.turn() + 1,

@@ -8,7 +8,9 @@ mod hundred;
 mod journal;
 mod parity;
 mod projects;
+mod propose;
 mod signature;
+mod unsure;
 mod values;
 
 use std::sync::{Arc, Mutex};
@@ -18,6 +20,9 @@ use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
 use llm_do::script::ScriptTool;
 use llm_do::{Effect, Value, data};
+
+// The function that is written names them so.
+use self::propose::{Parcel, Size, size_of};
 
 /// A note in a list.
 #[data]

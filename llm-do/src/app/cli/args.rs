@@ -3,6 +3,7 @@
 mod config;
 #[cfg(feature = "eval")]
 mod eval;
+mod harden;
 #[cfg(feature = "mcp")]
 mod mcp;
 #[cfg(feature = "serve")]
@@ -20,6 +21,7 @@ pub(super) use self::config::{ConfigCommand, ConfigOptions, ConfigPathOptions, C
 pub(super) use self::eval::{
     EvalCommand, EvalOptions, EvaluateOptions, ImportOptions, ReportFormat, SchemaOptions, Threshold,
 };
+pub(super) use self::harden::HardenOptions;
 #[cfg(feature = "mcp")]
 pub(super) use self::mcp::{
     CheckServersOptions, LoginOptions, LogoutOptions, McpCommand, McpOptions, ServeOptions, SnapshotOptions,
@@ -98,8 +100,8 @@ pub(super) enum Command {
     /// Run a candidate tool on the recorded inputs of a worker and compare the results.
     ///
     /// Each distinct input is a case. Exits with 0 if the candidate agrees in all cases, and with 1 otherwise.
-    #[command(after_help = "Example: harden greet --tool greet_by_rule --journal run.jsonl")]
-    Harden(HardenOptions),
+    #[command(after_help = harden::EXAMPLES)]
+    Harden(Box<HardenOptions>),
     /// Run tools and workers over a dataset, score what they return, and compare them.
     ///
     /// Each tool with each model is a variant; the later ones are compared with the first. Exits with 1 if a threshold is not
@@ -277,37 +279,6 @@ pub(super) struct JournalOptions {
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
     /// Print each record as a line of JSON with full values, in the order in which the effects finished.
-    #[arg(long)]
-    pub(super) json: bool,
-}
-
-#[derive(Args, Debug)]
-pub(super) struct HardenOptions {
-    /// The worker's name.
-    #[arg(required_unless_present = "report", conflicts_with = "report")]
-    pub(super) worker: Option<String>,
-    /// The candidate tool; with --approve-all, it may have effects other than `read_only`.
-    #[arg(long, value_name = "NAME", required_unless_present = "report", conflicts_with = "report")]
-    pub(super) tool: Option<String>,
-    /// Instead of comparing, rank the workers in the journals by what they cost, with the share that code answered in hybrids.
-    #[arg(long)]
-    pub(super) report: bool,
-    /// The journals, as `run --journal` writes them.
-    #[arg(long, value_name = "FILE", required_unless_present = "events", num_args = 1..)]
-    pub(super) journal: Vec<PathBuf>,
-    /// Logs of events, as `run --events` writes them, with the comparisons of shadows; for --report.
-    #[arg(long, value_name = "FILE", requires = "report", num_args = 1..)]
-    pub(super) events: Vec<PathBuf>,
-    /// With --report, fail if shadows of a worker disagree in a larger share of comparisons, from 0 to 1.
-    #[arg(long, value_name = "SHARE", requires = "events")]
-    pub(super) fail_over: Option<f64>,
-    /// Ignore this field of results, as a JSON pointer such as /note or /people/*/note; may be given several times.
-    #[arg(long, value_name = "POINTER")]
-    pub(super) ignore: Vec<String>,
-    /// Allow a candidate that may change something, and approve every call that it makes.
-    #[arg(long)]
-    pub(super) approve_all: bool,
-    /// Print each case as a line of JSON with full values, and a summary as the last line.
     #[arg(long)]
     pub(super) json: bool,
 }

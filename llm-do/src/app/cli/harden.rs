@@ -1,5 +1,7 @@
 //! `harden`: compares a candidate tool with the recorded results of a worker.
 
+#[cfg(feature = "script")]
+mod propose;
 mod report;
 
 use llm_do_worker_file::did_you_mean;
@@ -7,8 +9,10 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::args::HardenOptions;
-use super::config::Settings;
+#[cfg(feature = "script")]
+use super::config::Set;
 use super::run::{block_on, print_safely};
+use super::trust::Trust;
 use super::{CommandError, print};
 use crate::app::harden::{Agreement, Cases, Compared, Summary, Verdict, compare_one};
 use crate::declare::tool::Effect;
@@ -23,18 +27,48 @@ struct Pair<'a> {
     tool: &'a str,
 }
 
-pub(super) fn harden(builder: RuntimeBuilder, options: &HardenOptions) -> Result<(), CommandError> {
+pub(super) fn harden(
+    builder: RuntimeBuilder,
+    options: &HardenOptions,
+    runs_projects: bool,
+) -> Result<(), CommandError> {
     match (&options.worker, &options.tool) {
-        (Some(worker), Some(tool)) if !options.report => compare(builder, &Pair { worker, tool }, options),
+        (Some(worker), Some(tool)) if !options.report => {
+            compare(builder, &Pair { worker, tool }, options, runs_projects)
+        }
+        #[cfg(feature = "script")]
+        (Some(worker), None) if options.propose.propose => propose::propose(builder, worker, options, runs_projects),
         // clap requires both without --report.
         _ => report::report(builder, options),
     }
 }
 
+/// Adds the files that the options name, and returns the settings.
+fn configured(
+    builder: RuntimeBuilder,
+    options: &HardenOptions,
+    runs_projects: bool,
+) -> Result<(RuntimeBuilder, Settings), CommandError> {
+    #[cfg_attr(not(feature = "script"), expect(unused_mut, reason = "with the feature, the model is an option"))]
+    let mut settings = options.items.settings();
+    #[cfg(feature = "script")]
+    {
+        settings.model = Set::option(options.propose.model.clone(), "--model");
+    }
+    let mut settings = settings.read(options.items.project.as_deref())?;
+    let trust = if options.approve_all { Trust::ApproveAll } else { Trust::Ask };
+    let (builder, _) = options.items.add_to(builder, &mut settings, runs_projects, trust)?;
+    Ok((builder, settings))
+}
+
 /// Runs the candidate on each case, and prints the comparison.
-fn compare(mut builder: RuntimeBuilder, pair: &Pair<'_>, options: &HardenOptions) -> Result<(), CommandError> {
-    let mut settings = Settings::default().read(None)?;
-    settings.complete(&builder, &builder.preset());
+fn compare(
+    builder: RuntimeBuilder,
+    pair: &Pair<'_>,
+    options: &HardenOptions,
+    runs_projects: bool,
+) -> Result<(), CommandError> {
+    let (mut builder, settings) = configured(builder, options, runs_projects)?;
     let registry = super::project::collect(&mut builder)?;
     check(&registry, pair.tool, options)?;
     let cases = cases(pair.worker, options)?;
@@ -82,6 +116,10 @@ fn cases(worker: &str, options: &HardenOptions) -> Result<Cases, CommandError> {
     Ok(cases)
 }
 
+fn agreement(options: &HardenOptions) -> Agreement {
+    options.ignore.iter().fold(Agreement::new(), |agreement, pointer| agreement.ignore(pointer))
+}
+
 async fn compare_all(
     runtime: &Runtime,
     cases: &Cases,
@@ -89,7 +127,7 @@ async fn compare_all(
     options: &HardenOptions,
     token: &CancellationToken,
 ) -> Result<Summary, CommandError> {
-    let agreement = options.ignore.iter().fold(Agreement::new(), |agreement, pointer| agreement.ignore(pointer));
+    let agreement = agreement(options);
     let mut summary = Summary::default();
     for case in cases {
         let compared = compare_one(runtime, tool, case, &agreement).await;

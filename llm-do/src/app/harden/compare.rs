@@ -24,6 +24,8 @@ pub enum Verdict {
     Refused,
     /// The candidate failed.
     Failed,
+    /// The candidate abstained, by [`Unsure`](crate::error::Unsure).
+    Unsure,
     /// The worker itself failed, so there is nothing to compare with, and the candidate was not run.
     WorkerFailed,
 }
@@ -37,6 +39,7 @@ impl Verdict {
             Self::Differs => "differs",
             Self::Refused => "refused",
             Self::Failed => "failed",
+            Self::Unsure => "unsure",
             Self::WorkerFailed => "worker failed",
         }
     }
@@ -79,6 +82,14 @@ pub struct Summary {
     pub of: usize,
     /// The number of cases in which the worker failed.
     pub worker_failed: usize,
+    /// The number of compared cases in which the candidate abstained, which do not agree.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unsure: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde expects")]
+fn is_zero(cases: &usize) -> bool {
+    *cases == 0
 }
 
 /// Runs `candidate`, by its registered name, on each case in order, and compares the results.
@@ -118,6 +129,7 @@ fn verdict(result: &Result<Value, CallError>, candidate: &str, agrees: impl FnOn
         Ok(value) if agrees(value) => Verdict::Agrees,
         Ok(_) => Verdict::Differs,
         Err(CallError::InvalidArguments { tool, .. }) if tool == candidate => Verdict::Refused,
+        Err(error) if error.is_unsure() => Verdict::Unsure,
         Err(_) => Verdict::Failed,
     }
 }
@@ -143,16 +155,20 @@ impl Summary {
         self.agree += usize::from(verdict == Verdict::Agrees);
         self.of += usize::from(verdict != Verdict::WorkerFailed);
         self.worker_failed += usize::from(verdict == Verdict::WorkerFailed);
+        self.unsure += usize::from(verdict == Verdict::Unsure);
     }
 }
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { agree, of, worker_failed } = self;
+        let Self { agree, of, worker_failed, unsure } = self;
         write!(f, "{agree} of {of} agree")?;
         // Rounded down, so that only full agreement is 100 %.
         if let Some(percent) = (agree * 100).checked_div(*of) {
             write!(f, " ({percent} %)")?;
+        }
+        if *unsure > 0 {
+            write!(f, ", {unsure} unsure")?;
         }
         match worker_failed {
             0 => Ok(()),

@@ -50,6 +50,14 @@ impl EventValue {
         }
     }
 
+    /// Returns the JSON text, if the call had the value as text.
+    pub(super) fn json(&self) -> Option<&str> {
+        match &self.0 {
+            Form::Value(_) => None,
+            Form::Text(text) => Some(text),
+        }
+    }
+
     /// Returns the value; parses it if the call had it as text.
     #[must_use]
     pub fn value(&self) -> Cow<'_, Value> {

@@ -74,6 +74,19 @@ pub(crate) struct CallFrame {
     pub(crate) is_unguarded: bool,
     /// The arguments of a worker: a nested call of the same worker with the same arguments is a cycle.
     pub(crate) arguments: OnceLock<Box<Value>>,
+    /// The thread that it continues.
+    pub(crate) thread: Option<Arc<NamedThread>>,
+    /// Its step in the journal.
+    pub(crate) step: OnceLock<Box<StepSpec>>,
+    /// The steps that it makes in the journal.
+    pub(crate) child_steps: ChildSteps,
+    /// Read by [`rare`](Self::rare).
+    pub(crate) rare: OnceLock<Box<RareFacts>>,
+}
+
+/// What few calls have; allocated once a call has some of it.
+#[derive(Debug, Default)]
+pub(crate) struct RareFacts {
     /// The files in its arguments.
     pub(crate) attached: OnceLock<Vec<Attached>>,
     /// The user's answers to questions during the call: for a worker's conversation, and for the journal's record of
@@ -81,18 +94,12 @@ pub(crate) struct CallFrame {
     pub(crate) user_messages: UserMessages,
     /// The approvals inside it for more than one call, as its record stores them.
     pub(crate) approved: LazyMutex<Vec<Value>>,
-    /// The thread that it continues.
-    pub(crate) thread: Option<Arc<NamedThread>>,
     /// What the calls below it changed in threads, for the journal's record of the call.
     pub(crate) thread_changes: LazyMutex<Vec<Arc<ThreadChange>>>,
     /// Denials of its calls by a mode or a rule, each with its step: recorded once the call continues after them.
     pub(crate) denials: LazyMutex<Vec<(StepSpec, Value)>>,
-    /// Its step in the journal.
-    pub(crate) step: OnceLock<Box<StepSpec>>,
-    /// The steps that it makes in the journal.
-    pub(crate) child_steps: ChildSteps,
     /// The steps that guards make after a root call, with their parent key: a replay does not run the call's inside.
-    pub(crate) after: OnceLock<Box<(Arc<str>, ChildSteps)>>,
+    pub(crate) after: OnceLock<(Arc<str>, ChildSteps)>,
 }
 
 impl CallFrame {
@@ -119,16 +126,26 @@ impl CallFrame {
             is_shadow: false,
             is_unguarded: false,
             arguments: OnceLock::new(),
-            attached: OnceLock::new(),
-            user_messages: UserMessages::default(),
-            approved: LazyMutex::default(),
             thread: None,
-            thread_changes: LazyMutex::default(),
-            denials: LazyMutex::default(),
             step: OnceLock::new(),
             child_steps: ChildSteps::default(),
-            after: OnceLock::new(),
+            rare: OnceLock::new(),
         }
+    }
+
+    /// Removes and returns the user's answers during the call, ordered by the calls that they belong to.
+    pub(crate) fn take_user_messages(&self) -> Vec<String> {
+        self.rare().map(|rare| rare.user_messages.take()).unwrap_or_default()
+    }
+
+    /// Returns what few calls have, if this one has some of it.
+    pub(crate) fn rare(&self) -> Option<&RareFacts> {
+        self.rare.get().map(AsRef::as_ref)
+    }
+
+    /// Returns what few calls have, to add to it.
+    pub(crate) fn rare_or_default(&self) -> &RareFacts {
+        self.rare.get_or_init(Box::default)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::base::error::{BoxError, CallError};
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::ToolReturn;
 use crate::declare::worker_spec::WorkerSpec;
-use crate::observe::event::{Caller, EventKind, ShownContent};
+use crate::observe::event::{Caller, Event, ShownContent};
 use crate::observe::journal::Journal;
 use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
@@ -47,8 +47,8 @@ pub(crate) trait Host: Send + Sync {
     /// Returns whether a sink receives events.
     fn is_observed(&self) -> bool;
 
-    /// Emits an event of a call.
-    fn emit(&self, ctx: &CallContext, kind: EventKind);
+    /// Numbers and dates an event of a call, and sends it to the sinks.
+    fn emit(&self, event: Arc<Event>);
 
     /// Returns what the events of the run have shown of requests, if they have content.
     fn shown_content(&self) -> Option<&ShownContent>;
@@ -109,7 +109,7 @@ pub(crate) trait Host: Send + Sync {
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 
     /// Returns the id of the run.
-    fn run(&self) -> &str;
+    fn run(&self) -> &Arc<str>;
 
     /// Returns the current time.
     fn now(&self) -> Timestamp;

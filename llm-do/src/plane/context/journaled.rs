@@ -310,7 +310,7 @@ impl<S> CallContext<S> {
 
     /// Returns the key that precedes the steps that this call makes now, and the steps so far.
     fn own_steps(&self) -> (Arc<str>, &ChildSteps) {
-        match self.frame().after.get().map(AsRef::as_ref) {
+        match self.frame().rare().and_then(|rare| rare.after.get()) {
             Some((parent, steps)) => (Arc::clone(parent), steps),
             None => (self.key(), &self.frame().child_steps),
         }
@@ -328,7 +328,7 @@ impl<S> CallContext<S> {
     /// Adds an approval with a longer scope than one call to all callers of this call.
     pub(crate) fn add_approval(&self, approval: &Value) {
         for frame in self.frames().skip(1) {
-            let mut approved = frame.approved.get_or_default();
+            let mut approved = frame.rare_or_default().approved.get_or_default();
             if !approved.contains(approval) {
                 approved.push(approval.clone());
             }
@@ -340,12 +340,12 @@ impl<S> CallContext<S> {
     /// `result` is a digest of the result: after another result, other steps may follow.
     pub(crate) fn begin_steps_after(&self, result: &str) {
         let parent = CallContext::key_after(&self.key(), result);
-        drop(self.frame().after.set(Box::new((parent, ChildSteps::default()))));
+        drop(self.frame().rare_or_default().after.set((parent, ChildSteps::default())));
     }
 
     /// Returns the steps after the result of the call, if [`begin_steps_after`](Self::begin_steps_after) was called.
     pub(crate) fn steps_after(&self) -> Option<&ChildSteps> {
-        self.frame().after.get().map(|after| &after.1)
+        self.frame().rare()?.after.get().map(|after| &after.1)
     }
 
     /// Returns an error if the journal contains a call of this one that this process did not make.

@@ -182,10 +182,11 @@ impl Run {
 
     /// Sets the deadline of a call that starts, unless its caller's deadline is earlier.
     pub(super) fn set_deadline(&self, ctx: &CallContext, tool: &Registered) {
+        // Without one, lookups find the deadline of the caller.
+        let Some(timeout) = self.timeout(ctx, tool) else { return };
         let callers = ctx.caller().and_then(CallContext::deadline);
         let spent = if ctx.frame().by == Caller::User { self.settings.time_spent } else { Duration::ZERO };
-        let own = self.timeout(ctx, tool).and_then(|after| Deadline::after(after, spent, Arc::clone(&tool.name)));
-        // Without one, lookups find the deadline of the caller.
+        let own = Deadline::after(timeout, spent, Arc::clone(&tool.name));
         if let Some(own) = own.filter(|own| callers.is_none_or(|callers| own.at < callers.at)) {
             drop(ctx.frame().deadline.set(Box::new(own)));
         }

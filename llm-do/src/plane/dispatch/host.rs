@@ -19,7 +19,7 @@ use crate::base::mutex::IgnorePoison;
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::{Effect, ResultForm, ToolReturn};
 use crate::declare::worker_spec::WorkerSpec;
-use crate::observe::event::{Caller, EventKind, ItemKind, ShownContent};
+use crate::observe::event::{Caller, Event, EventKind, ItemKind, ShownContent};
 use crate::observe::journal::Journal;
 use crate::plane::context::{CallContext, GivenArguments, Host};
 use crate::plane::conversation::Threads;
@@ -71,8 +71,8 @@ impl Host for Run {
             || self.outer.as_ref().is_some_and(|run| run.is_observed())
     }
 
-    fn emit(&self, ctx: &CallContext, kind: EventKind) {
-        self.send(ctx, kind);
+    fn emit(&self, event: Arc<Event>) {
+        self.send(event);
     }
 
     fn shown_content(&self) -> Option<&ShownContent> {
@@ -85,7 +85,7 @@ impl Host for Run {
             return;
         }
         let SettingWarning { setting, message, .. } = warning.clone();
-        self.emit(ctx, EventKind::SettingWarning { model: Arc::clone(model), setting, message });
+        ctx.emit(|| EventKind::SettingWarning { model: Arc::clone(model), setting, message });
     }
 
     fn call_in_thread<'a>(
@@ -146,7 +146,7 @@ impl Host for Run {
         self
     }
 
-    fn run(&self) -> &str {
+    fn run(&self) -> &Arc<str> {
         &self.id
     }
 

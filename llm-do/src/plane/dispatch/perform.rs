@@ -240,9 +240,10 @@ impl WorkerSetup<'_> {
 
     pub(super) async fn worker_run(self, plan: &WorkerPlan, ctx: &CallContext) -> Result<WorkerRun, CallError> {
         let ModelPlan { model, tools, output } = self.plane.model_plan(plan, ctx)?;
+        let price = self.plane.config.prices.price(model.name()).cloned();
         if !plan.server_side_tools.is_empty() {
             // Do not ask the approver about a request that would be refused.
-            ctx.check_request(model.name(), self.plane.config.prices.price(model.name()).is_some())?;
+            ctx.check_request(model.name(), price.is_some())?;
         }
         let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
         let has_search = model.profile().tool_search;
@@ -255,6 +256,7 @@ impl WorkerSetup<'_> {
             ctx: ctx.clone(),
             model_name: model.name().into(),
             prices: Arc::clone(&self.plane.config.prices),
+            price,
             model,
             instructions: output.instructed(&plan.instructions),
             tools,

@@ -231,8 +231,9 @@ async fn run_for_record(
     ctx.check_all_replayed()?;
     let usage = tool.is_composite().then(|| ctx.usage_tree()).filter(|used| !used.is_zero());
     let (created_workers, user_messages) =
-        (setup.plane.runtime_workers.created_by(&ctx.key()), ctx.frame().user_messages.take());
-    let approved = ctx.frame().approved.get().map(|approved| approved.clone()).unwrap_or_default();
+        (setup.plane.runtime_workers.created_by(&ctx.key()), ctx.frame().take_user_messages());
+    let approved = ctx.frame().rare().and_then(|rare| rare.approved.get()).map(|approved| approved.clone());
+    let approved = approved.unwrap_or_default();
     let threads = ctx.thread_changes();
     Ok(CallRecord { usage, created_workers, user_messages, approved, threads, ..CallRecord::of(outcome, causes) })
 }

@@ -124,6 +124,11 @@ impl ScriptTool {
         self
     }
 
+    /// Returns whether its effect is given, and not that of its tools.
+    pub(crate) fn has_own_effect(&self) -> bool {
+        self.effect.is_some()
+    }
+
     /// Returns the lines on which its front matter names tools and toolsets.
     #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of files in projects"))]
     pub(crate) fn toolset_lines(&self) -> Vec<(String, usize)> {

@@ -224,6 +224,12 @@ impl Registered {
         *self.reads_text.get_or_init(decode.reads_text)
     }
 
+    /// Returns whether a macro registered it.
+    #[cfg(feature = "script")]
+    pub(crate) fn is_linked(&self) -> bool {
+        self.linked.is_some()
+    }
+
     /// Lists the state that it takes.
     pub(crate) fn state(&self) -> Vec<StateKey> {
         let Some(def) = &self.linked else { return Vec::new() };

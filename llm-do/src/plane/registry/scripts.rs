@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Code, Registered};
+use super::contents::by_name;
+use super::names::Names;
+use super::{Code, Origin, Registered, Registry};
 use crate::declare::tool::Effect;
 use crate::plane::function_tool::FunctionTool;
 use crate::plane::script::{LinkedScript, Script, ScriptCallee, on_large_stack};
@@ -15,6 +17,33 @@ struct Item {
     script: Arc<Script>,
     effect: Effect,
     callees: Vec<ScriptCallee>,
+}
+
+impl Registry {
+    /// Returns this registry with a script in place of the tool of its name, which nothing may call; returns all faults of the script.
+    pub(crate) fn with_script(&self, tool: FunctionTool) -> Result<Self, Vec<String>> {
+        let mut faults = tool.faults();
+        let source = tool.toolsets.as_deref().map(by_name).unwrap_or_default();
+        let mut item = Registered::from_tool(tool, Origin::Session);
+        let name = Arc::clone(&item.name);
+        let names = Names { items: &self.tools, toolsets: &self.toolsets, groups: &self.groups };
+        let declared = names.resolve(&item, &source, &mut faults);
+        item.instances = names.instances(&declared);
+        item.declared = Some(Arc::new(names.declared(declared)));
+        // Approvals find the rules of an item by its place, so the order must stay.
+        item.place = self.tools.get(&name).and_then(|replaced| replaced.place);
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let mut registry = self.clone();
+        registry.by_name.remove(&name);
+        registry.tools.insert(Arc::clone(&name), Arc::new(item));
+        link(&mut registry.tools, &mut faults);
+        registry
+            .by_name
+            .extend(registry.tools.get_key_value(&name).map(|(name, item)| (Arc::clone(name), Arc::clone(item))));
+        if faults.is_empty() { Ok(registry) } else { Err(faults) }
+    }
 }
 
 /// Checks all scripts, and makes them callable; adds the faults of each.
@@ -55,7 +84,7 @@ fn item_of(item: &Registered) -> Option<Item> {
     let script = tool.script.clone()?;
     // The least effect, to which those of its tools are added.
     let effect = if tool.has_effect { tool.effect } else { Effect::ReadOnly };
-    Some(Item { name: Arc::clone(&item.spec.name), tool: Arc::clone(tool), script, effect, callees: Vec::new() })
+    Some(Item { name: Arc::clone(&item.name), tool: Arc::clone(tool), script, effect, callees: Vec::new() })
 }
 
 /// Gives each script without an effect of its own all that its tools may change, which may be scripts too.
@@ -91,14 +120,20 @@ fn union(one: Effect, other: Effect) -> Effect {
 /// Returns the tools that a script may call.
 fn callees(name: &str, items: &BTreeMap<Arc<str>, Arc<Registered>>) -> Vec<ScriptCallee> {
     let declared = items[name].declared.iter().flat_map(|declared| declared.iter());
-    let callee = |shown: &Arc<str>, item: &Registered| ScriptCallee {
-        shown: Arc::clone(shown),
-        description: item.spec.description.to_string(),
-        parameters: Arc::clone(&item.spec.parameters),
-        output: item.output(),
-        is_read_only: item.effect == Effect::ReadOnly,
-    };
-    declared.filter_map(|tool| Some(callee(&tool.shown, items.get(&tool.tool)?))).collect()
+    declared.filter_map(|tool| Some(items.get(&tool.tool)?.as_callee(&tool.shown))).collect()
+}
+
+impl Registered {
+    /// Returns what a script needs to know to call it by this name.
+    pub(crate) fn as_callee(&self, shown: &Arc<str>) -> ScriptCallee {
+        ScriptCallee {
+            shown: Arc::clone(shown),
+            description: self.description.to_string(),
+            parameters: Arc::new(self.parameters().clone()),
+            output: self.output(),
+            is_read_only: self.effect == Effect::ReadOnly,
+        }
+    }
 }
 
 fn change(items: &mut BTreeMap<Arc<str>, Arc<Registered>>, name: &str, change: impl FnOnce(&mut Registered)) {

@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use monty_types::{ExcType, MontyException};
 
-use crate::base::error::{CallError, chain};
+use super::program::UNSURE;
+use crate::base::error::{BoxError, CallError, Unsure, chain};
 
 /// What a call's error is to the script.
 pub(super) enum Raised {
@@ -19,6 +20,9 @@ pub(super) enum Raised {
 /// Returns what an error of a call is to the script.
 pub(super) fn raised(error: &CallError) -> Raised {
     let kind = match error.innermost() {
+        CallError::Unsure { reason, .. } => {
+            return Raised::Exception(ExcType::Exception, format!("{UNSURE}: {reason}"));
+        }
         CallError::Cancelled { .. }
         | CallError::Limit { .. }
         | CallError::Journal { .. }
@@ -54,6 +58,16 @@ fn of_text(text: &str) -> Option<(ExcType, String)> {
     found
 }
 
+/// Returns the error of an exception that ended a script; `made` are the errors that calls raised in the script.
+pub(super) fn ended(exception: &MontyException, made: Vec<CallError>) -> BoxError {
+    let text = exception.message().unwrap_or_default();
+    let why = text.strip_prefix(UNSURE).and_then(|text| text.strip_prefix(": "));
+    match why.filter(|_| exception.exc_type() == ExcType::Exception) {
+        Some(why) => Unsure::new(why).into(),
+        None => ScriptError::of(exception, made).into(),
+    }
+}
+
 /// Stands before the place of an exception.
 const PLACE: &str = " (in ";
 
@@ -71,7 +85,7 @@ impl ScriptError {
     }
 
     /// Returns the error of an exception; `made` are the errors that calls raised in the script.
-    pub(super) fn of(exception: &MontyException, made: Vec<CallError>) -> Self {
+    fn of(exception: &MontyException, made: Vec<CallError>) -> Self {
         let kind = exception.exc_type();
         let message = exception.message().unwrap_or_default();
         let place = exception.traceback().iter().rev().find(|frame| !frame.filename.starts_with('<'));

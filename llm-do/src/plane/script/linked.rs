@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::exception::{Raised, ScriptError, raised};
+use super::exception::{Raised, ScriptError, ended, raised};
 use super::interpreter::{self, Answer, Call, Ending, Step};
 use super::limits::MAX_RESULT;
 use super::names::{Callees, ScriptCallee};
@@ -68,7 +68,7 @@ impl LinkedScript {
                 }
                 Step::Ended(Ok(value)) => return self.checked(value),
                 Step::Ended(Err(Ending::Fault(fault))) => return Err(ScriptError::new(fault).into()),
-                Step::Ended(Err(Ending::Exception(exception))) => return Err(ScriptError::of(&exception, made).into()),
+                Step::Ended(Err(Ending::Exception(exception))) => return Err(ended(&exception, made)),
             }
         }
         Err(ScriptError::new("the interpreter of the script panicked").into())

@@ -58,7 +58,7 @@ impl Callees {
 }
 
 /// Returns a name in which only letters, digits and `_` are left.
-pub(super) fn identifier(name: &str) -> String {
+pub(crate) fn identifier(name: &str) -> String {
     let mut identifier: String =
         name.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '_' }).collect();
     if is_keyword(&identifier) {

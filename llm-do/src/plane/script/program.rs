@@ -42,6 +42,22 @@ pub(super) fn runnable(text: &str, body: &[Stmt], dicts: &[DictClass]) -> String
     text
 }
 
+/// What scripts raise to abstain, and what the text of the exception begins with.
+pub(super) const UNSURE: &str = "Unsure";
+
+/// Appends what `raise Unsure("why")` calls, unless the script has its own or does not abstain.
+pub(super) fn with_unsure(mut text: String, body: &[Stmt]) -> String {
+    let is_own = body.iter().any(|statement| match statement {
+        Stmt::FunctionDef(function) => function.name.as_str() == UNSURE,
+        Stmt::ClassDef(class) => class.name.as_str() == UNSURE,
+        _ => false,
+    });
+    if !is_own && text.contains(UNSURE) {
+        _ = write!(text, "\ndef {UNSURE}(__why):\n    return Exception(f\"{UNSURE}: {{__why}}\")\n");
+    }
+    text
+}
+
 /// Appends the call of a script's function with the arguments in [`ARGUMENTS`], whose value is the result.
 pub(super) fn with_call(
     mut text: String,

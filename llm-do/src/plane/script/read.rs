@@ -56,6 +56,7 @@ pub(super) fn read(file: &str, function: &str, text: &str) -> Result<Script, Vec
     let first_line = docstring::yaml_line(text, &definition.body);
     let settings = settings(docstring.front_matter.as_deref(), first_line, &mut faults);
     let runnable = program::runnable(text, body, &dicts);
+    let runnable = program::with_unsure(runnable, body);
     let runnable = program::with_call(runnable, function, definition.is_async, &parameters, &classes);
     let compiled = compile(file, runnable, &mut faults);
     let Some((compiled, output)) = compiled.zip(output).filter(|_| faults.is_empty()) else {

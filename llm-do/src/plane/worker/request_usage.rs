@@ -57,9 +57,11 @@ impl WorkerRun {
 
     fn count(&self, reserved: &ReservedRequest, answered_by: Option<&str>, usage: Usage) {
         // A fallback model may have answered instead of the first one.
-        let by = answered_by.map_or_else(|| Arc::clone(&self.model_name), Arc::from);
-        let cost = self.prices.price(&by).map(|price| price.cost(&usage));
-        reserved.count(&by, usage, cost);
+        let (by, price) = match answered_by.filter(|by| **by != *self.model_name) {
+            Some(by) => (Arc::from(by), self.prices.price(by)),
+            None => (Arc::clone(&self.model_name), self.price.as_ref()),
+        };
+        reserved.count(&by, usage, price.map(|price| price.cost(&usage)));
     }
 }
 

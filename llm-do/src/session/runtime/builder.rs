@@ -102,7 +102,7 @@ impl RuntimeBuilder {
     }
 
     /// Removes the journal and the shadows, for runs that do not belong to the application.
-    #[cfg(feature = "cli")]
+    #[cfg(any(feature = "cli", feature = "script"))]
     pub(crate) fn without_journal_and_shadows(mut self) -> Self {
         self.config.journal = None;
         self.shadows.clear();
@@ -110,7 +110,7 @@ impl RuntimeBuilder {
     }
 
     /// Returns a copy of a builder whose items were collected, to build another session on the same registry.
-    #[cfg(all(feature = "cli", feature = "eval"))]
+    #[cfg(any(all(feature = "cli", feature = "eval"), feature = "script"))]
     pub(crate) fn copy_without_items(&self) -> Self {
         Self {
             config: self.config.clone(),

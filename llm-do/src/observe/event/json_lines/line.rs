@@ -6,52 +6,42 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::serializer::{write_json, write_text};
-use crate::observe::event::{ApprovalScope, DecidedBy, Event, EventKind, Outcome};
+use crate::observe::event::{ApprovalScope, DecidedBy, Event, EventKind, EventValue, Outcome};
 
-/// Writes events, each as one line of JSON. It keeps the texts of the last run and second, which most events share.
+/// Writes events, each as one line of JSON. It keeps the texts that the last event has in common with most that follow.
 #[derive(Default)]
 pub(in crate::observe::event) struct LineWriter {
-    run: RunText,
-    time: TimeText,
+    call: CallText,
+    second: SecondText,
 }
 
-/// The start of a line, up to the run.
+/// The start of a line, up to the number of the event: the same for the events of a call.
 #[derive(Default)]
-struct RunText {
+struct CallText {
     run: Arc<str>,
+    call: u64,
+    parent: Option<u64>,
     text: Vec<u8>,
 }
 
-/// A second as text.
+/// The middle of a line, from its depth to the second of its time, such as `2026-07-28T12:00:00`.
 #[derive(Default)]
-struct TimeText {
-    second: Option<i64>,
-    /// Such as `2026-07-28T12:00:00`.
-    text: String,
+struct SecondText {
+    depth: u32,
+    name: Arc<str>,
+    second: i64,
+    text: Vec<u8>,
+    /// The length of the text before the time.
+    before_time: usize,
 }
 
 impl LineWriter {
     /// Adds the line of an event, with its line break.
     pub(in crate::observe::event) fn write(&mut self, line: &mut Vec<u8>, event: &Event) -> serde_json::Result<()> {
-        let Event { run, call, parent, seq, depth, name, time, kind } = event;
-        self.run.write(line, run);
-        line.extend_from_slice(b",\"call\":");
-        write_number(line, *call)?;
-        line.extend_from_slice(b",\"parent\":");
-        match parent {
-            Some(parent) => write_number(line, *parent)?,
-            None => line.extend_from_slice(b"null"),
-        }
-        line.extend_from_slice(b",\"seq\":");
-        write_number(line, *seq)?;
-        line.extend_from_slice(b",\"depth\":");
-        write_number(line, u64::from(*depth))?;
-        line.extend_from_slice(b",\"name\":");
-        write_text(line, name);
-        line.extend_from_slice(b",\"time\":\"");
-        self.time.write(line, *time);
-        line.push(b'"');
-        write_kind(line, kind)?;
+        self.call.write(line, event)?;
+        write_number(line, event.seq)?;
+        self.second.write(line, event)?;
+        write_kind(line, &event.kind)?;
         line.push(b'\n');
         Ok(())
     }
@@ -67,7 +57,7 @@ fn write_kind(line: &mut Vec<u8>, kind: &EventKind) -> serde_json::Result<()> {
             line.extend_from_slice(b"\",\"by\":");
             write_json(line, by)?;
             line.extend_from_slice(b",\"arguments\":");
-            write_json(line, arguments)?;
+            write_value(line, arguments)?;
             line.push(b'}');
             Ok(())
         }
@@ -79,7 +69,7 @@ fn write_kind(line: &mut Vec<u8>, kind: &EventKind) -> serde_json::Result<()> {
             replayed: false,
         } if attachments.is_empty() => {
             line.extend_from_slice(b",\"kind\":\"call_finished\",\"result\":");
-            write_json(line, result)?;
+            write_value(line, result)?;
             line.extend_from_slice(b",\"elapsed_ms\":");
             write_number(line, *elapsed_ms)?;
             line.push(b'}');
@@ -108,6 +98,14 @@ fn write_kind(line: &mut Vec<u8>, kind: &EventKind) -> serde_json::Result<()> {
     }
 }
 
+fn write_value(line: &mut Vec<u8>, value: &EventValue) -> serde_json::Result<()> {
+    match value.json() {
+        Some(json) => line.extend_from_slice(json.as_bytes()),
+        None => write_json(line, value)?,
+    }
+    Ok(())
+}
+
 fn write_number(line: &mut Vec<u8>, number: u64) -> serde_json::Result<()> {
     match u8::try_from(number) {
         Ok(digit @ 0..=9) => line.push(b'0' + digit),
@@ -116,65 +114,107 @@ fn write_number(line: &mut Vec<u8>, number: u64) -> serde_json::Result<()> {
     Ok(())
 }
 
-impl RunText {
-    fn write(&mut self, line: &mut Vec<u8>, run: &Arc<str>) {
-        if self.text.is_empty() || !Arc::ptr_eq(&self.run, run) {
-            self.run = Arc::clone(run);
+impl CallText {
+    /// Adds the start of a line, before the number of the event.
+    fn write(&mut self, line: &mut Vec<u8>, event: &Event) -> serde_json::Result<()> {
+        let Event { run, call, parent, .. } = event;
+        let is_same = Arc::ptr_eq(&self.run, run) && self.call == *call && self.parent == *parent;
+        if self.text.is_empty() || !is_same {
+            (self.run, self.call, self.parent) = (Arc::clone(run), *call, *parent);
             self.text.clear();
             self.text.extend_from_slice(b"{\"run\":");
             write_text(&mut self.text, run);
+            self.text.extend_from_slice(b",\"call\":");
+            write_number(&mut self.text, *call)?;
+            self.text.extend_from_slice(b",\"parent\":");
+            write_json(&mut self.text, parent)?;
+            self.text.extend_from_slice(b",\"seq\":");
         }
         line.extend_from_slice(&self.text);
+        Ok(())
     }
 }
 
-impl TimeText {
-    /// Adds a time as RFC 3339, with as many digits of the second as it has.
-    fn write(&mut self, line: &mut Vec<u8>, time: Timestamp) {
+impl SecondText {
+    /// Adds the middle of a line, after the number of the event.
+    fn write(&mut self, line: &mut Vec<u8>, event: &Event) -> serde_json::Result<()> {
+        let Event { depth, name, time, .. } = event;
         let second = time.as_second();
-        let Ok(mut nanoseconds) = u32::try_from(time.subsec_nanosecond()) else {
+        let is_same = Arc::ptr_eq(&self.name, name) && self.depth == *depth && self.second == second;
+        if self.text.is_empty() || !is_same {
+            (self.name, self.depth, self.second) = (Arc::clone(name), *depth, second);
+            self.text.clear();
+            self.text.extend_from_slice(b",\"depth\":");
+            write_number(&mut self.text, u64::from(*depth))?;
+            self.text.extend_from_slice(b",\"name\":");
+            write_text(&mut self.text, name);
+            self.text.extend_from_slice(b",\"time\":\"");
+            self.before_time = self.text.len();
+            let _ = write!(self.text, "{}", Timestamp::from_second(second).unwrap_or_default());
+            // Without the `Z`.
+            self.text.pop();
+        }
+        if let Ok(nanoseconds) = u32::try_from(time.subsec_nanosecond()) {
+            line.extend_from_slice(&self.text);
+            write_fraction(line, nanoseconds);
+            line.extend_from_slice(b"Z\"");
+        } else {
             // Before 1970.
-            let _ = write!(line, "{time}");
-            return;
-        };
-        if self.second != Some(second) {
-            let text = Timestamp::from_second(second).unwrap_or_default().to_string();
-            (self.second, self.text) = (Some(second), text.trim_end_matches('Z').to_owned());
+            line.extend_from_slice(&self.text[..self.before_time]);
+            let _ = write!(line, "{time}\"");
         }
-        line.extend_from_slice(self.text.as_bytes());
-        if nanoseconds > 0 {
-            let mut digits = *b".000000000";
-            let mut end = digits.len();
-            while nanoseconds % 10 == 0 {
-                nanoseconds /= 10;
-                end -= 1;
-            }
-            for digit in digits[1..end].iter_mut().rev() {
-                *digit += u8::try_from(nanoseconds % 10).unwrap_or_default();
-                nanoseconds /= 10;
-            }
-            line.extend_from_slice(&digits[..end]);
-        }
-        line.push(b'Z');
+        Ok(())
     }
+}
+
+/// Adds the digits of a fraction of a second that are not zeros at the end, after a point.
+fn write_fraction(line: &mut Vec<u8>, mut nanoseconds: u32) {
+    if nanoseconds == 0 {
+        return;
+    }
+    let mut digits = *b".000000000";
+    let mut end = digits.len();
+    while nanoseconds.is_multiple_of(10) {
+        nanoseconds /= 10;
+        end -= 1;
+    }
+    for digit in digits[1..end].iter_mut().rev() {
+        *digit += u8::try_from(nanoseconds % 10).unwrap_or_default();
+        nanoseconds /= 10;
+    }
+    line.extend_from_slice(&digits[..end]);
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use jiff::Timestamp;
 
-    use super::TimeText;
+    use super::LineWriter;
+    use crate::observe::event::{Event, EventKind};
 
     #[test]
-    fn a_time_is_written_as_jiff_writes_it() {
-        let mut written = TimeText::default();
-        for (second, nanoseconds) in
-            [(0, 0), (0, 1), (-1, -5), (1_700_000_000, 120_000_000), (1_700_000_000, 999_999_999)]
-        {
-            let time = Timestamp::new(second, nanoseconds).unwrap();
+    fn lines_after_another_are_written_as_serde_json_writes_them() {
+        let mut writer = LineWriter::default();
+        let (runs, names) = ([Arc::from("0198"), Arc::from("0199")], [Arc::from("copy"), Arc::from("\"c\"")]);
+        let times = [(0, 0), (0, 1), (-1, -5), (1_700_000_000, 120_000_000), (1_700_000_000, 999_999_999)];
+        for seq in 0..2000 {
+            let of = |changes_after: usize, kinds: usize| seq / changes_after % kinds;
+            let (second, nanoseconds) = times[of(1, 5)];
+            let event = Event {
+                run: Arc::clone(&runs[of(80, 2)]),
+                call: [3, 12][of(5, 2)],
+                parent: [None, Some(0)][of(10, 2)],
+                seq: seq.try_into().unwrap(),
+                depth: [0, 17][of(20, 2)],
+                name: Arc::clone(&names[of(40, 2)]),
+                time: Timestamp::new(second, nanoseconds).unwrap(),
+                kind: EventKind::Progress { text: "half of it".to_owned() },
+            };
             let mut line = Vec::new();
-            written.write(&mut line, time);
-            assert_eq!(String::from_utf8(line).unwrap(), time.to_string());
+            writer.write(&mut line, &event).unwrap();
+            assert_eq!(String::from_utf8(line).unwrap(), serde_json::to_string(&event).unwrap() + "\n");
         }
     }
 }

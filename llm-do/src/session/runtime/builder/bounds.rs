@@ -100,7 +100,7 @@ impl RuntimeBuilder {
     }
 
     /// Changes the limits of runs.
-    #[cfg(feature = "cli")]
+    #[cfg(any(feature = "cli", feature = "script"))]
     pub(crate) fn map_limits(mut self, change: impl FnOnce(Limits) -> Limits) -> Self {
         let limits = change(self.config.limits.take().map(Arc::unwrap_or_clone).unwrap_or_default());
         self.config.limits = Some(limits).filter(|limits| *limits != Limits::default()).map(Arc::new);
@@ -108,7 +108,7 @@ impl RuntimeBuilder {
     }
 
     /// Returns the token that cancels all runs.
-    #[cfg(feature = "cli")]
+    #[cfg(any(feature = "cli", feature = "script"))]
     pub(crate) fn cancellation_token(&self) -> CancellationToken {
         self.cancellation.clone()
     }

@@ -1,0 +1,207 @@
+//! What became of a proposal.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::score::Score;
+use super::split::Contradiction;
+use crate::base::usage::RunUsage;
+use crate::observe::event::Outcome;
+
+/// What became of a proposal; it prints as Markdown.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct ProposalReport {
+    /// The worker's name.
+    pub worker: String,
+    /// The name of the script's function, and of its file without `.py`.
+    pub script: String,
+    /// Why no further script was asked for.
+    pub end: ProposalEnd,
+    /// How the cases were split.
+    pub parts: Parts,
+    /// The inputs with results that do not agree, which were left out.
+    pub contradicting: Vec<Contradiction>,
+    /// The number of inputs without a result, which were left out.
+    pub worker_failed: usize,
+    /// Each script that the model wrote, in order.
+    pub attempts: Vec<Attempt>,
+    /// The best script; `None` if none was good enough.
+    pub chosen: Option<Chosen>,
+    /// What the requests to the model used.
+    pub usage: RunUsage,
+    /// What limits the evidence, one sentence each.
+    pub notes: Vec<String>,
+    /// How to use the script, one sentence each.
+    pub next: Vec<String>,
+}
+
+/// Why no further script was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ProposalEnd {
+    /// A script agreed in all shown and selecting cases.
+    Agrees,
+    /// All attempts were made.
+    Attempts,
+    /// The budget was spent.
+    Budget,
+    /// A request to the model failed, with this error.
+    ModelFailed(String),
+}
+
+/// The number of cases in each part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Parts {
+    /// Those that the model sees.
+    pub shown: usize,
+    /// Those that choose among scripts.
+    pub selecting: usize,
+    /// Those that measure the chosen script.
+    pub held_back: usize,
+}
+
+/// One script that the model wrote.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Attempt {
+    /// The faults that kept it from running.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
+    /// On the shown cases; `None` if it did not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Score>,
+    /// On the selecting cases; `None` if it did not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selecting: Option<Score>,
+    /// What the request used.
+    pub usage: RunUsage,
+}
+
+/// The best script.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Chosen {
+    /// The number of its attempt, from 1.
+    pub attempt: usize,
+    /// On the shown cases.
+    pub shown: Score,
+    /// On the selecting cases.
+    pub selecting: Score,
+    /// On the cases that neither the model nor the choice has seen.
+    pub held_back: Score,
+    /// The mean time of a call on those cases, in milliseconds.
+    pub milliseconds: f64,
+}
+
+impl ProposalReport {
+    /// Returns the report as Markdown.
+    #[must_use]
+    pub fn to_markdown(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl fmt::Display for ProposalReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { worker, script, parts, usage, .. } = self;
+        writeln!(f, "# A script for `{worker}`\n")?;
+        match &self.chosen {
+            Some(chosen) => self.write_chosen(f, chosen)?,
+            None => writeln!(f, "No script was good enough, so `{script}.py` was not written. {}\n", self.reason())?,
+        }
+        for note in &self.notes {
+            writeln!(f, "**Note:** {note}\n")?;
+        }
+        let Parts { shown, selecting, held_back } = parts;
+        writeln!(
+            f,
+            "## Cases\n\nShown to the model: {shown}; choosing among scripts: {selecting}; held back: {held_back}."
+        )?;
+        if self.worker_failed > 0 {
+            writeln!(f, "Left out, since the worker failed: {}.", self.worker_failed)?;
+        }
+        self.write_contradictions(f)?;
+        writeln!(f, "\n## Attempts\n")?;
+        for (number, attempt) in (1..).zip(&self.attempts) {
+            write_attempt(f, number, attempt)?;
+        }
+        let (requests, tokens, cost) = (usage.model.requests, usage.model.total_tokens(), usage.cost);
+        writeln!(f, "\n{} Used: {requests} requests, {tokens} tokens, cost {cost}.", self.reason())?;
+        if self.next.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "\n## To use it\n")?;
+        self.next.iter().try_for_each(|next| writeln!(f, "- {next}"))
+    }
+}
+
+impl ProposalReport {
+    fn reason(&self) -> String {
+        match &self.end {
+            ProposalEnd::Agrees => "A script agreed in all shown and selecting cases.".to_owned(),
+            ProposalEnd::Attempts => "All attempts were made.".to_owned(),
+            ProposalEnd::Budget => "The budget was spent.".to_owned(),
+            ProposalEnd::ModelFailed(error) => format!("A request to the model failed: {}.", line(error)),
+        }
+    }
+
+    fn write_chosen(&self, f: &mut fmt::Formatter<'_>, chosen: &Chosen) -> fmt::Result {
+        let Self { worker, script, .. } = self;
+        let Chosen { attempt, shown, selecting, held_back, milliseconds } = chosen;
+        writeln!(f, "`{script}.py` (attempt {attempt}) compared with the recorded answers of `{worker}`:\n")?;
+        writeln!(f, "| cases | agreement |\n|---|---|")?;
+        let interval = held_back.interval().map(|(low, high)| {
+            format!("; where it answers, {:.0} to {:.0} % with 95 % confidence", low * 100.0, high * 100.0)
+        });
+        writeln!(f, "| **held back**, which nothing has seen | **{held_back}**{} |", interval.unwrap_or_default())?;
+        writeln!(f, "| choosing among scripts | {selecting} |\n| shown to the model | {shown} |\n")?;
+        if held_back.cases() > 0 {
+            writeln!(f, "A call takes {milliseconds:.2} ms, and asks no model.\n")?;
+        }
+        Ok(())
+    }
+
+    fn write_contradictions(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.contradicting.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "\nLeft out, since the worker gave one input several results:\n")?;
+        for Contradiction { input, answers } in &self.contradicting {
+            let answer = |outcome: &Outcome| match outcome {
+                Outcome::Result(value) => code(&value.to_string()),
+                Outcome::Error(error) => code(error),
+            };
+            let answers: Vec<_> =
+                answers.iter().map(|given| format!("{} ({} times)", answer(&given.outcome), given.times)).collect();
+            writeln!(f, "- {}: {}", code(&input.to_string()), answers.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+fn write_attempt(f: &mut fmt::Formatter<'_>, number: usize, attempt: &Attempt) -> fmt::Result {
+    match (attempt.shown, attempt.selecting) {
+        (Some(shown), Some(selecting)) => writeln!(f, "{number}. shown: {shown}; choosing: {selecting}"),
+        _ => {
+            writeln!(f, "{number}. refused before it ran:")?;
+            attempt.faults.iter().try_for_each(|fault| writeln!(f, "   - {}", line(fault)))
+        }
+    }
+}
+
+/// Returns text as code of one line, in more backticks than it has.
+fn code(text: &str) -> String {
+    let text = line(text);
+    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest + 1);
+    let space = if longest > 0 { " " } else { "" };
+    format!("{fence}{space}{text}{space}{fence}")
+}
+
+fn line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

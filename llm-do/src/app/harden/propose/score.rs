@@ -1,0 +1,98 @@
+//! How often a script agrees.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::super::Verdict;
+
+/// The quantile of the normal distribution for an interval of 95 %.
+const Z: f64 = 1.959_964;
+
+/// In how many cases a script agrees with the worker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Score {
+    /// The number of cases in which it returned the worker's answer.
+    pub agree: usize,
+    /// The number of cases in which it returned another result, failed, or did not accept the input.
+    pub disagree: usize,
+    /// The number of cases in which it abstained.
+    pub unsure: usize,
+}
+
+impl Score {
+    pub(super) fn of(verdicts: impl IntoIterator<Item = Verdict>) -> Self {
+        let mut score = Self::default();
+        for verdict in verdicts {
+            match verdict {
+                Verdict::Agrees => score.agree += 1,
+                Verdict::Unsure => score.unsure += 1,
+                Verdict::Differs | Verdict::Refused | Verdict::Failed => score.disagree += 1,
+                Verdict::WorkerFailed => {}
+            }
+        }
+        score
+    }
+
+    /// Returns the number of cases.
+    #[must_use]
+    pub fn cases(&self) -> usize {
+        self.agree + self.disagree + self.unsure
+    }
+
+    /// Returns whether it agrees in all cases, and in at least one.
+    #[must_use]
+    pub fn all_agree(&self) -> bool {
+        self.agree > 0 && self.agree == self.cases()
+    }
+
+    /// Returns agreements minus disagreements, by which scripts are compared.
+    #[must_use]
+    pub fn balance(&self) -> i64 {
+        let count = |cases: usize| i64::try_from(cases).unwrap_or(i64::MAX);
+        count(self.agree) - count(self.disagree)
+    }
+
+    /// Returns bounds of the share of agreement where it answers, with 95 % confidence (Wilson's interval); `None` if it answers nowhere.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use llm_do::harden::Score;
+    ///
+    /// assert_eq!(Score::default().interval(), None);
+    /// ```
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "there are few cases")]
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        let answered = (self.agree + self.disagree) as f64;
+        if answered == 0.0 {
+            return None;
+        }
+        let share = self.agree as f64 / answered;
+        let middle = (share + Z * Z / (2.0 * answered)) / (1.0 + Z * Z / answered);
+        let spread = (share * (1.0 - share) / answered + Z * Z / (4.0 * answered * answered)).sqrt();
+        let half = Z / (1.0 + Z * Z / answered) * spread;
+        Some(((middle - half).max(0.0), (middle + half).min(1.0)))
+    }
+}
+
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { agree, disagree, unsure } = self;
+        let of = self.cases();
+        write!(f, "{agree} of {of} agree")?;
+        // Rounded down, so that only full agreement is 100 %.
+        if let Some(percent) = (agree * 100).checked_div(of) {
+            write!(f, " ({percent} %)")?;
+        }
+        if *disagree > 0 {
+            write!(f, ", {disagree} disagree")?;
+        }
+        if *unsure > 0 {
+            write!(f, ", {unsure} unsure")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,73 @@
+//! Splits cases by a fixed rule: what the model sees, what chooses, and what measures.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::super::{Answer, Case, Cases};
+use crate::base::agreement::Agreement;
+use crate::observe::event::Outcome;
+use crate::observe::journal::digest;
+
+/// Of ten cases, how many the model sees.
+const SHOWN: u32 = 4;
+/// Of ten cases, how many choose among scripts.
+const SELECTING: u32 = 3;
+
+/// The cases of a worker, by what they are for.
+#[derive(Debug, Default)]
+pub(super) struct Split<'a> {
+    /// The model sees them.
+    pub(super) shown: Vec<&'a Case>,
+    /// They choose among scripts; the model does not see them.
+    pub(super) selecting: Vec<&'a Case>,
+    /// They measure the chosen script, and nothing has seen them.
+    pub(super) held_back: Vec<&'a Case>,
+    pub(super) contradicting: Vec<Contradiction>,
+    /// How many cases have no result, since the worker always failed.
+    pub(super) worker_failed: usize,
+}
+
+/// An input to which the worker gave results that do not agree.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Contradiction {
+    /// The arguments.
+    pub input: Value,
+    /// The answers.
+    pub answers: Vec<Answer>,
+}
+
+impl<'a> Split<'a> {
+    pub(super) fn of(cases: &'a Cases, agreement: &Agreement) -> Self {
+        let mut split = Self::default();
+        for case in cases {
+            let results: Vec<_> = case.answers.iter().filter_map(|answer| result(&answer.outcome)).collect();
+            let Some((first, rest)) = results.split_first() else {
+                split.worker_failed += 1;
+                continue;
+            };
+            if !rest.iter().all(|other| agreement.holds(first, other)) {
+                split.contradicting.push(Contradiction { input: case.input.clone(), answers: case.answers.clone() });
+                continue;
+            }
+            match tenth(&case.input) {
+                place if place < SHOWN => split.shown.push(case),
+                place if place < SHOWN + SELECTING => split.selecting.push(case),
+                _ => split.held_back.push(case),
+            }
+        }
+        split
+    }
+}
+
+fn result(outcome: &Outcome) -> Option<Value> {
+    match outcome {
+        Outcome::Result(value) => Some(value.value().into_owned()),
+        Outcome::Error(_) => None,
+    }
+}
+
+/// Returns the place of a case among ten, from the digest of its input: it stays there when cases are added.
+fn tenth(input: &Value) -> u32 {
+    digest(input).chars().filter_map(|letter| letter.to_digit(16)).fold(0, |rest, digit| (rest * 16 + digit) % 10)
+}

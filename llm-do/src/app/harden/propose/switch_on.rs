@@ -1,0 +1,51 @@
+//! What limits the evidence, and how a script is used.
+
+use super::Parts;
+use super::score::Score;
+
+/// With fewer cases, the report states that the figure is uncertain.
+const FEW: usize = 10;
+
+/// Returns what limits the evidence.
+pub(super) fn notes(parts: Parts, contradicting: usize) -> Vec<String> {
+    let mut notes = Vec::new();
+    match parts.held_back {
+        0 => notes.push("no case was held back, so nothing measures a script; record more runs.".to_owned()),
+        few if few < FEW => {
+            let cases = if few == 1 { "1 case was".to_owned() } else { format!("{few} cases were") };
+            notes.push(format!("only {cases} held back, so the agreement is uncertain; record more runs."));
+        }
+        _ => {}
+    }
+    if parts.selecting == 0 {
+        notes.push("no case chose among scripts, so the shown ones did; record more runs.".to_owned());
+    }
+    if contradicting > 0 {
+        let inputs = if contradicting == 1 { "1 input".to_owned() } else { format!("{contradicting} inputs") };
+        notes.push(format!("the worker gave several results to {inputs}, so it does not always agree with itself."));
+    }
+    notes
+}
+
+/// Returns the ways to use a script, the one that its agreement suggests first.
+pub(super) fn next(worker: &str, script: &str, held_back: &Score) -> Vec<String> {
+    let shadow = format!(
+        "In shadow: call `{script}` in place of `{worker}`, and keep the worker beside it: `Runtime::builder()\
+         .shadow(Shadow::of(\"{script}\", \"{worker}\"))`. Each disagreement is an event."
+    );
+    let hybrid = format!(
+        "As a hybrid: `Runtime::builder().hybrid(\"{worker}\", \"{script}\")`: the script answers, and where it abstains or fails, the worker \
+         does."
+    );
+    let whole = format!(
+        "Whole: read the script, rename its function and its file to `{worker}`, put the file into `tools/` of the project, and rename or \
+         delete the worker. A program adds it with `Runtime::builder().tool(ScriptTool::open(\"{script}.py\")?.name(\"{worker}\"))`."
+    );
+    if held_back.disagree > 0 || held_back.agree == 0 {
+        vec![shadow, hybrid, whole]
+    } else if held_back.unsure > 0 {
+        vec![hybrid, shadow, whole]
+    } else {
+        vec![whole, shadow, hybrid]
+    }
+}

@@ -1,0 +1,74 @@
+//! `harden --propose` on the command line.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use llm_do::{Value, json};
+
+const RIGHT: &str = r#"def length_script(word: str) -> str:
+    """Return the length of a word."""
+    return "long" if "longest" in word else "short"
+"#;
+
+/// Runs the application in a folder.
+fn app(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hardened"));
+    command.current_dir(folder).env("PROPOSED", folder.join("proposed.py")).env("LLM_DO_CONFIG", "");
+    command.args(arguments).output().unwrap()
+}
+
+/// A folder with a journal of 40 answers, and what the model writes.
+fn folder(script: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let words: Vec<String> =
+        (0..40).map(|number| format!("{}{number}", if number % 3 == 0 { "longest" } else { "word" })).collect();
+    let arguments = json!({ "words": words }).to_string();
+    let output = app(folder.path(), &["run", "rate", "--input-json", &arguments, "--journal", "run.jsonl"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    std::fs::write(folder.path().join("proposed.py"), script).unwrap();
+    folder
+}
+
+const PROPOSE: [&str; 5] = ["harden", "length", "--propose", "--journal", "run.jsonl"];
+
+#[test]
+fn a_good_script_is_written_with_its_report() {
+    let folder = folder(RIGHT);
+    let output = app(folder.path(), &[&PROPOSE[..], &["--rust"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(read("length_script.py"), RIGHT);
+    assert_eq!(read("length_script.propose.md").trim_end(), String::from_utf8_lossy(&output.stdout).trim_end());
+    let report: Value = serde_json::from_str(&read("length_script.propose.json")).unwrap();
+    assert_eq!(report["end"], "agrees");
+    assert_eq!(report["chosen"]["held_back"]["agree"], report["parts"]["held_back"]);
+
+    assert!(read("length_script.rs").contains("pub async fn length_code(ctx: &CallContext, word: String)"));
+
+    let again = app(folder.path(), &PROPOSE);
+    assert_eq!(again.status.code(), Some(2), "the script of the user is kept");
+    assert!(String::from_utf8_lossy(&again.stderr).contains("length_script.py exists"));
+}
+
+#[test]
+fn a_failed_proposal_writes_only_its_report_and_exits_with_1() {
+    let folder = folder(&RIGHT.replace("\"long\" if", "\"other\" if True or"));
+    let output = app(folder.path(), &[&PROPOSE[..], &["--attempts", "2", "--rust", "--out", "proposals"]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("no script for `length` was good enough"), "{error}");
+    let mut names: Vec<_> =
+        std::fs::read_dir(folder.path().join("proposals")).unwrap().map(|file| file.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["length_script.propose.json", "length_script.propose.md"]);
+}
+
+#[test]
+fn a_proposal_takes_no_tool_and_no_approvals() {
+    let folder = folder(RIGHT);
+    for more in [["--tool", "length"].as_slice(), &["--approve-all"]] {
+        let output = app(folder.path(), &[&PROPOSE[..], more].concat());
+        assert_eq!(output.status.code(), Some(2), "{more:?}");
+    }
+    assert!(!folder.path().join("length_script.py").exists());
+}
