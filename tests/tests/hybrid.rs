@@ -142,14 +142,14 @@ async fn a_tool_abstains_with_its_reason_outside_of_a_hybrid_too() {
 async fn a_journaled_hybrid_is_resumed_after_any_record_with_the_same_answers() {
     let given = ["Ann is 30", "Bob is forty", "broken 5", "Cid is 7"];
     let journal = MemoryJournal::new();
-    let (recorded, recorder) = builder("age_by_rule");
-    let runtime = recorded.journal(journal.clone()).build().unwrap();
+    let (first, recorder) = builder("age_by_rule");
+    let runtime = first.journal(journal.clone()).build().unwrap();
     assert_eq!(runtime.run(notes(&given)).await.unwrap(), 2037);
     let (records, all) = (journal.records(), answers(&recorder));
     for kept in 0..records.len() {
-        let (resumed, recorder) = builder("age_by_rule");
+        let (again, recorder) = builder("age_by_rule");
         let journal = MemoryJournal::from_records(records[..kept].iter().cloned());
-        let sum = resumed.journal(journal.clone()).build().unwrap().run(notes(&given)).await.unwrap();
+        let sum = again.journal(journal.clone()).build().unwrap().run(notes(&given)).await.unwrap();
         assert_eq!(sum, 2037, "after {kept} records");
         assert_eq!(journal.records().len(), records.len(), "after {kept} records");
         let answers = answers(&recorder);

@@ -208,18 +208,7 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
                 .prop_map(|(description, worker, points)| EventKind::Subtask { description, worker, points })
                 .boxed()
         }
-        EventKind::Shadowed { .. } => (text(), any::<bool>(), outcome(), outcome())
-            .prop_map(|(worker, agrees, answer, other)| EventKind::Shadowed { worker, agrees, answer, other })
-            .boxed(),
-        EventKind::Drifted { .. } => (text(), any::<u64>(), any::<u64>())
-            .prop_map(|(worker, disagree, of)| EventKind::Drifted { worker, disagree, of })
-            .boxed(),
-        EventKind::Hybrid { .. } => {
-            let answer = of([CodeAnswer::Answered, CodeAnswer::Abstained, CodeAnswer::Failed]);
-            (text(), answer, maybe())
-                .prop_map(|(tool, answer, reason)| EventKind::Hybrid { tool, answer, reason })
-                .boxed()
-        }
+        EventKind::Shadowed { .. } | EventKind::Drifted { .. } | EventKind::Hybrid { .. } => of_hardening(kind),
         EventKind::ModelRequest { .. } => content::model_request(),
         EventKind::ModelWaiting { .. } => text().prop_map(|on| EventKind::ModelWaiting { on }).boxed(),
         EventKind::SettingWarning { .. } => (name(), text(), text())
@@ -243,6 +232,25 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
         EventKind::ModelRetry { .. } => text().prop_map(|reason| EventKind::ModelRetry { reason }).boxed(),
         EventKind::Usage { .. } => run_usage().prop_map(|used| EventKind::Usage { used }).boxed(),
         EventKind::Dropped { .. } => any::<u64>().prop_map(|count| EventKind::Dropped { count }).boxed(),
+    }
+}
+
+/// Any event of a shadow or a hybrid, of the same kind.
+fn of_hardening(kind: &EventKind) -> BoxedStrategy<EventKind> {
+    match kind {
+        EventKind::Shadowed { .. } => (text(), any::<bool>(), outcome(), outcome())
+            .prop_map(|(worker, agrees, answer, other)| EventKind::Shadowed { worker, agrees, answer, other })
+            .boxed(),
+        EventKind::Drifted { .. } => (text(), any::<u64>(), any::<u64>())
+            .prop_map(|(worker, disagree, of)| EventKind::Drifted { worker, disagree, of })
+            .boxed(),
+        EventKind::Hybrid { .. } => {
+            let answer = of([CodeAnswer::Answered, CodeAnswer::Abstained, CodeAnswer::Failed]);
+            (text(), answer, maybe())
+                .prop_map(|(tool, answer, reason)| EventKind::Hybrid { tool, answer, reason })
+                .boxed()
+        }
+        other => Just(other.clone()).boxed(),
     }
 }
 
