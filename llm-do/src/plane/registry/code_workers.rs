@@ -20,7 +20,7 @@ const DESCRIPTION: &str = "Run Python code that calls your functions; return the
 /// Gives each worker in code mode its tool.
 pub(super) fn link(items: &mut BTreeMap<Arc<str>, Arc<Registered>>, faults: &mut Vec<String>) {
     let workers = items.values().filter(|item| item.plan().is_some_and(|plan| plan.code));
-    let workers: Vec<_> = workers.map(|worker| Arc::clone(&worker.spec.name)).collect();
+    let workers: Vec<_> = workers.map(|worker| Arc::clone(&worker.name)).collect();
     for worker_name in workers {
         let worker = &items[&worker_name];
         let name: Arc<str> = format!("{}__code", worker.name()).into();
@@ -64,9 +64,8 @@ fn add(items: &mut BTreeMap<Arc<str>, Arc<Registered>>, worker_name: &str, name:
     let mut tool = Registered::from_tool(tool, worker.origin.clone());
     tool.declared.clone_from(&worker.declared);
     tool.instances.clone_from(&worker.instances);
-    let spec = tool.spec.clone();
     let shown = DeclaredTool { shown: SHOWN.into(), tool: Arc::clone(name) };
-    let declared = Declared::new(vec![shown], |_| Some(spec.clone()));
+    let declared = Declared::new(vec![shown], vec![tool.offered_as(SHOWN.into())]);
     items.insert(Arc::clone(name), Arc::new(tool));
     if let Some(item) = items.get_mut(worker_name).and_then(Arc::get_mut) {
         item.declared = Some(Arc::new(declared));
