@@ -40,7 +40,7 @@ pub(super) fn harden(
         #[cfg(feature = "script")]
         (Some(worker), None) if options.propose.propose => propose::propose(builder, worker, options, runs_projects),
         // clap requires both without --report.
-        _ => report::report(builder, options),
+        _ => report::report(builder, options, runs_projects),
     }
 }
 

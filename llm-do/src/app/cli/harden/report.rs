@@ -8,13 +8,21 @@ use serde_json::json;
 
 use crate::app::cli::args::HardenOptions;
 use crate::app::cli::run::print_safely;
+use crate::app::cli::trust::Trust;
 use crate::app::cli::{CommandError, print, project};
 use crate::app::harden::{Ranking, WorkerUsage};
 use crate::observe::event::ItemKind;
 use crate::session::runtime::RuntimeBuilder;
 
 /// Prints a row for each worker; fails if a worker disagrees with its tool more often than `--fail-over` allows.
-pub(super) fn report(mut builder: RuntimeBuilder, options: &HardenOptions) -> Result<(), CommandError> {
+pub(super) fn report(
+    builder: RuntimeBuilder,
+    options: &HardenOptions,
+    runs_projects: bool,
+) -> Result<(), CommandError> {
+    let mut settings = options.items.settings().read(options.items.project.as_deref())?;
+    // Nothing runs: only the names of workers are needed.
+    let (mut builder, _) = options.items.add_to(builder, &mut settings, runs_projects, Trust::Show)?;
     let prices = builder.price_table().clone();
     let registry = project::collect(&mut builder)?;
     let workers = registry.iter().filter(|item| item.kind() == ItemKind::Worker).map(|item| item.name().to_owned());
