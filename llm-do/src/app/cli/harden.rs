@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::args::HardenOptions;
 #[cfg(feature = "script")]
 use super::config::Set;
+use super::config::Settings;
 use super::run::{block_on, print_safely};
 use super::trust::Trust;
 use super::{CommandError, print};
