@@ -66,5 +66,4 @@ fn code_needs_fewer_requests_than_plain_calls() {
     let sum = |by: &str, what: usize| sums[by][what].as_u64().unwrap();
     assert_eq!(sum("code", 0), 24, "{sums}");
     assert!(sum("code", 0) * 3 / 2 < sum("calls", 0), "{sums}");
-    println!("{sums}");
 }

@@ -1,6 +1,7 @@
 //! Scripts: tools that are functions in files of Python.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+mod any_input;
 mod attacks;
 mod code_mode;
 mod effects;
