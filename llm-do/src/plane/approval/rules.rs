@@ -42,6 +42,8 @@ struct Resolved {
     plain: Layered,
     /// For a call with files, if it differs.
     with_files: Option<Layered>,
+    /// Whether the rule of every call is the plain one.
+    is_fixed: bool,
 }
 
 /// A rule, and how many policies come before the one that has it.
@@ -111,8 +113,7 @@ impl Rules {
     /// Returns the rule for all calls of a tool, if it does not depend on their arguments.
     pub(super) fn fixed(&self, tool: &Registered) -> Option<&SourcedRule> {
         let resolved = self.resolved.get(tool.place?)?;
-        let is_fixed = self.policy.decide.is_none() && resolved.with_files.is_none() && !self.has_calls_of(tool);
-        is_fixed.then_some(&resolved.plain.found)
+        resolved.is_fixed.then_some(&resolved.plain.found)
     }
 
     /// Returns the rule for a call; the request is built only if the rule depends on the arguments.
@@ -213,7 +214,8 @@ impl Rules {
     fn resolve(&self, tool: &Registered) -> Resolved {
         let plain = self.layered(tool, false);
         let with_files = Some(self.layered(tool, true)).filter(|with_files| with_files.found.rule != plain.found.rule);
-        Resolved { plain, with_files }
+        let is_fixed = self.policy.decide.is_none() && with_files.is_none() && !self.has_calls_of(tool);
+        Resolved { plain, with_files, is_fixed }
     }
 
     /// Returns the rule with the highest precedence, unless another rule blocks the tool.
