@@ -64,19 +64,19 @@ async fn main() -> Result<()> {
 
     let journal = MemoryJournal::new();
     let messages = recorded.iter().map(|message| message.text.clone()).collect();
-    let recording = builder().journal(journal.clone()).build()?;
+    let recording = builder()?.journal(journal.clone()).build()?;
     recording.run(sort_messages { messages }).await?;
     let mut cases = Cases::of("queue_of");
     cases.add(journal.records());
 
     let proposer = Proposer::new("queue_of").model("demo:author").budget(Money::from_cents(50)).attempts(4);
-    let proposal = proposer.propose(builder(), &cases).await?;
+    let proposal = proposer.propose(builder()?, &cases).await?;
     println!("{}", proposal.report);
     let script = proposal.script.ok_or("no script was good enough")?;
 
     let tool = ScriptTool::parse("queue_of_script", &script)?;
-    let runtime = builder().tool(tool.clone()).build()?;
-    let hybrid = builder().tool(tool).hybrid("queue_of", "queue_of_script").build()?;
+    let runtime = builder()?.tool(tool.clone()).build()?;
+    let hybrid = builder()?.tool(tool).hybrid("queue_of", "queue_of_script").build()?;
     println!("# {MEASURED} new messages on each rung\n");
     println!("| rung | right | wrong | unsure | cost | time of a call |\n|---|---|---|---|---|---|");
     print("worker", &rung(&runtime, "queue_of", measured).await?);
@@ -86,9 +86,9 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-fn builder() -> RuntimeBuilder {
+fn builder() -> Result<RuntimeBuilder> {
     let price = Price::per_million(Money::from_dollars(1), Money::from_dollars(5));
-    Runtime::builder().default_model("demo:clerk").prices(PriceTable::builtin().price("demo:*", price))
+    Ok(Runtime::builder().default_model("demo:clerk").prices(PriceTable::builtin().with("demo:*", price)?))
 }
 
 async fn rung(runtime: &Runtime, name: &str, messages: &[Message]) -> Result<Measured> {

@@ -24,7 +24,7 @@ use llm_do::script::ScriptTool;
 use llm_do::{Effect, Value, data};
 
 // The function that is written names them so.
-use self::propose::{Parcel, Size, size_of};
+use self::propose::{Parcel, size_of};
 
 /// A note in a list.
 #[data]

@@ -17,7 +17,7 @@ def age(note: str) -> int:
 async fn run(name: &str, script: &str, note: &str) -> Result<llm_do::Value, CallError> {
     let tools = [ScriptTool::parse("age", AGE).unwrap(), ScriptTool::parse(name, script).unwrap()];
     let tools = tools.into_iter().skip(usize::from(name == "age"));
-    let builder = tools.fold(Runtime::builder(), llm_do::runtime::RuntimeBuilder::tool);
+    let builder = tools.fold(Runtime::builder().state(super::Log::default()), llm_do::runtime::RuntimeBuilder::tool);
     builder.build().unwrap().run_named(name, json!({ "note": note })).await
 }
 
@@ -64,6 +64,6 @@ async fn another_failure_is_not_an_abstention() {
 fn raising_the_name_without_a_reason_is_found_before_it_runs() {
     let script = AGE.replace("raise Unsure(f\"{words[-1]} is not a number: it is a word\")", "raise Unsure");
     let tool = ScriptTool::parse("age", &script).unwrap();
-    let error = Runtime::builder().tool(tool).build().unwrap_err().to_string();
+    let error = Runtime::builder().state(super::Log::default()).tool(tool).build().unwrap_err().to_string();
     assert!(error.contains("age.py:6"), "{error}");
 }

@@ -263,7 +263,8 @@ struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     fn of(name: &'a str, worker: &'a Registered, registry: &Registry) -> Result<Self, ProposeError> {
-        let own = ScriptCallee { shown: name.into(), ..worker.as_callee(&worker.name) };
+        let parameters = Arc::new(candidate::parameters(worker));
+        let own = ScriptCallee { shown: name.into(), parameters, ..worker.as_callee(&worker.name) };
         let tools = candidate::allowed(registry, worker).into_iter().map(|tool| tool.as_callee(&tool.name)).collect();
         Ok(Self {
             name,

@@ -31,20 +31,20 @@ pub(crate) struct Parcel {
 ///
 /// Large parcels are heavy.
 #[worker]
-pub(crate) async fn size_of(parcel: Parcel, notes: Vec<String>, limit: Option<f64>) -> Size;
+pub(crate) async fn size_of(parcel: Parcel, limit: Option<f64>) -> Size;
 
 const SCRIPT: &str = r#"from typing import Literal, TypedDict
 
 class Parcel(TypedDict):
     grams: int
 
-def size_of_script(parcel: Parcel, notes: list[str], limit: float | None = None) -> Literal["Small", "Large"]:
+def size_of_script(parcel: Parcel, limit: float | None = None) -> Literal["Small", "Large"]:
     """Return the size of a parcel."""
     return "Large" if parcel["grams"] > 9 else "Small"
 "#;
 
 fn call(grams: u32) -> size_of {
-    size_of { parcel: Parcel { grams }, notes: Vec::new(), limit: None }
+    size_of { parcel: Parcel { grams }, limit: None }
 }
 
 fn model() -> FunctionModel {
@@ -54,7 +54,8 @@ fn model() -> FunctionModel {
         }
         let prompt = request.prompt();
         let digits: String = prompt.chars().filter(char::is_ascii_digit).collect();
-        Answer::output(if digits.parse().is_ok_and(|grams: u32| grams > 9) { "Large" } else { "Small" })
+        let size = if digits.parse().is_ok_and(|grams: u32| grams > 9) { "Large" } else { "Small" };
+        Answer::output(llm_do::json!({ "result": size }))
     })
 }
 
@@ -83,7 +84,7 @@ async fn the_function_has_the_signature_of_the_worker_and_the_script_as_a_commen
 async fn the_function_calls_the_worker_until_it_is_written() {
     let approve = llm_do::approval::ApprovalMode::ApproveAll;
     let runtime = builder().approval_mode(approve).build().unwrap();
-    let call = size_of_code::size_of_code { parcel: Parcel { grams: 12 }, notes: Vec::new(), limit: None };
+    let call = size_of_code::size_of_code { parcel: Parcel { grams: 12 }, limit: None };
     assert_eq!(runtime.run(call).await.unwrap(), Size::Large);
 }
 
@@ -105,7 +106,8 @@ async fn a_worker_of_a_file_is_called_by_name() {
         start.journal(journal.clone()).await.unwrap();
         cases.add(journal.records());
     }
-    let function = Proposer::new("size-of").propose(builder, &cases).await.unwrap().rust.unwrap();
+    let proposal = Proposer::new("size-of").propose(builder, &cases).await.unwrap();
+    let function = proposal.rust.unwrap_or_else(|| panic!("{}", proposal.report));
     assert!(
         function.contains("pub async fn size_of_code(ctx: &CallContext, input: String) -> Result<llm_do::Value> {")
     );

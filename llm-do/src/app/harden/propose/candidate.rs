@@ -20,6 +20,9 @@ const SLOW: Duration = Duration::from_secs(10);
 /// After this many slow failures, a script does not run on the remaining cases.
 const MAX_SLOW: usize = 2;
 
+/// The parameter of a prompt with its files, which a script cannot read.
+const ATTACHMENTS: &str = "attachments";
+
 /// Returns the script in an answer of the model: its last block of code, or all of it.
 pub(super) fn script_in(answer: &str) -> String {
     const FENCE: &str = "```";
@@ -47,6 +50,17 @@ pub(super) fn allowed<'a>(registry: &'a Registry, worker: &'a Registered) -> Vec
     tools.filter(|tool| tool.effect() == Effect::ReadOnly && tool.kind() == ItemKind::Tool).collect()
 }
 
+/// Returns the parameters that a script has: those of the worker, without the files of a prompt.
+pub(super) fn parameters(worker: &Registered) -> Value {
+    let mut parameters = worker.parameters().clone();
+    if worker.takes_prompt()
+        && let Some(properties) = parameters["properties"].as_object_mut()
+    {
+        properties.remove(ATTACHMENTS);
+    }
+    parameters
+}
+
 /// Checks a script as every script is checked, and adds it to the registry; returns all faults.
 pub(super) fn link(registry: &Registry, worker: &Registered, name: &str, text: &str) -> Result<Registry, Vec<String>> {
     let tool = ScriptTool::parse(name, text).map_err(|fault| fault.faults().to_vec())?;
@@ -55,7 +69,7 @@ pub(super) fn link(registry: &Registry, worker: &Registered, name: &str, text: &
         faults.push(format!("{name}.py: remove `effect`: it follows from the tools"));
     }
     let tool = FunctionTool::from(tool);
-    faults.extend(of_parameters(name, &tool.parameters, worker.parameters()));
+    faults.extend(of_parameters(name, &tool.parameters, &parameters(worker)));
     let registry = match registry.with_script(tool) {
         Ok(registry) => registry,
         Err(found) => {

@@ -5,23 +5,31 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use super::candidate::parameters;
 use crate::plane::registry::Registered;
+
+/// A longer line is broken, as rustfmt does.
+const MAX_WIDTH: usize = 100;
 
 /// Returns a Rust function with the worker's signature, which calls the worker and has the script as a comment.
 pub(super) fn function(worker: &Registered, script: &str) -> String {
     let mut types = Types::default();
     let own = rust_name(worker.name());
-    let parameters = worker.parameters();
+    let parameters = parameters(worker);
     let properties: Vec<_> = parameters["properties"].as_object().into_iter().flatten().collect();
     let is_prompt = worker.is_linked() && worker.takes_prompt();
-    let mut declared = String::new();
+    let mut declared = vec!["ctx: &CallContext".to_owned()];
     for (name, schema) in &properties {
         let ty = if is_prompt { "Prompt".to_owned() } else { types.of(schema) };
-        _ = write!(declared, ", {}: {ty}", rust_name(name));
+        declared.push(format!("{}: {ty}", rust_name(name)));
     }
     let names: Vec<_> = properties.iter().map(|(name, _)| rust_name(name)).collect();
     let (output, call) = if worker.is_linked() {
-        let output = worker.output().map_or_else(|| "()".to_owned(), |schema| types.of(&schema));
+        let output = match worker.output() {
+            Some(schema) if is_simple(&schema) => types.of(&schema),
+            // The name of the type is not in its schema.
+            _ => format!("<{own} as llm_do::Tool>::Output"),
+        };
         types.names.insert(own.clone());
         (output, format!("ctx.call({own} {{ {} }}).await?", names.join(", ")))
     } else {
@@ -40,13 +48,20 @@ pub(super) fn function(worker: &Registered, script: &str) -> String {
         text.push_str(format!("/// {line}").trim_end());
         text.push('\n');
     }
-    _ = write!(text, "#[tool]\npub async fn {own}_code(ctx: &CallContext{declared}) -> Result<{output}> {{\n");
+    let line = format!("pub async fn {own}_code({}) -> Result<{output}> {{", declared.join(", "));
+    let broken = || format!("pub async fn {own}_code(\n    {},\n) -> Result<{output}> {{", declared.join(",\n    "));
+    _ = writeln!(text, "#[tool]\n{}", if line.len() > MAX_WIDTH { broken() } else { line });
     for line in script.lines() {
         text.push_str(format!("    // {line}").trim_end());
         text.push('\n');
     }
     _ = writeln!(text, "    Ok({call})\n}}");
     text
+}
+
+/// Returns whether a schema is that of a type of the standard library.
+fn is_simple(schema: &Value) -> bool {
+    schema["type"].is_string() && schema["type"] != "object" && schema.get("enum").is_none()
 }
 
 /// Names the Rust types of schemas.
