@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may fail by a panic")]
 #![allow(clippy::print_stdout, reason = "the figures")]
+#![allow(missing_docs, reason = "the macro of the SDK makes undocumented functions")]
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;

@@ -19,9 +19,9 @@ fn pay(order: &str) -> String {
 /// Reserves parts, waits for some seconds, and pays once a person agrees.
 #[entry(toolsets = [reserve, pay])]
 async fn buy(ctx: &CallContext<buy>, order: String, #[arg(default = 10)] seconds: u64) -> Result<Vec<String>> {
-    let reserved = ctx.call(reserve { order: &order }).await?;
+    let reserved = ctx.call(reserve { order: order.clone() }).await?;
     ctx.sleep(Duration::from_secs(seconds)).await?;
-    let paid = ctx.call(pay { order: &order }).await?;
+    let paid = ctx.call(pay { order }).await?;
     Ok(vec![reserved, paid])
 }
 
