@@ -35,7 +35,7 @@ use self::engine::{Options, Shared};
 use self::health::Health;
 use self::metrics::Metrics;
 #[cfg(feature = "restate")]
-pub use self::restate::RestateWorker;
+pub use self::restate::{RestateEngine, RestateWorker};
 pub use self::schedule::Schedule;
 use self::store::Store;
 pub use self::webhook::Webhook;
@@ -97,6 +97,8 @@ impl Service {
             tick: Duration::from_millis(250),
             lease: Duration::from_secs(15),
             is_open: false,
+            #[cfg(feature = "restate")]
+            engine: None,
         };
         Self { runtime, options }
     }
@@ -195,6 +197,20 @@ impl Service {
         self
     }
 
+    /// Lets all runs live in Restate, where [`RestateWorker`]s of the same application run them. Default: this process runs them.
+    ///
+    /// The page, the paths, clients, schedules and webhooks are the same. The database contains what they show, and what runs were
+    /// started here; a run goes on without it. A run is replayed here to show its events, so the code between its steps must be
+    /// without effects, and their times are those at which they were seen. A waiting run is shown as running. Chats and
+    /// resuming a run that failed are refused, and no run has a limit of its cost.
+    #[cfg(feature = "restate")]
+    pub fn on_restate(mut self, engine: RestateEngine) -> Self {
+        self.options.engine = Some(engine);
+        // They run elsewhere.
+        self.options.max_active_runs = usize::MAX;
+        self
+    }
+
     /// Allows [`OpenService::serve`] to listen beyond this machine without clients. Default: false.
     pub fn allow_unauthenticated(mut self) -> Self {
         self.options.is_open = true;
@@ -232,6 +248,8 @@ impl Service {
 
     /// Drives the runs of a database as the process `owner`.
     fn start(self, store: Store, journal: SqliteJournal, owner: String) -> OpenService {
+        #[cfg(feature = "restate")]
+        let engine = self.options.engine.clone().map(restate::EngineClient::new).map(restate::EngineWatch::new);
         let shared = Arc::new(Shared {
             runtime: self.runtime,
             store,
@@ -243,6 +261,8 @@ impl Service {
             shutdown: CancellationToken::new(),
             health: Health::default(),
             streams: http::Streams::default(),
+            #[cfg(feature = "restate")]
+            engine,
         });
         let engine = tokio::spawn(Arc::clone(&shared).run());
         OpenService { shared, engine }

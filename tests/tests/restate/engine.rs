@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use llm_do::context::CancellationToken;
 use llm_do::prelude::*;
-use llm_do::serve::RestateWorker;
+use llm_do::serve::{RestateEngine, RestateWorker};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -160,6 +160,11 @@ impl Worker {
         let worker = worker.park_after(Duration::from_millis(200));
         let token = self.shutdown.clone();
         self.serving = tokio::spawn(async move { worker.serve(listener, token).await.unwrap() });
+    }
+
+    /// Returns where the runs of the worker live.
+    pub(super) fn engine(&self) -> RestateEngine {
+        RestateEngine::new(&self.name).unwrap().ingress(&self.ingress).admin(&self.admin)
     }
 
     /// Ends the worker as if its machine had died.

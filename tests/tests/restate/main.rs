@@ -5,6 +5,7 @@
 mod cases;
 mod engine;
 mod killed;
+mod page;
 mod processes;
 mod runs;
 mod same;

@@ -4,14 +4,15 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use futures_util::future::try_join;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::CommandError;
 use super::args::ServiceOptions;
 use super::run::block_on;
-use super::serve::{DAY, terminated, usage};
-use crate::app::serve::{RestateWorker, ServiceError};
+use super::serve::{DAY, listen, service, terminated, usage};
+use crate::app::serve::{RestateEngine, RestateWorker, Service, ServiceError};
 use crate::session::runtime::Runtime;
 
 /// The port to listen on by default.
@@ -24,6 +25,7 @@ pub(super) fn serve(
     offered: Vec<String>,
     admin: &str,
 ) -> Result<(), CommandError> {
+    let page = page(&runtime, options, offered.clone(), admin).map_err(|error| usage(&error))?;
     let worker = worker(runtime, options, offered, admin).map_err(|error| usage(&error))?;
     let shutdown = CancellationToken::new();
     block_on(&shutdown, async {
@@ -34,8 +36,24 @@ pub(super) fn serve(
         let address = listener.local_addr().map_err(fault)?;
         // Ignored: standard error may be closed.
         let _ = writeln!(io::stderr(), "serving Restate at {admin} on {address}");
-        worker.serve(listener, shutdown.clone()).await.map_err(|error| usage(&error))
+        let serving = async { worker.serve(listener, shutdown.clone()).await.map_err(|error| usage(&error)) };
+        let Some((page, address)) = page else { return serving.await };
+        // Neither is of use without the other.
+        try_join(serving, listen(page, options, address, shutdown.clone())).await.map(drop)
     })?
+}
+
+/// Returns the service that shows the runs, and its address.
+fn page(
+    runtime: &Runtime,
+    options: &ServiceOptions,
+    offered: Vec<String>,
+    admin: &str,
+) -> Result<Option<(Service, SocketAddr)>, ServiceError> {
+    let Some(address) = options.restate.page else { return Ok(None) };
+    let engine = RestateEngine::new(&service_name(options))?.ingress(&options.restate.ingress).admin(admin);
+    let page = service(Service::new(runtime.clone()), options, offered)?.on_restate(engine);
+    Ok(Some((page, address)))
 }
 
 fn worker(
@@ -45,7 +63,7 @@ fn worker(
     admin: &str,
 ) -> Result<RestateWorker, ServiceError> {
     let restate = &options.restate;
-    let name = restate.restate_service.clone().unwrap_or_else(program_name);
+    let name = service_name(options);
     let names = if options.entries.is_empty() { offered } else { options.entries.clone() };
     let worker = RestateWorker::new(&name, runtime)?.entries(names)?.register(admin);
     let worker = worker.keep_finished(Duration::from_secs(DAY * u64::from(options.keep_days)));
@@ -55,6 +73,10 @@ fn worker(
         None => worker,
     };
     Ok(if restate.replace_deployment { worker.replace_deployment() } else { worker })
+}
+
+fn service_name(options: &ServiceOptions) -> String {
+    options.restate.restate_service.clone().unwrap_or_else(program_name)
 }
 
 /// Returns the name of this program, with what a name in Restate cannot have left out.

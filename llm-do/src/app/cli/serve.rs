@@ -44,7 +44,8 @@ pub(super) fn serve(
     let shutdown = CancellationToken::new();
     block_on(&shutdown, async {
         tokio::spawn(terminated(shutdown.clone()));
-        listen(service, options, shutdown.clone()).await
+        let address = options.listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], PORT)));
+        listen(service, options, address, shutdown.clone()).await
     })?
 }
 
@@ -52,7 +53,11 @@ pub(super) fn usage(error: &ServiceError) -> CommandError {
     CommandError::Usage(chain(error))
 }
 
-fn service(service: Service, options: &ServiceOptions, offered: Vec<String>) -> Result<Service, ServiceError> {
+pub(super) fn service(
+    service: Service,
+    options: &ServiceOptions,
+    offered: Vec<String>,
+) -> Result<Service, ServiceError> {
     let names = if options.entries.is_empty() { offered } else { options.entries.clone() };
     let mut service = service.entries(names)?;
     if let Some(path) = &options.service {
@@ -64,8 +69,12 @@ fn service(service: Service, options: &ServiceOptions, offered: Vec<String>) -> 
     Ok(if options.unauthenticated { service.allow_unauthenticated() } else { service })
 }
 
-async fn listen(service: Service, options: &ServiceOptions, shutdown: CancellationToken) -> Result<(), CommandError> {
-    let address = options.listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], PORT)));
+pub(super) async fn listen(
+    service: Service,
+    options: &ServiceOptions,
+    address: SocketAddr,
+    shutdown: CancellationToken,
+) -> Result<(), CommandError> {
     let fault = |error: io::Error| CommandError::Error(format!("cannot listen on {address}: {error}"));
     let listener = TcpListener::bind(address).await.map_err(fault)?;
     let address = listener.local_addr().map_err(fault)?;

@@ -2,6 +2,8 @@
 
 pub(super) mod active;
 mod drive;
+#[cfg(feature = "restate")]
+mod follow;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +11,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+#[cfg(feature = "restate")]
+use tokio_util::task::AbortOnDropHandle;
 use tokio_util::task::TaskTracker;
 
 use self::active::ActiveRuns;
@@ -37,6 +41,9 @@ pub(super) struct Shared {
     pub(super) shutdown: CancellationToken,
     pub(super) health: Health,
     pub(super) streams: Streams,
+    /// Where the runs live, if not here.
+    #[cfg(feature = "restate")]
+    pub(super) engine: Option<super::restate::EngineWatch>,
 }
 
 /// The settings of a service.
@@ -58,6 +65,8 @@ pub(super) struct Options {
     pub(super) tick: Duration,
     pub(super) lease: Duration,
     pub(super) is_open: bool,
+    #[cfg(feature = "restate")]
+    pub(super) engine: Option<super::restate::RestateEngine>,
 }
 
 /// What is known of old runs and chats.
@@ -75,6 +84,19 @@ const EXPIRED_TOGETHER: u32 = 50;
 const CLAIMED_TOGETHER: usize = 64;
 
 impl Shared {
+    /// Returns whether the runs live in Restate.
+    #[cfg(feature = "restate")]
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.engine.is_some()
+    }
+
+    /// Returns whether the runs live in Restate: not without its feature.
+    #[cfg(not(feature = "restate"))]
+    #[expect(clippy::unused_self, reason = "the same as with the feature")]
+    pub(super) fn is_elsewhere(&self) -> bool {
+        false
+    }
+
     pub(super) fn now(&self) -> Timestamp {
         self.options.clock.now()
     }
@@ -86,6 +108,9 @@ impl Shared {
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let (mut expiry, mut last_look) = (Expiry::default(), Instant::now());
         let renewal = tokio::spawn(Arc::clone(&self).renew());
+        #[cfg(feature = "restate")]
+        let watching =
+            self.engine.clone().map(|engine| AbortOnDropHandle::new(tokio::spawn(async move { engine.run().await })));
         while !self.shutdown.is_cancelled() {
             tokio::select! {
                 biased;
@@ -110,6 +135,8 @@ impl Shared {
         runs.close();
         runs.wait().await;
         renewal.abort();
+        #[cfg(feature = "restate")]
+        drop(watching);
     }
 
     /// Renews the claims of this process, also while it does other things: another process would take its runs over.

@@ -1,5 +1,6 @@
 //! Runs on many machines: the engine Restate keeps them, and calls this application to continue them.
 
+mod client;
 mod definition;
 mod entry;
 mod handler;
@@ -7,7 +8,9 @@ mod inbox;
 mod log;
 mod names;
 mod register;
+mod stored_log;
 mod waits;
+mod watch;
 
 use std::time::Duration;
 
@@ -18,8 +21,14 @@ use restate_sdk::hyper::HyperEndpoint;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+pub use self::client::RestateEngine;
+pub(super) use self::client::{EngineClient, EngineError, Invocation};
 use self::handler::Handlers;
+pub(super) use self::handler::may_leave;
+pub(super) use self::inbox::OpenQuestion;
 use self::names::Names;
+pub(super) use self::stored_log::StoredLog;
+pub(super) use self::watch::EngineWatch;
 use super::{ServiceError, check_known};
 use crate::observe::event::ItemKind;
 use crate::session::runtime::Runtime;

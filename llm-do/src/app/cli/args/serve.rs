@@ -58,6 +58,13 @@ pub(in crate::app::cli) struct RestateOptions {
     /// Replace what Restate knows of that address, in development: runs that have begun with other code may diverge.
     #[arg(long, requires = "restate")]
     pub(in crate::app::cli) replace_deployment: bool,
+    /// Serve the page and the HTTP interface of the service at this address too; `--store` contains what they show, and `--service`,
+    /// `--host` and `--unauthenticated` are about them.
+    #[arg(long, value_name = "ADDRESS", requires = "restate")]
+    pub(in crate::app::cli) page: Option<SocketAddr>,
+    /// Where Restate accepts requests, for `--page`.
+    #[arg(long, value_name = "URL", requires = "page", default_value = "http://127.0.0.1:8080")]
+    pub(in crate::app::cli) ingress: String,
     /// Accept only requests that are signed with this key of Restate, `publickeyv1_..`; may be given several times.
     #[arg(long, value_name = "KEY", requires = "restate")]
     pub(in crate::app::cli) identity_key: Vec<String>,

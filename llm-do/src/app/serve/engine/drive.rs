@@ -70,6 +70,10 @@ impl Shared {
     async fn try_drive(&self, id: &str, journal: &SqliteRun, slot: &RunSlot) -> Result<(), StoreError> {
         let fence = journal.fence();
         let Some(run) = self.store.begin(id, fence, self.now()).await? else { return Ok(()) };
+        #[cfg(feature = "restate")]
+        if let Some(engine) = &self.engine {
+            return Box::pin(self.follow(engine, run, journal, slot)).await;
+        }
         if run.is_cancelled {
             return self.store.finish(id, fence, Outcome::Cancelled, run.usage, None, self.now()).await.map(drop);
         }
@@ -213,7 +217,7 @@ impl Shared {
         }
     }
 
-    fn count(&self, run: &RunRow, state: RunState, usage: &RunUsage) {
+    pub(super) fn count(&self, run: &RunRow, state: RunState, usage: &RunUsage) {
         self.metrics.finished.get_or_create(&state.into()).inc();
         self.metrics.run_seconds.observe(self.now().duration_since(run.created).as_secs_f64().max(0.0));
         self.metrics.used(usage, &run.counted);

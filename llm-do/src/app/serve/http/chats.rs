@@ -25,6 +25,10 @@ pub(super) async fn start(
     Body(StartChat { entry }): Body<StartChat>,
 ) -> Result<(StatusCode, Json<ChatView>), Problem> {
     client.require(Role::Start)?;
+    if shared.is_elsewhere() {
+        let text = "runs that live in Restate have no chats";
+        return Err(Problem::new(StatusCode::NOT_IMPLEMENTED, "no_chats", text));
+    }
     offered(&shared, &entry)?;
     let id = Uuid::now_v7().to_string();
     let chat = shared.store.insert_chat(id, Arc::clone(&client.tenant), entry, shared.now()).await?;

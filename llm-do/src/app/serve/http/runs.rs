@@ -201,6 +201,9 @@ pub(super) async fn resume(
     client.require(Role::Start)?;
     visible(&shared, &client, &id).await?;
     let refused = |text| Err(Problem::new(StatusCode::CONFLICT, "not_resumable", text));
+    if shared.is_elsewhere() {
+        return refused("a run in Restate is not resumed once it has ended; start a new one");
+    }
     match shared.store.resume(&id, client.quota, shared.now()).await? {
         Resuming::Done => Ok((StatusCode::ACCEPTED, Json(changed(&shared, &client, &id).await?))),
         Resuming::NotResumable => refused("only failed and cancelled runs can be resumed"),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::app::serve::store;
 use crate::base::usage::RunUsage;
 use crate::observe::journal::StepKind;
 
@@ -33,15 +34,15 @@ pub(super) enum Entry {
 
 /// What a run asked a person.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct ShownRequest {
-    pub(super) key: Arc<str>,
-    pub(super) kind: StepKind,
+pub(in crate::app::serve) struct ShownRequest {
+    pub(in crate::app::serve) key: Arc<str>,
+    pub(in crate::app::serve) kind: StepKind,
     /// How often the run was given an invalid answer before.
     #[serde(default, skip_serializing_if = "is_first")]
     pub(super) repeats: u32,
-    pub(super) digest: String,
+    pub(in crate::app::serve) digest: String,
     /// What the person sees.
-    pub(super) shown: Value,
+    pub(in crate::app::serve) shown: Value,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
@@ -51,15 +52,15 @@ fn is_first(repeats: &u32) -> bool {
 
 /// How a run ended, which is also what its caller gets.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Outcome {
+pub(in crate::app::serve) struct Outcome {
     #[serde(flatten)]
-    pub(super) end: End,
-    pub(super) usage: RunUsage,
+    pub(in crate::app::serve) end: End,
+    pub(in crate::app::serve) usage: RunUsage,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum End {
+pub(in crate::app::serve) enum End {
     Result(Value),
     Error(String),
     /// An operator cancelled it.
@@ -83,5 +84,15 @@ impl restate_sdk::serde::Deserialize for Batch {
 
     fn deserialize(bytes: &mut Bytes) -> Result<Self, Self::Error> {
         String::from_utf8(bytes.to_vec()).map(Self)
+    }
+}
+
+impl From<End> for store::Outcome {
+    fn from(end: End) -> Self {
+        match end {
+            End::Result(value) => Self::Result(value),
+            End::Error(error) => Self::Error(error),
+            End::Cancelled {} => Self::Cancelled,
+        }
     }
 }

@@ -156,7 +156,7 @@ impl Application {
     /// Returns which calls may run as invocations of their own: those of workers, whose instances are their own too.
     fn may_leave(&self) -> impl Fn(&str) -> bool + Send + Sync + 'static {
         let runtime = self.runtime.clone();
-        move |name| runtime.registry().get(name).is_some_and(|item| item.kind() == ItemKind::Worker)
+        move |name| may_leave(&runtime, name)
     }
 
     fn check_offered(&self, name: &str) -> Result<(), HandlerError> {
@@ -166,6 +166,11 @@ impl Application {
         let hint = llm_do_worker_file::did_you_mean(name, self.entries.iter().map(String::as_str));
         Err(TerminalError::new_with_code(404, format!("unknown entry `{name}`{hint}")).into())
     }
+}
+
+/// Returns whether calls of this name may run as invocations of their own.
+pub(in crate::app::serve) fn may_leave(runtime: &Runtime, name: &str) -> bool {
+    runtime.registry().get(name).is_some_and(|item| item.kind() == ItemKind::Worker)
 }
 
 /// Returns what a caller of the run gets.

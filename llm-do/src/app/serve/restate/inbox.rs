@@ -17,11 +17,11 @@ use crate::plane::approval::GivenDecision;
 pub(super) struct Inbox;
 
 /// What a run asks.
-#[derive(Debug, Serialize, Deserialize)]
-struct OpenQuestion {
-    id: String,
-    run: String,
-    asked: ShownRequest,
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::app::serve) struct OpenQuestion {
+    pub(in crate::app::serve) id: String,
+    pub(in crate::app::serve) run: String,
+    pub(in crate::app::serve) asked: ShownRequest,
 }
 
 /// An answer of a person: to a question its text, to an approval the verdict.

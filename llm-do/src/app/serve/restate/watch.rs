@@ -1,0 +1,79 @@
+//! Watches the runs of an application in the engine: one question at a time for all of them.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use super::client::{EngineClient, EngineError, Invocation};
+use super::inbox::OpenQuestion;
+use crate::base::mutex::IgnorePoison;
+
+/// How often the engine is asked.
+const POLL: Duration = Duration::from_millis(500);
+
+/// What the engine keeps of the runs that are watched, as of the last look.
+#[derive(Clone, Debug, Default)]
+pub(in crate::app::serve) struct Seen {
+    pub(in crate::app::serve) runs: HashMap<String, Invocation>,
+    /// What each run asks.
+    pub(in crate::app::serve) questions: HashMap<String, Vec<OpenQuestion>>,
+}
+
+/// The watch of an engine. Clones share it.
+#[derive(Clone, Debug)]
+pub(in crate::app::serve) struct EngineWatch {
+    pub(in crate::app::serve) client: EngineClient,
+    watched: Arc<Mutex<BTreeSet<String>>>,
+    seen: Arc<watch::Sender<Arc<Seen>>>,
+}
+
+/// Ends the watch of a run when it is dropped.
+pub(in crate::app::serve) struct Watched {
+    watch: EngineWatch,
+    id: String,
+    pub(in crate::app::serve) seen: watch::Receiver<Arc<Seen>>,
+}
+
+impl EngineWatch {
+    pub(in crate::app::serve) fn new(client: EngineClient) -> Self {
+        Self { client, watched: Arc::default(), seen: Arc::default() }
+    }
+
+    /// Begins to watch a run.
+    pub(in crate::app::serve) fn watch(&self, id: String) -> Watched {
+        self.watched.lock().ignore_poison().insert(id.clone());
+        Watched { watch: self.clone(), id, seen: self.seen.subscribe() }
+    }
+
+    /// Looks again and again; never returns.
+    pub(in crate::app::serve) async fn run(&self) {
+        loop {
+            // After an error, the next look may succeed.
+            if let Ok(seen) = self.look().await {
+                self.seen.send_replace(Arc::new(seen));
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    }
+
+    async fn look(&self) -> Result<Seen, EngineError> {
+        let ids: Vec<_> = self.watched.lock().ignore_poison().iter().cloned().collect();
+        if ids.is_empty() {
+            return Ok(Seen::default());
+        }
+        let runs = self.client.invocations(&ids).await?;
+        let mut questions: HashMap<_, Vec<_>> = HashMap::new();
+        for question in self.client.questions().await? {
+            questions.entry(question.run.clone()).or_default().push(question);
+        }
+        Ok(Seen { runs: runs.into_iter().map(|run| (run.id.clone(), run)).collect(), questions })
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.watch.watched.lock().ignore_poison().remove(&self.id);
+    }
+}

@@ -1,0 +1,118 @@
+//! The HTTP surface of a service whose runs live in the engine.
+
+use llm_do::context::CancellationToken;
+use llm_do::prelude::*;
+use llm_do::serve::Service;
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+
+use super::cases::{Effects, runtime};
+use super::engine::{Worker, json_of, wait_for};
+
+/// A service in this process, which drives no run itself.
+struct Front {
+    http: reqwest::Client,
+    uri: String,
+    _folder: TempDir,
+}
+
+impl Front {
+    async fn open(worker: &Worker, runtime: Runtime) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let service = Service::new(runtime).on_restate(worker.engine()).open(folder.path().join("front.db"));
+        let service = service.await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let uri = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { service.serve(listener, CancellationToken::new()).await.unwrap() });
+        Self { http: reqwest::Client::new(), uri, _folder: folder }
+    }
+
+    async fn get(&self, path: &str) -> Value {
+        json_of(self.http.get(format!("{}{path}", self.uri)).send().await.unwrap()).await
+    }
+
+    async fn post(&self, path: &str, body: Value) -> (StatusCode, Value) {
+        let request = self.http.post(format!("{}{path}", self.uri)).header("content-type", "application/json");
+        let response = request.body(body.to_string()).send().await.unwrap();
+        (response.status(), json_of(response).await)
+    }
+
+    async fn start(&self, entry: &str) -> String {
+        let (status, run) = self.post("/runs", json!({ "entry": entry })).await;
+        assert_eq!(status, StatusCode::CREATED, "{run}");
+        run["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits until a run is in a state, and returns it.
+    async fn in_state(&self, run: &str, state: &str) -> Value {
+        let mut found = Value::Null;
+        wait_for(async || {
+            found = self.get(&format!("/runs/{run}")).await;
+            found["state"] == state
+        })
+        .await;
+        found
+    }
+
+    /// Waits for the first thing that is asked.
+    async fn waiting(&self, path: &str) -> Value {
+        let mut found = Value::Null;
+        wait_for(async || {
+            found = self.get(path).await["waiting"][0].clone();
+            found.is_object()
+        })
+        .await;
+        found
+    }
+}
+
+#[tokio::test]
+async fn a_run_is_started_and_shown_with_its_events_by_the_paths_of_a_service() {
+    let effects = Effects::default();
+    let Some(worker) = Worker::serve("shown", runtime(&effects)).await else { return };
+    let front = Front::open(&worker, runtime(&effects)).await;
+    let run = front.start("act_twice").await;
+    let shown = front.in_state(&run, "succeeded").await;
+    assert_eq!(shown["result"], json!(["did one", "did two"]));
+    assert_eq!(shown["usage"]["tool_calls"], 2);
+    assert_eq!(effects.all(), ["one", "two"], "to show a run repeats nothing");
+    assert_eq!(front.get("/runs?state=succeeded").await["runs"][0]["id"], run);
+    let events = front.get(&format!("/runs/{run}/events")).await;
+    let events = events.as_str().unwrap();
+    assert_eq!(events.matches("\"call_started\"").count(), 3, "{events}");
+}
+
+#[tokio::test]
+async fn an_approval_is_decided_at_the_service_while_the_run_is_elsewhere() {
+    let effects = Effects::default();
+    let Some(worker) = Worker::serve("decided", runtime(&effects)).await else { return };
+    let front = Front::open(&worker, runtime(&effects)).await;
+    let run = front.start("ask_first").await;
+    let asked = front.waiting("/approvals").await;
+    assert_eq!((&asked["run"], &asked["request"]["arguments"]), (&json!(run), &json!({ "what": "approved" })));
+    let path = format!("/approvals/{}", asked["id"].as_str().unwrap());
+    let (status, _) = front.post(&path, json!({ "digest": asked["digest"], "decision": "approve" })).await;
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!(front.in_state(&run, "succeeded").await["result"], "did approved");
+    assert_eq!(effects.all(), ["before", "approved"]);
+    assert!(worker.waiting().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_question_is_answered_and_a_run_cancelled_at_the_service() {
+    let effects = Effects::default();
+    let Some(worker) = Worker::serve("steered", runtime(&effects)).await else { return };
+    let front = Front::open(&worker, runtime(&effects)).await;
+    let run = front.start("meet").await;
+    let asked = front.waiting("/questions").await;
+    let path = format!("/questions/{}", asked["id"].as_str().unwrap());
+    front.post(&path, json!({ "digest": asked["digest"], "answer": "Ann" })).await;
+    assert_eq!(front.in_state(&run, "succeeded").await["result"], "You are Ann.");
+    let run = front.start("meet").await;
+    front.waiting("/questions").await;
+    assert_eq!(front.post(&format!("/runs/{run}/cancel"), Value::Null).await.0, StatusCode::ACCEPTED);
+    front.in_state(&run, "cancelled").await;
+    assert!(worker.waiting().await.is_empty());
+}
