@@ -1,4 +1,5 @@
 //! One task on every rung: a worker, a script that a model proposes from the worker's runs, a hybrid of both, and a Rust function.
+#![allow(clippy::print_stdout, reason = "the report and the table are what it is for")]
 
 mod demo;
 mod messages;

@@ -2,13 +2,13 @@
 
 /// A message, and the queue in which a person would put it.
 #[derive(Debug)]
-pub struct Message {
-    pub text: String,
-    pub queue: &'static str,
+pub(crate) struct Message {
+    pub(crate) text: String,
+    pub(crate) queue: &'static str,
 }
 
 /// Returns this many messages.
-pub fn messages(count: usize) -> Vec<Message> {
+pub(crate) fn messages(count: usize) -> Vec<Message> {
     (1..=count).map(message).collect()
 }
 

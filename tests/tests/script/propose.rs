@@ -228,7 +228,7 @@ async fn a_model_of_unknown_price_is_refused_under_a_budget() {
     let builder = Runtime::builder().state(Log::default()).force_model(model);
     let proposal = proposer().budget(Money::from_dollars(1)).propose(builder, &cases().await).await.unwrap();
     let ProposalEnd::ModelFailed(error) = &proposal.report.end else { panic!("{}", proposal.report) };
-    assert!(error.contains("the price of `acme:writer` is unknown"), "{error}");
+    assert!(error.contains("the price of the model `acme:writer` is unknown"), "{error}");
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! The Rust function to start from.
 
+#[allow(unreachable_pub, reason = "it is the file that is written")]
 mod size_of_code;
 
 use expect_test::expect_file;

@@ -88,7 +88,7 @@ impl Files {
 
     /// Fails before anything is paid for if the files cannot be written.
     fn check(&self) -> Result<(), CommandError> {
-        for file in [Some(&self.script), self.rust.as_ref()].into_iter().flatten().filter(|file| file.exists()) {
+        if let Some(file) = [Some(&self.script), self.rust.as_ref()].into_iter().flatten().find(|file| file.exists()) {
             let file = file.display();
             return Err(CommandError::Usage(format!("{file} exists; give another --name or --out, or remove it")));
         }

@@ -184,13 +184,11 @@ impl ProposalReport {
 }
 
 fn write_attempt(f: &mut fmt::Formatter<'_>, number: usize, attempt: &Attempt) -> fmt::Result {
-    match (attempt.shown, attempt.selecting) {
-        (Some(shown), Some(selecting)) => writeln!(f, "{number}. shown: {shown}; choosing: {selecting}"),
-        _ => {
-            writeln!(f, "{number}. refused before it ran:")?;
-            attempt.faults.iter().try_for_each(|fault| writeln!(f, "   - {}", line(fault)))
-        }
+    if let (Some(shown), Some(selecting)) = (attempt.shown, attempt.selecting) {
+        return writeln!(f, "{number}. shown: {shown}; choosing: {selecting}");
     }
+    writeln!(f, "{number}. refused before it ran:")?;
+    attempt.faults.iter().try_for_each(|fault| writeln!(f, "   - {}", line(fault)))
 }
 
 /// Returns text as code of one line, in more backticks than it has.

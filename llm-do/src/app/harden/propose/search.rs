@@ -39,6 +39,13 @@ struct Best {
     selecting: Score,
 }
 
+impl Best {
+    /// Returns what scripts are compared by.
+    fn rank(&self) -> (i64, i64) {
+        (self.selecting.balance(), self.shown.balance())
+    }
+}
+
 impl<'a> Search<'a> {
     pub(super) fn new(
         proposer: &'a Proposer,
@@ -122,15 +129,10 @@ impl<'a> Search<'a> {
         let (selecting, _) = candidate::run(&runtime, name, &self.split.selecting, agreement).await;
         self.attempts.push(Attempt { faults: Vec::new(), shown: Some(shown), selecting: Some(selecting), usage: used });
         let best = Best { attempt: self.attempts.len(), text: text.to_owned(), runtime, shown, selecting };
-        if self.best.as_ref().is_none_or(|known| self.rank(&best) > self.rank(known)) {
+        if self.best.as_ref().is_none_or(|known| best.rank() > known.rank()) {
             self.best = Some(best);
         }
         Ok(Feedback::Ran { shown, not_agreeing, selecting })
-    }
-
-    /// Returns what scripts are compared by.
-    fn rank(&self, script: &Best) -> (i64, i64) {
-        (script.selecting.balance(), script.shown.balance())
     }
 
     fn is_done(&self) -> bool {
