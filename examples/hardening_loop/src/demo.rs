@@ -18,7 +18,7 @@ fn clerk(request: Request<'_>) -> Answer {
     let digits: String = prompt.chars().filter(char::is_ascii_digit).collect();
     let number: usize = digits.parse().unwrap_or_default();
     let known = messages(number).pop().map_or("account", |message| message.queue);
-    Answer::text(if number % 23 == 0 { "other" } else { known })
+    Answer::text(if number.is_multiple_of(23) { "other" } else { known })
 }
 
 /// Writes three drafts, each when it reads what became of the one before.

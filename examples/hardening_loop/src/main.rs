@@ -89,7 +89,8 @@ async fn main() -> Result<()> {
 
 fn builder() -> Result<RuntimeBuilder> {
     let price = Price::per_million(Money::from_dollars(1), Money::from_dollars(5));
-    Ok(Runtime::builder().default_model("demo:clerk").prices(PriceTable::builtin().with("demo:*", price)?))
+    let prices = PriceTable::builtin().with("function:clerk", price.clone())?.with("function:author", price)?;
+    Ok(Runtime::builder().default_model("demo:clerk").prices(prices))
 }
 
 async fn rung(runtime: &Runtime, name: &str, messages: &[Message]) -> Result<Measured> {
