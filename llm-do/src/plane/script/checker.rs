@@ -6,7 +6,6 @@ use std::sync::{Arc, LazyLock, Mutex};
 use llm_do_worker_file::Place;
 use monty_type_checking::{SourceFile, TypeChecker};
 use monty_types::{TypeCheckingConfig, TypeCheckingFormat};
-use serde::Deserialize;
 
 use super::fault::at;
 use super::stubs::Stubs;
@@ -59,7 +58,8 @@ pub(super) fn check_after(file: &str, text: &str, before: &str, stubs: &Stubs, d
 
 fn run(text: &str, module: &str, typed_dicts: &[&str]) -> Vec<Finding> {
     let mut checker = CHECKER.lock().ignore_poison();
-    let config = TypeCheckingConfig { format: TypeCheckingFormat::JsonLines, color: false };
+    // Its JSON has proposed changes too, and panics where one begins inside a character.
+    let config = TypeCheckingConfig { format: TypeCheckingFormat::Concise, color: false };
     let (script, stubs_file) = (SourceFile::new(text, SCRIPT), SourceFile::new(module, STUBS));
     let internal =
         |error: String| vec![Finding { place: Place::line(1), message: format!("the type checker failed: {error}") }];
@@ -70,47 +70,63 @@ fn run(text: &str, module: &str, typed_dicts: &[&str]) -> Vec<Finding> {
     if let Err(error) = checker.reset() {
         return internal(error);
     }
-    let lines = found.lines().filter_map(|line| serde_json::from_str::<Diagnostic>(line).ok());
-    lines.filter_map(|found| found.into_finding(typed_dicts)).collect()
+    diagnostics(&found).into_iter().filter_map(|found| found.into_finding(typed_dicts)).collect()
 }
 
 /// A fault as the checker reports it.
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 struct Diagnostic {
-    #[serde(default)]
-    code: Option<String>,
-    #[serde(default)]
+    code: String,
     message: String,
-    #[serde(default)]
-    location: Option<Location>,
+    place: Place,
 }
 
-#[derive(Debug, Deserialize)]
-struct Location {
-    row: usize,
-    column: usize,
+/// Reads what the checker reports; a line that begins no diagnostic continues the last one.
+fn diagnostics(found: &str) -> Vec<Diagnostic> {
+    let mut diagnostics: Vec<Diagnostic> = Vec::new();
+    for line in found.lines() {
+        match (Diagnostic::parse(line), diagnostics.last_mut()) {
+            (Some(diagnostic), _) => diagnostics.push(diagnostic),
+            (None, Some(last)) => last.message.extend(["\n", line]),
+            (None, None) => {}
+        }
+    }
+    diagnostics
 }
 
 impl Diagnostic {
+    /// Reads `main.py:3:5: error[unresolved-reference] message`.
+    fn parse(line: &str) -> Option<Self> {
+        let heads = ["error", "warning", "info", "fatal"].map(|severity| format!(": {severity}["));
+        let (place, rest) =
+            heads.iter().filter_map(|head| line.split_once(head)).min_by_key(|(place, _)| place.len())?;
+        let (code, message) = rest.split_once("] ")?;
+        let mut numbers = place.rsplit(':').map(str::parse);
+        let place = match (numbers.next(), numbers.next()) {
+            (Some(Ok(column)), Some(Ok(line))) => Place { line, column },
+            _ => Place::line(1),
+        };
+        Some(Self { code: code.to_owned(), message: message.to_owned(), place })
+    }
+
     /// Returns the finding in our words; `None` for a wrong alarm.
     fn into_finding(self, typed_dicts: &[&str]) -> Option<Finding> {
         if is_wrong_alarm(&self.message, typed_dicts) {
             return None;
         }
-        let place = self.location.map_or(Place::line(1), |at| Place { line: at.row, column: at.column });
-        let hint = match self.code.as_deref() {
-            Some("unresolved-reference") if DYNAMIC.iter().any(|name| self.message.contains(name)) => {
+        let hint = match &*self.code {
+            "unresolved-reference" if DYNAMIC.iter().any(|name| self.message.contains(name)) => {
                 "; scripts have no files, no input and no dynamic code: call a tool"
             }
-            Some("unresolved-reference") => {
+            "unresolved-reference" => {
                 "; a script calls its own functions, the built-in ones and the tools of its `toolsets`"
             }
-            Some("unresolved-import") => {
+            "unresolved-import" => {
                 "; scripts have asyncio, base64, collections, dataclasses, datetime, functools, itertools, json, math, re and typing"
             }
             _ => "",
         };
-        Some(Finding { place, message: format!("{}{hint}", self.message.trim_end_matches('.')) })
+        Some(Finding { place: self.place, message: format!("{}{hint}", self.message.trim_end_matches('.')) })
     }
 }
 
