@@ -49,6 +49,9 @@ pub(in crate::app) async fn serve(
                 continue;
             }
         };
+        // Events are small and sent as they happen: one must not wait for the acknowledgement of the last. Ignored: a connection
+        // that is broken already.
+        _ = stream.set_nodelay(true);
         let mut http = hyper::server::conn::http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
         let connection = http.serve_connection(

@@ -196,6 +196,9 @@ async fn accept(listener: TcpListener, endpoint: HyperEndpoint, shutdown: Cancel
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
+        // Each step is a small message that the engine answers: it must not wait for the acknowledgement of the last one. Ignored: a
+        // connection that is broken already.
+        _ = stream.set_nodelay(true);
         let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), endpoint.clone()));
         tokio::spawn(async move {
             // Ignored: the engine is gone, and makes its requests again.

@@ -24,4 +24,8 @@ async fn search_everything(input: String) -> u8;
 #[worker(hints = ["facts", " "], hints = ["more"])]
 async fn search_silently(input: String) -> u8;
 
+/// Search by code.
+#[worker(code = "yes")]
+async fn search_by_code(input: String) -> u8;
+
 fn main() {}
