@@ -1,9 +1,11 @@
 //! Workers in processes of their own.
 
+use std::io::{Error, ErrorKind};
 use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
 
@@ -42,7 +44,7 @@ impl Workers {
         let mut command = Command::new(self.folder.path().join("worker"));
         let address = format!("127.0.0.1:{}", self.ports[n]);
         command.arg(self.folder.path()).arg(address).arg(&self.admin).arg(&self.public);
-        self.processes[n] = Some(command.spawn().unwrap());
+        self.processes[n] = Some(spawn(&mut command));
     }
 
     pub(super) fn kill(&mut self, n: usize) {
@@ -51,6 +53,19 @@ impl Workers {
             process.wait().unwrap();
         }
     }
+}
+
+/// Starts a program that was copied. A process that another test has forked may still have the copy open for writing, until it executes
+/// its own program.
+fn spawn(command: &mut Command) -> Child {
+    let busy = |error: &Error| error.kind() == ErrorKind::ExecutableFileBusy;
+    for _ in 0..200 {
+        match command.spawn() {
+            Err(error) if busy(&error) => std::thread::sleep(Duration::from_millis(10)),
+            started => return started.unwrap(),
+        }
+    }
+    panic!("the program is busy for two seconds");
 }
 
 impl Workers {
