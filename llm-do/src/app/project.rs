@@ -15,7 +15,6 @@ mod skills;
 mod subagent;
 mod tool_file;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -30,6 +29,7 @@ use self::script::ScriptFile;
 use self::skills::{Chosen, Skill};
 #[cfg(all(feature = "cli", feature = "mcp"))]
 use crate::app::mcp::TokenStore;
+use crate::base::error::fault_list;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::approval::{ApprovalMode, Policy};
 use crate::plane::function_tool::Alias;
@@ -224,20 +224,4 @@ impl ProjectError {
     }
 }
 
-impl fmt::Display for ProjectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.faults.len() {
-            1 => write!(f, "1 fault in the project")?,
-            faults => write!(f, "{faults} faults in the project")?,
-        }
-        self.faults.iter().try_for_each(|fault| write!(f, "\n  {}", fault.replace('\n', "\n    ")))
-    }
-}
-
-impl fmt::Debug for ProjectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl std::error::Error for ProjectError {}
+fault_list!(ProjectError, "the project");

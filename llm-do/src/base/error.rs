@@ -5,6 +5,7 @@ mod cause;
 mod classes;
 mod failure;
 mod fault;
+mod fault_list;
 mod id;
 mod unsure;
 
@@ -15,6 +16,7 @@ pub use self::cause::chain;
 pub(crate) use self::cause::panic_text;
 pub(crate) use self::failure::Failure;
 pub use self::fault::Fault;
+pub(crate) use self::fault_list::fault_list;
 pub(crate) use self::id::ErrorId;
 pub use self::unsure::Unsure;
 

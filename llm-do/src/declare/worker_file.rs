@@ -16,6 +16,7 @@ use llm_do_worker_file::{
 
 #[cfg(any(feature = "eval", feature = "project"))]
 pub(crate) use self::spec::json;
+use crate::base::error::fault_list;
 use crate::base::open_file::read_only;
 use crate::declare::worker_spec::WorkerSpec;
 
@@ -68,23 +69,7 @@ impl WorkerFileError {
     }
 }
 
-impl fmt::Display for WorkerFileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.faults.len() {
-            1 => write!(f, "1 fault in worker files")?,
-            faults => write!(f, "{faults} faults in worker files")?,
-        }
-        self.faults.iter().try_for_each(|fault| write!(f, "\n  {}", fault.replace('\n', "\n    ")))
-    }
-}
-
-impl fmt::Debug for WorkerFileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl std::error::Error for WorkerFileError {}
+fault_list!(WorkerFileError, "worker files");
 
 impl WorkerSpec {
     /// Reads a worker file; its format is described under [`worker`](macro@crate::worker#a-worker-file-at-run-time).

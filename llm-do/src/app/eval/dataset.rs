@@ -14,6 +14,7 @@ use std::str::FromStr;
 
 use serde_json::{Map, Value};
 
+use crate::base::error::fault_list;
 use crate::base::open_file::read_only;
 
 /// The maximum size of a file, in bytes.
@@ -278,20 +279,4 @@ impl DatasetError {
     }
 }
 
-impl fmt::Display for DatasetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.faults.len() {
-            1 => write!(f, "1 fault in the dataset")?,
-            faults => write!(f, "{faults} faults in the dataset")?,
-        }
-        self.faults.iter().try_for_each(|fault| write!(f, "\n  {}", fault.replace('\n', "\n    ")))
-    }
-}
-
-impl fmt::Debug for DatasetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl std::error::Error for DatasetError {}
+fault_list!(DatasetError, "the dataset");

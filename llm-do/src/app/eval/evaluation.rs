@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -187,13 +187,8 @@ impl Evaluation {
         let cases = plan::cases(&self.dataset, &self.own).map_err(faults)?;
         let judge = Judge::build(self.judge, self.seed, &plan::judges(&cases))?;
         let runs = plan::runs(&self.variants, &cases, self.repetitions, self.seed).map_err(EvalError::Variants)?;
-        let (file, mut recorded) = match &self.file {
-            Some(path) => {
-                let opened = RunFile::open(path).map_err(|error| EvalError::File(path.clone(), error))?;
-                (Some((path, opened.0)), opened.1)
-            }
-            None => (None, std::collections::HashMap::new()),
-        };
+        let opened = self.file.as_deref().map(|path| RunFile::open(path).map_err(|error| file_error(path, error)));
+        let (file, mut recorded) = opened.transpose()?.map_or_else(Default::default, |(file, runs)| (Some(file), runs));
         let mut records: Vec<_> = runs.iter().map(|run| recorded.remove(&run.key)).collect();
         let on_finished = |record: &RunRecord| {
             if let Some(function) = &self.on_finished {
@@ -216,8 +211,8 @@ impl Evaluation {
                 return Ok(None);
             }
             *spent.lock().ignore_poison() += cost(&record);
-            if let Some((path, file)) = &file {
-                file.add(&planned.key, &record).map_err(|error| EvalError::File(PathBuf::from(path), error))?;
+            if let Some((path, file)) = self.file.as_deref().zip(file.as_ref()) {
+                file.add(&planned.key, &record).map_err(|error| file_error(path, error))?;
             }
             on_finished(&record);
             Ok(Some((index, record)))
@@ -258,6 +253,10 @@ impl Evaluation {
         }
         if faults.is_empty() { Ok(()) } else { Err(EvalError::Variants(faults)) }
     }
+}
+
+fn file_error(path: &Path, error: io::Error) -> EvalError {
+    EvalError::File(path.to_owned(), error)
 }
 
 fn cost(record: &RunRecord) -> crate::usage::Cost {

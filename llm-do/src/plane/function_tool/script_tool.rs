@@ -1,13 +1,12 @@
 //! Tools that are scripts.
 
-use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::FunctionTool;
-use crate::base::error::BoxError;
+use crate::base::error::{BoxError, fault_list};
 use crate::declare::tool::Effect;
 use crate::plane::context::CallContext;
 #[cfg(feature = "project")]
@@ -191,20 +190,4 @@ impl ScriptFault {
     }
 }
 
-impl fmt::Display for ScriptFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.faults.len() {
-            1 => write!(f, "1 fault in the script")?,
-            faults => write!(f, "{faults} faults in the script")?,
-        }
-        self.faults.iter().try_for_each(|fault| write!(f, "\n  {}", fault.replace('\n', "\n    ")))
-    }
-}
-
-impl fmt::Debug for ScriptFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl std::error::Error for ScriptFault {}
+fault_list!(ScriptFault, "the script");

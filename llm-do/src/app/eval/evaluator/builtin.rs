@@ -47,20 +47,20 @@ pub(crate) struct Builtin {
 }
 
 pub(crate) static BUILTINS: [Builtin; 15] = [
-    Builtin::check::<equality::Equals>("Equals", "value"),
-    Builtin::check::<equality::EqualsExpected>("EqualsExpected", ""),
+    Builtin::plain::<equality::Equals>("Equals", "value"),
+    Builtin::plain::<equality::EqualsExpected>("EqualsExpected", ""),
     Builtin::check::<equality::Agrees>("Agrees", "ignore"),
     Builtin::check::<equality::IsClose>("IsClose", "absolute"),
-    Builtin::check::<text::Contains>("Contains", "value"),
+    Builtin::plain::<text::Contains>("Contains", "value"),
     Builtin::check::<text::Matches>("Matches", "pattern"),
-    Builtin::check::<text::Similarity>("Similarity", "expected"),
+    Builtin::plain::<text::Similarity>("Similarity", "expected"),
     Builtin::check::<types::IsInstance>("IsInstance", "type_name"),
     Builtin::check::<types::MatchesSchema>("MatchesSchema", "schema"),
     Builtin::check::<limits::MaxDuration>("MaxDuration", "seconds"),
     Builtin::check::<limits::MaxCost>("MaxCost", "dollars"),
-    Builtin::check::<limits::MaxToolCalls>("MaxToolCalls", "max_calls"),
-    Builtin::check::<limits::MaxModelRequests>("MaxModelRequests", "max_requests"),
-    Builtin::check::<limits::ToolCorrectness>("ToolCorrectness", "expected_tools"),
+    Builtin::plain::<limits::MaxToolCalls>("MaxToolCalls", "max_calls"),
+    Builtin::plain::<limits::MaxModelRequests>("MaxModelRequests", "max_requests"),
+    Builtin::plain::<limits::ToolCorrectness>("ToolCorrectness", "expected_tools"),
     Builtin {
         name: "LLMJudge",
         first: "rubric",
@@ -73,11 +73,17 @@ pub(crate) static BUILTINS: [Builtin; 15] = [
 ];
 
 impl Builtin {
-    const fn check<T>(name: &'static str, first: &'static str) -> Self
-    where
-        T: Arguable,
-    {
-        Self { name, first, schema: inlined::<T::Arguments>, prepare: prepare::<T> }
+    /// A check that is made from its arguments.
+    const fn check<T: Arguable>(name: &'static str, first: &'static str) -> Self {
+        Self { name, first, schema: inlined::<T::Arguments>, prepare: |arguments| boxed(T::new(read(arguments)?)?) }
+    }
+
+    /// A check that is its arguments.
+    const fn plain<T: Check + DeserializeOwned + JsonSchema + 'static>(
+        name: &'static str,
+        first: &'static str,
+    ) -> Self {
+        Self { name, first, schema: inlined::<T>, prepare: |arguments| boxed(read::<T>(arguments)?) }
     }
 
     /// Returns the JSON schema of what follows the name.
@@ -122,15 +128,21 @@ fn inlined<T: JsonSchema>() -> Value {
     settings.into_generator().into_root_schema_for::<T>().into()
 }
 
-/// A check that is made from its arguments.
+/// A check with arguments of another type, which may be invalid.
 pub(super) trait Arguable: Check + Sized + 'static {
     type Arguments: DeserializeOwned + JsonSchema;
 
     fn new(arguments: Self::Arguments) -> std::result::Result<Self, String>;
 }
 
-fn prepare<T: Arguable>(arguments: Value) -> std::result::Result<Prepared, String> {
-    Ok(Prepared::Check(Box::new(T::new(read(arguments)?)?)))
+#[expect(clippy::unnecessary_wraps, reason = "the result of `Builtin::prepare`")]
+fn boxed(check: impl Check + 'static) -> std::result::Result<Prepared, String> {
+    Ok(Prepared::Check(Box::new(check)))
+}
+
+/// The default of what holds unless an argument denies it.
+fn yes() -> bool {
+    true
 }
 
 fn read<T: DeserializeOwned>(arguments: Value) -> std::result::Result<T, String> {

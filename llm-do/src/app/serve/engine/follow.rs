@@ -17,7 +17,7 @@ use crate::app::serve::store::{Outcome, RunRow, StoreError};
 use crate::base::usage::RunUsage;
 use crate::observe::journal::{EngineJournal, EngineRequest, Journal, PromiseSpec, SqliteRun};
 
-/// How long a run is replayed after its last event: it then waits for what is not recorded.
+/// How long a replay may have no new event before it is dropped: it only waits for effects that its log does not have.
 const QUIET: Duration = Duration::from_millis(200);
 /// How long is waited after an error of the engine.
 const BACK_OFF: Duration = Duration::from_secs(1);
@@ -113,7 +113,7 @@ impl Shared {
         }
     }
 
-    /// Stores the events of a run that its log is about, by running it once more: what is not recorded does not begin.
+    /// Replays a run and stores its events. An effect that the log does not have does not start.
     async fn replay(&self, run: &RunRow, id: &str, log: &StoredLog, journal: &SqliteRun) {
         let (sender, mut requests) = mpsc::unbounded_channel();
         let (runtime, dropped) = (self.runtime.clone(), self.metrics.dropped_events.clone());

@@ -17,14 +17,6 @@ pub(super) struct Equals {
     value: Value,
 }
 
-impl Arguable for Equals {
-    type Arguments = Self;
-
-    fn new(arguments: Self) -> std::result::Result<Self, String> {
-        Ok(arguments)
-    }
-}
-
 impl Check for Equals {
     fn check(&self, context: &EvaluatorContext<'_>) -> Result<Findings> {
         Ok(Agreement::new().holds(context.output, &self.value).into())
@@ -35,14 +27,6 @@ impl Check for Equals {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EqualsExpected {}
-
-impl Arguable for EqualsExpected {
-    type Arguments = Self;
-
-    fn new(arguments: Self) -> std::result::Result<Self, String> {
-        Ok(arguments)
-    }
-}
 
 impl Check for EqualsExpected {
     fn check(&self, context: &EvaluatorContext<'_>) -> Result<Findings> {

@@ -74,20 +74,8 @@ pub(super) struct MaxToolCalls {
     /// The number of calls.
     max_calls: u64,
     /// Whether calls that returned an error count. Default: true.
-    #[serde(default = "yes")]
+    #[serde(default = "super::yes")]
     include_failed: bool,
-}
-
-fn yes() -> bool {
-    true
-}
-
-impl Arguable for MaxToolCalls {
-    type Arguments = Self;
-
-    fn new(arguments: Self) -> std::result::Result<Self, String> {
-        Ok(arguments)
-    }
 }
 
 impl Check for MaxToolCalls {
@@ -104,14 +92,6 @@ impl Check for MaxToolCalls {
 pub(super) struct MaxModelRequests {
     /// The number of requests.
     max_requests: u64,
-}
-
-impl Arguable for MaxModelRequests {
-    type Arguments = Self;
-
-    fn new(arguments: Self) -> std::result::Result<Self, String> {
-        Ok(arguments)
-    }
 }
 
 impl Check for MaxModelRequests {
@@ -133,14 +113,6 @@ pub(super) struct ToolCorrectness {
     /// Whether calls that returned an error count. Default: false.
     #[serde(default)]
     include_failed: bool,
-}
-
-impl Arguable for ToolCorrectness {
-    type Arguments = Self;
-
-    fn new(arguments: Self) -> std::result::Result<Self, String> {
-        Ok(arguments)
-    }
 }
 
 impl Check for ToolCorrectness {

@@ -23,23 +23,11 @@ pub(super) struct Contains {
     /// The value.
     value: Value,
     /// Whether upper and lower case differ, in texts. Default: true.
-    #[serde(default = "yes")]
+    #[serde(default = "super::yes")]
     case_sensitive: bool,
     /// Whether both are compared as texts, values other than strings as JSON. Default: false.
     #[serde(default)]
     as_strings: bool,
-}
-
-fn yes() -> bool {
-    true
-}
-
-impl Arguable for Contains {
-    type Arguments = Self;
-
-    fn new(arguments: Self) -> std::result::Result<Self, String> {
-        Ok(arguments)
-    }
 }
 
 impl Check for Contains {
@@ -113,14 +101,6 @@ pub(super) struct Similarity {
     /// The text to compare with. Default: the expected output.
     #[serde(default)]
     expected: Option<String>,
-}
-
-impl Arguable for Similarity {
-    type Arguments = Self;
-
-    fn new(arguments: Self) -> std::result::Result<Self, String> {
-        Ok(arguments)
-    }
 }
 
 impl Check for Similarity {

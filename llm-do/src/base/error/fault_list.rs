@@ -1,0 +1,28 @@
+//! Errors that list the faults of files.
+
+/// Implements the traits of an error whose field `faults` has all faults: its text is their number, and a line for each.
+///
+/// `Debug` prints the same text as `Display`, since a test that fails with `?` prints it.
+macro_rules! fault_list {
+    ($error:ty, $place:literal) => {
+        impl ::std::fmt::Display for $error {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                match self.faults.len() {
+                    1 => write!(f, "1 fault in {}", $place)?,
+                    faults => write!(f, "{faults} faults in {}", $place)?,
+                }
+                self.faults.iter().try_for_each(|fault| write!(f, "\n  {}", fault.replace('\n', "\n    ")))
+            }
+        }
+
+        impl ::std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Display::fmt(self, f)
+            }
+        }
+
+        impl ::std::error::Error for $error {}
+    };
+}
+
+pub(crate) use fault_list;
