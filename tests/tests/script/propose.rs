@@ -172,7 +172,7 @@ async fn a_model_that_never_gets_it_right_leaves_no_script() {
     let report = proposal.report;
     assert_eq!((proposal.script, report.chosen.clone(), report.end.clone()), (None, None, ProposalEnd::Attempts));
     assert_eq!((asked.len(), report.attempts.len()), (4, 4));
-    assert!(report.to_markdown().contains("No script was good enough"), "{report}");
+    assert!(report.to_string().contains("No script was good enough"), "{report}");
     assert_eq!(report.next, Vec::<String>::new());
 }
 
@@ -253,7 +253,7 @@ async fn contradicting_cases_are_reported_and_left_out() {
     assert_eq!(shown + selecting + held_back, tickets().len() - 1);
     assert_eq!(report.end, ProposalEnd::Agrees);
     assert!(
-        report.to_markdown().contains(&format!("- `{{\"ticket\":{odd}}}`: `\"low\"` (1 times), `\"high\"` (1 times)")),
+        report.to_string().contains(&format!("- `{{\"ticket\":{odd}}}`: `\"low\"` (1 times), `\"high\"` (1 times)")),
         "{report}"
     );
 }

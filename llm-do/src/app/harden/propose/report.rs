@@ -97,14 +97,7 @@ pub struct Chosen {
     pub milliseconds: f64,
 }
 
-impl ProposalReport {
-    /// Returns the report as Markdown.
-    #[must_use]
-    pub fn to_markdown(&self) -> String {
-        self.to_string()
-    }
-}
-
+/// As Markdown.
 impl fmt::Display for ProposalReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { worker, script, parts, usage, .. } = self;
