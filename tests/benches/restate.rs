@@ -1,8 +1,8 @@
-//! What a run of five steps costs on the engine Restate, beside the engine's own SDK with the same five steps.
+//! What a run costs on the engine Restate, and each of its steps, beside the engine's own SDK with the same steps.
 //!
 //! `LLM_DO_TEST_RESTATE=FOLDER cargo bench -p llm-do-tests --features restate --bench restate`, with the folder of
 //! `tests/restate/install`. The engine syncs each step to disk, so the disk decides; `TMPDIR=/dev/shm` shows the rest. Rounds
-//! alternate, and each figure is the median of its rounds.
+//! alternate, and each figure is the median of its rounds. Runs of two lengths tell what a step costs from what a run costs.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may fail by a panic")]
 #![allow(clippy::print_stdout, reason = "the figures")]
@@ -22,6 +22,8 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 const STEPS: u64 = 5;
+/// The steps of long runs.
+const MANY_STEPS: u64 = 25;
 const ROUNDS: usize = 9;
 /// How many runs are made one after the other in a round.
 const ALONE: u32 = 100;
@@ -29,11 +31,11 @@ const ALONE: u32 = 100;
 const EACH: u32 = 10;
 const TASKS: u32 = 64;
 
-/// Makes five steps, each of which returns a number.
+/// Makes steps, each of which returns a number.
 #[entry]
-async fn five(ctx: &CallContext) -> Result<u64> {
+async fn add_up(ctx: &CallContext, steps: u64) -> Result<u64> {
     let mut sum = 0;
-    for step in 0..STEPS {
+    for step in 0..steps {
         sum += ctx.effect("step", step, async move { Ok(step) }).await?;
     }
     Ok(sum)
@@ -45,9 +47,9 @@ struct Plain;
 #[restate_sdk::service]
 impl Plain {
     #[handler]
-    async fn run(&self, ctx: Context<'_>) -> Result<u64, HandlerError> {
+    async fn run(&self, ctx: Context<'_>, steps: u64) -> Result<u64, HandlerError> {
         let mut sum = 0;
-        for step in 0..STEPS {
+        for step in 0..steps {
             sum += ctx.run(|| async move { Ok(step) }).name("step").await?;
         }
         Ok(sum)
@@ -87,39 +89,45 @@ impl Drop for Engine {
 struct Side {
     name: &'static str,
     uri: String,
-    body: Option<Value>,
+    /// What it sends, for a number of steps.
+    body: fn(u64) -> Value,
     alone: Vec<Duration>,
+    /// Runs of many steps, alone.
+    long: Vec<Duration>,
     together: Vec<Duration>,
 }
 
 impl Side {
-    fn new(name: &'static str, uri: String, body: Option<Value>) -> Self {
-        Self { name, uri, body, alone: Vec::new(), together: Vec::new() }
+    fn new(name: &'static str, uri: String, body: fn(u64) -> Value) -> Self {
+        Self { name, uri, body, alone: Vec::new(), long: Vec::new(), together: Vec::new() }
     }
 
-    async fn run(&self, http: &reqwest::Client) {
-        let request = http.post(&self.uri);
-        let request = match &self.body {
-            Some(body) => request.header("content-type", "application/json").body(body.to_string()),
-            None => request,
-        };
-        let response = request.send().await.unwrap();
+    async fn run(&self, http: &reqwest::Client, steps: u64) {
+        let request = http.post(&self.uri).header("content-type", "application/json");
+        let response = request.body((self.body)(steps).to_string()).send().await.unwrap();
         let (status, text) = (response.status(), response.text().await.unwrap());
-        assert!(status.is_success() && text.contains("10"), "{status}: {text}");
+        let sum = (steps * (steps - 1) / 2).to_string();
+        assert!(status.is_success() && text.contains(&sum), "{status}: {text}");
     }
 
-    /// Measures a round: the time of a run alone, and its share of the time of many.
-    async fn measure(&mut self, http: &reqwest::Client) {
+    /// Returns the time of a run alone.
+    async fn time(&self, http: &reqwest::Client, steps: u64) -> Duration {
         let begun = Instant::now();
         for _ in 0..ALONE {
-            self.run(http).await;
+            self.run(http, steps).await;
         }
-        self.alone.push(begun.elapsed() / ALONE);
+        begun.elapsed() / ALONE
+    }
+
+    /// Measures a round: the time of a run alone, of a long one, and a run's share of the time of many.
+    async fn measure(&mut self, http: &reqwest::Client) {
+        self.alone.push(self.time(http, STEPS).await);
+        self.long.push(self.time(http, MANY_STEPS).await);
         let begun = Instant::now();
         let this = &*self;
         let task = |_| async move {
             for _ in 0..EACH {
-                this.run(http).await;
+                this.run(http, STEPS).await;
             }
         };
         join_all((0..TASKS).map(task)).await;
@@ -159,24 +167,48 @@ async fn main() {
     let request = http.post(format!("{}/deployments", engine.admin)).header("content-type", "application/json");
     assert!(request.body(deployment).send().await.unwrap().status().is_success());
 
-    let body = json!({ "entry": "five", "arguments": {} });
     let mut sides = [
-        Side::new("SDK", format!("{}/Plain/run", engine.ingress), None),
-        Side::new("llm-do", format!("{}/ours/run", engine.ingress), Some(body)),
+        Side::new("SDK", format!("{}/Plain/run", engine.ingress), |steps| json!(steps)),
+        Side::new(
+            "llm-do",
+            format!("{}/ours/run", engine.ingress),
+            |steps| json!({ "entry": "add_up", "arguments": { "steps": steps } }),
+        ),
     ];
     for _ in 0..=ROUNDS {
         for side in &mut sides {
             side.measure(&http).await;
         }
     }
-    for side in &mut sides {
-        // The first round warms up.
-        let (alone, together) = (median(&side.alone[1..]), median(&side.together[1..]));
-        println!("{:>7}: {alone:.2?} per run alone, {together:.2?} per run of {TASKS} at a time", side.name);
+    let figures = sides.each_ref().map(Figures::of);
+    for (side, Figures { alone, step, together }) in sides.iter().zip(&figures) {
+        println!(
+            "{:>7}: {alone:.2?} per run of {STEPS} steps alone, {step:.3?} per further step, {together:.2?} per run of {TASKS} at a time",
+            side.name
+        );
     }
-    let [plain, ours] = &sides;
-    let ratio = |times: fn(&Side) -> &Vec<Duration>| {
-        (median(&times(ours)[1..]).as_secs_f64() / median(&times(plain)[1..]).as_secs_f64() - 1.0) * 100.0
-    };
-    println!("overhead: {:.0} % alone, {:.0} % together", ratio(|side| &side.alone), ratio(|side| &side.together));
+    let [plain, ours] = figures;
+    let overhead = |ours: Duration, plain: Duration| (ours.as_secs_f64() / plain.as_secs_f64() - 1.0) * 100.0;
+    println!(
+        "overhead: {:.0} % of a run alone, {:.0} % of a further step, {:.0} % of a run among many",
+        overhead(ours.alone, plain.alone),
+        overhead(ours.step, plain.step),
+        overhead(ours.together, plain.together)
+    );
+}
+
+/// The medians of a side.
+struct Figures {
+    alone: Duration,
+    step: Duration,
+    together: Duration,
+}
+
+impl Figures {
+    fn of(side: &Side) -> Self {
+        // The first round warms up.
+        let [alone, long, together] = [&side.alone, &side.long, &side.together].map(|times| median(&times[1..]));
+        let further = u32::try_from(MANY_STEPS - STEPS).unwrap();
+        Self { alone, step: long.saturating_sub(alone) / further, together }
+    }
 }
