@@ -12,16 +12,14 @@ use serde_json::Value;
 
 use super::super::interpreter::{OUTSIDE, bind};
 use super::super::large_stack::on_large_stack;
+#[cfg(unix)]
+use super::super::limits::MAX_PROCESS;
 use super::super::limits::{self, MAX_CALLS, MAX_PRINTED, MAX_TIME};
 use super::super::names::{Callees, ScriptCallee};
 use super::super::stubs::Stubs;
 use super::super::values::{to_json, to_python};
 use super::check::{check, unsupported};
 use super::protocol::{End, READY, Reply, Request, VARIABLE};
-
-/// The maximum size of the process's memory, in bytes.
-#[cfg(unix)]
-const MAX_MEMORY: u64 = 768 * 1024 * 1024;
 
 /// Runs code for the process that started this one, and then exits; returns if the process is not an interpreter.
 ///
@@ -38,7 +36,7 @@ pub fn interpreter_process() {
 
 #[cfg(unix)]
 fn limit_memory() {
-    let limit = rustix::process::Rlimit { current: Some(MAX_MEMORY), maximum: Some(MAX_MEMORY) };
+    let limit = rustix::process::Rlimit { current: Some(MAX_PROCESS), maximum: Some(MAX_PROCESS) };
     // A system without this limit still has that of time.
     _ = rustix::process::setrlimit(rustix::process::Resource::As, limit);
 }

@@ -10,10 +10,11 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::Mutex;
 
 use super::super::exception::{Raised, ScriptError, raised};
-use super::super::limits::MAX_TIME;
+use super::super::limits::{MAX_PROCESS, MAX_TIME};
 use super::super::names::{Callees, ScriptCallee};
 use super::instructions::instructions;
 use super::protocol::{End, READY, Reply, Request, ToolData, VARIABLE};
+use crate::base::clip::clip;
 use crate::base::error::{BoxError, CallError};
 use crate::plane::context::CallContext;
 
@@ -71,7 +72,7 @@ impl CodeTool {
         match running.run(ctx, code, &mut made).await {
             Ok((printed, end)) => {
                 *process = Some(running);
-                shown(printed, end, &made)
+                shown(&printed, end, &made)
             }
             Err(Stopped::Call(error)) => Err(error.into()),
             Err(Stopped::Process(reason)) => {
@@ -167,23 +168,20 @@ impl Process {
         match tokio::time::timeout(STALLED, self.output.next_line()).await {
             Err(_) => Err(Stopped::Process(format!("it computed for more than {} s", STALLED.as_secs()))),
             Ok(Ok(Some(line))) => serde_json::from_str(&line).map_err(|error| Stopped::Process(error.to_string())),
-            Ok(_) => Err(Stopped::Process("its process used more than 768 MiB of memory, or crashed".to_owned())),
+            Ok(_) => Err(Stopped::Process(format!(
+                "its process used more than {} MiB of memory, or crashed",
+                MAX_PROCESS >> 20
+            ))),
         }
     }
 }
 
 /// Returns what the model sees of code that ended.
-fn shown(printed: String, end: End, made: &[Made]) -> Result<Value, BoxError> {
-    let printed = if printed.len() > MAX_SHOWN { clipped_to(&printed, MAX_SHOWN) } else { printed };
+fn shown(printed: &str, end: End, made: &[Made]) -> Result<Value, BoxError> {
+    let printed = clipped_to(printed, MAX_SHOWN);
     match end {
         End::Value(value) => {
-            let size = value.to_string().len();
-            let value = if size > MAX_SHOWN {
-                let beginning = clipped_to(&value.to_string(), MAX_SHOWN / 4);
-                json!(format!("{size} bytes, of which this is the beginning: {beginning}; compute what you need of it"))
-            } else {
-                value
-            };
+            let value = bounded(value);
             Ok(if printed.is_empty() {
                 json!({ "value": value })
             } else {
@@ -196,6 +194,17 @@ fn shown(printed: String, end: End, made: &[Made]) -> Result<Value, BoxError> {
             Err(ScriptError::new(format!("{text}{}{printed}", listed(made))).into())
         }
     }
+}
+
+/// Returns a value, or the beginning of one that is too large for the model.
+fn bounded(value: Value) -> Value {
+    let text = value.to_string();
+    let size = text.len();
+    if size <= MAX_SHOWN {
+        return value;
+    }
+    let beginning = clipped_to(&text, MAX_SHOWN / 4);
+    json!(format!("{size} bytes, of which this is the beginning: {beginning}; compute what you need of it"))
 }
 
 /// Lists the calls that failed code made, so that the model does not repeat their effects.
@@ -216,9 +225,6 @@ fn clipped(text: &str) -> String {
 }
 
 fn clipped_to(text: &str, bytes: usize) -> String {
-    if text.len() <= bytes {
-        return text.to_owned();
-    }
-    let end = (0..=bytes).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    format!("{}...", &text[..end])
+    let beginning = clip(text, bytes);
+    if beginning.len() == text.len() { text.to_owned() } else { format!("{beginning}...") }
 }
