@@ -1,6 +1,7 @@
 //! Scripts: tools that are functions in files of Python, run by an interpreter that reaches nothing but their tools.
 
 mod annotation;
+mod calls;
 mod checker;
 mod classes;
 mod code;
@@ -15,6 +16,7 @@ mod literal;
 mod names;
 mod nested_calls;
 mod outside;
+mod parse;
 mod printer;
 mod program;
 mod read;
