@@ -133,6 +133,18 @@ fn a_worker_with_every_key_about_its_model() {
 }
 
 #[test]
+fn a_worker_in_code_mode() {
+    let code = expand::worker(
+        quote!(toolsets = [read_file], code = true),
+        &quote! {
+            /// Review one file.
+            async fn reviewer(path: PathBuf) -> Review;
+        },
+    );
+    check(code, &expect_file!["../tests/snapshots/worker_code.rs"]);
+}
+
+#[test]
 fn a_worker_from_a_file() {
     let code = expand::worker(
         quote!(file = "../tests/files/reviewer.worker", retries = 1),

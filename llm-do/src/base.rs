@@ -2,6 +2,8 @@
 
 pub(crate) mod agreement;
 pub(crate) mod cancellation;
+#[cfg(any(feature = "cli", feature = "script"))]
+pub(crate) mod clip;
 pub(crate) mod clock;
 pub(crate) mod delay;
 pub(crate) mod error;

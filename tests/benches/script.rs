@@ -1,11 +1,19 @@
-//! What a script costs beside the calls that it makes.
+//! What a script costs beside the calls that it makes, and beside the same source in the bare interpreter.
 
-#![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
+#![allow(
+    missing_docs,
+    clippy::print_stdout,
+    reason = "criterion makes undocumented functions, and the cold figure is printed"
+)]
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use std::time::{Duration, Instant};
+
+use criterion::{Criterion, criterion_group};
 use llm_do::prelude::*;
 use llm_do::script::ScriptTool;
 use llm_do::{Value, json};
+use monty::{MontyRun, RunProgress};
+use monty_types::{CompileOptions, MontyObject, NameLookupResult, PrintWriter, ResourceLimits, ResourceTracker};
 
 /// Add two numbers.
 #[tool(effect = read_only, inline)]
@@ -54,6 +62,37 @@ fn build(text: &str, function: &str) -> Runtime {
     Runtime::builder().tool(tool).build().expect("a script without faults")
 }
 
+/// Compiles a source for the bare interpreter, which calls its function.
+fn compile(text: &str, function: &str) -> MontyRun {
+    let text = format!("{text}\n{function}()\n");
+    MontyRun::new(text, "main.py", Vec::new(), CompileOptions::default()).expect("a script without faults")
+}
+
+/// Runs a source in the bare interpreter, with the limits that scripts have, and answers its calls of `add` in place.
+fn bare(program: MontyRun) -> MontyObject {
+    let limits = ResourceLimits::default().max_duration(Duration::from_secs(10)).max_memory(512 << 20);
+    let out = || PrintWriter::Disabled;
+    let mut progress = program.start(Vec::new(), ResourceTracker::new(limits), out());
+    loop {
+        progress = match progress.expect("no exception") {
+            RunProgress::Complete(value) => return value,
+            RunProgress::FunctionCall(call) => {
+                let sum: i64 = call
+                    .kwargs
+                    .iter()
+                    .map(|(_, value)| if let MontyObject::Int(part) = value { *part } else { 0 })
+                    .sum();
+                call.resume(MontyObject::Int(sum), out())
+            }
+            RunProgress::NameLookup(lookup) => {
+                let function = MontyObject::Function { name: lookup.name.clone(), docstring: None };
+                lookup.resume(NameLookupResult::Value(function), out())
+            }
+            other => panic!("unexpected: {other:?}"),
+        }
+    }
+}
+
 fn script(criterion: &mut Criterion) {
     let tokio = tokio::runtime::Runtime::new().expect("a runtime of tokio");
     let (ten, none, count) = (build(TEN, "ten"), build(NONE, "none"), build(LOOP, "loop"));
@@ -66,6 +105,14 @@ fn script(criterion: &mut Criterion) {
     run("10 calls from a script", &ten, "ten");
     run("a script without calls", &none, "none");
     run("a loop of 100,000 rounds", &count, "loop");
+    for (name, text, function) in [
+        ("10 calls, bare", TEN, "ten"),
+        ("without calls, bare", NONE, "none"),
+        ("a loop of 100,000 rounds, bare", LOOP, "loop"),
+    ] {
+        let program = compile(text, function);
+        criterion.bench_function(name, |bencher| bencher.iter(|| bare(program.clone())));
+    }
     let text = fifty_lines(0);
     criterion.bench_function("50 lines, checked before", |bencher| bencher.iter(|| build(&text, "fifty")));
     let mut number = 0;
@@ -78,4 +125,15 @@ fn script(criterion: &mut Criterion) {
 }
 
 criterion_group!(benches, script);
-criterion_main!(benches);
+/// Prints how long the first check of a process takes, in which the checker reads its library.
+fn cold() {
+    let started = Instant::now();
+    build(&fifty_lines(0), "fifty");
+    println!("50 lines, checked first in the process: {} ms", started.elapsed().as_millis());
+}
+
+fn main() {
+    cold();
+    benches();
+    Criterion::default().configure_from_args().final_summary();
+}

@@ -5,6 +5,7 @@ mod compare;
 #[cfg(feature = "script")]
 mod propose;
 mod ranking;
+mod recorded;
 
 pub use self::cases::{Answer, Case, Cases};
 pub use self::compare::{Compared, Report, Summary, Verdict, compare, compare_one};
@@ -13,5 +14,6 @@ pub use self::propose::{
     Attempt, Chosen, Contradiction, Parts, Proposal, ProposalEnd, ProposalReport, ProposeError, Proposer, Score,
 };
 pub use self::ranking::{Ranking, WorkerUsage};
+pub use self::recorded::RecordedCalls;
 pub use crate::base::agreement::Agreement;
 pub use crate::plane::dispatch::Shadow;

@@ -3,7 +3,7 @@
 mod findings;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use llm_do_providers::{CapabilityTable, Model};
@@ -32,6 +32,8 @@ pub(crate) struct ModelChoice {
     /// Replaces the model of the session, once set.
     #[cfg(feature = "cli")]
     replacement: Mutex<Option<Arc<str>>>,
+    /// The workers that use the session's model in place of the one that they declare.
+    undeclared: BTreeSet<String>,
     /// The capabilities that built models get.
     capabilities: CapabilityTable,
     built: Mutex<HashMap<String, Arc<dyn Model>>>,
@@ -57,16 +59,21 @@ impl ModelChoice {
         Self { forced, session, capabilities, ..Self::default() }
     }
 
+    /// Has these workers use the session's model in place of the one that they declare.
+    pub(crate) fn undeclared(self, undeclared: BTreeSet<String>) -> Self {
+        Self { undeclared, ..self }
+    }
+
     /// Returns the model of the worker `name`: its own, or else the session's.
     pub(crate) fn choose(&self, name: &str, worker: &WorkerPlan) -> Result<Arc<dyn Model>, CallError> {
         if let Some(model) = &self.forced {
             return Ok(Arc::clone(model));
         }
         let no_model = |message| CallError::NoModel { worker: name.to_owned(), message };
-        if let Some(model) = self.replacement().filter(|_| worker.model.is_none()) {
+        if let Some(model) = self.replacement().filter(|_| self.declared(name, worker).is_none()) {
             return self.build(&model).map_err(no_model);
         }
-        let model = self.model_name(worker).map_err(no_model)?;
+        let model = self.model_name(name, worker).map_err(no_model)?;
         self.build(model).map_err(no_model)
     }
 
@@ -97,8 +104,13 @@ impl ModelChoice {
         None
     }
 
-    fn model_name<'a>(&'a self, worker: &'a WorkerPlan) -> Result<&'a str, String> {
-        if let Some(model) = worker.model.as_deref() {
+    /// Returns the model that a worker declares, unless the session's replaces it.
+    fn declared<'a>(&self, name: &str, worker: &'a WorkerPlan) -> Option<&'a str> {
+        worker.model.as_deref().filter(|_| !self.undeclared.contains(name))
+    }
+
+    fn model_name<'a>(&'a self, name: &str, worker: &'a WorkerPlan) -> Result<&'a str, String> {
+        if let Some(model) = self.declared(name, worker) {
             return Ok(model);
         }
         let Some(SessionModel { name: model, .. }) = &self.session else {

@@ -1,6 +1,7 @@
 //! Scripts: tools that are functions in files of Python, run by an interpreter that reaches nothing but their tools.
 
 mod annotation;
+mod calls;
 mod checker;
 mod classes;
 mod code;
@@ -15,6 +16,7 @@ mod literal;
 mod names;
 mod nested_calls;
 mod outside;
+mod parse;
 mod printer;
 mod program;
 mod read;
@@ -31,6 +33,7 @@ use serde_json::{Map, Value};
 pub(crate) use self::code::CodeTool;
 pub use self::code::interpreter_process;
 pub(crate) use self::large_stack::on_large_stack;
+pub(crate) use self::limits::MAX_TIME;
 pub(crate) use self::linked::LinkedScript;
 use self::names::Callees;
 pub(crate) use self::names::{ScriptCallee, identifier};

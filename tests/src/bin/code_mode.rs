@@ -1,8 +1,11 @@
 //! Workers in code mode, whose model sends the code that the arguments give.
 //!
 //! `code_mode run CODE..` prints what the model sees after each piece of code, one JSON value a line; `code_mode compare`
-//! prints requests and tokens of twelve tasks by code and by plain tool calls.
+//! prints requests and tokens of twelve tasks by code and by plain tool calls. `runs` has the other commands.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may fail by a panic, and reads what is printed")]
+
+#[path = "code_mode/runs.rs"]
+mod runs;
 
 use std::sync::{Arc, Mutex};
 
@@ -36,9 +39,13 @@ fn read_ticket(id: u32) -> Result<Ticket> {
     Ok(Ticket { id, title: format!("ticket {id}"), votes: id * 7 % 10 })
 }
 
+/// The tickets that were closed.
+static CLOSED: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
 /// Close a ticket.
 #[tool(effect = destructive)]
 fn close_ticket(id: u32, reason: String) -> bool {
+    CLOSED.lock().unwrap().push(id);
     id > 0 && !reason.is_empty()
 }
 
@@ -66,7 +73,7 @@ fn model(turns: Vec<Turn>, seen: Arc<Mutex<Vec<Message>>>) -> FunctionModel {
                     ResponsePart::ToolCall(ToolCall::new(format!("{number}-{index}"), *tool, arguments.to_string()))
                 })
                 .collect(),
-            None => vec![ResponsePart::Text { text: "done".to_owned() }],
+            None => vec![ResponsePart::Text { text: results(request.messages).join("\n") }],
         };
         let history = serde_json::to_string(request.messages).unwrap();
         let tools = serde_json::to_string(request.tools).unwrap();
@@ -77,6 +84,20 @@ fn model(turns: Vec<Turn>, seen: Arc<Mutex<Vec<Message>>>) -> FunctionModel {
         usage.output_tokens = written as u64 / 4;
         Ok(Response::new("m", parts, usage))
     })
+}
+
+/// Returns the results of tools in a conversation.
+fn results(messages: &[Message]) -> Vec<&str> {
+    let results = messages.iter().flat_map(|message| match message {
+        Message::Tool { results } => results.as_slice(),
+        _ => &[],
+    });
+    results.map(|result| &*result.content).collect()
+}
+
+/// Returns the turns of a model that sends these pieces of code.
+fn turns(code: impl Iterator<Item = String>) -> Vec<Turn> {
+    code.map(|code| vec![("run_code", json!({ "code": code }))]).collect()
 }
 
 /// Runs a worker; returns what its model saw, and the requests and tokens.
@@ -155,11 +176,14 @@ fn main() {
     llm_do::script::interpreter_process();
     let tokio = tokio::runtime::Runtime::new().unwrap();
     let mut arguments = std::env::args().skip(1);
-    if arguments.next().as_deref() == Some("compare") {
-        return tokio.block_on(compare());
-    }
-    let turns = arguments.map(|code| vec![("run_code", json!({ "code": code }))]).collect();
-    for message in tokio.block_on(run("by_code", turns)).0 {
-        println!("{}", serde_json::to_string(&message).unwrap());
+    match arguments.next().as_deref() {
+        Some("compare") => tokio.block_on(compare()),
+        Some("run") => {
+            for message in tokio.block_on(run("by_code", turns(arguments))).0 {
+                println!("{}", serde_json::to_string(&message).unwrap());
+            }
+        }
+        Some(command) => tokio.block_on(runs::run(command, arguments)),
+        None => {}
     }
 }

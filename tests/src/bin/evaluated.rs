@@ -15,6 +15,10 @@ use llm_do::testing::{Answer, FunctionModel};
 #[worker]
 async fn capital(country: String) -> String;
 
+/// Name the capital of a country, by a model of its own.
+#[worker(model = "scripted:poor")]
+async fn capital_by_own_model(country: String) -> String;
+
 /// Name the capital of a country, from the table where it has it.
 #[worker]
 async fn capital_or_table(country: String) -> String;
@@ -35,7 +39,7 @@ fn capital_with_note(country: &str) -> Result<&'static str> {
     capital_by_table(country)
 }
 
-/// `scripted:good` knows all, `scripted:poor` one city, `scripted:judge` passes names of one word.
+/// `scripted:good` knows all, `scripted:poor` one city, `scripted:none` no city, `scripted:judge` passes names of one word.
 fn answer(model: &str, prompt: &str) -> Answer {
     let capitals = [("France", "Paris"), ("Italy", "Rome"), ("Spain", "Madrid"), ("Japan", "Tokyo")];
     let known = capitals.iter().find(|(country, _)| prompt.contains(country)).map_or("nowhere", |(_, city)| city);
@@ -45,6 +49,7 @@ fn answer(model: &str, prompt: &str) -> Answer {
             let pass = !prompt.contains("Paris");
             Answer::output(json!({ "reason": "not Paris", "score": if pass { 0.9 } else { 0.2 }, "pass": pass }))
         }
+        "none" => Answer::text("nowhere"),
         _ => Answer::text("Paris"),
     }
 }

@@ -66,6 +66,23 @@ fn models_and_tools_are_compared_in_a_table() {
 }
 
 #[test]
+fn several_models_replace_the_one_that_a_worker_declares() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = dataset(folder.path());
+    let run = |models: &[&str]| {
+        let options = ["eval", &dataset, "--tool", "capital_by_own_model", "--output", "json"];
+        let output = app(&[&options[..], models].concat());
+        let report: Value = serde_json::from_str(&stdout(&output)).unwrap_or_else(|_| panic!("{output:?}"));
+        let outputs = report["runs"].as_array().unwrap().iter().map(|run| run["output"].as_str().unwrap().to_owned());
+        outputs.collect::<Vec<_>>()
+    };
+    assert_eq!(run(&[]), ["Paris"; 3]);
+    let models = ["--model", "scripted:good", "--model", "scripted:poor", "--model", "scripted:none"];
+    let expected = ["Paris", "Rome", "Madrid", "Paris", "Paris", "Paris", "nowhere", "nowhere", "nowhere"];
+    assert_eq!(run(&models), expected);
+}
+
+#[test]
 fn a_threshold_that_is_not_reached_is_exit_code_1() {
     let folder = tempfile::tempdir().unwrap();
     let dataset = dataset(folder.path());

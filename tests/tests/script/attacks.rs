@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::{run_body, with_body};
 
 /// Bodies of scripts, each with what its end must contain; empty for any end.
-const ATTACKS: [(&str, &str); 36] = [
+const ATTACKS: [(&str, &str); 37] = [
     ("    while True:\n        pass", "time limit"),
     (
         "    while True:\n        try:\n            while True:\n                pass\n        except BaseException:\n            pass",
@@ -15,6 +15,7 @@ const ATTACKS: [(&str, &str); 36] = [
     ("    return len([0] * 10 ** 10)", "Memory"),
     ("    return 2 ** 10 ** 10", "Memory"),
     ("    return 1 << 10 ** 10", "Memory"),
+    ("    x: list[str] = []\n    while True:\n        x.append('a' * 100000)", "more than 512 MiB of memory"),
     ("    def f(n: int) -> int:\n        return f(n + 1)\n    return f(0)", "recursion"),
     ("    x: Any = []\n    for _ in range(100000):\n        x = [x]\n    return x", ""),
     ("    x: Any = []\n    for _ in range(100000):\n        x = [x]\n    return str(x)[:3]", ""),

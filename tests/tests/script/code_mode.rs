@@ -5,13 +5,18 @@ use std::time::{Duration, Instant};
 
 use llm_do::Value;
 
-/// Runs these pieces of code, one a turn; returns what the model saw after each.
-fn run(code: &[&str]) -> Vec<String> {
-    let output = Command::new(env!("CARGO_BIN_EXE_code_mode")).arg("run").args(code).output().unwrap();
+/// Runs a command of the program; returns the lines that it prints.
+pub(crate) fn command(arguments: &[&str]) -> Vec<Value> {
+    let output = Command::new(env!("CARGO_BIN_EXE_code_mode")).args(arguments).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}{errors}");
-    let seen: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Runs these pieces of code, one a turn; returns what the model saw after each.
+fn run(code: &[&str]) -> Vec<String> {
+    let seen = command(&[&["run"], code].concat());
     let results: Vec<_> = seen[1..].iter().map(|message| message["results"][0]["content"].to_string()).collect();
     assert_eq!(results.len(), code.len(), "{seen:?}");
     results
@@ -60,9 +65,7 @@ fn code_that_exhausts_or_stalls_the_process_ends_alone() {
 
 #[test]
 fn code_needs_fewer_requests_than_plain_calls() {
-    let output = Command::new(env!("CARGO_BIN_EXE_code_mode")).arg("compare").output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let sums: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let sums = &command(&["compare"])[0];
     let sum = |by: &str, what: usize| sums[by][what].as_u64().unwrap();
     assert_eq!(sum("code", 0), 24, "{sums}");
     assert!(sum("code", 0) * 3 / 2 < sum("calls", 0), "{sums}");

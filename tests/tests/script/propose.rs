@@ -6,6 +6,7 @@ mod rust;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
+use llm_do::guard::FunctionGuard;
 use llm_do::harden::{Cases, Parts, Proposal, ProposalEnd, ProposeError, Proposer};
 use llm_do::journal::MemoryJournal;
 use llm_do::model::Request;
@@ -197,6 +198,37 @@ async fn a_case_stays_in_its_part_when_cases_are_added() {
     let (_, after) = propose(&[&right()], proposer(), &cases().await).await;
     let (before, after) = (tickets_in(&before[0]), tickets_in(&after[0]));
     assert!(before.is_subset(&after) && before.len() < after.len());
+}
+
+#[tokio::test]
+async fn what_a_guard_redacts_is_in_no_request() {
+    let (wrong, ill_typed) = (wrong(), ill_typed());
+    let redact = |secret: &str| {
+        let secret = secret.to_owned();
+        FunctionGuard::new("redact").before_request(move |request| {
+            let text = serde_json::to_string(request.messages()).unwrap().replace(&secret, "0");
+            *request.messages_mut() = serde_json::from_str(&text).unwrap();
+            Ok(())
+        })
+    };
+    let (_, asked) = propose(&[&wrong, &ill_typed], proposer().attempts(4), &cases().await).await;
+    let secret = tickets_in(&asked[0]).pop_first().unwrap().to_string();
+    assert!(asked.iter().all(|request| request.contains(&secret)), "it is shown without a guard");
+    let (builder, asked, _) = writing(&[&wrong, &ill_typed]);
+    let proposal = proposer().attempts(4).propose(builder.guard(redact(&secret)), &cases().await).await.unwrap();
+    assert_eq!((proposal.report.attempts.len(), asked.lines().len()), (4, 4));
+    assert!(asked.lines().iter().all(|request| !request.contains(&secret)), "{asked:?}");
+}
+
+#[tokio::test]
+async fn the_report_has_the_cost_and_time_of_the_recorded_calls() {
+    let (proposal, _) = propose(&[&right()], proposer(), &cases().await).await;
+    let recorded = proposal.report.recorded;
+    assert_eq!((recorded.calls, recorded.usage.requests), (60, 60));
+    assert!(recorded.milliseconds.is_some_and(|median| median > 0.0 && median < 1000.0), "{recorded:?}");
+    let report = proposal.report.to_string();
+    assert!(report.contains("Recorded calls of `urgency` that asked its model: 60, with 60 requests, "), "{report}");
+    assert!(report.contains("; the median of their times is "), "{report}");
 }
 
 #[tokio::test]

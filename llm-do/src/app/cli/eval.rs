@@ -110,7 +110,7 @@ fn variants(
     for model in &models {
         let mut builder = builder.copy_without_items();
         if let Some(model) = model {
-            builder = builder.model_set_by((*model).clone(), "`--model`".to_owned());
+            builder = builder.model_set_by((*model).clone(), "`--model`".to_owned()).replace_models_of(&options.tool);
         }
         let runtime = builder.build_on(registry.clone()).map_err(CommandError::from_error)?;
         for tool in &options.tool {
@@ -130,7 +130,7 @@ fn configured(settings: &Settings, builder: RuntimeBuilder) -> RuntimeBuilder {
     settings.add_to(builder)
 }
 
-/// Fails if the tool is unknown, may change something without `--approve-all`, or has a model that `--model` does not replace.
+/// Fails if the tool is unknown, or may change something without `--approve-all`.
 fn check(registry: &Registry, name: &str, options: &EvaluateOptions) -> Result<(), CommandError> {
     let unknown = || CommandError::Usage(format!("unknown tool `{name}`: {}", registry.hint(name, None)));
     let item = registry.get(name).ok_or_else(unknown)?;
@@ -140,12 +140,7 @@ fn check(registry: &Registry, name: &str, options: &EvaluateOptions) -> Result<(
             "`{name}` is not `effect = read_only`, so it may change something: give --approve-all to allow that"
         )));
     }
-    match item.model() {
-        Some(model) if options.model.len() > 1 => Err(CommandError::Usage(format!(
-            "`{name}` declares its model, `{model}`, so --model does not replace it: remove the declaration to compare models"
-        ))),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 /// Counts finished runs at a terminal.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use llm_do_providers::Attachment;
 
 use super::CommandError;
+use crate::base::clip::clip;
 
 /// Maximum number of files with the same base name in a folder.
 const MAX_SAME_NAME: usize = 1_000;
@@ -89,8 +90,7 @@ fn name(file: &Attachment) -> String {
 fn shorten(name: &str) -> String {
     let dot = name.rfind('.').filter(|dot| name.len() - dot <= MAX_EXTENSION).unwrap_or(name.len());
     let (stem, extension) = name.split_at(dot);
-    let end = (0..=stem.len().min(MAX_STEM)).rev().find(|end| stem.is_char_boundary(*end)).unwrap_or_default();
-    format!("{}{extension}", stem[..end].trim_end_matches(['.', ' ']))
+    format!("{}{extension}", clip(stem, MAX_STEM).trim_end_matches(['.', ' ']))
 }
 
 /// Returns the usual extension of a media type.

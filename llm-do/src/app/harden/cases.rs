@@ -4,9 +4,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use llm_do_providers::PriceTable;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::recorded::{Calls, Reading, RecordedCalls};
 use crate::observe::event::Outcome;
 use crate::observe::journal::{FileJournal, JournalError, Record, StepKind, digest};
 use crate::plane::approval::edited;
@@ -24,6 +26,15 @@ pub struct Cases {
     /// The indices of the cases by the digest of their input.
     by_digest: HashMap<String, Vec<usize>>,
     others: BTreeSet<Arc<str>>,
+    calls: Calls,
+}
+
+/// What is known of one journal while its records are read.
+#[derive(Default)]
+struct Journaled {
+    /// The inputs that an approver edited, by the keys of their calls.
+    edits: HashMap<Arc<str>, Value>,
+    reading: Reading,
 }
 
 /// An input, and the worker's answers to it.
@@ -51,14 +62,15 @@ impl Cases {
     /// Returns an empty list of cases for the worker with this registered name, which need not be linked any more.
     #[must_use]
     pub fn of(worker: impl Into<Arc<str>>) -> Self {
-        Self { worker: worker.into(), all: Vec::new(), by_digest: HashMap::new(), others: BTreeSet::new() }
+        let (by_digest, others) = (HashMap::new(), BTreeSet::new());
+        Self { worker: worker.into(), all: Vec::new(), by_digest, others, calls: Calls::default() }
     }
 
     /// Adds the calls of one journal, without those in [threads](crate::CallContext::thread); `records` starts at its first record: see
     /// [`MemoryJournal::records`](crate::journal::MemoryJournal::records).
     pub fn add(&mut self, records: impl IntoIterator<Item = Record>) {
-        let mut edits = HashMap::new();
-        records.into_iter().for_each(|record| self.add_record(record, &mut edits));
+        let mut journal = Journaled::default();
+        records.into_iter().for_each(|record| self.add_record(record, &mut journal));
     }
 
     /// Adds the calls of a journal file, without locking or changing it.
@@ -68,8 +80,8 @@ impl Cases {
     /// Returns the errors of [`FileJournal::read`], and [`JournalError::Corrupt`] for an invalid line; the records
     /// before it are added.
     pub fn add_file(&mut self, path: impl Into<PathBuf>) -> Result<(), JournalError> {
-        let mut edits = HashMap::new();
-        FileJournal::read(path)?.try_for_each(|record| record.map(|record| self.add_record(record, &mut edits)))
+        let mut journal = Journaled::default();
+        FileJournal::read(path)?.try_for_each(|record| record.map(|record| self.add_record(record, &mut journal)))
     }
 
     /// Returns the worker's name.
@@ -95,13 +107,21 @@ impl Cases {
         self.all.iter()
     }
 
+    /// Returns what the calls that asked the worker's model used, at these prices.
+    #[must_use]
+    pub fn calls(&self, prices: &PriceTable) -> RecordedCalls {
+        self.calls.sum(prices)
+    }
+
     /// Returns the names of other calls in the journals, for suggestions.
     #[cfg(feature = "cli")]
     pub(crate) fn other_tools(&self) -> impl Iterator<Item = &str> {
         self.others.iter().map(AsRef::as_ref)
     }
 
-    fn add_record(&mut self, record: Record, edits: &mut HashMap<Arc<str>, Value>) {
+    fn add_record(&mut self, record: Record, journal: &mut Journaled) {
+        let Journaled { edits, reading } = journal;
+        reading.add(&record);
         if record.is_in_thread() {
             // The answer depends on more than the input.
             return;
@@ -114,6 +134,7 @@ impl Cases {
                 }
             }
             StepKind::Call | StepKind::Result if is_mine => {
+                reading.end(&record, &mut self.calls);
                 let input = edits.remove(&record.key).unwrap_or_else(|| Arc::unwrap_or_clone(record.input));
                 if let Some(outcome) = recorded_outcome(&record.name, record.value) {
                     self.add_answer(input, outcome);

@@ -108,20 +108,28 @@ pub async fn compare(runtime: &Runtime, candidate: &str, cases: &Cases, agreemen
 
 /// Runs `candidate` on one case, like [`compare`].
 pub async fn compare_one(runtime: &Runtime, candidate: &str, case: &Case, agreement: &Agreement) -> Compared {
-    let nothing = || Outcome::Error("no recorded answer".to_owned());
-    let worker = case.answer().map_or_else(nothing, |answer| answer.outcome.clone());
-    let (verdict, outcome) = match &worker {
-        Outcome::Error(_) => (Verdict::WorkerFailed, None),
-        Outcome::Result(expected) => {
-            let result = runtime.run_named(candidate, case.input.clone()).await;
-            let verdict = verdict(&result, candidate, |value| agreement.holds(&expected.value(), value));
-            let outcome =
-                result.map_or_else(|error| Outcome::Error(chain(&error)), |value| Outcome::Result(value.into()));
-            (verdict, Some(outcome))
-        }
+    let Some(Outcome::Result(expected)) = case.answer().map(|answer| &answer.outcome) else {
+        return Compared::new(case, Verdict::WorkerFailed, None);
     };
-    let (times, answers) = (case.times(), case.answers.len());
-    Compared { verdict, input: case.input.clone(), times, answers, worker, candidate: outcome }
+    let result = runtime.run_named(candidate, case.input.clone()).await;
+    let verdict = verdict(&result, candidate, |value| agreement.holds(&expected.value(), value));
+    let outcome = result.map_or_else(|error| Outcome::Error(chain(&error)), |value| Outcome::Result(value.into()));
+    Compared::new(case, verdict, Some(outcome))
+}
+
+impl Compared {
+    /// Compares a case's most frequent answer with this outcome of the candidate.
+    pub(super) fn new(case: &Case, verdict: Verdict, candidate: Option<Outcome>) -> Self {
+        let nothing = || Outcome::Error("no recorded answer".to_owned());
+        Self {
+            verdict,
+            input: case.input.clone(),
+            times: case.times(),
+            answers: case.answers.len(),
+            worker: case.answer().map_or_else(nothing, |answer| answer.outcome.clone()),
+            candidate,
+        }
+    }
 }
 
 fn verdict(result: &Result<Value, CallError>, candidate: &str, agrees: impl FnOnce(&Value) -> bool) -> Verdict {

@@ -231,10 +231,11 @@ impl Proposer {
             return Err(ProposeError::TooFewCases { worker: self.worker.clone(), cases: usable });
         }
         let subject = Subject::of(&self.name, &worker, &registry)?;
+        let recorded = cases.calls(builder.price_table());
         let builder = builder.without_journal_and_shadows();
         let mut search = Search::new(self, &split, &worker, &registry, &builder)?;
         let end = search.run(&subject).await?;
-        search.finish(end).await
+        search.finish(end, recorded).await
     }
 
     fn worker_in<'a>(&self, registry: &'a Registry) -> Result<&'a Arc<Registered>, ProposeError> {

@@ -97,6 +97,10 @@ pub(crate) struct RareFacts {
     /// The process that runs the code of a code-mode worker's model.
     #[cfg(feature = "script")]
     pub(crate) code: OnceLock<Arc<dyn std::any::Any + Send + Sync>>,
+    /// The code of a model that it ran, for the journal's record of the call.
+    pub(crate) ran_code: OnceLock<String>,
+    /// The code that its calls ran in another process, whose results a journal replayed.
+    pub(crate) replayed_code: LazyMutex<Vec<String>>,
     /// What the calls below it changed in threads, for the journal's record of the call.
     pub(crate) thread_changes: LazyMutex<Vec<Arc<ThreadChange>>>,
     /// Denials of its calls by a mode or a rule, each with its step: recorded once the call continues after them.

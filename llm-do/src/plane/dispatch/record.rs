@@ -79,6 +79,13 @@ pub(super) fn is_replayed_root(ctx: &CallContext, tool: &Registered) -> bool {
 }
 
 impl CallContext {
+    /// Gives a worker the code that a replayed call of it ran.
+    fn pass_on_replayed_code(&self, ran_code: Option<String>) {
+        if let Some((caller, code)) = self.caller().zip(ran_code) {
+            caller.frame().rare_or_default().replayed_code.get_or_default().push(code);
+        }
+    }
+
     /// Records the result of a root worker, and returns the recorded one; `causes` are those of a failure before guards ran.
     pub(super) async fn record_root_result(
         &self,
@@ -168,7 +175,8 @@ impl Run {
         if ctx.frame().by == Caller::User {
             ctx.begin_steps_after(&digest_of(&recorded.value));
         }
-        let CallRecord { outcome, usage, created_workers, user_messages, approved, threads, .. } = recorded.value;
+        let CallRecord { outcome, usage, created_workers, user_messages, approved, threads, ran_code, .. } =
+            recorded.value;
         open.is_replayed = recorded.is_replayed;
         // The usage of guards of a root call is part of the run's usage, which is then already counted.
         let is_counted = || ctx.frame().by == Caller::User && !ctx.usage_tree().is_zero();
@@ -178,6 +186,7 @@ impl Run {
         if recorded.is_replayed {
             self.restore_workers(ctx, created_workers)?;
             self.restore_threads(ctx, threads)?;
+            ctx.pass_on_replayed_code(ran_code);
             for message in &user_messages {
                 ctx.add_user_message(message);
             }
@@ -235,7 +244,9 @@ async fn run_for_record(
     let approved = ctx.frame().rare().and_then(|rare| rare.approved.get()).map(|approved| approved.clone());
     let approved = approved.unwrap_or_default();
     let threads = ctx.thread_changes();
-    Ok(CallRecord { usage, created_workers, user_messages, approved, threads, ..CallRecord::of(outcome, causes) })
+    let ran_code = ctx.frame().rare().and_then(|rare| rare.ran_code.get()).cloned();
+    let record = CallRecord::of(outcome, causes);
+    Ok(CallRecord { usage, created_workers, user_messages, approved, threads, ran_code, ..record })
 }
 
 /// Returns whether a call that timed out ended the run, or its caller's deadline has passed too.

@@ -87,7 +87,7 @@ impl ModelChoice {
         self.without_model.get_or_init(|| match self.forced {
             Some(_) => HashMap::new(),
             None => workers(registry)
-                .filter_map(|(item, plan)| Some((Arc::clone(&item.name), self.model_name(plan).err()?)))
+                .filter_map(|(item, plan)| Some((Arc::clone(&item.name), self.model_name(item.name(), plan).err()?)))
                 .collect(),
         })
     }
@@ -99,7 +99,7 @@ impl ModelChoice {
         }
         let session = self.session.iter().map(|SessionModel { name, set_by }| (set_by.to_string(), name.as_str()));
         let own = workers(registry).filter_map(|(item, plan)| {
-            Some((format!("the worker {}", name_and_location(item)), plan.model.as_deref()?))
+            Some((format!("the worker {}", name_and_location(item)), self.declared(item.name(), plan)?))
         });
         session.chain(own).collect()
     }

@@ -38,14 +38,14 @@ pub(super) fn check(file: &str, text: &str, stubs: &Stubs, dict_classes: &[Strin
     check_after(file, text, "", stubs, dict_classes)
 }
 
-/// Checks code that runs after other code, whose names it may use.
+/// Checks code that runs after other code, which ends with a line end and whose names it may use.
 pub(super) fn check_after(file: &str, text: &str, before: &str, stubs: &Stubs, dict_classes: &[String]) -> Vec<String> {
-    let module = format!("{}{before}", stubs.module());
+    let (module, text) = (stubs.module(), format!("{before}{text}"));
     let key = digest(&serde_json::json!([text, module]));
     let known = FOUND.lock().ignore_poison().get(&key).cloned();
     let names: Vec<&str> = stubs.class_names().chain(dict_classes.iter().map(String::as_str)).collect();
     let found = known.unwrap_or_else(|| {
-        let found: Arc<[Finding]> = run(text, &module, &names).into();
+        let found: Arc<[Finding]> = run(&text, &module, &names).into();
         let mut kept = FOUND.lock().ignore_poison();
         if kept.len() >= MAX_KEPT {
             kept.clear();
@@ -53,7 +53,12 @@ pub(super) fn check_after(file: &str, text: &str, before: &str, stubs: &Stubs, d
         kept.insert(key, Arc::clone(&found));
         found
     });
-    found.iter().map(|finding| at(file, finding.place, &finding.message)).collect()
+    let lines_before = before.matches('\n').count();
+    let own = found.iter().filter_map(|Finding { place, message }| {
+        let line = place.line.checked_sub(lines_before).filter(|line| *line > 0)?;
+        Some(at(file, Place { line, ..*place }, message))
+    });
+    own.collect()
 }
 
 fn run(text: &str, module: &str, typed_dicts: &[&str]) -> Vec<Finding> {

@@ -9,9 +9,11 @@ pub(super) const MAX_SOURCE: usize = 64 * 1024;
 /// The stack of the threads on which scripts are read, checked and run, in bytes; only what is used takes memory.
 pub(super) const STACK: usize = 64 * 1024 * 1024;
 /// The maximum time that the interpreter of one call works, without the calls that it waits for.
-pub(super) const MAX_TIME: Duration = Duration::from_secs(10);
+pub(crate) const MAX_TIME: Duration = Duration::from_secs(10);
 /// The maximum size of one value that a script makes, and how much the process may grow while the interpreter works, in bytes.
 pub(super) const MAX_MEMORY: usize = 512 * 1024 * 1024;
+/// The maximum size of the process that runs the code of models, in bytes.
+pub(super) const MAX_PROCESS: u64 = 768 * 1024 * 1024;
 /// The maximum number of calls that one call of a script makes.
 pub(super) const MAX_CALLS: usize = 1000;
 /// The maximum depth of nested functions of a script.

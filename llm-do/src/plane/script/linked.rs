@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::exception::{Raised, ScriptError, ended, raised};
-use super::interpreter::{self, Answer, Call, Ending, Step};
+use super::exception::{ScriptError, ended};
+use super::interpreter::{self, Ending, Step};
 use super::limits::MAX_RESULT;
 use super::names::{Callees, ScriptCallee};
 use super::stubs::Stubs;
-use super::{Script, checker, nested_calls};
+use super::{Script, calls, checker, nested_calls};
 use crate::base::error::{BoxError, CallError};
 use crate::declare::schema::CheckedSchema;
 use crate::observe::journal::{StepKind, digest};
@@ -62,7 +61,7 @@ impl LinkedScript {
             match step {
                 Step::Printed(line) => ctx.progress(line),
                 Step::Calls(calls) => {
-                    let answers = answers(ctx, calls, &mut made).await?;
+                    let answers = calls::make(ctx, calls, &mut made).await?;
                     // Without a receiver the script has ended, as the next step states.
                     _ = running.answers.send(answers);
                 }
@@ -103,36 +102,5 @@ impl LinkedScript {
             self.script.file, self.digest
         );
         Err(CallError::Journal { tool: ctx.name().to_owned(), source: message.into() })
-    }
-}
-
-/// Makes calls: neighbours that are read-only concurrently, all other calls one by one. An error that stops the script is returned.
-async fn answers(ctx: &CallContext, calls: Vec<Call>, made: &mut Vec<CallError>) -> Result<Vec<Answer>, CallError> {
-    let mut answers = Vec::with_capacity(calls.len());
-    let mut calls = calls.into_iter().peekable();
-    while let Some(first) = calls.next() {
-        let is_read_only = first.is_read_only;
-        let mut group = vec![first];
-        while let Some(next) = calls.next_if(|next| is_read_only && next.is_read_only) {
-            group.push(next);
-        }
-        let calls = group.into_iter().map(|call| async move { ctx.call_tool(&call.shown, call.arguments).await });
-        for result in join_all(calls).await {
-            answers.push(answer(result, made)?);
-        }
-    }
-    Ok(answers)
-}
-
-fn answer(result: Result<Value, CallError>, made: &mut Vec<CallError>) -> Result<Answer, CallError> {
-    match result {
-        Ok(value) => Ok(Answer::Value(value)),
-        Err(error) => match raised(&error) {
-            Raised::Stop => Err(error),
-            Raised::Exception(kind, message) => {
-                made.push(error);
-                Ok(Answer::Exception(kind, message))
-            }
-        },
     }
 }

@@ -5,14 +5,13 @@ use std::sync::Mutex;
 use llm_do_worker_file::{Content, Located, Place, Reader, check_worker_name, did_you_mean, read_yaml, unknown_key};
 use monty::MontyRun;
 use monty_types::{CompileOptions, MontyException};
-use ruff_python_ast::{PySourceType, Stmt, StmtFunctionDef};
-use ruff_python_parser::parse_unchecked_source;
+use ruff_python_ast::{Stmt, StmtFunctionDef};
 use serde_json::Map;
 
 use super::annotation::{Scope, TYPES};
 use super::fault::Faults;
-use super::limits::MAX_SOURCE;
 use super::literal::value_of;
+use super::parse::parse;
 use super::types::{Classes, Field, Type, object_schema, schema_of};
 use super::{Script, classes, docstring, outside, program};
 use crate::declare::tool::Effect;
@@ -31,18 +30,7 @@ const EFFECTS: [(&str, Effect); 4] = [
 /// `file` is the name of the script in faults, each of which has its line and column.
 pub(super) fn read(file: &str, function: &str, text: &str) -> Result<Script, Vec<String>> {
     let mut faults = Faults::new(text);
-    if text.len() > MAX_SOURCE {
-        let message = format!("the script has {} bytes; the maximum is {MAX_SOURCE}: split it", text.len());
-        faults.add(Place::line(1), message);
-        return Err(faults.in_file(file));
-    }
-    let parsed = parse_unchecked_source(text, PySourceType::Python);
-    for error in parsed.errors() {
-        faults.at(&error.location, format!("invalid syntax: {}", error.error));
-    }
-    if !faults.is_empty() {
-        return Err(faults.in_file(file));
-    }
+    let Some(parsed) = parse(text, "the script", &mut faults) else { return Err(faults.in_file(file)) };
     let body = &parsed.syntax().body;
     let Some(definition) = find(function, body, &mut faults) else { return Err(faults.in_file(file)) };
     let scope = classes::scope(text, body);

@@ -10,6 +10,7 @@ mod preset;
 mod sources;
 
 use std::any::TypeId;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -45,6 +46,8 @@ pub struct RuntimeBuilder {
     forced_model: Option<Arc<dyn Model>>,
     model: Option<SessionModel>,
     default_model: Option<String>,
+    /// The workers that use the model that is set in place of the one that they declare.
+    undeclared: BTreeSet<String>,
     capabilities: CapabilityTable,
     sinks: Vec<Arc<dyn EventSink>>,
     shadows: Vec<Shadow>,
@@ -121,6 +124,7 @@ impl RuntimeBuilder {
             forced_model: self.forced_model.clone(),
             model: self.model.clone(),
             default_model: self.default_model.clone(),
+            undeclared: self.undeclared.clone(),
             capabilities: self.capabilities.clone(),
             sinks: self.sinks.clone(),
             shadows: self.shadows.clone(),

@@ -37,8 +37,8 @@ pub(in crate::app::cli) struct EvaluateOptions {
     /// A tool or worker to evaluate; may be given several times. With --approve-all, it may have effects.
     #[arg(long, value_name = "NAME", required = true)]
     pub(in crate::app::cli) tool: Vec<String>,
-    /// A model, `provider:model`, of workers that declare none; may be given several times. Default: `LLM_DO_MODEL`, or
-    /// `model` of a configuration file.
+    /// A model, `provider:model`, of the evaluated workers, and of workers that declare none; may be given several times, to
+    /// compare models. Default: the declared one, or else `LLM_DO_MODEL`, or `model` of a configuration file.
     #[arg(long, value_name = "MODEL")]
     pub(in crate::app::cli) model: Vec<String>,
     /// The model of judges that name none.

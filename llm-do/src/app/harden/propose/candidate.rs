@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::Value;
 
@@ -13,11 +13,10 @@ use crate::declare::tool::Effect;
 use crate::observe::event::{ItemKind, Outcome};
 use crate::plane::function_tool::{FunctionTool, ScriptTool};
 use crate::plane::registry::{Registered, Registry};
+use crate::plane::script::MAX_TIME;
 use crate::session::runtime::Runtime;
 
-/// A call that fails after this is slow: the interpreter works no longer than that.
-const SLOW: Duration = Duration::from_secs(10);
-/// After this many slow failures, a script does not run on the remaining cases.
+/// After this many failures that take as long as the interpreter works at most, a script does not run on the remaining cases.
 const MAX_SLOW: usize = 2;
 
 /// The parameter of a prompt with its files, which a script cannot read.
@@ -111,28 +110,16 @@ pub(super) async fn run(
     let (mut compared, mut slow) = (Vec::new(), 0);
     for case in cases {
         if slow == MAX_SLOW {
-            compared.push(not_run(case));
+            let reason = "it did not run, since it was too slow before".to_owned();
+            compared.push(Compared::new(case, Verdict::Failed, Some(Outcome::Error(reason))));
             continue;
         }
         let began = Instant::now();
         let one = compare_one(runtime, name, case, agreement).await;
-        slow += usize::from(one.verdict == Verdict::Failed && began.elapsed() >= SLOW);
+        slow += usize::from(one.verdict == Verdict::Failed && began.elapsed() >= MAX_TIME);
         compared.push(one);
     }
     let score = Score::of(compared.iter().map(|compared| compared.verdict));
     compared.retain(|compared| compared.verdict != Verdict::Agrees);
     (score, compared)
-}
-
-/// Returns a case on which a script that is too slow did not run.
-fn not_run(case: &Case) -> Compared {
-    let nothing = || Outcome::Error("no recorded answer".to_owned());
-    Compared {
-        verdict: Verdict::Failed,
-        input: case.input.clone(),
-        times: case.times(),
-        answers: case.answers.len(),
-        worker: case.answer().map_or_else(nothing, |answer| answer.outcome.clone()),
-        candidate: Some(Outcome::Error("it did not run, since it was too slow before".to_owned())),
-    }
 }

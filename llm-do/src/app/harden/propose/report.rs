@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::super::RecordedCalls;
 use super::score::Score;
 use super::split::Contradiction;
 use crate::base::usage::RunUsage;
@@ -29,6 +30,8 @@ pub struct ProposalReport {
     pub attempts: Vec<Attempt>,
     /// The best script; `None` if none was good enough.
     pub chosen: Option<Chosen>,
+    /// What the worker's recorded calls used.
+    pub recorded: RecordedCalls,
     /// What the requests to the model used.
     pub usage: RunUsage,
     /// What limits the evidence, one sentence each.
@@ -155,7 +158,24 @@ impl ProposalReport {
         if held_back.cases() > 0 {
             writeln!(f, "A call takes {milliseconds:.2} ms, and asks no model.\n")?;
         }
-        Ok(())
+        self.write_recorded(f)
+    }
+
+    /// Writes what the worker's recorded calls used.
+    fn write_recorded(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (worker, RecordedCalls { calls, usage, cost, milliseconds }) = (&self.worker, self.recorded);
+        if calls == 0 {
+            return Ok(());
+        }
+        let (requests, tokens) = (usage.requests, usage.total_tokens());
+        write!(
+            f,
+            "Recorded calls of `{worker}` that asked its model: {calls}, with {requests} requests, {tokens} tokens, cost {cost}"
+        )?;
+        match milliseconds {
+            Some(median) => writeln!(f, "; the median of their times is {median:.0} ms.\n"),
+            None => writeln!(f, ".\n"),
+        }
     }
 
     fn write_contradictions(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::super::{Case, Compared, Verdict};
 use super::Subject;
 use super::score::Score;
+use crate::base::clip::clip;
 use crate::observe::event::Outcome;
 
 /// The most of cases that one request shows, in bytes.
@@ -134,9 +135,9 @@ fn bounded(value: &Value) -> String {
 }
 
 fn cut(text: &str) -> String {
-    if text.len() <= MAX_VALUE {
-        return text.to_owned();
+    let beginning = clip(text, MAX_VALUE);
+    match text.len() - beginning.len() {
+        0 => text.to_owned(),
+        more => format!("{beginning} (and {more} more bytes)"),
     }
-    let end = (0..=MAX_VALUE).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
-    format!("{} (and {} more bytes)", &text[..end], text.len() - end)
 }

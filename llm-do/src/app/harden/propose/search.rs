@@ -5,6 +5,7 @@ use std::time::Instant;
 use llm_do_providers::Money;
 use serde_json::{Value, json};
 
+use super::super::RecordedCalls;
 use super::report::{Attempt, Chosen, Parts, ProposalEnd, ProposalReport};
 use super::request::{self, Feedback};
 use super::score::Score;
@@ -146,7 +147,7 @@ impl<'a> Search<'a> {
     }
 
     /// Measures the best script, if it is good enough, on the cases that were held back.
-    pub(super) async fn finish(mut self, end: ProposalEnd) -> Result<Proposal, ProposeError> {
+    pub(super) async fn finish(mut self, end: ProposalEnd, recorded: RecordedCalls) -> Result<Proposal, ProposeError> {
         let is_good = |best: &Best| {
             let score = if self.split.selecting.is_empty() { best.shown } else { best.selecting };
             score.balance() > 0
@@ -158,7 +159,7 @@ impl<'a> Search<'a> {
         };
         let script = best.map(|best| best.text);
         let rust = script.as_ref().map(|script| rust::function(self.worker, script));
-        Ok(Proposal { script, rust, report: self.report(end, chosen) })
+        Ok(Proposal { script, rust, report: self.report(end, chosen, recorded) })
     }
 
     async fn measure(&self, best: &Best) -> Result<Chosen, ProposeError> {
@@ -172,7 +173,7 @@ impl<'a> Search<'a> {
         Ok(Chosen { attempt, shown, selecting, held_back, milliseconds })
     }
 
-    fn report(self, end: ProposalEnd, chosen: Option<Chosen>) -> ProposalReport {
+    fn report(self, end: ProposalEnd, chosen: Option<Chosen>, recorded: RecordedCalls) -> ProposalReport {
         let Split { shown, selecting, held_back, contradicting, worker_failed } = self.split;
         let parts = Parts { shown: shown.len(), selecting: selecting.len(), held_back: held_back.len() };
         let (worker, script) = (self.proposer.worker.clone(), self.proposer.name.clone());
@@ -190,6 +191,7 @@ impl<'a> Search<'a> {
             worker_failed: *worker_failed,
             attempts: self.attempts,
             chosen,
+            recorded,
             usage: self.used,
         }
     }

@@ -36,6 +36,9 @@ pub(super) struct CallRecord {
     /// The changes of threads during the call, so that a replay restores them; that of its own thread is the last one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) threads: Vec<Arc<ThreadChange>>,
+    /// The code of a model that it ran, with the answers of its calls, so that later code finds its variables.
+    #[serde(rename = "ran", default, skip_serializing_if = "Option::is_none")]
+    pub(super) ran_code: Option<String>,
 }
 
 /// The nesting depth of a result inside its record.
@@ -90,7 +93,8 @@ impl CallRecord {
         // Only a failure has causes to retry.
         let causes = if matches!(outcome, RecordedOutcome::Failure(_)) { causes } else { Vec::new() };
         let (created_workers, user_messages) = (Vec::new(), Vec::new());
-        Self { outcome, causes, usage: None, created_workers, user_messages, approved: Vec::new(), threads: Vec::new() }
+        let (approved, threads) = (Vec::new(), Vec::new());
+        Self { outcome, causes, usage: None, created_workers, user_messages, approved, threads, ran_code: None }
     }
 }
 

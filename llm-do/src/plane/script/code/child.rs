@@ -1,27 +1,21 @@
 //! The interpreter process: it runs the code of one worker's call, and asks the application to make its calls.
 
 use std::io::{BufRead, StdinLock, StdoutLock, Write, stdin, stdout};
-use std::str::FromStr;
+use std::sync::Arc;
 
-use monty::{MontyRepl, ReplFunctionCall, ReplProgress, ReplStartError};
-use monty_types::{
-    CompileOptions, ExcType, ExtFunctionResult, MontyException, MontyObject, NameLookupResult, PrintWriter,
-    ResourceTracker,
-};
+use monty::{MontyRepl, ReplFunctionCall, ReplProgress, ReplResolveFutures, ReplStartError};
+use monty_types::{CompileOptions, ExcType, MontyException, PrintWriter, ResourceTracker};
 use serde_json::Value;
 
-use super::super::interpreter::{OUTSIDE, bind};
+use super::super::calls::{Answer, Call, Disposition, MadeCalls, RawCall, refusal};
 use super::super::large_stack::on_large_stack;
-use super::super::limits::{self, MAX_CALLS, MAX_PRINTED, MAX_TIME};
-use super::super::names::{Callees, ScriptCallee};
-use super::super::stubs::Stubs;
-use super::super::values::{to_json, to_python};
-use super::check::{check, unsupported};
-use super::protocol::{End, READY, Reply, Request, VARIABLE};
-
-/// The maximum size of the process's memory, in bytes.
 #[cfg(unix)]
-const MAX_MEMORY: u64 = 768 * 1024 * 1024;
+use super::super::limits::MAX_PROCESS;
+use super::super::limits::{self, MAX_PRINTED, MAX_TIME};
+use super::super::names::{Callees, ScriptCallee};
+use super::super::values::to_json;
+use super::check::{Before, Checked, check, unsupported};
+use super::protocol::{End, READY, Reply, Request, VARIABLE};
 
 /// Runs code for the process that started this one, and then exits; returns if the process is not an interpreter.
 ///
@@ -38,7 +32,7 @@ pub fn interpreter_process() {
 
 #[cfg(unix)]
 fn limit_memory() {
-    let limit = rustix::process::Rlimit { current: Some(MAX_MEMORY), maximum: Some(MAX_MEMORY) };
+    let limit = rustix::process::Rlimit { current: Some(MAX_PROCESS), maximum: Some(MAX_PROCESS) };
     // A system without this limit still has that of time.
     _ = rustix::process::setrlimit(rustix::process::Resource::As, limit);
 }
@@ -49,14 +43,13 @@ fn limit_memory() {}
 struct Process {
     input: StdinLock<'static>,
     output: StdoutLock<'static>,
-    callees: Callees,
-    stubs: Stubs,
+    callees: Arc<Callees>,
     /// Between two pieces of code.
     session: Option<MontyRepl>,
-    /// The code that ran, for the checker.
-    before: String,
+    before: Before,
     printed: String,
-    made: usize,
+    /// The calls of the code that runs.
+    calls: MadeCalls,
 }
 
 type Progress = Result<ReplProgress, Box<ReplStartError>>;
@@ -67,20 +60,19 @@ impl Process {
         let (mut input, mut output) = (stdin().lock(), stdout().lock());
         writeln!(output, "{READY}").and_then(|()| output.flush()).ok()?;
         let Request::Tools(tools) = read(&mut input)? else { return None };
-        let callees = Callees::new(tools.into_iter().map(ScriptCallee::from).collect()).ok()?;
-        let stubs = Stubs::of(&callees, false);
+        let callees = Arc::new(Callees::new(tools.into_iter().map(ScriptCallee::from).collect()).ok()?);
         let tracker = ResourceTracker::new(limits::of_interpreter());
         let session = Some(MontyRepl::new(super::check::FILE, tracker, CompileOptions::default()));
-        Some(Self { input, output, callees, stubs, session, before: String::new(), printed: String::new(), made: 0 })
+        let calls = MadeCalls::new(Arc::clone(&callees), false);
+        Some(Self { input, output, callees, session, before: Before::default(), printed: String::new(), calls })
     }
 
     /// Runs code until the other side is gone.
     fn run(mut self) -> Option<()> {
         loop {
             let Request::Run(code) = read(&mut self.input)? else { return None };
-            self.made = 0;
-            let end = match check(&code, &self.before, &self.callees, &self.stubs) {
-                Ok(program) => self.execute(&code, &program)?,
+            let end = match check(&code, &self.before, &self.callees) {
+                Ok(checked) => self.execute(&code, &checked)?,
                 Err(faults) => End::Refused(faults.join("\n")),
             };
             let printed = std::mem::take(&mut self.printed);
@@ -88,85 +80,76 @@ impl Process {
         }
     }
 
-    fn execute(&mut self, code: &str, program: &str) -> Option<End> {
+    fn execute(&mut self, code: &str, checked: &Checked) -> Option<End> {
         let mut session = self.session.take()?;
+        self.calls = MadeCalls::new(Arc::clone(&self.callees), checked.is_async);
         session.tracker_mut().set_max_duration(MAX_TIME);
-        let mut progress = session.feed_start(program, Vec::new(), self.out());
+        let mut progress = session.feed_start(&checked.program, Vec::new(), self.out());
         loop {
             progress = match progress {
-                Err(failed) => {
-                    let ReplStartError { repl, error } = *failed;
-                    self.session = Some(repl);
-                    let is_unsupported =
-                        matches!(error.exc_type(), ExcType::NotImplementedError | ExcType::SyntaxError);
-                    if is_unsupported && self.made == 0 && !code.contains("NotImplementedError") {
-                        return Some(End::Refused(unsupported(&error)));
-                    }
-                    self.keep(code);
-                    return Some(End::Failed(described(&error)));
-                }
+                Err(failed) => return Some(self.failed(code, checked, *failed)),
                 Ok(ReplProgress::Complete { repl, value }) => {
                     self.session = Some(repl);
-                    self.keep(code);
-                    return Some(to_json(value, "the last value").map_or_else(End::Failed, End::Value));
+                    self.before.add(code, checked.is_async, false);
+                    let result = self.calls.check_awaited().and_then(|()| to_json(value, "the last value"));
+                    return Some(result.map_or_else(End::Failed, End::Value));
                 }
                 Ok(ReplProgress::FunctionCall(call)) => self.call(call)?,
+                Ok(ReplProgress::ResolveFutures(futures)) => self.resolve(futures)?,
+                Ok(ReplProgress::OsCall(call)) => call.resume(refusal(), self.out()),
                 Ok(ReplProgress::NameLookup(lookup)) => {
-                    let tool = self.callees.get(&lookup.name).filter(|_| lookup.object_id().is_none());
-                    let found = tool.map(|tool| MontyObject::Function {
-                        name: lookup.name.clone(),
-                        docstring: Some(tool.description.clone()),
-                    });
-                    let found = found.map_or(NameLookupResult::Undefined, NameLookupResult::Value);
+                    let found = self.calls.look_up(&lookup.name, lookup.object_id());
                     lookup.resume(found, self.out())
                 }
-                Ok(ReplProgress::OsCall(call)) => {
-                    let refusal = MontyException::new(ExcType::PermissionError, Some(OUTSIDE.to_owned()));
-                    call.resume(refusal, self.out())
-                }
-                Ok(ReplProgress::ResolveFutures(futures)) => {
-                    let text = "tools are plain functions here: call them without `await`".to_owned();
-                    self.session = Some(ReplProgress::ResolveFutures(futures).into_repl());
-                    return Some(End::Failed(text));
-                }
             }
         }
     }
 
-    /// Notes code that ran, so that the checker knows its names.
-    fn keep(&mut self, code: &str) {
-        self.before.push_str(code);
-        self.before.push('\n');
+    /// Returns the end of code that an exception ended.
+    fn failed(&mut self, code: &str, checked: &Checked, failed: ReplStartError) -> End {
+        let ReplStartError { repl, error } = failed;
+        self.session = Some(repl);
+        let is_unsupported = matches!(error.exc_type(), ExcType::NotImplementedError | ExcType::SyntaxError);
+        if is_unsupported && self.calls.is_empty() && !code.contains("NotImplementedError") {
+            return End::Refused(unsupported(&error));
+        }
+        self.before.add(code, checked.is_async, true);
+        End::Failed(described(&error))
     }
 
-    /// Makes a call, and returns what follows; `None` if the other side is gone.
+    /// Makes a call, or notes it until the code awaits it; `None` if the other side is gone.
     fn call(&mut self, mut call: ReplFunctionCall) -> Option<Progress> {
-        let (arguments, named) = (std::mem::take(&mut call.args), std::mem::take(&mut call.kwargs));
-        let Some(callee) = self.callees.get(&call.function_name) else {
-            let unknown = ExtFunctionResult::NotFound(call.function_name.clone());
-            return Some(call.resume(unknown, self.out()));
+        let raw = RawCall {
+            function: std::mem::take(&mut call.function_name),
+            object: call.object_id,
+            id: call.call_id,
+            positional: std::mem::take(&mut call.args),
+            keywords: std::mem::take(&mut call.kwargs),
         };
-        self.made += 1;
-        if self.made > MAX_CALLS {
-            let message = format!("the code made more than {MAX_CALLS} calls");
-            return Some(call.abort(MontyException::runtime_error(message), self.out()));
-        }
-        let result = match bind(&call.function_name, callee, arguments, named) {
-            Ok(arguments) => {
-                let made = Reply::Call(callee.shown.clone(), arguments);
-                self.reply(&made)?;
-                match read(&mut self.input)? {
-                    Request::Value(value) => to_python(value).into(),
-                    Request::Exception(kind, text) => {
-                        MontyException::new(ExcType::from_str(&kind).unwrap_or(ExcType::RuntimeError), Some(text))
-                            .into()
-                    }
-                    Request::Tools(_) | Request::Run(_) => return None,
-                }
-            }
-            Err(fault) => ExtFunctionResult::from(MontyException::new(ExcType::TypeError, Some(fault))),
+        let result = match self.calls.add(raw) {
+            Disposition::Make(made) => self.ask(vec![made])?.into_iter().next()?.into(),
+            Disposition::Continue(result) => result,
+            Disposition::Abort(why) => return Some(call.abort(why, self.out())),
         };
         Some(call.resume(result, self.out()))
+    }
+
+    /// Makes the calls that the code awaits; `None` if the other side is gone.
+    fn resolve(&mut self, futures: ReplResolveFutures) -> Option<Progress> {
+        let (ids, calls) = self.calls.awaited(futures.pending_call_ids());
+        let answers = self.ask(calls)?;
+        let results = ids.into_iter().zip(answers.into_iter().map(Into::into)).collect();
+        Some(futures.resume(results, self.out()))
+    }
+
+    /// Waits for the answers to calls; `None` if the other side is gone.
+    fn ask(&mut self, calls: Vec<Call>) -> Option<Vec<Answer>> {
+        let calls = calls.into_iter().map(|call| (call.shown, call.arguments)).collect();
+        self.reply(&Reply::Calls(calls))?;
+        match read(&mut self.input)? {
+            Request::Answers(answers) => Some(answers),
+            Request::Tools(_) | Request::Run(_) => None,
+        }
     }
 
     fn out(&mut self) -> PrintWriter<'_> {

@@ -12,9 +12,11 @@ many calls; use loops, conditions and comprehensions, and compute in code what c
 - The value of the last expression is returned to you; keep large data in variables, and return only what you need.
 - Variables stay for your next code.
 - The functions below exist already: do not define or import them. Call them plainly, without `await`.
+- To make calls concurrently, write `await asyncio.gather(*[f(x) for x in xs])` after `import asyncio`. In code with `await`, write it
+  before every call of these functions, or pass the call to `gather`.
 - The code is type-checked before it runs. If it is refused, it has not run.
 - If it fails, the calls that it made before are listed; do not repeat their effects.
-- Known modules: base64, collections, dataclasses, datetime, functools, itertools, json, math, re, typing. No files, network, clock or
+- Known modules: asyncio, base64, collections, dataclasses, datetime, functools, itertools, json, math, re, typing. No files, network, clock or
   randomness. No `yield`, `match`, `del`, class inheritance or `%` formatting.
 - Do not call the functions inside `key=`, `map`, `filter` or `__repr__`: call them in a loop before.
 

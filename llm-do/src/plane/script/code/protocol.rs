@@ -5,12 +5,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::super::calls::Answer;
 use super::super::names::ScriptCallee;
 
 /// The variable that makes a process the interpreter of another.
 pub(super) const VARIABLE: &str = "LLM_DO_INTERPRETER";
 /// The first line that the interpreter process writes.
-pub(super) const READY: &str = "\"llm-do interpreter 1\"";
+pub(super) const READY: &str = "\"llm-do interpreter 2\"";
 
 /// A tool, as the interpreter knows it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -44,18 +45,16 @@ pub(super) enum Request {
     Tools(Vec<ToolData>),
     /// Code to check and to run.
     Run(String),
-    /// The answer to a call.
-    Value(Value),
-    /// The error of a call, as an exception: its kind and its text.
-    Exception(String, String),
+    /// The answers to the calls that the code waits for, in their order.
+    Answers(Vec<Answer>),
 }
 
 /// What the interpreter does.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Reply {
-    /// It waits for the answer to a call of a tool.
-    Call(Arc<str>, Value),
+    /// It waits for the answers to these calls of tools: their names, and the arguments.
+    Calls(Vec<(Arc<str>, Value)>),
     /// The code has ended.
     Ended {
         printed: String,

@@ -1,19 +1,23 @@
 //! The tool `run_code` of a worker: its code runs in a process, which lives as long as the worker's call.
 
+use std::collections::BTreeSet;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::Mutex;
 
-use super::super::exception::{Raised, ScriptError, raised};
-use super::super::limits::MAX_TIME;
+use super::super::calls::{self, Answer, Call};
+use super::super::exception::ScriptError;
+use super::super::limits::{MAX_PROCESS, MAX_TIME};
 use super::super::names::{Callees, ScriptCallee};
 use super::instructions::instructions;
 use super::protocol::{End, READY, Reply, Request, ToolData, VARIABLE};
+use crate::base::clip::clip;
 use crate::base::error::{BoxError, CallError};
 use crate::plane::context::CallContext;
 
@@ -32,16 +36,27 @@ const MAX_LISTED_BYTES: usize = 200;
 pub(crate) struct CodeTool {
     tools: Vec<ToolData>,
     callees: Callees,
+    /// The names of the tools that are read-only.
+    read_only: BTreeSet<Arc<str>>,
 }
 
 /// The process of a worker's call; `None` before its first code, and after a failure of the process.
 #[derive(Debug, Default)]
 struct Session(Mutex<Option<Process>>);
 
+/// Code that ran to its end, as the journal keeps it.
+#[derive(Debug, Deserialize, Serialize)]
+struct Ran {
+    code: String,
+    /// The answers of its calls, each time that it waited for some.
+    answers: Vec<Vec<Answer>>,
+}
+
 impl CodeTool {
     pub(crate) fn new(tools: Vec<ScriptCallee>) -> Result<Self, Vec<String>> {
         let data = tools.iter().map(ToolData::from).collect();
-        Ok(Self { tools: data, callees: Callees::new(tools)? })
+        let read_only = tools.iter().filter(|tool| tool.is_read_only).map(|tool| Arc::clone(&tool.shown)).collect();
+        Ok(Self { tools: data, callees: Callees::new(tools)?, read_only })
     }
 
     /// Returns what the model of a worker with these instructions reads.
@@ -61,17 +76,25 @@ impl CodeTool {
         let session = session.ok_or("the worker's call has another session")?;
         // One piece of code at a time, in the order of the calls.
         let mut process = session.0.lock().await;
-        let is_first = process.is_none();
+        let replayed = replayed_code(ctx);
+        let is_first = process.is_none() && replayed.is_empty();
         // Out of its place, so that a call that is dropped ends the process.
         let mut running = match process.take() {
             Some(running) => running,
             None => Process::start(&self.tools).await?,
         };
-        let mut made = Vec::new();
-        match running.run(ctx, code, &mut made).await {
+        let mut calls = Calls { ctx, read_only: &self.read_only, made: Vec::new(), answers: Vec::new() };
+        let ended = match running.repeat(replayed).await {
+            Ok(()) => running.run(code, &mut calls).await,
+            Err(stopped) => Err(stopped),
+        };
+        let Calls { made, answers, .. } = calls;
+        match ended {
             Ok((printed, end)) => {
                 *process = Some(running);
-                shown(printed, end, &made)
+                printed.lines().for_each(|line| ctx.progress(line));
+                keep_for_journal(ctx, code, answers, &end)?;
+                shown(&printed, end, &made)
             }
             Err(Stopped::Call(error)) => Err(error.into()),
             Err(Stopped::Process(reason)) => {
@@ -83,10 +106,61 @@ impl CodeTool {
     }
 }
 
+/// Takes the code that the worker's earlier calls ran, whose results a journal replayed: this process has not run it yet.
+fn replayed_code(ctx: &CallContext) -> Vec<Ran> {
+    let replayed = ctx.caller().and_then(|worker| worker.frame().rare()?.replayed_code.get());
+    let replayed = replayed.map(|mut replayed| std::mem::take(&mut *replayed)).unwrap_or_default();
+    replayed.iter().filter_map(|ran| serde_json::from_str(ran).ok()).collect()
+}
+
+/// Keeps code that ran, with the answers of its calls, for the journal's record of the call.
+fn keep_for_journal(ctx: &CallContext, code: &str, answers: Vec<Vec<Answer>>, end: &End) -> Result<(), BoxError> {
+    if ctx.journal().is_none() || matches!(end, End::Refused(_)) {
+        return Ok(());
+    }
+    let ran = serde_json::to_string(&Ran { code: code.to_owned(), answers })?;
+    // Set once: a call runs one piece of code.
+    _ = ctx.frame().rare_or_default().ran_code.set(ran);
+    Ok(())
+}
+
 /// A call that code made, for its model.
 struct Made {
     call: String,
     result: String,
+}
+
+/// Makes the calls of one piece of code.
+struct Calls<'a> {
+    ctx: &'a CallContext,
+    read_only: &'a BTreeSet<Arc<str>>,
+    made: Vec<Made>,
+    answers: Vec<Vec<Answer>>,
+}
+
+impl Calls<'_> {
+    /// Makes calls that the code waits for together. An error that ends the run is returned.
+    async fn make(&mut self, calls: Vec<(Arc<str>, Value)>) -> Result<Vec<Answer>, CallError> {
+        let call = |(shown, arguments)| {
+            let is_read_only = self.read_only.contains(&shown);
+            Call { shown, arguments, is_read_only }
+        };
+        let calls: Vec<_> = calls.into_iter().map(call).collect();
+        let texts: Vec<_> = calls
+            .iter()
+            .map(|Call { shown, arguments, .. }| format!("{shown}({})", clipped(&arguments.to_string())))
+            .collect();
+        let answers = calls::make(self.ctx, calls, &mut Vec::new()).await?;
+        for (call, answer) in texts.into_iter().zip(&answers) {
+            let result = match answer {
+                Answer::Value(value) => value.to_string(),
+                Answer::Exception(kind, text) => format!("{kind}: {text}"),
+            };
+            self.made.push(Made { call, result: clipped(&result) });
+        }
+        self.answers.push(answers.clone());
+        Ok(answers)
+    }
 }
 
 /// Why a process cannot go on.
@@ -124,35 +198,31 @@ impl Process {
         Ok(process)
     }
 
-    /// Runs code to its end, and makes its calls.
-    async fn run(&mut self, ctx: &CallContext, code: &str, made: &mut Vec<Made>) -> Result<(String, End), Stopped> {
+    /// Runs code to its end, and makes its calls; returns what it printed.
+    async fn run(&mut self, code: &str, calls: &mut Calls<'_>) -> Result<(String, End), Stopped> {
         self.send(&Request::Run(code.to_owned())).await?;
         loop {
             match self.next().await? {
-                Reply::Ended { printed, end } => {
-                    printed.lines().for_each(|line| ctx.progress(line));
-                    return Ok((printed, end));
-                }
-                Reply::Call(shown, arguments) => {
-                    let call = format!("{shown}({})", clipped(&arguments.to_string()));
-                    let (answer, result) = match ctx.call_tool(&shown, arguments).await {
-                        Ok(value) => {
-                            let result = clipped(&value.to_string());
-                            (Request::Value(value), result)
-                        }
-                        Err(error) => match raised(&error) {
-                            Raised::Stop => return Err(Stopped::Call(error)),
-                            Raised::Exception(kind, text) => {
-                                let result = clipped(&format!("{kind}: {text}"));
-                                (Request::Exception(kind.to_string(), text), result)
-                            }
-                        },
-                    };
-                    made.push(Made { call, result });
-                    self.send(&answer).await?;
+                Reply::Ended { printed, end } => return Ok((printed, end)),
+                Reply::Calls(waiting) => {
+                    let answers = calls.make(waiting).await.map_err(Stopped::Call)?;
+                    self.send(&Request::Answers(answers)).await?;
                 }
             }
         }
+    }
+
+    /// Runs code again that ran in another process, with the answers that its calls got there.
+    async fn repeat(&mut self, replayed: Vec<Ran>) -> Result<(), Stopped> {
+        for Ran { code, answers } in replayed {
+            self.send(&Request::Run(code)).await?;
+            let mut answers = answers.into_iter();
+            while let Reply::Calls(_) = self.next().await? {
+                let other = || Stopped::Process("the code before it, which ran again, made other calls".to_owned());
+                self.send(&Request::Answers(answers.next().ok_or_else(other)?)).await?;
+            }
+        }
+        Ok(())
     }
 
     async fn send(&mut self, request: &Request) -> Result<(), Stopped> {
@@ -167,23 +237,20 @@ impl Process {
         match tokio::time::timeout(STALLED, self.output.next_line()).await {
             Err(_) => Err(Stopped::Process(format!("it computed for more than {} s", STALLED.as_secs()))),
             Ok(Ok(Some(line))) => serde_json::from_str(&line).map_err(|error| Stopped::Process(error.to_string())),
-            Ok(_) => Err(Stopped::Process("its process used more than 768 MiB of memory, or crashed".to_owned())),
+            Ok(_) => {
+                let memory = MAX_PROCESS >> 20;
+                Err(Stopped::Process(format!("its process used more than {memory} MiB of memory, or crashed")))
+            }
         }
     }
 }
 
 /// Returns what the model sees of code that ended.
-fn shown(printed: String, end: End, made: &[Made]) -> Result<Value, BoxError> {
-    let printed = if printed.len() > MAX_SHOWN { clipped_to(&printed, MAX_SHOWN) } else { printed };
+fn shown(printed: &str, end: End, made: &[Made]) -> Result<Value, BoxError> {
+    let printed = clipped_to(printed, MAX_SHOWN);
     match end {
         End::Value(value) => {
-            let size = value.to_string().len();
-            let value = if size > MAX_SHOWN {
-                let beginning = clipped_to(&value.to_string(), MAX_SHOWN / 4);
-                json!(format!("{size} bytes, of which this is the beginning: {beginning}; compute what you need of it"))
-            } else {
-                value
-            };
+            let value = bounded(value);
             Ok(if printed.is_empty() {
                 json!({ "value": value })
             } else {
@@ -196,6 +263,17 @@ fn shown(printed: String, end: End, made: &[Made]) -> Result<Value, BoxError> {
             Err(ScriptError::new(format!("{text}{}{printed}", listed(made))).into())
         }
     }
+}
+
+/// Returns a value, or the beginning of one that is too large for the model.
+fn bounded(value: Value) -> Value {
+    let text = value.to_string();
+    let size = text.len();
+    if size <= MAX_SHOWN {
+        return value;
+    }
+    let beginning = clipped_to(&text, MAX_SHOWN / 4);
+    json!(format!("{size} bytes, of which this is the beginning: {beginning}; compute what you need of it"))
 }
 
 /// Lists the calls that failed code made, so that the model does not repeat their effects.
@@ -216,9 +294,6 @@ fn clipped(text: &str) -> String {
 }
 
 fn clipped_to(text: &str, bytes: usize) -> String {
-    if text.len() <= bytes {
-        return text.to_owned();
-    }
-    let end = (0..=bytes).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    format!("{}...", &text[..end])
+    let beginning = clip(text, bytes);
+    if beginning.len() == text.len() { text.to_owned() } else { format!("{beginning}...") }
 }

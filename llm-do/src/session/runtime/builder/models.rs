@@ -27,6 +27,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Has these workers use the model that is set in place of the one that they declare.
+    #[cfg(feature = "cli")]
+    pub(crate) fn replace_models_of(mut self, workers: &[String]) -> Self {
+        self.undeclared.extend(workers.iter().cloned());
+        self
+    }
+
     /// Sets the model to use if neither the worker, [`model`](Self::model) nor `LLM_DO_MODEL` names one. Default:
     /// none.
     pub fn default_model(mut self, name: impl Into<String>) -> Self {
@@ -79,5 +86,6 @@ impl RuntimeBuilder {
         let default = || self.default_model.clone().map(set_by("the default model"));
         let session = self.model.clone().or_else(|| variable().map(set_by("`LLM_DO_MODEL`"))).or_else(default);
         ModelChoice::new(self.forced_model.clone(), session, self.capabilities.clone())
+            .undeclared(self.undeclared.clone())
     }
 }

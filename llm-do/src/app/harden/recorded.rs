@@ -1,0 +1,86 @@
+//! What the recorded calls of a worker used.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use llm_do_providers::{PriceTable, Usage};
+use serde::{Deserialize, Serialize};
+
+use crate::base::usage::Cost;
+use crate::observe::journal::{Record, StepKind};
+
+/// What the recorded calls of a worker used; its requests only, without those of nested calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RecordedCalls {
+    /// The number of calls that asked the worker's model.
+    pub calls: u64,
+    /// Their requests and tokens.
+    pub usage: Usage,
+    /// What these requests cost.
+    pub cost: Cost,
+    /// The median time of those calls, in milliseconds: from the end of the step before the call; `None` if all of them overlapped.
+    pub milliseconds: Option<f64>,
+}
+
+/// A call of the worker that asked its model.
+#[derive(Debug, Default)]
+struct Call {
+    /// Each request: the model's name, and what it used.
+    requests: Vec<(Arc<str>, Usage)>,
+    time: Option<Duration>,
+}
+
+/// The calls of a worker that asked its model.
+#[derive(Debug, Default)]
+pub(super) struct Calls(Vec<Call>);
+
+impl Calls {
+    /// Sums the calls up.
+    pub(super) fn sum(&self, prices: &PriceTable) -> RecordedCalls {
+        let mut sum = RecordedCalls::default();
+        for call in &self.0 {
+            sum.calls += 1;
+            for (model, usage) in &call.requests {
+                sum.usage += *usage;
+                sum.cost += Cost::of_request(prices.cost(model, usage));
+            }
+        }
+        let mut times: Vec<_> = self.0.iter().filter_map(|call| call.time).collect();
+        times.sort_unstable();
+        sum.milliseconds = times.get(times.len() / 2).map(|time| time.as_secs_f64() * 1000.0);
+        sum
+    }
+}
+
+/// What is known of one journal while its records are read.
+#[derive(Default)]
+pub(super) struct Reading {
+    /// When the last step ended.
+    last: Option<Timestamp>,
+    /// The calls that have not ended, by their keys, each with the time before its first step.
+    open: HashMap<Arc<str>, (Option<Timestamp>, Call)>,
+}
+
+impl Reading {
+    /// Notes a step.
+    pub(super) fn add(&mut self, record: &Record) {
+        if record.kind == StepKind::Model {
+            let usage = Usage::deserialize(&record.value["usage"]).unwrap_or_default();
+            let new = || (self.last, Call::default());
+            let (_, call) = self.open.entry(Arc::clone(&record.parent)).or_insert_with(new);
+            call.requests.push((Arc::clone(&record.name), usage));
+        }
+        self.last = Some(record.time);
+    }
+
+    /// Adds the worker's call that this record ends, if it asked the model.
+    pub(super) fn end(&mut self, record: &Record, calls: &mut Calls) {
+        let Some((began, mut call)) = self.open.remove(record.call()) else { return };
+        let began = began.filter(|_| !record.overlapped);
+        call.time = began.and_then(|began| Duration::try_from(record.time.duration_since(began)).ok());
+        calls.0.push(call);
+    }
+}
