@@ -12,6 +12,8 @@ mod openapi;
 mod recorder;
 #[cfg(feature = "restate")]
 mod restate;
+#[cfg(feature = "cli")]
+mod run_file;
 mod schedule;
 #[cfg(test)]
 mod simulation;
@@ -33,10 +35,16 @@ pub use self::access::{Client, Role};
 use self::engine::active::ActiveRuns;
 use self::engine::{Options, Shared};
 use self::health::Health;
+#[cfg(feature = "cli")]
+pub(in crate::app) use self::http::RunListQuery;
 use self::metrics::Metrics;
 #[cfg(feature = "restate")]
 pub use self::restate::{RestateEngine, RestateWorker};
+#[cfg(feature = "cli")]
+pub(in crate::app) use self::run_file::RunFile;
 pub use self::schedule::Schedule;
+#[cfg(feature = "cli")]
+pub(in crate::app) use self::store::RunState;
 use self::store::Store;
 pub use self::webhook::Webhook;
 use crate::base::clock::{Clock, SystemClock};

@@ -2,6 +2,7 @@
 
 mod access;
 mod error;
+mod file;
 mod open;
 mod readers;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use tokio::sync::oneshot;
 
 use self::access::Access;
 pub(crate) use self::error::DatabaseError;
+pub(crate) use self::file::DatabaseFile;
 pub(crate) use self::open::Component;
 
 /// A file of SQLite. Clones share it; dropping the last one waits until all queued writes are committed.
