@@ -7,6 +7,8 @@ mod engine;
 mod error;
 mod expected;
 mod file;
+#[cfg(feature = "restate")]
+mod follow;
 mod key;
 mod memory;
 mod promise;
@@ -32,6 +34,8 @@ pub(crate) use self::check::{Checked, ReplayCheck};
 pub(crate) use self::engine::{EngineJournal, EngineRequest};
 pub use self::error::{Interrupted, JournalError};
 pub use self::file::{FileJournal, Records};
+#[cfg(feature = "restate")]
+pub(crate) use self::follow::FollowJournal;
 #[cfg(feature = "cli")]
 pub(crate) use self::key::name as called;
 pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep, digest};

@@ -10,11 +10,11 @@ use super::serve::Serving;
 
 /// The runs of a service, one in each of some states.
 struct Served {
-    folder: TempDir,
     serving: Serving,
     added: String,
     failed: String,
     asking: String,
+    folder: TempDir,
 }
 
 /// How a command ended.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the figures of the kills, and what is skipped")]
 
+mod browser;
 mod cases;
 mod engine;
 mod killed;
@@ -10,3 +11,8 @@ mod processes;
 mod runs;
 mod same;
 mod spread;
+#[path = "../page/tab.rs"]
+mod tab;
+#[allow(dead_code, reason = "some keys and looks are for other pages")]
+#[path = "../page/webdriver.rs"]
+mod webdriver;
