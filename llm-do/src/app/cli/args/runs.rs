@@ -99,7 +99,8 @@ mod tests {
         assert_eq!(since("2026-01-31T14:00:00+02:00"), Ok(noon));
         assert_eq!(since("2026-01-31T12:00"), Ok(noon));
         assert_eq!(since("2026-01-31"), Ok("2026-01-31T00:00:00Z".parse().unwrap()));
-        let ago = Timestamp::now().duration_since(since("7d").unwrap()).as_secs();
+        let time = since("7d").unwrap();
+        let ago = Timestamp::now().duration_since(time).as_secs();
         assert!((604_800..604_860).contains(&ago), "{ago}");
         assert!(since("yesterday").unwrap_err().contains("`2h` or `7d`"));
     }
