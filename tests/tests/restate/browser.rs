@@ -75,6 +75,7 @@ fn a_run_in_the_engine_is_started_listed_watched_and_approved_on_the_page_and_on
         let names = "[...document.querySelectorAll('.row .name')].filter(row => row.textContent";
         tab.wait_for(&format!("{names} === '{name}').length === 1"));
     }
+    tab.wait_for("!document.querySelector('#page').textContent.includes('not finished')");
     assert_eq!(tab.0.log(), "", "no violation of the policy");
     let shown = serving.runs(&["show", &run]);
     assert!(shown.contains("\nresult      wrote Hello!"), "{shown}");

@@ -8,6 +8,7 @@ mod engine;
 mod killed;
 mod page;
 mod processes;
+mod production;
 mod runs;
 mod same;
 mod spread;

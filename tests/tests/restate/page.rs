@@ -114,6 +114,12 @@ async fn an_approval_is_decided_at_the_service_while_the_run_is_elsewhere() {
     assert_eq!(front.in_state(&run, "succeeded").await["result"], "did approved");
     assert_eq!(effects.all(), ["before", "approved"]);
     assert!(worker.waiting().await.is_empty());
+    let events = front.events(&run).await;
+    for kind in ["approval_asked", "approval_decided", "call_finished"] {
+        let event = format!("{kind} act_if_approved");
+        assert_eq!(events.iter().filter(|found| **found == event).count(), 1, "{event}: {events:?}");
+    }
+    assert!(events.iter().any(|event| event == "call_finished ask_first"), "{events:?}");
 }
 
 #[tokio::test]
@@ -130,6 +136,8 @@ async fn a_question_is_answered_and_a_run_cancelled_at_the_service() {
     front.waiting("/questions").await;
     assert_eq!(front.post(&format!("/runs/{run}/cancel"), Value::Null).await.0, StatusCode::ACCEPTED);
     front.in_state(&run, "cancelled").await;
+    let events = front.events(&run).await;
+    assert!(events.iter().any(|event| event == "call_finished meet"), "{events:?}");
     assert!(worker.waiting().await.is_empty());
 }
 
