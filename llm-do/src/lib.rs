@@ -126,6 +126,10 @@ pub mod prelude;
 mod session;
 // A page of the documentation; it names what the features have.
 #[cfg(all(any(doc, doctest), feature = "restate"))]
+#[doc = include_str!("../docs/production.md")]
+pub mod production {}
+// A page of the documentation; it names what the features have.
+#[cfg(all(any(doc, doctest), feature = "restate"))]
 #[doc = include_str!("../docs/scale.md")]
 pub mod scale {}
 // A page of the documentation.

@@ -31,6 +31,8 @@ mod restate;
 mod rule_file;
 mod run;
 #[cfg(feature = "serve")]
+mod runs;
+#[cfg(feature = "serve")]
 mod serve;
 mod state;
 mod terminal_user;
@@ -174,6 +176,8 @@ impl Cli {
             Command::Mcp(options) => mcp::mcp(builder, &options, runs_projects),
             #[cfg(feature = "serve")]
             Command::Serve(options) => serve::serve(builder, &options, runs_projects),
+            #[cfg(feature = "serve")]
+            Command::Runs(options) => runs::runs(&options),
             Command::Config(options) => config::config(builder, &options.command, runs_projects),
             Command::Init(options) => init::init(&options),
             Command::Completions(options) => generate::completions(options.shell),

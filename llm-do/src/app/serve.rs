@@ -12,6 +12,8 @@ mod openapi;
 mod recorder;
 #[cfg(feature = "restate")]
 mod restate;
+#[cfg(feature = "cli")]
+mod run_file;
 mod schedule;
 #[cfg(test)]
 mod simulation;
@@ -33,10 +35,16 @@ pub use self::access::{Client, Role};
 use self::engine::active::ActiveRuns;
 use self::engine::{Options, Shared};
 use self::health::Health;
+#[cfg(feature = "cli")]
+pub(in crate::app) use self::http::RunListQuery;
 use self::metrics::Metrics;
 #[cfg(feature = "restate")]
 pub use self::restate::{RestateEngine, RestateWorker};
+#[cfg(feature = "cli")]
+pub(in crate::app) use self::run_file::RunFile;
 pub use self::schedule::Schedule;
+#[cfg(feature = "cli")]
+pub(in crate::app) use self::store::RunState;
 use self::store::Store;
 pub use self::webhook::Webhook;
 use crate::base::clock::{Clock, SystemClock};
@@ -201,7 +209,8 @@ impl Service {
     ///
     /// The page, the paths, clients, schedules and webhooks are the same. The database contains what they show, and what runs were
     /// started here; a run goes on without it. A run is replayed here to show its events, so the code between its steps must be
-    /// without effects, and their times are those at which they were seen. A waiting run is shown as running. Chats and
+    /// without effects, and their times are those at which they were seen. A replay is set aside after
+    /// [`park_after`](Self::park_after) without a step. A waiting run is shown as running. Chats and
     /// resuming a run that failed are refused, and no run has a limit of its cost.
     #[cfg(feature = "restate")]
     pub fn on_restate(mut self, engine: RestateEngine) -> Self {

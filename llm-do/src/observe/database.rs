@@ -2,6 +2,8 @@
 
 mod access;
 mod error;
+#[cfg(feature = "cli")]
+mod file;
 mod open;
 mod readers;
 #[cfg(test)]
@@ -20,6 +22,8 @@ use tokio::sync::oneshot;
 
 use self::access::Access;
 pub(crate) use self::error::DatabaseError;
+#[cfg(feature = "cli")]
+pub(crate) use self::file::DatabaseFile;
 pub(crate) use self::open::Component;
 
 /// A file of SQLite. Clones share it; dropping the last one waits until all queued writes are committed.
@@ -158,7 +162,8 @@ impl Database {
         receiver.await.unwrap_or_else(|_| Err(self.panicked()))
     }
 
-    /// The same, for sync code; must not be called inside of a change or a read.
+    /// The same, for tests in sync code.
+    #[cfg(test)]
     pub(crate) fn read_blocking<T, F>(&self, read: F) -> Result<T, DatabaseError>
     where
         T: Send + 'static,

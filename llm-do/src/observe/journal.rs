@@ -7,6 +7,8 @@ mod engine;
 mod error;
 mod expected;
 mod file;
+#[cfg(feature = "restate")]
+mod follow;
 mod key;
 mod memory;
 mod promise;
@@ -32,6 +34,8 @@ pub(crate) use self::check::{Checked, ReplayCheck};
 pub(crate) use self::engine::{EngineJournal, EngineRequest};
 pub use self::error::{Interrupted, JournalError};
 pub use self::file::{FileJournal, Records};
+#[cfg(feature = "restate")]
+pub(crate) use self::follow::FollowJournal;
 #[cfg(feature = "cli")]
 pub(crate) use self::key::name as called;
 pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep, digest};
@@ -216,16 +220,17 @@ pub trait Journal: Debug + Send + Sync + 'static {
     ///
     /// A call whose result is recorded needs no approval, and no rule is applied to it.
     ///
-    /// Default: [`recorded`](Self::recorded) returns a value. Without an implementation of either method, a mode or rule
-    /// decides again on resume about calls whose effects are recorded.
+    /// Called in async code, so it must not read a file. Default: `false`. A mode or rule then decides again on resume about calls
+    /// whose effects are recorded.
     fn is_recorded(&self, key: &str) -> bool {
-        self.recorded(key).is_some()
+        let _ = key;
+        false
     }
 
     /// Returns the value recorded under a step's key, without replaying it.
     ///
     /// Default: `None`. A run that ended in an error then ends in the same error when it is resumed.
-    fn recorded(&self, key: &str) -> Option<Value> {
+    async fn recorded(&self, key: &str) -> Option<Value> {
         let _ = key;
         None
     }

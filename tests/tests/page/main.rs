@@ -6,6 +6,7 @@ mod figures;
 mod hostile;
 mod log;
 mod service;
+mod tab;
 mod use_of_keys;
 mod webdriver;
 

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::json;
 
 use super::pictures;
-use super::webdriver::Browser;
+use super::tab::Tab;
 
 /// A service in a process of its own.
 struct Service {
@@ -14,9 +14,6 @@ struct Service {
     url: String,
     _folder: tempfile::TempDir,
 }
-
-/// A tab that shows the page of a service.
-struct Tab(Browser);
 
 impl Service {
     fn start() -> Self {
@@ -36,65 +33,10 @@ impl Drop for Service {
     }
 }
 
-impl Tab {
-    /// Opens a page of a service; returns `None` if there is no browser.
-    fn open(service: &Service, path: &str) -> Option<Self> {
-        let tab = Self(Browser::start()?);
-        tab.0.go(&format!("{}{path}", service.url));
-        tab.wait_for("document.documentElement.dataset.ready !== undefined");
-        Some(tab)
-    }
-
-    fn wait_for(&self, expression: &str) {
-        for _ in 0..500 {
-            if self.0.execute(&format!("return {expression}")) == json!(true) {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
-        panic!("never: {expression}; {}; {}", self.0.log(), self.text("#page"));
-    }
-
-    fn text(&self, selector: &str) -> String {
-        let text = self.0.execute(&format!("return document.querySelector({}).textContent", json!(selector)));
-        text.as_str().unwrap().to_owned()
-    }
-
-    /// Clicks the button with this text, once it is there.
-    fn click(&self, text: &str) {
-        let button = format!(
-            "[...document.querySelectorAll('button')].find(button => button.textContent === {} && !button.disabled)",
-            json!(text)
-        );
-        self.wait_for(&format!("{button} !== undefined"));
-        self.0.execute(&format!("{button}.click()"));
-    }
-
-    /// Sets the value of a field, once it is there.
-    fn fill(&self, selector: &str, text: &str) {
-        let field = format!("document.querySelector({})", json!(selector));
-        self.wait_for(&format!("{field} !== null"));
-        self.0.execute(&format!("{field}.value = {}", json!(text)));
-    }
-
-    /// Starts a run by the form.
-    fn start_run(&self, name: &str) {
-        self.fill("#argument-name", name);
-        self.click("Start");
-        self.wait_for("location.search.startsWith('?run=')");
-        self.wait_for("document.querySelector('.wait-card') !== null");
-    }
-
-    /// Waits until the run has this state.
-    fn reaches(&self, state: &str) {
-        self.wait_for(&format!("document.querySelector('.run-head .chip')?.textContent === {}", json!(state)));
-    }
-}
-
 #[test]
 fn a_run_is_started_watched_and_decided_with_a_reload_in_the_middle() {
     let service = Service::start();
-    let Some(tab) = Tab::open(&service, "/?view=start") else { return };
+    let Some(tab) = Tab::open(&service.url, "/?view=start") else { return };
     tab.start_run("report");
     assert!(tab.text(".wait-card h2").contains("report-approved"), "{}", tab.text(".wait-card"));
     tab.click("Edit…");
@@ -124,7 +66,7 @@ fn a_run_is_started_watched_and_decided_with_a_reload_in_the_middle() {
 #[test]
 fn a_denied_call_ends_the_run_with_the_reason_and_keys_do_the_same() {
     let service = Service::start();
-    let Some(tab) = Tab::open(&service, "/?view=start") else { return };
+    let Some(tab) = Tab::open(&service.url, "/?view=start") else { return };
     tab.start_run("report");
     tab.0.go(&format!("{}/?view=inbox", service.url));
     tab.wait_for("document.activeElement?.classList.contains('wait-card') === true");
@@ -140,7 +82,7 @@ fn a_denied_call_ends_the_run_with_the_reason_and_keys_do_the_same() {
 #[test]
 fn of_two_tabs_that_decide_one_wins_and_the_other_shows_it() {
     let service = Service::start();
-    let Some(tab) = Tab::open(&service, "/?view=start") else { return };
+    let Some(tab) = Tab::open(&service.url, "/?view=start") else { return };
     tab.start_run("report");
     let inbox = format!("{}/?view=inbox", service.url);
     tab.0.go(&inbox);
@@ -161,7 +103,7 @@ fn of_two_tabs_that_decide_one_wins_and_the_other_shows_it() {
 #[test]
 fn text_that_attacks_the_page_stays_text() {
     let service = Service::start();
-    let Some(tab) = Tab::open(&service, "/?view=start") else { return };
+    let Some(tab) = Tab::open(&service.url, "/?view=start") else { return };
     let hostile =
         "<img src=x onerror=\"window.attacked=1\"><script>window.attacked=1</script>\"'><svg onload=window.attacked=1>";
     tab.start_run(hostile);

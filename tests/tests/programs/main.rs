@@ -5,6 +5,8 @@ mod cli;
 mod kill;
 mod remembers;
 #[cfg(unix)]
+mod runs;
+#[cfg(unix)]
 mod serve;
 mod stock;
 #[cfg(target_os = "linux")]

@@ -7,15 +7,20 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 /// A program that serves its entries.
-struct Serving {
+pub(super) struct Serving {
     process: Child,
-    address: String,
+    pub(super) address: String,
 }
 
 impl Serving {
     fn start(store: &std::path::Path) -> Self {
+        Self::start_with(store, &["--entries", "add,wait"])
+    }
+
+    /// Starts it with these options too.
+    pub(super) fn start_with(store: &std::path::Path, options: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_app"));
-        command.args(["serve", "--listen", "127.0.0.1:0", "--entries", "add,wait", "--store"]).arg(store);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--store"]).arg(store).args(options);
         let mut process = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
         let line = lines.find_map(|line| line.ok().filter(|line| line.starts_with("serving "))).unwrap();
@@ -23,7 +28,7 @@ impl Serving {
         Self { process, address }
     }
 
-    fn request(&self, head: &str, body: &str) -> (String, Value) {
+    pub(super) fn request(&self, head: &str, body: &str) -> (String, Value) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let (address, length) = (&self.address, body.len());
         write!(
@@ -39,9 +44,17 @@ impl Serving {
     }
 
     /// Ends the program as a system does on a deploy; returns whether it succeeded.
-    fn terminate(mut self) -> bool {
+    pub(super) fn terminate(mut self) -> bool {
         Command::new("kill").args(["-TERM", &self.process.id().to_string()]).status().unwrap();
         self.process.wait().unwrap().success()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // Ignored: it may have ended.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 

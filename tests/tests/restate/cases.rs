@@ -1,5 +1,6 @@
 //! What the runs of these tests do.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -21,6 +22,16 @@ impl Effects {
 /// Which way the code goes.
 #[derive(Clone, Debug)]
 pub(super) struct Way(pub(super) &'static str);
+
+/// How often the code of a run began here.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Begun(Arc<AtomicUsize>);
+
+impl Begun {
+    pub(super) fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// Have an effect.
 #[tool(effect = idempotent, approval = pre_approved)]
@@ -77,6 +88,17 @@ pub(super) async fn nap(ctx: &CallContext<nap>, millis: u64) -> Result<String> {
     ctx.call(act { what: "lie down".into() }).await?;
     ctx.sleep(Duration::from_millis(millis)).await?;
     Ok(ctx.call(act { what: "get up".into() }).await?)
+}
+
+/// Acts step by step, with pauses in which a page looks at the run.
+#[entry(toolsets = [act])]
+pub(super) async fn step_by_step(ctx: &CallContext<step_by_step>, count: usize, begun: State<Begun>) -> Result<usize> {
+    begun.0.fetch_add(1, Ordering::Relaxed);
+    for n in 0..count {
+        ctx.call(act { what: format!("step {n}") }).await?;
+        ctx.sleep(Duration::from_millis(700)).await?;
+    }
+    Ok(count)
 }
 
 /// Recovers from a failure, and then fails.
@@ -158,5 +180,15 @@ pub(super) fn runtime(effects: &Effects) -> Runtime {
 
 /// The same, with code that goes this way.
 pub(super) fn runtime_of(effects: &Effects, way: &'static str) -> Runtime {
-    Runtime::builder().state(effects.clone()).state(Way(way)).force_model(model()).build().unwrap()
+    build(effects, way, Begun::default())
+}
+
+/// The same, and counts how often the code of `step_by_step` begins.
+pub(super) fn counting_runtime(effects: &Effects, begun: &Begun) -> Runtime {
+    build(effects, "old", begun.clone())
+}
+
+fn build(effects: &Effects, way: &'static str, begun: Begun) -> Runtime {
+    let builder = Runtime::builder().state(effects.clone()).state(Way(way)).state(begun);
+    builder.force_model(model()).build().unwrap()
 }

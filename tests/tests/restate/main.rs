@@ -2,11 +2,18 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the figures of the kills, and what is skipped")]
 
+mod browser;
 mod cases;
 mod engine;
 mod killed;
 mod page;
 mod processes;
+mod production;
 mod runs;
 mod same;
 mod spread;
+#[path = "../page/tab.rs"]
+mod tab;
+#[allow(dead_code, reason = "some keys and looks are for other pages")]
+#[path = "../page/webdriver.rs"]
+mod webdriver;

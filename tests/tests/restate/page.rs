@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
-use super::cases::{Effects, runtime};
+use super::cases::{Begun, Effects, counting_runtime, runtime};
 use super::engine::{Worker, json_of, wait_for};
 
 /// A service in this process, which drives no run itself.
@@ -20,9 +20,12 @@ struct Front {
 
 impl Front {
     async fn open(worker: &Worker, runtime: Runtime) -> Self {
+        Self::open_service(worker, Service::new(runtime)).await
+    }
+
+    async fn open_service(worker: &Worker, service: Service) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let service = Service::new(runtime).on_restate(worker.engine()).open(folder.path().join("front.db"));
-        let service = service.await.unwrap();
+        let service = service.on_restate(worker.engine()).open(folder.path().join("front.db")).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let uri = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(async move { service.serve(listener, CancellationToken::new()).await.unwrap() });
@@ -40,7 +43,11 @@ impl Front {
     }
 
     async fn start(&self, entry: &str) -> String {
-        let (status, run) = self.post("/runs", json!({ "entry": entry })).await;
+        self.start_with(entry, json!({})).await
+    }
+
+    async fn start_with(&self, entry: &str, arguments: Value) -> String {
+        let (status, run) = self.post("/runs", json!({ "entry": entry, "arguments": arguments })).await;
         assert_eq!(status, StatusCode::CREATED, "{run}");
         run["id"].as_str().unwrap().to_owned()
     }
@@ -54,6 +61,15 @@ impl Front {
         })
         .await;
         found
+    }
+
+    /// Returns the kinds of the events of a run that ended, with the names of their calls.
+    async fn events(&self, run: &str) -> Vec<String> {
+        let events = self.get(&format!("/runs/{run}/events")).await;
+        let events = events.as_str().unwrap().lines().filter_map(|line| line.strip_prefix("data: "));
+        let events = events.map(|event| serde_json::from_str::<Value>(event).unwrap());
+        let events = events.filter(|event| event["kind"].is_string());
+        events.map(|event| format!("{} {}", event["kind"], event["name"]).replace('"', "")).collect()
     }
 
     /// Waits for the first thing that is asked.
@@ -98,6 +114,12 @@ async fn an_approval_is_decided_at_the_service_while_the_run_is_elsewhere() {
     assert_eq!(front.in_state(&run, "succeeded").await["result"], "did approved");
     assert_eq!(effects.all(), ["before", "approved"]);
     assert!(worker.waiting().await.is_empty());
+    let events = front.events(&run).await;
+    for kind in ["approval_asked", "approval_decided", "call_finished"] {
+        let event = format!("{kind} act_if_approved");
+        assert_eq!(events.iter().filter(|found| **found == event).count(), 1, "{event}: {events:?}");
+    }
+    assert!(events.iter().any(|event| event == "call_finished ask_first"), "{events:?}");
 }
 
 #[tokio::test]
@@ -114,5 +136,39 @@ async fn a_question_is_answered_and_a_run_cancelled_at_the_service() {
     front.waiting("/questions").await;
     assert_eq!(front.post(&format!("/runs/{run}/cancel"), Value::Null).await.0, StatusCode::ACCEPTED);
     front.in_state(&run, "cancelled").await;
+    let events = front.events(&run).await;
+    assert!(events.iter().any(|event| event == "call_finished meet"), "{events:?}");
     assert!(worker.waiting().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_run_that_is_followed_is_replayed_once_however_many_steps_it_makes() {
+    let (effects, begun) = (Effects::default(), Begun::default());
+    let Some(worker) = Worker::serve("followed", runtime(&effects)).await else { return };
+    let front = Front::open(&worker, counting_runtime(&effects, &begun)).await;
+    let run = front.start_with("step_by_step", json!({ "count": 5 })).await;
+    let shown = front.in_state(&run, "succeeded").await;
+    assert_eq!(shown["result"], 5, "{shown}");
+    assert_eq!(begun.count(), 1);
+    let events = front.events(&run).await;
+    for (event, count) in [("call_started act", 5), ("call_finished act", 5), ("call_finished step_by_step", 1)] {
+        assert_eq!(events.iter().filter(|found| *found == event).count(), count, "{event}: {events:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_replay_that_was_set_aside_has_the_same_events_as_another() {
+    let (effects, begun) = (Effects::default(), Begun::default());
+    let Some(worker) = Worker::serve("set-aside", runtime(&effects)).await else { return };
+    let front = Front::open(&worker, runtime(&effects)).await;
+    let service = Service::new(counting_runtime(&effects, &begun)).park_after(std::time::Duration::from_millis(50));
+    let parking = Front::open_service(&worker, service).await;
+    let mut events = Vec::new();
+    for front in [&front, &parking] {
+        let run = front.start_with("step_by_step", json!({ "count": 3 })).await;
+        front.in_state(&run, "succeeded").await;
+        events.push(front.events(&run).await);
+    }
+    assert_eq!(events[0], events[1]);
+    assert!(begun.count() > 1, "it was set aside between steps");
 }

@@ -9,7 +9,7 @@ use llm_do::journal::{FileJournal, Journal, MemoryJournal, SqliteJournal};
 use llm_do::prelude::*;
 use serde_json::{Value, json};
 
-use super::cases::{Effects, Way, model};
+use super::cases::{Begun, Effects, Way, model};
 use super::engine::Worker;
 
 /// The runs, and what they are given.
@@ -54,8 +54,8 @@ impl Kept {
 }
 
 fn runtime(kept: &Kept) -> Runtime {
-    let builder =
-        Runtime::builder().state(Effects::default()).state(Way("old")).force_model(model()).sink(kept.clone());
+    let builder = Runtime::builder().state(Effects::default()).state(Way("old")).state(Begun::default());
+    let builder = builder.force_model(model()).sink(kept.clone());
     builder.approval_mode(ApprovalMode::ApproveAll).build().unwrap()
 }
 

@@ -547,7 +547,7 @@ async fn a_forgotten_step_runs_again_and_its_new_value_is_recorded() {
     for journal in [&memory as &dyn Journal, &file] {
         let step = tool("main", 0, "a", json!(1));
         journal.step(step.clone(), returns(json!("first"))).await.unwrap();
-        assert_eq!(journal.recorded(&step.key), Some(json!("first")));
+        assert_eq!(journal.recorded(&step.key).await, Some(json!("first")));
         journal.forget(vec![step.key.clone(), "unknown".into()]).await.unwrap();
         assert!(!journal.is_recorded(&step.key) && !journal.is_replaying());
         assert_eq!(journal.step(step, returns(json!("second"))).await.unwrap(), "second");

@@ -7,6 +7,8 @@ mod harden;
 #[cfg(feature = "mcp")]
 mod mcp;
 #[cfg(feature = "serve")]
+mod runs;
+#[cfg(feature = "serve")]
 mod serve;
 mod session;
 #[cfg(feature = "trace")]
@@ -26,6 +28,8 @@ pub(super) use self::harden::HardenOptions;
 pub(super) use self::mcp::{
     CheckServersOptions, LoginOptions, LogoutOptions, McpCommand, McpOptions, ServeOptions, SnapshotOptions,
 };
+#[cfg(feature = "serve")]
+pub(super) use self::runs::{ListRunsOptions, RunSource, RunsCommand, RunsOptions, ShowRunOptions};
 #[cfg(feature = "serve")]
 pub(super) use self::serve::ServiceOptions;
 pub(super) use self::session::SessionOptions;
@@ -78,6 +82,13 @@ pub(super) enum Command {
     #[cfg(feature = "serve")]
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(Box<ServiceOptions>),
+    /// List the runs of a service, the latest first, or show one.
+    ///
+    /// They are read from the database of `serve`, which contains the runs that live in Restate and are shown by `--page` too, or
+    /// from a running service.
+    #[cfg(feature = "serve")]
+    #[command(after_help = RUNS_EXAMPLES)]
+    Runs(Box<RunsOptions>),
     /// Show the settings of this program, or where their files are.
     Config(ConfigOptions),
     /// Write the files of a new project, or of a new application in Rust, into a folder.
@@ -147,6 +158,13 @@ const SERVE_EXAMPLES: &str = "Examples:
   serve                            for this machine, at http://127.0.0.1:8080/
   serve --service service.json --listen 0.0.0.0:8080 --host runs.example.com
   curl --json '{\"entry\":\"main\",\"arguments\":{\"input\":\"Hello\"}}' http://127.0.0.1:8080/runs";
+
+#[cfg(feature = "serve")]
+const RUNS_EXAMPLES: &str = "Examples:
+  runs --state waiting             what waits for people or for a time, in runs.db
+  runs --entry main --since 7d --json
+  runs --url https://runs.example.com --token-file token
+  runs show 0199d2c1-7b5e-7c3a-9d55-0f6f4d1c9a01";
 
 const CALL_EXAMPLES: &str = "Examples:
   call project_read_file --path a.txt      arguments by name

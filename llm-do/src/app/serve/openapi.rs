@@ -48,6 +48,7 @@ const OPERATIONS: &[Operation] = &[
             ("query", "entry", "Only runs of this entry."),
             ("query", "chat", "Only runs of this chat."),
             ("query", "before", "Only runs before this one: `next` of the page before."),
+            ("query", "since", "Only runs that were started at this time or later, such as `2026-01-31T12:00:00Z`."),
             ("query", "limit", "The maximum number of runs: default 50, at most 500; fewer if they are long."),
         ],
         ..get("/runs", "list_runs", "Lists runs, the latest first.", Role::Watch, "RunList")

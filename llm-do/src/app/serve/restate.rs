@@ -23,11 +23,12 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::client::RestateEngine;
 pub(super) use self::client::{EngineClient, EngineError, Invocation};
+pub(super) use self::entry::End;
 use self::handler::Handlers;
 pub(super) use self::handler::may_leave;
 pub(super) use self::inbox::OpenQuestion;
 use self::names::Names;
-pub(super) use self::stored_log::StoredLog;
+pub(super) use self::stored_log::{Appended, LogReader};
 pub(super) use self::watch::EngineWatch;
 use super::{ServiceError, check_known};
 use crate::observe::event::ItemKind;

@@ -3,6 +3,8 @@
 mod changes;
 mod chats;
 mod events;
+#[cfg(feature = "cli")]
+mod file;
 mod new_run;
 mod page;
 mod queue;
@@ -20,9 +22,13 @@ use tokio::sync::watch;
 use self::changes::{Changed, Changes};
 pub(super) use self::chats::ChatRow;
 pub(super) use self::events::StoredEvent;
+#[cfg(feature = "cli")]
+pub(super) use self::file::StoreFile;
 pub(super) use self::new_run::{Inserted, NewRun, QuotaReached};
+pub(super) use self::page::Page;
 pub(super) use self::queue::{Cancelling, Resuming};
-pub(super) use self::run_state::{Outcome, RunState, Source};
+pub(in crate::app) use self::run_state::RunState;
+pub(super) use self::run_state::{Outcome, Source};
 pub(super) use self::runs::{Filter, RunRow};
 pub(super) use self::waits::{AnswerOutcome, Wait, WaitFilter, WaitKind};
 use crate::observe::database::{Component, Database, DatabaseError};

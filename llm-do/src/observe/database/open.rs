@@ -23,6 +23,11 @@ const LOG_PAGES: u32 = 4_000;
 /// Beyond this size in bytes, the log of writes is cut once it is copied to the file.
 const LOG_LIMIT: u32 = 16 * 1024 * 1024;
 
+/// Why a file is refused that another program may need.
+const NOT_OURS: &str = "not an llm-do database, nothing was written; choose another file";
+/// The same, of a file that is not of SQLite.
+const NOT_A_DATABASE: &str = "not an SQLite database, nothing was written; choose another file";
+
 /// A part of the crate with tables of its own in a database.
 #[derive(Debug)]
 pub(crate) struct Component {
@@ -35,10 +40,7 @@ pub(crate) struct Component {
 impl Component {
     /// Applies the missing migrations, and returns the version that the tables had.
     pub(super) fn migrate(&self, transaction: &Transaction<'_>) -> rusqlite::Result<u32> {
-        let known = transaction
-            .query_row("SELECT version FROM components WHERE name = ?1", [self.name], |row| row.get(0))
-            .optional()?;
-        let version: u32 = known.unwrap_or(0);
+        let version = self.known_version(transaction)?;
         for migration in self.migrations.iter().skip(version as usize) {
             transaction.execute_batch(migration)?;
         }
@@ -48,6 +50,26 @@ impl Component {
             transaction.execute(sql, (self.name, self.version()))?;
         }
         Ok(version)
+    }
+
+    /// Returns the version that the tables have; 0 if they are missing.
+    pub(super) fn known_version(&self, connection: &Connection) -> rusqlite::Result<u32> {
+        let sql = "SELECT version FROM components WHERE name = ?1";
+        Ok(connection.query_row(sql, [self.name], |row| row.get(0)).optional()?.unwrap_or(0))
+    }
+
+    /// Returns an error message if the tables cannot be read as they are.
+    #[cfg(feature = "cli")]
+    pub(super) fn check_readable(&self, version: u32) -> Result<(), String> {
+        self.check(version)?;
+        let name = self.name;
+        match version {
+            0 => Err(format!("it has no `{name}` tables; choose another file")),
+            version if version < self.version() => Err(format!(
+                "its `{name}` tables have the earlier version {version}; open it once with this version of the program, which migrates it"
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// Returns an error message if the tables are of a later version of this crate.
@@ -125,17 +147,32 @@ pub(super) fn connect(path: &Arc<Path>) -> Result<Connection, DatabaseError> {
     match identify(&mut connection) {
         Ok(true) => {}
         Ok(false) => {
-            let message = "not an llm-do database, nothing was written; choose another file";
-            return Err(DatabaseError::refused(path, message.to_owned()));
+            return Err(DatabaseError::refused(path, NOT_OURS.to_owned()));
         }
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
-            let message = "not an SQLite database, nothing was written; choose another file";
-            return Err(DatabaseError::refused(path, message.to_owned()));
+            return Err(DatabaseError::refused(path, NOT_A_DATABASE.to_owned()));
         }
         Err(error) => return Err(failed(error)),
     }
     log_writes(&connection).map_err(failed)?;
     Ok(connection)
+}
+
+/// Opens a connection to a database that exists, to read it; returns it with the absolute path.
+#[cfg(feature = "cli")]
+pub(super) fn existing(path: &Path) -> Result<(Arc<Path>, Connection), DatabaseError> {
+    let absolute = std::path::absolute(path).map_err(|source| DatabaseError::io(&path.into(), source))?;
+    let path: Arc<Path> = absolute.into();
+    fs::metadata(&path).map_err(|source| DatabaseError::io(&path, source))?;
+    let connection = connect_reader(&path)?;
+    match is_known(&connection) {
+        Ok(true) => Ok((path, connection)),
+        Ok(false) => Err(DatabaseError::refused(&path, NOT_OURS.to_owned())),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
+            Err(DatabaseError::refused(&path, NOT_A_DATABASE.to_owned()))
+        }
+        Err(error) => Err(DatabaseError::sqlite(&path, error)),
+    }
 }
 
 /// Opens a connection that only reads.

@@ -275,7 +275,7 @@ impl Journal for EngineJournal {
         self.0.replay.lock().get(key).is_some()
     }
 
-    fn recorded(&self, key: &str) -> Option<Value> {
+    async fn recorded(&self, key: &str) -> Option<Value> {
         self.0.replay.lock().get(key).map(|record| record.value.clone())
     }
 

@@ -176,7 +176,7 @@ impl Journal for FileJournal {
         self.0.replay().get(key).is_some()
     }
 
-    fn recorded(&self, key: &str) -> Option<Value> {
+    async fn recorded(&self, key: &str) -> Option<Value> {
         self.0.replay().get(key).map(|record| record.value.clone())
     }
 

@@ -75,7 +75,7 @@ impl Journal for MemoryJournal {
         self.replay().get(key).is_some()
     }
 
-    fn recorded(&self, key: &str) -> Option<Value> {
+    async fn recorded(&self, key: &str) -> Option<Value> {
         self.replay().get(key).map(|record| record.value.clone())
     }
 

@@ -263,6 +263,12 @@ impl<R: Recorded> Replay<R> {
         self.siblings.get(parent).is_some_and(|siblings| !siblings.expected.is_empty())
     }
 
+    /// Returns the number of records that this process has not replayed yet.
+    #[cfg(feature = "restate")]
+    pub(super) fn remaining(&self) -> usize {
+        self.remaining
+    }
+
     pub(super) fn is_replaying(&self) -> bool {
         self.remaining > 0
     }

@@ -35,6 +35,13 @@ impl<R: Recorded> SharedReplay<R> {
         self.replay.lock().ignore_poison()
     }
 
+    /// Loads a record that another process has made meanwhile, and lets those that wait look again.
+    #[cfg(feature = "restate")]
+    pub(super) fn load(&self, record: R) {
+        self.lock().load(record);
+        self.begun.notify_waiters();
+    }
+
     /// Notes that a step has begun that is not looked up.
     #[cfg(feature = "cli")]
     pub(super) fn begin(&self, step: &StepSpec) {

@@ -13,7 +13,7 @@ use serde_json::Value;
 pub(crate) use self::call_record::recorded_outcome;
 use self::call_record::{CallRecord, RecordedOutcome, digest_of};
 pub(super) use self::retry::retry;
-use self::retry::{AFTER_GUARDS, AfterGuards, may_be_forgotten, with_causes};
+use self::retry::{AFTER_GUARDS, AfterGuards, forgettable, with_causes};
 use super::open_call::OpenCall;
 use super::perform::{WorkerSetup, close_instances, flatten_panic, perform, run_unless_stopped};
 use super::{Plane, Run};
@@ -145,9 +145,9 @@ impl CallContext {
             return result;
         }
         causes.extend(failure_causes(&result, self));
-        causes.retain(|key| may_be_forgotten(journal.as_ref(), key));
+        let causes = forgettable(journal.as_ref(), causes).await;
         if !causes.is_empty() {
-            let keys = with_causes(journal.as_ref(), causes);
+            let keys = with_causes(journal.as_ref(), causes).await;
             journal.forget(keys).await.map_err(|source| self.journal_error(source))?;
         }
         result

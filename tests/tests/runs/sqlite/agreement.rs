@@ -76,10 +76,10 @@ fn describe(error: JournalError) -> String {
 }
 
 /// What a journal knows of a step besides its value.
-fn state(journal: &dyn Journal, step: &StepSpec) -> (bool, bool, Option<Value>, bool, Option<String>) {
+async fn state(journal: &dyn Journal, step: &StepSpec) -> (bool, bool, Option<Value>, bool, Option<String>) {
     let unused = journal.unused("main").map(describe);
     let has_steps = journal.has_recorded_steps(&step.key);
-    (journal.is_replaying(), journal.is_recorded(&step.key), journal.recorded(&step.key), has_steps, unused)
+    (journal.is_replaying(), journal.is_recorded(&step.key), journal.recorded(&step.key).await, has_steps, unused)
 }
 
 fn without_times(records: impl IntoIterator<Item = Record>) -> Vec<String> {
@@ -122,7 +122,7 @@ async fn compare(operations: Vec<Operation>) {
             }
         }
         for step in &made {
-            assert_eq!(state(&sqlite, step), state(&file, step), "{step}");
+            assert_eq!(state(&sqlite, step).await, state(&file, step).await, "{step}");
         }
     }
     drop(file);

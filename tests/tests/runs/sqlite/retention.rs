@@ -70,7 +70,7 @@ async fn a_run_that_ended_long_ago_keeps_its_result_only_and_the_file_shrinks() 
     let error = run.step(tool(&main().key, 0, "a", json!(0)), never()).await.unwrap_err();
     assert!(matches!(error, JournalError::InvalidValue { .. }), "{error}");
     assert!(error.to_string().contains("the run `ended` ended, and only its result is kept"), "{error}");
-    assert_eq!(Journal::recorded(&run, &result().key), None, "a failure could not be retried");
+    assert_eq!(Journal::recorded(&run, &result().key).await, None, "a failure could not be retried");
 }
 
 #[tokio::test]

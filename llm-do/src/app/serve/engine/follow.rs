@@ -1,24 +1,23 @@
 //! One run that lives in Restate: started there, and followed until it ends.
 
+mod replay;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::Instant;
 
+use self::replay::LiveReplay;
 use super::Shared;
 use super::active::RunSlot;
-use crate::app::serve::ask::Absent;
-use crate::app::serve::recorder::Recorder;
-use crate::app::serve::restate::{EngineError, EngineWatch, Invocation, OpenQuestion, StoredLog, may_leave};
+use crate::app::serve::restate::{EngineError, EngineWatch, Invocation, LogReader, OpenQuestion};
 use crate::app::serve::store::{Outcome, RunRow, StoreError};
 use crate::base::usage::RunUsage;
-use crate::observe::journal::{EngineJournal, EngineRequest, Journal, PromiseSpec, SqliteRun};
+use crate::observe::journal::{Journal, PromiseSpec, SqliteRun};
 
-/// How long a replay may have no new event before it is dropped: it only waits for effects that its log does not have.
-const QUIET: Duration = Duration::from_millis(200);
 /// How long is waited after an error of the engine.
 const BACK_OFF: Duration = Duration::from_secs(1);
 /// How the id of a run begins that was started at the engine, and not here.
@@ -73,21 +72,33 @@ impl Shared {
         let mut watched = engine.watch(id.clone());
         let mut asked = Asked { journal: journal.clone(), open: HashMap::new(), answers: JoinSet::new() };
         let (mut size, mut is_cancelling) = (None, false);
+        let (mut replay, mut last_growth): (Option<LiveReplay>, _) = (None, Instant::now());
         loop {
             let seen = Arc::clone(&watched.seen.borrow_and_update());
             asked.update(seen.questions.get(&id).map(Vec::as_slice).unwrap_or_default());
             if let Some(invocation) = seen.runs.get(&id)
                 && (invocation.journal_size != size || invocation.is_completed())
             {
-                size = invocation.journal_size;
-                let log = self.retried(|| engine.client.log(&id)).await;
-                self.replay(run, &id, &log, journal).await;
+                (size, last_growth) = (invocation.journal_size, Instant::now());
+                let mut live = self.grown(engine, run, &id, journal, replay.take()).await;
                 if invocation.is_completed() {
-                    return ended(invocation, &log);
+                    let is_whole = live.end().await;
+                    if !is_whole {
+                        live = self.grown(engine, run, &id, journal, None).await;
+                        live.end().await;
+                    }
+                    return ended(invocation, live.log());
                 }
+                replay = Some(live);
             }
             tokio::select! {
                 _ = watched.seen.changed() => {}
+                () = tokio::time::sleep_until(last_growth + self.options.park_after), if replay.is_some() => {
+                    // It would take memory for as long as the run waits.
+                    if let Some(live) = replay.take() {
+                        live.stop().await;
+                    }
+                }
                 () = slot.cancellation.cancelled(), if !is_cancelling => {
                     is_cancelling = true;
                     self.retried(|| engine.client.cancel(&id)).await;
@@ -101,6 +112,27 @@ impl Shared {
         }
     }
 
+    /// Lets a replay go on with what was appended to the log. A new one begins without a replay, and if it went another way than the
+    /// run.
+    async fn grown(
+        &self,
+        engine: &EngineWatch,
+        run: &RunRow,
+        id: &str,
+        journal: &SqliteRun,
+        mut replay: Option<LiveReplay>,
+    ) -> LiveReplay {
+        if replay.as_mut().is_some_and(LiveReplay::is_astray)
+            && let Some(astray) = replay.take()
+        {
+            astray.stop().await;
+        }
+        let mut live = replay.unwrap_or_else(|| LiveReplay::start(self, run, id, journal.fence()));
+        let appended = self.retried(|| engine.client.log(id, live.log())).await;
+        live.extend(&appended);
+        live
+    }
+
     /// Repeats a request until the engine answers.
     async fn retried<T, F: Future<Output = Result<T, EngineError>>>(&self, request: impl Fn() -> F) -> T {
         loop {
@@ -112,52 +144,9 @@ impl Shared {
             tokio::time::sleep(BACK_OFF).await;
         }
     }
-
-    /// Replays a run and stores its events. An effect that the log does not have does not start.
-    async fn replay(&self, run: &RunRow, id: &str, log: &StoredLog, journal: &SqliteRun) {
-        let (sender, mut requests) = mpsc::unbounded_channel();
-        let (runtime, dropped) = (self.runtime.clone(), self.metrics.dropped_events.clone());
-        let leaves = move |name: &str| may_leave(&runtime, name);
-        let replayed = EngineJournal::new(sender, leaves);
-        log.load(&replayed);
-        let recorder = Recorder::start(self.store.clone(), run.id.clone(), journal.fence(), true, dropped);
-        let start = self.runtime.start_named(&run.entry, run.arguments.clone()).with_id(id);
-        let start =
-            start.journal(replayed).approver(Absent).input_handler(Absent).shared_sink(Arc::clone(&recorder) as _);
-        {
-            let mut running = start.into_future();
-            // What the run asks of the engine, kept without an answer.
-            let mut kept = Vec::new();
-            loop {
-                tokio::select! {
-                    biased;
-                    Some(request) = requests.recv() => kept.extend(unanswered(request)),
-                    _ = &mut running => break,
-                    () = tokio::time::sleep(QUIET) => break,
-                }
-            }
-            recorder.close();
-        }
-        recorder.stored().await;
-    }
 }
 
-/// Confirms what follows from the log, and returns other requests.
-fn unanswered(request: EngineRequest) -> Option<EngineRequest> {
-    match request {
-        EngineRequest::Record(_, done) => {
-            // Of a call whose steps are recorded: no other step begins. Ignored: the call may have been dropped.
-            if let Some(done) = done {
-                let _ = done.send(());
-            }
-            None
-        }
-        EngineRequest::End => None,
-        request => Some(request),
-    }
-}
-
-fn ended(invocation: &Invocation, log: &StoredLog) -> Ended {
+fn ended(invocation: &Invocation, log: &LogReader) -> Ended {
     let usage = log.outcome().map(|outcome| outcome.usage).unwrap_or_default();
     let outcome = match log.outcome().map(|outcome| outcome.end.clone()) {
         Some(end) => end.into(),

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use super::body::Json as Body;
 use super::problem::Problem;
-use super::view::{ChangedRun, RunList, RunListQuery, RunView, StartRun, WaitView};
+use super::view::{ChangedRun, MAX_LIST, RunList, RunListQuery, RunView, StartRun};
 use super::{App, Id, Identity, Role};
 use crate::app::serve::engine::Shared;
-use crate::app::serve::store::{Cancelling, Filter, Inserted, NewRun, QuotaReached, Resuming, RunRow, Source};
+use crate::app::serve::store::{Cancelling, Inserted, NewRun, QuotaReached, Resuming, RunRow, Source};
 use crate::plane::dispatch::fresh_id;
 use crate::plane::registry::Registered;
 
@@ -22,8 +22,6 @@ use crate::plane::registry::Registered;
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 /// The maximum length of such a key, in bytes.
 const MAX_KEY_BYTES: usize = 255;
-/// The maximum number of runs in a list.
-const MAX_LIST: u32 = 500;
 
 pub(super) async fn start(
     State(shared): App,
@@ -144,12 +142,7 @@ pub(super) async fn list(
 ) -> Result<Json<RunList>, Problem> {
     client.require(Role::Watch)?;
     let Query(query) = query.map_err(|rejection| Problem::invalid(rejection.body_text()))?;
-    let limit = query.limit.unwrap_or(50).clamp(1, MAX_LIST);
-    let RunListQuery { state, entry, chat, before, .. } = query;
-    let filter = Filter { tenant: client.scope(), state, entry, chat, before, limit };
-    let runs = shared.store.runs(filter).await?;
-    let next = runs.rows.last().filter(|_| runs.is_full).map(|run| run.id.clone());
-    Ok(Json(RunList { runs: runs.rows.into_iter().map(|run| RunView::new(run, Vec::new())).collect(), next }))
+    Ok(Json(shared.store.runs(query.filter(client.scope())).await?.into()))
 }
 
 pub(super) async fn one(State(shared): App, client: Identity, Id(id): Id) -> Result<Json<RunView>, Problem> {
@@ -160,7 +153,7 @@ pub(super) async fn one(State(shared): App, client: Identity, Id(id): Id) -> Res
 async fn view(shared: &Shared, client: &Identity, id: &str) -> Result<RunView, Problem> {
     let run = visible(shared, client, id).await?;
     let waits = shared.store.waits_of(&run.id, MAX_LIST).await?;
-    Ok(RunView::new(run, waits.into_iter().map(WaitView::from).collect()))
+    Ok(RunView::new(run, waits))
 }
 
 /// Returns a run that the client has changed.

@@ -1,14 +1,19 @@
 //! What requests and answers look like, with their schemas.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use llm_do_providers::Usage;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::app::serve::store::{ChatRow, Outcome, RunRow, RunState, Source, Wait, WaitKind};
+use crate::app::serve::store::{ChatRow, Filter, Outcome, Page, RunRow, RunState, Source, Wait, WaitKind};
 use crate::base::usage::RunUsage;
 use crate::plane::approval::GivenDecision;
+
+/// The maximum number of runs in a list, and of approvals and questions of a run.
+pub(in crate::app::serve) const MAX_LIST: u32 = 500;
 
 /// A request to start a run.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -30,26 +35,45 @@ fn no_arguments() -> Value {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(crate = "::schemars")]
-pub(in crate::app::serve) struct RunListQuery {
+pub(in crate::app) struct RunListQuery {
     /// Only runs in this state.
-    pub(super) state: Option<RunState>,
+    pub(in crate::app) state: Option<RunState>,
     /// Only runs of this entry.
-    pub(super) entry: Option<String>,
+    pub(in crate::app) entry: Option<String>,
     /// Only runs of this chat.
-    pub(super) chat: Option<String>,
+    pub(in crate::app) chat: Option<String>,
     /// Only runs before this one: `next` of the page before.
-    pub(super) before: Option<String>,
+    pub(in crate::app) before: Option<String>,
+    /// Only runs that were started at this time or later.
+    #[schemars(with = "Option<String>")]
+    pub(in crate::app) since: Option<Timestamp>,
     /// The maximum number of runs: default 50, at most 500; fewer if they are long.
-    pub(super) limit: Option<u32>,
+    pub(in crate::app) limit: Option<u32>,
+}
+
+impl RunListQuery {
+    /// Returns the filter of the runs of a tenant, or of all.
+    pub(in crate::app::serve) fn filter(self, tenant: Option<Arc<str>>) -> Filter {
+        let limit = self.limit.unwrap_or(50).clamp(1, MAX_LIST);
+        let Self { state, entry, chat, before, since, .. } = self;
+        Filter { tenant, state, entry, chat, before, since, limit }
+    }
 }
 
 /// A page of runs, the latest first.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(crate = "::schemars")]
 pub(in crate::app::serve) struct RunList {
-    pub(super) runs: Vec<RunView>,
+    runs: Vec<RunView>,
     /// `before` of the next page, if there may be one.
-    pub(super) next: Option<String>,
+    next: Option<String>,
+}
+
+impl From<Page<RunRow>> for RunList {
+    fn from(page: Page<RunRow>) -> Self {
+        let next = page.rows.last().filter(|_| page.is_full).map(|run| run.id.clone());
+        Self { runs: page.rows.into_iter().map(|run| RunView::new(run, Vec::new())).collect(), next }
+    }
 }
 
 /// A run.
@@ -138,7 +162,8 @@ impl From<RunUsage> for UsageView {
 }
 
 impl RunView {
-    pub(super) fn new(run: RunRow, waits: Vec<WaitView>) -> Self {
+    pub(in crate::app::serve) fn new(run: RunRow, waits: Vec<Wait>) -> Self {
+        let waits = waits.into_iter().map(WaitView::from).collect();
         let (result, error) = match run.outcome {
             Some(Outcome::Result(result)) => (Some(result), None),
             Some(Outcome::Error(error)) => (None, Some(error)),

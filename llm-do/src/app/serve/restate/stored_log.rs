@@ -1,37 +1,43 @@
-//! Reads the log of a run from the engine, for those who watch it.
-
-use std::collections::HashSet;
+//! Reads the log of a run from the engine as it grows, for those who watch it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::client::{EngineClient, EngineError};
 use super::entry::{Entry, Outcome};
-use crate::observe::journal::{EngineJournal, Record, StepKind};
+use crate::observe::journal::FollowJournal;
 
 /// A part of the engine's journal of an invocation.
 #[derive(Debug, Deserialize)]
 struct JournalEntry {
+    index: u32,
     entry_json: Option<String>,
 }
 
-/// The log of a run so far.
+/// What a log has more than at an earlier time.
 #[derive(Debug)]
-pub(in crate::app::serve) struct StoredLog(Vec<Entry>);
+pub(in crate::app::serve) struct Appended(Vec<JournalEntry>);
+
+/// How far the log of a run was read.
+#[derive(Debug, Default)]
+pub(in crate::app::serve) struct LogReader {
+    /// The index of the last entry in the engine's journal.
+    last: Option<u32>,
+    outcome: Option<Outcome>,
+}
 
 impl EngineClient {
-    /// Reads the log of a run.
-    pub(in crate::app::serve) async fn log(&self, invocation: &str) -> Result<StoredLog, EngineError> {
+    /// Reads what was appended to the log of a run.
+    pub(in crate::app::serve) async fn log(&self, invocation: &str, read: &LogReader) -> Result<Appended, EngineError> {
         let sql = format!(
-            "SELECT entry_json FROM sys_journal WHERE id = {} AND entry_type LIKE 'Notification%' ORDER BY index",
-            super::client::quoted(invocation)
+            "SELECT index, entry_json FROM sys_journal
+             WHERE id = {} AND entry_type LIKE 'Notification%' AND index > {} ORDER BY index",
+            super::client::quoted(invocation),
+            read.last.map_or(-1, i64::from)
         );
-        let entries: Vec<JournalEntry> = self.query(&sql).await?;
-        let batches = entries.iter().filter_map(|entry| batch(entry.entry_json.as_deref()?));
-        Ok(StoredLog(batches.flatten().collect()))
+        self.query(&sql).await.map(Appended)
     }
 }
 
@@ -46,38 +52,27 @@ fn batch(json: &str) -> Option<Vec<Entry>> {
     serde_json::from_slice(&bytes).ok()
 }
 
-impl StoredLog {
+impl LogReader {
     /// Returns how the run ended, if it has.
     pub(in crate::app::serve) fn outcome(&self) -> Option<&Outcome> {
-        self.0.iter().rev().find_map(|entry| match entry {
-            Entry::Outcome(outcome) => Some(outcome),
-            _ => None,
-        })
+        self.outcome.as_ref()
     }
 
-    /// Loads the records into a journal, from which the run is replayed with all that happened in it: without the results of
-    /// the run and of calls whose steps are recorded too.
-    pub(in crate::app::serve) fn load(&self, journal: &EngineJournal) {
-        let record = |step: &RawValue| serde_json::from_str::<Record>(step.get()).ok();
-        let records = self.0.iter().filter_map(|entry| match entry {
-            Entry::Step(step) => record(step),
-            _ => None,
-        });
-        let parents: HashSet<_> = records.map(|record| record.parent).collect();
-        let is_contained = |record: &Record| match record.kind {
-            StepKind::Result => true,
-            StepKind::Call => parents.contains(&record.key),
-            _ => false,
-        };
-        for entry in &self.0 {
-            match entry {
-                Entry::Step(step) => {
-                    if let Some(record) = record(step).filter(|record| !is_contained(record)) {
-                        journal.load(record);
+    /// Adds the records to the journal of a replay.
+    pub(in crate::app::serve) fn read(&mut self, appended: &Appended, journal: &FollowJournal) {
+        for JournalEntry { index, entry_json } in &appended.0 {
+            self.last = Some(*index);
+            for entry in entry_json.as_deref().and_then(batch).into_iter().flatten() {
+                match entry {
+                    Entry::Step(step) => {
+                        if let Ok(record) = serde_json::from_str(step.get()) {
+                            journal.add(record);
+                        }
                     }
+                    Entry::Forget(keys) => journal.add_forgotten(&keys),
+                    Entry::Outcome(outcome) => self.outcome = Some(outcome),
+                    _ => {}
                 }
-                Entry::Forget(keys) => journal.load_forgotten(keys),
-                _ => {}
             }
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use llm_do_providers::Money;
-use rusqlite::{OptionalExtension, Row, params, params_from_iter};
+use rusqlite::{OptionalExtension, Row, ToSql, params, params_from_iter};
 use serde_json::Value;
 
 use super::page::Page;
@@ -54,6 +54,8 @@ pub(in crate::app::serve) struct Filter {
     pub(in crate::app::serve) chat: Option<String>,
     /// Only runs that are older than this one.
     pub(in crate::app::serve) before: Option<String>,
+    /// Only runs that were started at this time or later.
+    pub(in crate::app::serve) since: Option<Timestamp>,
     pub(in crate::app::serve) limit: u32,
 }
 
@@ -144,13 +146,15 @@ impl Store {
 }
 
 /// Only conditions that are given are in the text, or else no index could serve it.
-fn list(connection: &rusqlite::Connection, filter: &Filter) -> rusqlite::Result<Page<RunRow>> {
-    let conditions = [
-        filter.tenant.as_deref().map(|tenant| ("tenant =", tenant)),
-        filter.state.map(|state| ("state =", state.as_str())),
-        filter.entry.as_deref().map(|entry| ("entry =", entry)),
-        filter.chat.as_deref().map(|chat| ("chat =", chat)),
-        filter.before.as_deref().map(|before| ("id <", before)),
+pub(super) fn list(connection: &rusqlite::Connection, filter: &Filter) -> rusqlite::Result<Page<RunRow>> {
+    let created = filter.since.map(Millis);
+    let conditions: [Option<(&str, &dyn ToSql)>; 6] = [
+        filter.tenant.as_ref().map(|tenant| ("tenant =", tenant as _)),
+        filter.state.as_ref().map(|state| ("state =", state as _)),
+        filter.entry.as_ref().map(|entry| ("entry =", entry as _)),
+        filter.chat.as_ref().map(|chat| ("chat =", chat as _)),
+        filter.before.as_ref().map(|before| ("id <", before as _)),
+        created.as_ref().map(|created| ("created >=", created as _)),
     ];
     let conditions: Vec<_> = conditions.into_iter().flatten().collect();
     let texts = conditions.iter().map(|(text, _)| format!("AND {text} ? "));

@@ -139,6 +139,17 @@ fn list(connection: &rusqlite::Connection, filter: &WaitFilter) -> rusqlite::Res
     Page::read(statement.query(params_from_iter(values))?, *limit, Wait::read)
 }
 
+/// Lists what a run asked, the oldest first.
+pub(super) fn of(connection: &rusqlite::Connection, run: &str, limit: u32) -> rusqlite::Result<Vec<Wait>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM waits JOIN runs ON runs.id = waits.run WHERE waits.run = ?1
+         ORDER BY waits.created, waits.id LIMIT ?2"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let waits = statement.query_map((run, limit), Wait::read)?;
+    waits.collect()
+}
+
 impl Store {
     /// Returns the keys of all that a run has asked.
     pub(in crate::app::serve) async fn asked_keys(&self, run: &str) -> Result<Vec<String>, StoreError> {
@@ -194,17 +205,7 @@ impl Store {
     /// Lists what a run asked, the oldest first.
     pub(in crate::app::serve) async fn waits_of(&self, run: &str, limit: u32) -> Result<Vec<Wait>, StoreError> {
         let run = run.to_owned();
-        let sql = format!(
-            "SELECT {COLUMNS} FROM waits JOIN runs ON runs.id = waits.run WHERE waits.run = ?1
-             ORDER BY waits.created, waits.id LIMIT ?2"
-        );
-        self.database
-            .read(move |connection| {
-                let mut statement = connection.prepare_cached(&sql)?;
-                let waits = statement.query_map((run, limit), Wait::read)?;
-                waits.collect()
-            })
-            .await
+        self.database.read(move |connection| of(connection, &run, limit)).await
     }
 
     /// Returns how many approvals and questions wait for an answer.

@@ -148,10 +148,10 @@ impl Journal for SqliteRun {
         self.0.records.lock().get(key).is_some()
     }
 
-    fn recorded(&self, key: &str) -> Option<Value> {
+    async fn recorded(&self, key: &str) -> Option<Value> {
         // A failure is not retried without the records that it followed from.
         let record = self.0.records.lock().get(key).filter(|_| !self.0.is_reduced)?.record;
-        let text = self.0.journal.database.read_blocking(move |connection| tables::value(connection, record)).ok()?;
+        let text = self.0.journal.database.read(move |connection| tables::value(connection, record)).await.ok()?;
         serde_json::from_str(&text).ok()
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
@@ -170,4 +171,29 @@ async fn on_a_full_disk_steps_fail_and_are_made_again_once_there_is_space() {
     for recorded in [small, large] {
         again.step(recorded, pending()).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_recorded_value_is_read_off_the_async_threads() {
+    let (_folder, run) = run().await;
+    let small = step("main", StepKind::Tool, "small");
+    run.step(small.clone(), Box::pin(async { Ok(json!(1)) })).await.unwrap();
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let released = Arc::new(std::sync::Mutex::new(released));
+    for _ in 0..2 {
+        let (database, released) = (run.0.journal.database.clone(), Arc::clone(&released));
+        let busy = move |_: &rusqlite::Connection| {
+            // Ends once the sender is dropped.
+            let _ = released.lock().unwrap().recv();
+            Ok(())
+        };
+        tokio::spawn(async move { database.read(busy).await });
+    }
+    tokio::task::yield_now().await;
+    let (reading, key) = (run.clone(), Arc::clone(&small.key));
+    let (sender, waits) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(Journal::recorded(&reading, &key).now_or_never().is_none()));
+    assert_eq!(waits.recv_timeout(Duration::from_secs(10)), Ok(true), "the thread that asks does not wait");
+    drop(release);
+    assert_eq!(Journal::recorded(&run, &small.key).await, Some(json!(1)));
 }

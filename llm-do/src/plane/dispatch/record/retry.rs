@@ -26,11 +26,11 @@ pub(super) const AFTER_GUARDS: &str = "after guards";
 /// Removes a run's recorded error and its causes from the journal, so that they are retried.
 pub(in crate::plane::dispatch) async fn retry(journal: &dyn Journal, run: &StepSpec) -> Result<(), JournalError> {
     let result = result_step(run).key;
-    let Some(record) = recorded::<CallRecord>(journal, &result) else { return Ok(()) };
+    let Some(record) = recorded::<CallRecord>(journal, &result).await else { return Ok(()) };
     let is_failure = matches!(record.outcome, RecordedOutcome::Failure(_));
     let parent = CallContext::key_after(&run.key, &digest_of(&record));
     let end = StepSpec::new(parent, 0, StepKind::Effect, AFTER_GUARDS, Value::Null).key;
-    let guarded = recorded::<AfterGuards>(journal, &end);
+    let guarded = recorded::<AfterGuards>(journal, &end).await;
     if !guarded.as_ref().map_or(is_failure, |guarded| guarded.has_failed) {
         return Ok(());
     }
@@ -40,30 +40,42 @@ pub(in crate::plane::dispatch) async fn retry(journal: &dyn Journal, run: &StepS
     }
     if let Some(guarded) = guarded {
         keys.push(end);
-        keys.extend(guarded.causes.into_iter().filter(|key| may_be_forgotten(journal, key)));
+        keys.extend(forgettable(journal, guarded.causes).await);
     }
-    journal.forget(with_causes(journal, keys)).await
+    let keys = with_causes(journal, keys).await;
+    journal.forget(keys).await
 }
 
 /// Adds the keys of the failures that caused the given ones, transitively.
-pub(super) fn with_causes(journal: &dyn Journal, mut keys: Vec<Arc<str>>) -> Vec<Arc<str>> {
+pub(super) async fn with_causes(journal: &dyn Journal, mut keys: Vec<Arc<str>>) -> Vec<Arc<str>> {
     let mut next = 0;
     while let Some(key) = keys.get(next) {
         // Steps other than calls have no nested steps.
-        let causes = recorded::<CallRecord>(journal, key).map(|record| record.causes).unwrap_or_default();
+        let causes = recorded::<CallRecord>(journal, key).await.map(|record| record.causes).unwrap_or_default();
         next += 1;
-        keys.extend(causes.into_iter().filter(|key| may_be_forgotten(journal, key)));
+        keys.extend(forgettable(journal, causes).await);
     }
     keys
 }
 
-fn recorded<T: DeserializeOwned>(journal: &dyn Journal, key: &str) -> Option<T> {
-    serde_json::from_value(journal.recorded(key)?).ok()
+async fn recorded<T: DeserializeOwned>(journal: &dyn Journal, key: &str) -> Option<T> {
+    serde_json::from_value(journal.recorded(key).await?).ok()
+}
+
+/// Returns the keys whose records may be removed.
+pub(super) async fn forgettable(journal: &dyn Journal, keys: Vec<Arc<str>>) -> Vec<Arc<str>> {
+    let mut kept = Vec::new();
+    for key in keys {
+        if may_be_forgotten(journal, &key).await {
+            kept.push(key);
+        }
+    }
+    kept
 }
 
 /// Returns whether the record under a key may be removed: any record but that of a successful call, which must not run again.
-pub(super) fn may_be_forgotten(journal: &dyn Journal, key: &str) -> bool {
-    let recorded = journal.recorded(key);
+async fn may_be_forgotten(journal: &dyn Journal, key: &str) -> bool {
+    let recorded = journal.recorded(key).await;
     recorded.is_some_and(|value| {
         !matches!(serde_json::from_value(value), Ok(CallRecord { outcome: RecordedOutcome::Result { .. }, .. }))
     })

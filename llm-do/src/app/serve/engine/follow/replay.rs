@@ -1,0 +1,98 @@
+//! The replay of a run that lives in Restate: it goes on as the log of the run grows, and its events are stored.
+
+use std::future::IntoFuture;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::Shared;
+use crate::app::serve::ask::Absent;
+use crate::app::serve::recorder::Recorder;
+use crate::app::serve::restate::{Appended, End, LogReader, may_leave};
+use crate::app::serve::store::RunRow;
+use crate::observe::journal::{Fence, FollowJournal};
+
+/// How long the code of a run may take after its last record, before its replay is dropped.
+const LONGEST_END: Duration = Duration::from_secs(15);
+
+/// A replay in this process, which waits for the records of steps in place of making them.
+pub(super) struct LiveReplay {
+    journal: FollowJournal,
+    log: LogReader,
+    recorder: Arc<Recorder>,
+    cancellation: CancellationToken,
+    running: AbortOnDropHandle<()>,
+    /// Whether all records came at one time, so that the replay knew of each step what comes later.
+    is_whole: bool,
+    /// The number of records that a replay of the whole log did not ask for.
+    unused: usize,
+    /// Whether a replay of the whole log ended before the run did, since the code differs.
+    is_other_code: bool,
+}
+
+impl LiveReplay {
+    /// Begins a replay, before anything is known of the log.
+    pub(super) fn start(shared: &Shared, run: &RunRow, id: &str, fence: Fence) -> Self {
+        let runtime = shared.runtime.clone();
+        let journal = FollowJournal::new(move |name| may_leave(&runtime, name));
+        let dropped = shared.metrics.dropped_events.clone();
+        let recorder = Recorder::start(shared.store.clone(), run.id.clone(), fence, true, dropped);
+        let cancellation = CancellationToken::new();
+        let start = shared.runtime.start_named(&run.entry, run.arguments.clone()).with_id(id).journal(journal.clone());
+        let start = start.approver(Absent).input_handler(Absent).shared_sink(Arc::clone(&recorder) as _);
+        let running = start.cancellation(cancellation.clone()).into_future();
+        // Its result is that of the log.
+        let running = AbortOnDropHandle::new(tokio::spawn(async move { drop(running.await) }));
+        let log = LogReader::default();
+        Self { journal, log, recorder, cancellation, running, is_whole: true, unused: 0, is_other_code: false }
+    }
+
+    pub(super) fn log(&self) -> &LogReader {
+        &self.log
+    }
+
+    pub(super) fn extend(&mut self, appended: &Appended) {
+        self.log.read(appended, &self.journal);
+    }
+
+    /// Returns whether the replay has not asked for what the log has: a version of the code that the run does not have was seen only
+    /// later. Called before the log is read again.
+    pub(super) fn is_astray(&mut self) -> bool {
+        let unused = self.journal.unused_records();
+        if std::mem::take(&mut self.is_whole) {
+            // Another replay would do the same.
+            self.unused = unused;
+            self.is_other_code = self.running.is_finished();
+        }
+        !self.is_other_code && unused > self.unused
+    }
+
+    /// Lets the replay end as the run did, and stores its events; returns whether another one could do better.
+    pub(super) async fn end(&mut self) -> bool {
+        let ends_itself =
+            matches!(self.log.outcome().map(|outcome| &outcome.end), Some(End::Result(_) | End::Error(_)));
+        if !ends_itself {
+            // Its calls in flight end as those of the run did.
+            self.cancellation.cancel();
+        }
+        let has_ended = tokio::time::timeout(LONGEST_END, &mut self.running).await.is_ok();
+        self.recorder.close();
+        self.recorder.stored().await;
+        self.is_whole || (has_ended && self.journal.unused_records() <= self.unused)
+    }
+
+    /// Stores the events so far, and drops the replay.
+    pub(super) async fn stop(self) {
+        self.recorder.close();
+        self.recorder.stored().await;
+    }
+}
+
+impl Drop for LiveReplay {
+    /// Before its calls are dropped, which is not how they end in the run.
+    fn drop(&mut self) {
+        self.recorder.close();
+    }
+}

@@ -1,0 +1,34 @@
+//! The runs of a service, read from its file by another program.
+
+use std::path::Path;
+
+use super::page::Page;
+use super::runs::{Filter, RunRow};
+use super::waits::Wait;
+use super::{COMPONENT, StoreError, runs, waits};
+use crate::observe::database::DatabaseFile;
+
+/// The file of a service, which may be running or not. Nothing is written.
+#[derive(Debug)]
+pub(in crate::app::serve) struct StoreFile(DatabaseFile);
+
+impl StoreFile {
+    /// Opens the file. Blocks, as do the other functions.
+    pub(in crate::app::serve) fn open(path: &Path) -> Result<Self, StoreError> {
+        DatabaseFile::open(path, &COMPONENT).map(Self)
+    }
+
+    /// Lists runs, the latest first.
+    pub(in crate::app::serve) fn runs(&self, filter: &Filter) -> Result<Page<RunRow>, StoreError> {
+        self.0.read(|connection| runs::list(connection, filter))
+    }
+
+    /// Returns a run with what it asked, up to `limit`.
+    pub(in crate::app::serve) fn run(&self, id: &str, limit: u32) -> Result<Option<(RunRow, Vec<Wait>)>, StoreError> {
+        self.0.read(|connection| {
+            let Some(run) = runs::find(connection, id)? else { return Ok(None) };
+            let waits = waits::of(connection, &run.id, limit)?;
+            Ok(Some((run, waits)))
+        })
+    }
+}

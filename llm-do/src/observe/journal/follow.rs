@@ -1,0 +1,157 @@
+//! The journal of a run that goes on elsewhere: what its log contains is replayed as the log grows.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value;
+use tokio::sync::watch;
+
+use super::shared::SharedReplay;
+use super::{Journal, JournalError, Promise, PromiseSpec, Record, StepFuture, StepKind, StepSpec};
+
+/// The journal of a replay that follows a run. Clones share it.
+///
+/// A step waits until its record arrives, and never runs here. Only what contains steps runs: the run, and calls whose steps are in
+/// the log.
+#[derive(Clone)]
+pub(crate) struct FollowJournal(Arc<Followed>);
+
+struct Followed {
+    replay: SharedReplay,
+    /// Changes with each record that arrives.
+    grown: watch::Sender<()>,
+    /// Returns whether calls of this name may run as invocations of their own, whose steps are in another log.
+    may_leave: Box<dyn Fn(&str) -> bool + Send + Sync>,
+}
+
+impl FollowJournal {
+    /// Creates the journal of a run of whose log nothing has arrived.
+    pub(crate) fn new(may_leave: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        let (replay, grown) = (SharedReplay::default(), watch::Sender::default());
+        Self(Arc::new(Followed { replay, grown, may_leave: Box::new(may_leave) }))
+    }
+
+    /// Adds the next record of the log; it is ignored if it follows from those inside it, so that they are replayed.
+    pub(crate) fn add(&self, record: Record) {
+        let is_contained = match record.kind {
+            StepKind::Result => true,
+            StepKind::Call => self.has_recorded_steps(&record.key),
+            _ => false,
+        };
+        if !is_contained {
+            self.0.replay.load(record);
+            self.0.grown.send_replace(());
+        }
+    }
+
+    /// Adds that records were forgotten.
+    pub(crate) fn add_forgotten(&self, keys: &[Arc<str>]) {
+        self.0.replay.lock().forget(keys);
+    }
+
+    /// Returns the number of records that the replay has not asked for.
+    pub(crate) fn unused_records(&self) -> usize {
+        self.0.replay.lock().remaining()
+    }
+}
+
+impl Followed {
+    /// Waits for the record of a step.
+    async fn recorded(&self, step: &StepSpec) -> Result<Value, JournalError> {
+        let mut grown = self.grown.subscribe();
+        loop {
+            grown.mark_unchanged();
+            if let Some(value) = self.replay.look_up(step).await? {
+                return Ok(value);
+            }
+            // Ignored: the sender is in `self`.
+            let _ = grown.changed().await;
+        }
+    }
+
+    /// Waits until the steps inside a call are in the log.
+    async fn has_steps(&self, key: &str) {
+        let mut grown = self.grown.subscribe();
+        while !self.replay.lock().has_steps_inside(key) {
+            let _ = grown.changed().await;
+        }
+    }
+
+    /// Runs what contains steps.
+    async fn here(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+        let record = Record::new(step, local.await?)?;
+        let mut replay = self.replay.lock();
+        if let Some(earlier) = replay.get(&record.key) {
+            return Ok(earlier.value.clone());
+        }
+        let value = record.value.clone();
+        replay.add(record);
+        Ok(value)
+    }
+
+    /// Runs what contains steps, unless its record arrives first.
+    async fn here_or_recorded(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+        tokio::select! {
+            biased;
+            value = self.recorded(&step) => value,
+            value = self.here(step.clone(), local) => value,
+        }
+    }
+}
+
+#[async_trait]
+impl Journal for FollowJournal {
+    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+        match step.kind {
+            StepKind::Result => self.0.here(step, local).await,
+            _ => self.0.recorded(&step).await,
+        }
+    }
+
+    async fn call(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+        if step.is_overlapped() && (self.0.may_leave)(&step.name) {
+            tokio::select! {
+                biased;
+                value = self.0.recorded(&step) => return value,
+                () = self.0.has_steps(&step.key) => {}
+            }
+        }
+        self.0.here_or_recorded(step, local).await
+    }
+
+    async fn decision(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+        self.0.here_or_recorded(step, local).await
+    }
+
+    /// Never returns: what the run asks is answered there, and then recorded.
+    async fn promise(&self, _: PromiseSpec) -> Result<Option<Promise>, JournalError> {
+        std::future::pending().await
+    }
+
+    fn is_replaying(&self) -> bool {
+        self.0.replay.lock().is_replaying()
+    }
+
+    fn is_recorded(&self, key: &str) -> bool {
+        self.0.replay.lock().get(key).is_some()
+    }
+
+    fn has_recorded_steps(&self, key: &str) -> bool {
+        self.0.replay.lock().has_steps_inside(key)
+    }
+
+    fn has_later_steps(&self, parent: &str) -> bool {
+        self.0.replay.lock().has_later_steps(parent)
+    }
+
+    fn unused(&self, parent: &str) -> Option<JournalError> {
+        self.0.replay.lock().unused(parent)
+    }
+}
+
+impl fmt::Debug for FollowJournal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FollowJournal").field("unused_records", &self.unused_records()).finish_non_exhaustive()
+    }
+}
