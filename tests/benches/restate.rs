@@ -2,7 +2,7 @@
 //!
 //! `LLM_DO_TEST_RESTATE=FOLDER cargo bench -p llm-do-tests --features restate --bench restate`, with the folder of
 //! `tests/restate/install`. The engine syncs each step to disk, so the disk decides; `TMPDIR=/dev/shm` shows the rest. Rounds
-//! alternate, and each figure is the median of its rounds. Runs of two lengths tell what a step costs from what a run costs.
+//! alternate, and each figure is the median of its rounds. Runs of two lengths separate the cost of a step from that of a run.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark may fail by a panic")]
 #![allow(clippy::print_stdout, reason = "the figures")]
