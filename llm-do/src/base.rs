@@ -5,6 +5,7 @@ pub(crate) mod cancellation;
 pub(crate) mod clock;
 pub(crate) mod delay;
 pub(crate) mod error;
+pub(crate) mod json;
 pub(crate) mod mutex;
 pub(crate) mod open_file;
 pub(crate) mod printable;
