@@ -7,6 +7,7 @@ pub(crate) mod clip;
 pub(crate) mod clock;
 pub(crate) mod delay;
 pub(crate) mod error;
+pub(crate) mod json;
 pub(crate) mod mutex;
 pub(crate) mod open_file;
 pub(crate) mod printable;

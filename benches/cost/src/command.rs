@@ -21,6 +21,9 @@ struct Arguments {
     /// Write answers in chunks of 1 KiB, one every 2 milliseconds, instead of all bytes immediately.
     #[arg(long)]
     paced: bool,
+    /// Count the instructions of one operation with valgrind instead: they do not depend on other load of the machine.
+    #[arg(long, conflicts_with_all = ["paced", "rounds"])]
+    instructions: bool,
 }
 
 /// The role of a process that the benchmark starts.
@@ -48,8 +51,9 @@ enum Role {
 ///
 /// Returns an error if a process cannot be started, or if the variant is unknown.
 pub fn run<W: Variant>() -> io::Result<ExitCode> {
-    let Arguments { command, load, rounds, paced } = Arguments::parse();
+    let Arguments { command, load, rounds, paced, instructions } = Arguments::parse();
     match command {
+        None if instructions => compare::count::<W>().map(|()| ExitCode::SUCCESS),
         None => compare::compare::<W>(&load, rounds, paced),
         Some(Role::Serve { paced }) => {
             let pace = if paced { Pace::Chunked } else { Pace::Immediate };

@@ -10,6 +10,7 @@ use tokio::runtime::Builder;
 use crate::figures::Figures;
 use crate::http::{self, Pace, Responder};
 use crate::load::Load;
+use crate::valgrind;
 
 /// An implementation of the measured operation.
 pub trait Variant: Copy + PartialEq + 'static {
@@ -48,6 +49,46 @@ pub(crate) fn compare<W: Variant>(load: &Load, rounds: usize, paced: bool) -> io
     server.kill()?;
     server.wait()?;
     show(&figures?)
+}
+
+/// The two numbers of operations whose difference is counted, so that what is done once does not count.
+const FEW: u32 = 5;
+const MANY: u32 = 25;
+
+/// Counts the instructions of one operation of each variant, one after the other, and prints a table.
+///
+/// # Errors
+///
+/// Returns an error if valgrind is not installed, or if a process cannot be started.
+pub(crate) fn count<W: Variant>() -> io::Result<()> {
+    if !valgrind::is_installed() {
+        return Err(io::Error::other("`valgrind` is not installed"));
+    }
+    let mut server = spawn(&["serve"])?;
+    let counts = line(&mut server).and_then(|base_url| counted::<W>(&base_url));
+    server.kill()?;
+    server.wait()?;
+    let counts = counts?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{:30}{:>14}{:>14}", "variant", "instructions", "/ baseline")?;
+    for (variant, count) in &counts {
+        let baseline =
+            counts.iter().find(|(other, _)| *other == variant.baseline()).map_or(f64::NAN, |(_, count)| *count);
+        writeln!(out, "{:30}{count:>14.0}{:>13.2}x", variant.name(), count / baseline)?;
+    }
+    Ok(())
+}
+
+fn counted<W: Variant>(base_url: &str) -> io::Result<Vec<(W, f64)>> {
+    let count = |variant: W, times: u32| {
+        let load = Load { count: Some(times), concurrency: 1, threads: 1, untimed: true }.args();
+        let name = variant.name();
+        let arguments: Vec<_> =
+            ["measure", &name, base_url].into_iter().chain(load.iter().map(String::as_str)).collect();
+        valgrind::instructions(&arguments, "/dev/null")
+    };
+    let each = |variant| Ok((variant, (count(variant, MANY)? - count(variant, FEW)?) / f64::from(MANY - FEW)));
+    W::all().into_iter().map(each).collect()
 }
 
 /// Writes the server's address to the standard output, and serves until the process is killed.

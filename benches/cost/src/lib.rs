@@ -10,3 +10,4 @@ pub mod events;
 pub mod figures;
 pub mod http;
 pub mod load;
+pub mod valgrind;

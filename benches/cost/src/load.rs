@@ -20,15 +20,20 @@ pub struct Load {
     /// Number of threads of the client's runtime; with 1, it is a current-thread runtime, without work stealing.
     #[arg(long, default_value_t = 1)]
     pub threads: usize,
+    /// Make the operations without warm-up and without reading clocks, for a tool that counts.
+    #[arg(long, hide = true)]
+    pub untimed: bool,
 }
 
 impl Load {
     /// Returns the command-line options of this load.
     #[must_use]
     pub fn args(&self) -> Vec<String> {
-        let Self { count, concurrency, threads } = self;
+        let Self { count, concurrency, threads, untimed } = self;
         let count = count.map(|count| format!("--count={count}"));
-        count.into_iter().chain([format!("--concurrency={concurrency}"), format!("--threads={threads}")]).collect()
+        let untimed = untimed.then(|| "--untimed".to_owned());
+        let fixed = [format!("--concurrency={concurrency}"), format!("--threads={threads}")];
+        count.into_iter().chain(fixed).chain(untimed).collect()
     }
 }
 
@@ -49,6 +54,10 @@ where
     let tokio = builder.worker_threads(load.threads).enable_all().build().expect("a tokio runtime");
     tokio.block_on(async {
         let (work, count) = (prepare(), load.count.unwrap_or(default_count));
+        if load.untimed {
+            repeat(&work, count, load.concurrency).await;
+            return Figures { cpu: f64::NAN, peak: f64::NAN };
+        }
         repeat(&work, count / 10, load.concurrency).await;
         let begun = cpu_time();
         repeat(&work, count, load.concurrency).await;

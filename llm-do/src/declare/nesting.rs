@@ -8,10 +8,13 @@ use std::cell::Cell;
 use serde::Serialize;
 use serde_json::Value;
 
-pub(crate) use self::serializer::RAW_VALUE;
 use self::serializer::{Bounded, Depth, Part};
 use crate::base::error::Fault;
+use crate::base::json::write_json;
 use crate::declare::schema::{MAX_VALUE_DEPTH, dismantle, is_shallow};
+
+/// The memory in bytes that a text has from the start, as in `serde_json`.
+pub(crate) const TEXT_CAPACITY: usize = 128;
 
 /// Serializes a value as JSON of at most [`MAX_VALUE_DEPTH`] levels.
 ///
@@ -28,14 +31,14 @@ pub(crate) fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value, Fault>
 ///
 /// They may differ for maps, whose keys may be equal as text, and for numbers that a JSON value rounds.
 pub(crate) fn to_text<T: Serialize + ?Sized>(value: &T) -> Option<String> {
-    let is_exceeded = Cell::new(false);
-    serde_json::to_string(&Part::new(value, Depth::of_text(&is_exceeded))).ok()
+    let mut text = String::with_capacity(TEXT_CAPACITY);
+    write_text(value, &mut text).then_some(text)
 }
 
 /// Writes what [`to_text`] returns to the end of `text`; returns whether it could.
-pub(crate) fn write_text<T: Serialize + ?Sized>(value: &T, text: &mut Vec<u8>) -> bool {
+pub(crate) fn write_text<T: Serialize + ?Sized>(value: &T, text: &mut String) -> bool {
     let is_exceeded = Cell::new(false);
-    serde_json::to_writer(text, &Part::new(value, Depth::of_text(&is_exceeded))).is_ok()
+    write_json(text, &Part::new(value, Depth::of_text(&is_exceeded))).is_ok()
 }
 
 /// Serializes a value as [`to_value`] does, and drops it.

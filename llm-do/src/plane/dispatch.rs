@@ -105,6 +105,8 @@ pub(crate) struct Run {
     approvals: Option<Approvals>,
     /// Sinks in addition to those of the runtime.
     sinks: RunSinks,
+    /// Whether a sink receives events: a run has all its sinks from the start.
+    is_observed: bool,
 }
 
 /// What reads the arguments and the result of a call, each including those before it.
@@ -128,6 +130,7 @@ impl Run {
         mut settings: RunSettings,
     ) -> Self {
         let approvals = settings.approvals(&plane);
+        let is_observed = !plane.sinks.is_empty() || !settings.sinks.is_empty();
         let sinks = RunSinks::new(std::mem::take(&mut settings.sinks));
         let guards = plane.guards.clone();
         let close_tasks = CloseTasks::new(plane.config.close_timeout);
@@ -150,6 +153,7 @@ impl Run {
             approved,
             approvals,
             sinks,
+            is_observed,
         }
     }
 
@@ -202,7 +206,7 @@ impl Run {
             || self.guards.is_some()
             || self.plane.shadows.contains(tool)
             || self.approvals().pre_approved(tool).is_none();
-        match (is_read, self.is_observed()) {
+        match (is_read, self.is_observed) {
             (true, _) => Readers::Plane,
             (false, true) => Readers::Sinks,
             (false, false) => Readers::Tool,

@@ -11,11 +11,10 @@ use serde_json::{Map, Value};
 
 use super::properties;
 use crate::base::error::Fault;
+use crate::base::json;
+use crate::declare::nesting::TEXT_CAPACITY;
 use crate::declare::prompt::Attached;
 use crate::declare::schema::{has_whole, make_whole};
-
-/// The memory in bytes that a text has from the start, as in `serde_json`.
-const TEXT_CAPACITY: usize = 128;
 
 /// The fields of an arguments object, while it is decoded or encoded.
 #[doc(hidden)]
@@ -28,7 +27,7 @@ pub struct Fields {
     /// The files of decoded prompts.
     attached: Vec<Attached>,
     /// The object as JSON text without its closing brace, if it is written as text.
-    text: Option<Vec<u8>>,
+    text: Option<String>,
 }
 
 impl Fields {
@@ -43,24 +42,23 @@ impl Fields {
 
     /// Returns no fields, to which some are added as text.
     pub(super) fn as_text() -> Self {
-        Self { text: Some(Vec::with_capacity(TEXT_CAPACITY)), ..Self::default() }
+        Self { text: Some(String::with_capacity(TEXT_CAPACITY)), ..Self::default() }
     }
 
     /// Returns the fields that were added as text.
     pub(super) fn into_text(self) -> Option<String> {
         let mut text = self.text?;
-        text.extend_from_slice(if text.is_empty() { b"{}" } else { b"}" });
-        String::from_utf8(text).ok()
+        text.push_str(if text.is_empty() { "{}" } else { "}" });
+        Some(text)
     }
 
     /// Adds the name of a field, and returns the text to add its value to, if the fields are text.
     #[inline]
-    pub(super) fn text_after_name(&mut self, name: &str) -> Option<&mut Vec<u8>> {
+    pub(super) fn text_after_name(&mut self, name: &str) -> Option<&mut String> {
         let text = self.text.as_mut()?;
-        text.push(if text.is_empty() { b'{' } else { b',' });
-        // Never fails: it is a text, and written to memory.
-        serde_json::to_writer(&mut *text, name).ok()?;
-        text.push(b':');
+        text.push(if text.is_empty() { '{' } else { ',' });
+        json::write_text(text, name);
+        text.push(':');
         Some(text)
     }
 

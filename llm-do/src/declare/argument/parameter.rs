@@ -37,7 +37,7 @@ pub struct Parameter<T> {
     read_text: fn(&mut TextFields<'_>, &str) -> Option<T>,
     write: fn(&T) -> Result<Value, Fault>,
     /// Writes the value as JSON text; returns whether that is the text of the value.
-    write_text: fn(&T, &mut Vec<u8>) -> bool,
+    write_text: fn(&T, &mut String) -> bool,
     /// The files of a prompt.
     attached: fn(&T) -> &[Attached],
 }

@@ -8,13 +8,11 @@ use serde::ser::{
     SerializeTupleStruct, SerializeTupleVariant, Serializer,
 };
 
+use crate::base::json::RAW_VALUE;
 use crate::declare::schema::MAX_VALUE_DEPTH;
 
 /// The maximum number of nested values per level of JSON: an `Option` and a newtype add no level.
 const VALUES_PER_LEVEL: usize = 4;
-
-/// The name by which `serde_json` recognizes its `RawValue`, which is passed on as it was written.
-pub(crate) const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// The remaining depth.
 #[derive(Clone, Copy)]

@@ -2,7 +2,6 @@
 
 mod line;
 mod lines;
-mod serializer;
 
 use std::fmt;
 use std::fs::File;
@@ -112,7 +111,7 @@ impl<W: Write> Output<W> {
     /// Writes lines, after an error no more; flushes them if a call ends in them.
     fn write(&mut self, Batch { text, ends_call }: &Batch) {
         if self.error.is_none() {
-            let written = self.writer.write_all(text);
+            let written = self.writer.write_all(text.as_bytes());
             self.error = written.and_then(|()| if *ends_call { self.writer.flush() } else { Ok(()) }).err();
         }
     }

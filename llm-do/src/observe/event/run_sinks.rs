@@ -34,6 +34,7 @@ impl RunSinks {
     }
 
     /// Passes an event to the sinks, unless they are closed.
+    #[inline]
     pub(crate) fn emit(&self, event: &Arc<Event>) {
         if self.is_open() {
             self.sinks.lock().ignore_poison().iter().for_each(|sink| sink.emit(event));

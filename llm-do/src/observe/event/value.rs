@@ -7,7 +7,7 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::declare::nesting::RAW_VALUE;
+use crate::base::json::RAW_VALUE;
 use crate::declare::tool::{Content, ToolReturn};
 
 /// A JSON value in an event: the arguments or the result of a call.

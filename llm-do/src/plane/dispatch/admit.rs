@@ -15,7 +15,7 @@ use crate::base::usage::Limits;
 use crate::declare::tool::{ResultForm, ToolReturn};
 use crate::observe::event::{Caller, ItemKind};
 use crate::observe::journal::{AnnouncedCall, InFlightStep};
-use crate::plane::context::{CallContext, CallFrame, Deadline, Host};
+use crate::plane::context::{CallContext, CallFrame, Deadline};
 use crate::plane::declared::Callee;
 use crate::plane::registry::{Prepared, Registered};
 
@@ -119,7 +119,7 @@ impl Run {
             limits: tool.and_then(|tool| self.limits(tool)),
             is_shadow: from.is_shadow,
             is_worker,
-            is_unobserved: !self.is_observed(),
+            is_unobserved: !self.is_observed,
             is_unguarded: caller.is_unguarded(),
             form,
             ..CallFrame::new(self.next_number(), name, by)

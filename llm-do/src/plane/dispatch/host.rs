@@ -66,9 +66,7 @@ impl Host for Run {
     }
 
     fn is_observed(&self) -> bool {
-        !self.runtime_sinks().is_empty()
-            || self.sinks.is_open()
-            || self.outer.as_ref().is_some_and(|run| run.is_observed())
+        self.is_observed
     }
 
     fn emit(&self, event: Arc<Event>) {

@@ -96,7 +96,8 @@ impl Run {
         let guards = Guards::chained(outer.guards.as_ref(), plane.guards.as_ref().filter(|_| !is_repeated));
         let (id, scope, is_resumed) = (Arc::clone(&outer.id), outer.approved.clone(), outer.is_resumed);
         let run = Self::new(plane, id, conversations, is_resumed, scope, settings);
-        Self { approvals: Some(approvals), guards, is_repeated, outer: Some(outer), ..run }
+        let is_observed = run.is_observed || outer.is_observed;
+        Self { approvals: Some(approvals), guards, is_repeated, is_observed, outer: Some(outer), ..run }
     }
 
     /// Returns whether this run, or one that it was started under, is a run of the runtime.

@@ -6,21 +6,22 @@
 
 mod by_hand;
 mod case;
+mod counts;
 mod ours;
 mod phases;
 mod recorded;
 #[cfg(test)]
 mod tests;
-mod valgrind;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::{Parser, Subcommand};
+use cost::valgrind;
 
 use self::case::Case;
-use self::valgrind::{Counts, counts};
+use self::counts::{Counts, counts};
 
 /// The arguments of the call.
 const ARGUMENTS: &str = r#"{"a":20,"b":22,"note":"a short note"}"#;

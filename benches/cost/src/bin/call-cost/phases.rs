@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use crate::case::Case;
-use crate::valgrind::by_file;
+use crate::counts::by_file;
 
 /// The phases, by what the path of a file contains; the first that matches counts.
 const PHASES: &[(&str, &[&str])] = &[
     ("allocate", &["/malloc", "alloc.rs", "raw_vec", "/liballoc", "rust_alloc"]),
     ("copy and compare memory", &["memcpy", "memmove", "memset", "memcmp", "/string/"]),
-    ("read and write JSON", &["/serde_json", "/serde_core", "/serde-", "/itoa", "/zmij", "/indexmap", "/ryu"]),
+    (
+        "read and write JSON",
+        &["base/json", "/serde_json", "/serde_core", "/serde-", "/itoa", "/zmij", "/indexmap", "/ryu"],
+    ),
     (
         "decode arguments",
         &["declare/argument", "declare/nesting", "registry/prepared", "declare/tool", "declare/prompt"],

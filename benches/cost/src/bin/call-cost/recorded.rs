@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::case::Case;
-use crate::valgrind::{allocations, instructions};
+use crate::counts::{allocations, instructions};
 
 const README: &str = include_str!("../../../README.md");
 /// How much higher a count may be than the recorded one, for other versions of the compiler and the C library.

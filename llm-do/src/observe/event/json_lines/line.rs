@@ -1,11 +1,11 @@
 //! The line of an event: what `serde_json` writes, for less.
 
-use std::io::Write;
+use std::fmt::Write;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::serializer::{write_json, write_text};
+use crate::base::json::{write_integer, write_json, write_text};
 use crate::observe::event::{ApprovalScope, DecidedBy, Event, EventKind, EventValue, Outcome};
 
 /// Writes events, each as one line of JSON. It keeps the texts that the last event has in common with most that follow.
@@ -21,7 +21,7 @@ struct CallText {
     run: Arc<str>,
     call: u64,
     parent: Option<u64>,
-    text: Vec<u8>,
+    text: String,
 }
 
 /// The middle of a line, from its depth to the second of its time, such as `2026-07-28T12:00:00`.
@@ -30,35 +30,35 @@ struct SecondText {
     depth: u32,
     name: Arc<str>,
     second: i64,
-    text: Vec<u8>,
+    text: String,
     /// The length of the text before the time.
     before_time: usize,
 }
 
 impl LineWriter {
     /// Adds the line of an event, with its line break.
-    pub(in crate::observe::event) fn write(&mut self, line: &mut Vec<u8>, event: &Event) -> serde_json::Result<()> {
+    pub(in crate::observe::event) fn write(&mut self, line: &mut String, event: &Event) -> serde_json::Result<()> {
         self.call.write(line, event)?;
-        write_number(line, event.seq)?;
-        self.second.write(line, event)?;
+        write_integer(line, event.seq);
+        self.second.write(line, event);
         write_kind(line, &event.kind)?;
-        line.push(b'\n');
+        line.push('\n');
         Ok(())
     }
 }
 
 /// Adds the fields of a kind, and closes the object of the event.
-fn write_kind(line: &mut Vec<u8>, kind: &EventKind) -> serde_json::Result<()> {
+fn write_kind(line: &mut String, kind: &EventKind) -> serde_json::Result<()> {
     match kind {
         // The events of every call, for which serde would take half of the time of the line.
         EventKind::CallStarted { what, by, arguments } => {
-            line.extend_from_slice(b",\"kind\":\"call_started\",\"what\":\"");
-            line.extend_from_slice(what.as_str().as_bytes());
-            line.extend_from_slice(b"\",\"by\":");
+            line.push_str(",\"kind\":\"call_started\",\"what\":\"");
+            line.push_str(what.as_str());
+            line.push_str("\",\"by\":");
             write_json(line, by)?;
-            line.extend_from_slice(b",\"arguments\":");
+            line.push_str(",\"arguments\":");
             write_value(line, arguments)?;
-            line.push(b'}');
+            line.push('}');
             Ok(())
         }
         EventKind::CallFinished {
@@ -68,11 +68,11 @@ fn write_kind(line: &mut Vec<u8>, kind: &EventKind) -> serde_json::Result<()> {
             elapsed_ms,
             replayed: false,
         } if attachments.is_empty() => {
-            line.extend_from_slice(b",\"kind\":\"call_finished\",\"result\":");
+            line.push_str(",\"kind\":\"call_finished\",\"result\":");
             write_value(line, result)?;
-            line.extend_from_slice(b",\"elapsed_ms\":");
-            write_number(line, *elapsed_ms)?;
-            line.push(b'}');
+            line.push_str(",\"elapsed_ms\":");
+            write_integer(line, *elapsed_ms);
+            line.push('}');
             Ok(())
         }
         EventKind::ApprovalDecided {
@@ -83,106 +83,90 @@ fn write_kind(line: &mut Vec<u8>, kind: &EventKind) -> serde_json::Result<()> {
             edited: None,
             scope: ApprovalScope::Call,
         } => {
-            line.extend_from_slice(b",\"kind\":\"approval_decided\",\"approved\":true,\"by\":\"policy\",\"rule\":");
+            line.push_str(",\"kind\":\"approval_decided\",\"approved\":true,\"by\":\"policy\",\"rule\":");
             write_json(line, rule)?;
-            line.extend_from_slice(b",\"scope\":\"call\"}");
+            line.push_str(",\"scope\":\"call\"}");
             Ok(())
         }
         kind => {
             // Its object continues that of the event.
             let brace = line.len();
             write_json(line, kind)?;
-            line[brace] = b',';
+            line.replace_range(brace..=brace, ",");
             Ok(())
         }
     }
 }
 
-fn write_value(line: &mut Vec<u8>, value: &EventValue) -> serde_json::Result<()> {
+fn write_value(line: &mut String, value: &EventValue) -> serde_json::Result<()> {
     match value.json() {
-        Some(json) => line.extend_from_slice(json.as_bytes()),
+        Some(json) => line.push_str(json),
         None => write_json(line, value)?,
-    }
-    Ok(())
-}
-
-fn write_number(line: &mut Vec<u8>, number: u64) -> serde_json::Result<()> {
-    match u8::try_from(number) {
-        Ok(digit @ 0..=9) => line.push(b'0' + digit),
-        _ => write_json(line, &number)?,
     }
     Ok(())
 }
 
 impl CallText {
     /// Adds the start of a line, before the number of the event.
-    fn write(&mut self, line: &mut Vec<u8>, event: &Event) -> serde_json::Result<()> {
+    fn write(&mut self, line: &mut String, event: &Event) -> serde_json::Result<()> {
         let Event { run, call, parent, .. } = event;
         let is_same = Arc::ptr_eq(&self.run, run) && self.call == *call && self.parent == *parent;
         if self.text.is_empty() || !is_same {
             (self.run, self.call, self.parent) = (Arc::clone(run), *call, *parent);
             self.text.clear();
-            self.text.extend_from_slice(b"{\"run\":");
+            self.text.push_str("{\"run\":");
             write_text(&mut self.text, run);
-            self.text.extend_from_slice(b",\"call\":");
-            write_number(&mut self.text, *call)?;
-            self.text.extend_from_slice(b",\"parent\":");
+            self.text.push_str(",\"call\":");
+            write_integer(&mut self.text, *call);
+            self.text.push_str(",\"parent\":");
             write_json(&mut self.text, parent)?;
-            self.text.extend_from_slice(b",\"seq\":");
+            self.text.push_str(",\"seq\":");
         }
-        line.extend_from_slice(&self.text);
+        line.push_str(&self.text);
         Ok(())
     }
 }
 
 impl SecondText {
     /// Adds the middle of a line, after the number of the event.
-    fn write(&mut self, line: &mut Vec<u8>, event: &Event) -> serde_json::Result<()> {
+    fn write(&mut self, line: &mut String, event: &Event) {
         let Event { depth, name, time, .. } = event;
         let second = time.as_second();
         let is_same = Arc::ptr_eq(&self.name, name) && self.depth == *depth && self.second == second;
         if self.text.is_empty() || !is_same {
             (self.name, self.depth, self.second) = (Arc::clone(name), *depth, second);
             self.text.clear();
-            self.text.extend_from_slice(b",\"depth\":");
-            write_number(&mut self.text, u64::from(*depth))?;
-            self.text.extend_from_slice(b",\"name\":");
+            self.text.push_str(",\"depth\":");
+            write_integer(&mut self.text, u64::from(*depth));
+            self.text.push_str(",\"name\":");
             write_text(&mut self.text, name);
-            self.text.extend_from_slice(b",\"time\":\"");
+            self.text.push_str(",\"time\":\"");
             self.before_time = self.text.len();
             let _ = write!(self.text, "{}", Timestamp::from_second(second).unwrap_or_default());
             // Without the `Z`.
             self.text.pop();
         }
         if let Ok(nanoseconds) = u32::try_from(time.subsec_nanosecond()) {
-            line.extend_from_slice(&self.text);
+            line.push_str(&self.text);
             write_fraction(line, nanoseconds);
-            line.extend_from_slice(b"Z\"");
+            line.push_str("Z\"");
         } else {
             // Before 1970.
-            line.extend_from_slice(&self.text[..self.before_time]);
+            line.push_str(&self.text[..self.before_time]);
             let _ = write!(line, "{time}\"");
         }
-        Ok(())
     }
 }
 
 /// Adds the digits of a fraction of a second that are not zeros at the end, after a point.
-fn write_fraction(line: &mut Vec<u8>, mut nanoseconds: u32) {
-    if nanoseconds == 0 {
-        return;
+fn write_fraction(line: &mut String, nanoseconds: u32) {
+    if nanoseconds > 0 {
+        let mut digits = itoa::Buffer::new();
+        // With a digit before the nine, so that those have their zeros.
+        let digits = &digits.format(1_000_000_000 + nanoseconds)[1..];
+        line.push('.');
+        line.push_str(digits.trim_end_matches('0'));
     }
-    let mut digits = *b".000000000";
-    let mut end = digits.len();
-    while nanoseconds.is_multiple_of(10) {
-        nanoseconds /= 10;
-        end -= 1;
-    }
-    for digit in digits[1..end].iter_mut().rev() {
-        *digit += u8::try_from(nanoseconds % 10).unwrap_or_default();
-        nanoseconds /= 10;
-    }
-    line.extend_from_slice(&digits[..end]);
 }
 
 #[cfg(test)]
@@ -212,9 +196,9 @@ mod tests {
                 time: Timestamp::new(second, nanoseconds).unwrap(),
                 kind: EventKind::Progress { text: "half of it".to_owned() },
             };
-            let mut line = Vec::new();
+            let mut line = String::new();
             writer.write(&mut line, &event).unwrap();
-            assert_eq!(String::from_utf8(line).unwrap(), serde_json::to_string(&event).unwrap() + "\n");
+            assert_eq!(line, serde_json::to_string(&event).unwrap() + "\n");
         }
     }
 }

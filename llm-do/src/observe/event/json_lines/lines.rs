@@ -9,8 +9,8 @@ use crate::observe::event::{Event, EventKind};
 
 /// How many events may wait to be written: more than for other sinks, since a log should be complete.
 const CAPACITY: u64 = 65_536;
-/// The memory in bytes that the lines of the next batch get at most from the start.
-const KEPT: usize = 64 << 10;
+/// The memory in bytes that the lines of the next batch get at most from the start: a millisecond of quick calls writes up to as much.
+const KEPT: usize = 512 << 10;
 
 /// Events as lines, at most [`CAPACITY`] of them.
 ///
@@ -27,7 +27,7 @@ pub(super) struct Lines {
 /// Lines to write together.
 #[derive(Default)]
 pub(super) struct Batch {
-    pub(super) text: Vec<u8>,
+    pub(super) text: String,
     /// Whether a call ends in them.
     pub(super) ends_call: bool,
 }
@@ -67,7 +67,7 @@ impl Pending for Lines {
         if self.count == 0 {
             return None;
         }
-        let next = Batch { text: Vec::with_capacity(self.batch.text.len().min(KEPT)), ends_call: false };
+        let next = Batch { text: String::with_capacity(self.batch.text.len().min(KEPT)), ends_call: false };
         let taken = (std::mem::replace(&mut self.batch, next), std::mem::take(&mut self.count));
         if let Some(gap) = self.gap.take() {
             self.accept(&gap.into_event());

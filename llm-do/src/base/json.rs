@@ -1,4 +1,6 @@
-//! A serializer of JSON that looks for characters to escape in eight bytes at a time: most of a log is text.
+//! A serializer of JSON that looks for characters to escape in eight bytes at a time: most of what a call writes is text.
+//!
+//! The types that are written are of other crates, so its methods are inlined there.
 
 use serde::ser::{
     Error as _, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
@@ -6,35 +8,36 @@ use serde::ser::{
 };
 use serde_json::{Error, Result};
 
-use crate::declare::nesting::RAW_VALUE;
+/// The name by which `serde_json` recognizes its `RawValue`, which is passed on as it was written.
+pub(crate) const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
-/// Adds a value as JSON, exactly as `serde_json` writes it, if the names of fields and variants have nothing to escape.
+/// Adds a value as JSON, exactly as `serde_json` writes it.
 ///
 /// # Errors
 ///
 /// Returns an error for what `serde_json` rejects, and for a map whose keys are not texts.
-pub(super) fn write_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> Result<()> {
+#[inline]
+pub(crate) fn write_json<T: Serialize + ?Sized>(out: &mut String, value: &T) -> Result<()> {
     value.serialize(Json { out, is_raw: false })
 }
 
 /// Adds a text, with quotes and escapes.
-pub(super) fn write_text(out: &mut Vec<u8>, text: &str) {
-    out.push(b'"');
+pub(crate) fn write_text(out: &mut String, text: &str) {
+    out.push('"');
     let mut rest = text;
     while let Some(plain) = first_escaped(rest.as_bytes()) {
-        out.extend_from_slice(&rest.as_bytes()[..plain]);
+        out.push_str(&rest[..plain]);
         write_escape(out, rest.as_bytes()[plain]);
         rest = &rest[plain + 1..];
     }
-    out.extend_from_slice(rest.as_bytes());
-    out.push(b'"');
+    out.push_str(rest);
+    out.push('"');
 }
 
-/// Adds a name from the source, which has nothing to escape.
-fn write_name(out: &mut Vec<u8>, name: &str) {
-    out.push(b'"');
-    out.extend_from_slice(name.as_bytes());
-    out.push(b'"');
+/// Adds the digits of an integer.
+#[inline]
+pub(crate) fn write_integer(out: &mut String, value: impl itoa::Integer) {
+    out.push_str(itoa::Buffer::new().format(value));
 }
 
 /// Returns the index of the first byte that JSON escapes: a quote, a backslash or a control character.
@@ -51,7 +54,19 @@ fn first_escaped(text: &[u8]) -> Option<usize> {
 }
 
 fn is_escaped(byte: u8) -> bool {
-    byte < 0x20 || matches!(byte, b'"' | b'\\')
+    /// By byte: the end of a text is too short to look at eight.
+    const ESCAPED: [bool; 256] = {
+        let mut escaped = [false; 256];
+        let mut control = 0;
+        while control < 0x20 {
+            escaped[control] = true;
+            control += 1;
+        }
+        escaped[b'"' as usize] = true;
+        escaped[b'\\' as usize] = true;
+        escaped
+    };
+    ESCAPED[usize::from(byte)]
 }
 
 /// Returns whether one of eight bytes may have to be escaped: each test sets the highest bit of a byte for which it holds.
@@ -63,87 +78,105 @@ fn has_escaped(word: u64) -> bool {
     (is_below(word, 0x20) | is_equal(b'"') | is_equal(b'\\')) & HIGH != 0
 }
 
-fn write_escape(out: &mut Vec<u8>, byte: u8) {
+fn write_escape(out: &mut String, byte: u8) {
     let short = match byte {
-        b'"' | b'\\' => byte,
-        0x08 => b'b',
-        0x09 => b't',
-        0x0a => b'n',
-        0x0c => b'f',
-        0x0d => b'r',
+        b'"' | b'\\' => char::from(byte),
+        0x08 => 'b',
+        0x09 => 't',
+        0x0a => 'n',
+        0x0c => 'f',
+        0x0d => 'r',
         _ => {
-            let digit = |digit: u8| b"0123456789abcdef"[usize::from(digit)];
-            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 0xf)]);
+            let digit = |digit: u8| char::from(b"0123456789abcdef"[usize::from(digit)]);
+            out.extend(['\\', 'u', '0', '0', digit(byte >> 4), digit(byte & 0xf)]);
             return;
         }
     };
-    out.extend_from_slice(&[b'\\', short]);
+    out.extend(['\\', short]);
 }
 
 /// Serializes to the end of a buffer.
 struct Json<'a> {
-    out: &'a mut Vec<u8>,
+    out: &'a mut String,
     /// Whether a text is JSON, which is added as it is.
     is_raw: bool,
 }
 
 /// An array or object that is being written.
 struct Items<'a> {
-    out: &'a mut Vec<u8>,
+    out: &'a mut String,
     is_first: bool,
     /// Whether it is a [`RAW_VALUE`] instead: its only field is the whole.
     is_raw: bool,
     /// Closes it.
-    end: &'static [u8],
+    end: &'static str,
 }
 
 impl<'a> Json<'a> {
-    fn items(self, start: &[u8], end: &'static [u8]) -> Items<'a> {
-        self.out.extend_from_slice(start);
+    #[inline]
+    fn items(self, start: &str, end: &'static str) -> Items<'a> {
+        self.out.push_str(start);
         Items { out: self.out, is_first: true, is_raw: false, end }
     }
 
     /// Starts an object with a variant's name, and the array or object that the variant has.
-    fn variant(self, name: &'static str, start: &[u8], end: &'static [u8]) -> Items<'a> {
-        self.out.push(b'{');
-        write_name(self.out, name);
-        self.out.push(b':');
+    #[inline]
+    fn variant(self, name: &'static str, start: &str, end: &'static str) -> Items<'a> {
+        self.out.push('{');
+        write_text(self.out, name);
+        self.out.push(':');
         self.items(start, end)
     }
 }
 
 impl Items<'_> {
+    #[inline]
     fn separate(&mut self) {
         if !std::mem::take(&mut self.is_first) {
-            self.out.push(b',');
+            self.out.push(',');
         }
     }
 
+    #[inline]
     fn item<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
         self.separate();
         write_json(self.out, value)
     }
 
+    #[inline]
     fn field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
         if self.is_raw {
             return value.serialize(Json { out: self.out, is_raw: true });
         }
         self.separate();
-        write_name(self.out, key);
-        self.out.push(b':');
+        write_text(self.out, key);
+        self.out.push(':');
         write_json(self.out, value)
     }
 
+    #[inline]
     fn close(self) {
-        self.out.extend_from_slice(self.end);
+        self.out.push_str(self.end);
     }
 }
 
-/// Values that `serde_json` writes as fast.
+macro_rules! integers {
+    ($($method:ident($type:ty))*) => {
+        $(#[inline]
+        fn $method(self, value: $type) -> Result<()> {
+            write_integer(self.out, value);
+            Ok(())
+        })*
+    };
+}
+
+/// Values that are written as `serde_json` writes them, since few are.
 macro_rules! as_serde_json {
     ($($method:ident($type:ty))*) => {
-        $(fn $method(self, value: $type) -> Result<()> {
-            serde_json::to_writer(self.out, &value)
+        $(#[inline]
+        fn $method(self, value: $type) -> Result<()> {
+            self.out.push_str(&serde_json::to_string(&value)?);
+            Ok(())
         })*
     };
 }
@@ -159,47 +192,64 @@ impl<'a> Serializer for Json<'a> {
     type SerializeStruct = Items<'a>;
     type SerializeStructVariant = Items<'a>;
 
-    as_serde_json! {
-        serialize_bool(bool) serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64)
-        serialize_i128(i128) serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64)
-        serialize_u128(u128) serialize_f32(f32) serialize_f64(f64) serialize_char(char) serialize_bytes(&[u8])
+    integers! {
+        serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64) serialize_i128(i128)
+        serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64) serialize_u128(u128)
     }
 
+    as_serde_json! {
+        serialize_f32(f32) serialize_f64(f64) serialize_char(char) serialize_bytes(&[u8])
+    }
+
+    #[inline]
+    fn serialize_bool(self, value: bool) -> Result<()> {
+        self.out.push_str(if value { "true" } else { "false" });
+        Ok(())
+    }
+
+    #[inline]
     fn serialize_str(self, text: &str) -> Result<()> {
         if self.is_raw {
-            self.out.extend_from_slice(text.as_bytes());
+            self.out.push_str(text);
         } else {
             write_text(self.out, text);
         }
         Ok(())
     }
 
+    #[inline]
     fn serialize_unit(self) -> Result<()> {
-        self.out.extend_from_slice(b"null");
+        self.out.push_str("null");
         Ok(())
     }
 
+    #[inline]
     fn serialize_none(self) -> Result<()> {
         self.serialize_unit()
     }
 
+    #[inline]
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<()> {
         value.serialize(self)
     }
 
+    #[inline]
     fn serialize_unit_struct(self, _: &'static str) -> Result<()> {
         self.serialize_unit()
     }
 
+    #[inline]
     fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Result<()> {
-        write_name(self.out, variant);
+        write_text(self.out, variant);
         Ok(())
     }
 
+    #[inline]
     fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, value: &T) -> Result<()> {
         value.serialize(self)
     }
 
+    #[inline]
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
         self,
         _: &'static str,
@@ -207,41 +257,48 @@ impl<'a> Serializer for Json<'a> {
         variant: &'static str,
         value: &T,
     ) -> Result<()> {
-        let mut object = self.items(b"{", b"}");
+        let mut object = self.items("{", "}");
         object.field(variant, value)?;
         object.close();
         Ok(())
     }
 
+    #[inline]
     fn serialize_seq(self, _: Option<usize>) -> Result<Items<'a>> {
-        Ok(self.items(b"[", b"]"))
+        Ok(self.items("[", "]"))
     }
 
+    #[inline]
     fn serialize_tuple(self, _: usize) -> Result<Items<'a>> {
-        Ok(self.items(b"[", b"]"))
+        Ok(self.items("[", "]"))
     }
 
+    #[inline]
     fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Items<'a>> {
-        Ok(self.items(b"[", b"]"))
+        Ok(self.items("[", "]"))
     }
 
+    #[inline]
     fn serialize_tuple_variant(self, _: &'static str, _: u32, variant: &'static str, _: usize) -> Result<Items<'a>> {
-        Ok(self.variant(variant, b"[", b"]}"))
+        Ok(self.variant(variant, "[", "]}"))
     }
 
+    #[inline]
     fn serialize_map(self, _: Option<usize>) -> Result<Items<'a>> {
-        Ok(self.items(b"{", b"}"))
+        Ok(self.items("{", "}"))
     }
 
+    #[inline]
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<Items<'a>> {
         if name == RAW_VALUE {
-            return Ok(Items { is_raw: true, ..self.items(b"", b"") });
+            return Ok(Items { is_raw: true, ..self.items("", "") });
         }
-        Ok(self.items(b"{", b"}"))
+        Ok(self.items("{", "}"))
     }
 
+    #[inline]
     fn serialize_struct_variant(self, _: &'static str, _: u32, variant: &'static str, _: usize) -> Result<Items<'a>> {
-        Ok(self.variant(variant, b"{", b"}}"))
+        Ok(self.variant(variant, "{", "}}"))
     }
 }
 
@@ -249,18 +306,25 @@ impl SerializeMap for Items<'_> {
     type Ok = ();
     type Error = Error;
 
+    #[inline]
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<()> {
         self.separate();
         let start = self.out.len();
         write_json(self.out, key)?;
-        if self.out.get(start) == Some(&b'"') { Ok(()) } else { Err(Error::custom("the key of a map is not a text")) }
+        if self.out.as_bytes().get(start) == Some(&b'"') {
+            Ok(())
+        } else {
+            Err(Error::custom("the key of a map is not a text"))
+        }
     }
 
+    #[inline]
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<()> {
-        self.out.push(b':');
+        self.out.push(':');
         write_json(self.out, value)
     }
 
+    #[inline]
     fn end(self) -> Result<()> {
         self.close();
         Ok(())
@@ -273,10 +337,12 @@ macro_rules! compound {
             type Ok = ();
             type Error = Error;
 
+            #[inline]
             fn $method<T: Serialize + ?Sized>(&mut self $(, $key: &'static str)?, value: &T) -> Result<()> {
                 self.$add($($key,)? value)
             }
 
+            #[inline]
             fn end(self) -> Result<()> {
                 self.close();
                 Ok(())
@@ -314,10 +380,16 @@ mod tests {
     #[derive(Serialize)]
     struct Wrapped(f32);
 
+    #[derive(Serialize)]
+    struct Quoted {
+        #[serde(rename = "\"\n")]
+        quote: u8,
+    }
+
     fn written(value: &impl Serialize) -> String {
-        let mut out = Vec::new();
+        let mut out = String::new();
         write_json(&mut out, value).unwrap();
-        String::from_utf8(out).unwrap()
+        out
     }
 
     #[test]
@@ -325,21 +397,21 @@ mod tests {
         let shapes = [Shape::Unit, Shape::New(None), Shape::New(Some(7)), Shape::Tuple(-1, f64::NAN)];
         let shape = Shape::Struct { a: '"', b: [true, false] };
         let map = BTreeMap::from([("a", 1.5), ("\n", -0.0)]);
-        let value = (shapes, shape, map, (), Wrapped(0.1), (u128::MAX, b"ab".as_slice()), [(); 0]);
+        let value = (shapes, shape, map, (), Wrapped(0.1), (u128::MAX, b"ab".as_slice()), [(); 0], Quoted { quote: 1 });
         assert_eq!(written(&value), serde_json::to_string(&value).unwrap());
     }
 
     #[test]
     fn a_key_that_is_not_a_text_is_an_error() {
-        assert!(write_json(&mut Vec::new(), &BTreeMap::from([(1, 2)])).is_err());
+        assert!(write_json(&mut String::new(), &BTreeMap::from([(1, 2)])).is_err());
     }
 
     proptest! {
         #[test]
         fn texts_are_escaped_as_serde_json_does(text in prop_oneof![any::<String>(), "[\\x00-\\x24a\\\\ä\\x7f]{0,40}"]) {
-            let mut out = Vec::new();
+            let mut out = String::new();
             write_text(&mut out, &text);
-            prop_assert_eq!(String::from_utf8(out).unwrap(), serde_json::to_string(&text).unwrap());
+            prop_assert_eq!(out, serde_json::to_string(&text).unwrap());
         }
     }
 }
