@@ -25,7 +25,9 @@ impl Front {
 
     async fn open_service(worker: &Worker, service: Service) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let service = service.on_restate(worker.engine()).open(folder.path().join("front.db")).await.unwrap();
+        // The tests ask again and again.
+        let service = service.on_restate(worker.engine()).requests_per_second(100_000);
+        let service = service.open(folder.path().join("front.db")).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let uri = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(async move { service.serve(listener, CancellationToken::new()).await.unwrap() });

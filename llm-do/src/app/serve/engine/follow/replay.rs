@@ -4,6 +4,7 @@ use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -17,6 +18,9 @@ use crate::observe::journal::{Fence, FollowJournal};
 /// How long the code of a run may take after its last record, before its replay is dropped.
 const LONGEST_END: Duration = Duration::from_secs(15);
 
+/// How long records may be unused while the log grows, before the replay begins again: code between two steps takes time.
+const LONGEST_LAG: Duration = Duration::from_secs(3);
+
 /// A replay in this process, which waits for the records of steps in place of making them.
 pub(super) struct LiveReplay {
     journal: FollowJournal,
@@ -28,6 +32,8 @@ pub(super) struct LiveReplay {
     is_whole: bool,
     /// The number of records that a replay of the whole log did not ask for.
     unused: usize,
+    /// Since when more records than those are unused, each time that the log has grown.
+    behind_since: Option<Instant>,
     /// Whether a replay of the whole log ended before the run did, since the code differs.
     is_other_code: bool,
 }
@@ -45,8 +51,17 @@ impl LiveReplay {
         let running = start.cancellation(cancellation.clone()).into_future();
         // Its result is that of the log.
         let running = AbortOnDropHandle::new(tokio::spawn(async move { drop(running.await) }));
-        let log = LogReader::default();
-        Self { journal, log, recorder, cancellation, running, is_whole: true, unused: 0, is_other_code: false }
+        Self {
+            journal,
+            log: LogReader::default(),
+            recorder,
+            cancellation,
+            running,
+            is_whole: true,
+            unused: 0,
+            behind_since: None,
+            is_other_code: false,
+        }
     }
 
     pub(super) fn log(&self) -> &LogReader {
@@ -66,7 +81,11 @@ impl LiveReplay {
             self.unused = unused;
             self.is_other_code = self.running.is_finished();
         }
-        !self.is_other_code && unused > self.unused
+        if self.is_other_code || unused <= self.unused {
+            self.behind_since = None;
+            return false;
+        }
+        self.behind_since.get_or_insert_with(Instant::now).elapsed() >= LONGEST_LAG
     }
 
     /// Lets the replay end as the run did, and stores its events; returns whether another one could do better.
