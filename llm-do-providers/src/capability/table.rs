@@ -65,8 +65,15 @@ const ALIASES: [(&str, &str); 2] = [("moonshot", "openai"), ("openai-responses",
 /// ```
 #[derive(Clone, Debug)]
 pub struct CapabilityTable {
-    date: Arc<str>,
-    rows: Arc<Vec<Row>>,
+    /// `None` for the built-in table, which is read when something is first looked up in it.
+    own: Option<Arc<Listed>>,
+}
+
+/// What a table has.
+#[derive(Clone, Debug)]
+struct Listed {
+    date: String,
+    rows: Vec<Row>,
 }
 
 /// What a model takes, and where that was found.
@@ -132,7 +139,7 @@ impl CapabilityTable {
     /// Returns the table that is compiled in; it is shared, so this is cheap.
     #[must_use]
     pub fn builtin() -> Self {
-        BUILTIN.clone()
+        Self { own: None }
     }
 
     /// Reads a table of yours, with nothing of the built-in one.
@@ -201,7 +208,7 @@ impl CapabilityTable {
     /// Returns the day for which the table was made, such as `2026-11-22`.
     #[must_use]
     pub fn date(&self) -> &str {
-        &self.date
+        &self.listed().date
     }
 
     /// Adds the row of a model, or of several by a pattern with `*`; it has precedence over the table's row of the same name.
@@ -214,15 +221,15 @@ impl CapabilityTable {
     /// value.
     pub fn with(mut self, model: &str, takes: Value) -> Result<Self, CapabilityTableError> {
         let row = file::row(model.trim(), takes)?;
-        Arc::make_mut(&mut self.rows).push(row);
+        self.listed_mut().rows.push(row);
         Ok(self)
     }
 
     /// Returns this table, and `base` where this one has no row; the date is that of this one.
     #[must_use]
     pub fn over(self, base: &Self) -> Self {
-        let rows = base.rows.iter().chain(self.rows.iter()).cloned().collect();
-        Self { date: self.date, rows: Arc::new(rows) }
+        let rows = base.rows().iter().chain(self.rows()).cloned().collect();
+        Self { own: Some(Arc::new(Listed { date: self.date().to_owned(), rows })) }
     }
 
     /// Returns the entry for a model, `provider:model`.
@@ -234,11 +241,11 @@ impl CapabilityTable {
 
     /// Lists all entries, those that were added last at the end.
     pub fn entries(&self) -> impl Iterator<Item = &CapabilityEntry> {
-        self.rows.iter().map(|row| &row.entry)
+        self.rows().iter().map(|row| &row.entry)
     }
 
     pub(super) fn new(date: String, rows: Vec<Row>) -> Self {
-        Self { date: date.into(), rows: Arc::new(rows) }
+        Self { own: Some(Arc::new(Listed { date, rows })) }
     }
 
     /// Returns what a model takes over the Messages API.
@@ -274,9 +281,24 @@ impl CapabilityTable {
         self.best(&ModelName::new(&provider, model)).or_else(|| self.best(&ModelName::new(alias()?, model)))
     }
 
+    fn listed(&self) -> &Arc<Listed> {
+        match &self.own {
+            Some(listed) => listed,
+            None => BUILTIN.listed(),
+        }
+    }
+
+    fn listed_mut(&mut self) -> &mut Listed {
+        Arc::make_mut(self.own.get_or_insert_with(|| Arc::clone(BUILTIN.listed())))
+    }
+
+    fn rows(&self) -> &[Row] {
+        &self.listed().rows
+    }
+
     fn best(&self, name: &ModelName) -> Option<&Row> {
         // Of equals, the last.
-        self.rows
+        self.rows()
             .iter()
             .filter_map(|row| Some((row.rank(name)?, row)))
             .max_by_key(|(rank, _)| *rank)

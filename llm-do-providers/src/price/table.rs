@@ -56,8 +56,15 @@ const FREE_PROVIDERS: [&str; 4] = ["local", "test", "function", "scripted"];
 /// ```
 #[derive(Clone, Debug)]
 pub struct PriceTable {
-    date: Arc<str>,
-    rows: Arc<Vec<Row>>,
+    /// `None` for the built-in table, which is read when something is first looked up in it.
+    own: Option<Arc<Listed>>,
+}
+
+/// What a table has.
+#[derive(Clone, Debug)]
+struct Listed {
+    date: String,
+    rows: Vec<Row>,
 }
 
 /// A price and its source.
@@ -84,7 +91,7 @@ impl PriceTable {
     /// Returns the built-in table; it is shared, so this is cheap.
     #[must_use]
     pub fn builtin() -> Self {
-        BUILTIN.clone()
+        Self { own: None }
     }
 
     /// Parses your own table, without the built-in prices.
@@ -120,7 +127,7 @@ impl PriceTable {
     /// Returns the date of the table, such as `2026-11-22`.
     #[must_use]
     pub fn date(&self) -> &str {
-        &self.date
+        &self.listed().date
     }
 
     /// Adds the price of a model, or of several by a pattern with `*`; it replaces the price of the same name.
@@ -130,15 +137,15 @@ impl PriceTable {
     /// Returns an error if `model` is not `provider:model`.
     pub fn with(mut self, model: &str, price: Price) -> Result<Self, PriceTableError> {
         let entry = PriceEntry { model: model.to_owned(), price, source: None, seen: None };
-        Arc::make_mut(&mut self.rows).push(Row::new(entry)?);
+        self.listed_mut().rows.push(Row::new(entry)?);
         Ok(self)
     }
 
     /// Returns these prices, with those of `base` for models that are missing here; the date is that of this table.
     #[must_use]
     pub fn over(self, base: &Self) -> Self {
-        let rows = base.rows.iter().chain(self.rows.iter()).cloned().collect();
-        Self { date: self.date, rows: Arc::new(rows) }
+        let rows = base.rows().iter().chain(self.rows()).cloned().collect();
+        Self { own: Some(Arc::new(Listed { date: self.date().to_owned(), rows })) }
     }
 
     /// Returns the entry for a model, `provider:model`.
@@ -154,13 +161,28 @@ impl PriceTable {
     /// Returns the listed models of a provider, without the prefix and without patterns.
     pub(crate) fn models(&self, prefix: &str) -> Vec<&str> {
         let listed = ALIASES.into_iter().find(|(alias, _)| *alias == prefix).map_or(prefix, |(_, listed)| listed);
-        let exact = self.rows.iter().filter(|row| matches!(row.pattern, ModelPattern::Exact(_)));
+        let exact = self.rows().iter().filter(|row| matches!(row.pattern, ModelPattern::Exact(_)));
         let split = exact.filter_map(|row| row.entry.model.split_once(':'));
         split.filter(|(provider, _)| *provider == listed).map(|(_, model)| model).collect()
     }
 
+    fn listed(&self) -> &Arc<Listed> {
+        match &self.own {
+            Some(listed) => listed,
+            None => BUILTIN.listed(),
+        }
+    }
+
+    fn listed_mut(&mut self) -> &mut Listed {
+        Arc::make_mut(self.own.get_or_insert_with(|| Arc::clone(BUILTIN.listed())))
+    }
+
+    fn rows(&self) -> &[Row] {
+        &self.listed().rows
+    }
+
     fn best(&self, name: &str) -> Option<&PriceEntry> {
-        let ranked = self.rows.iter().filter_map(|row| Some((row.pattern.rank(name)?, &row.entry)));
+        let ranked = self.rows().iter().filter_map(|row| Some((row.pattern.rank(name)?, &row.entry)));
         // Of equal ranks, the last.
         ranked.max_by_key(|(rank, _)| *rank).map(|(_, entry)| entry)
     }
@@ -180,7 +202,7 @@ impl PriceTable {
     /// Creates a table of `entries`.
     pub(super) fn new(date: String, entries: Vec<PriceEntry>) -> Result<Self, PriceTableError> {
         let rows = entries.into_iter().map(Row::new).collect::<Result<_, _>>()?;
-        Ok(Self { date: date.into(), rows: Arc::new(rows) })
+        Ok(Self { own: Some(Arc::new(Listed { date, rows })) })
     }
 }
 
@@ -246,14 +268,14 @@ mod tests {
     fn every_built_in_price_has_a_source_and_a_date_and_is_found_by_its_name() {
         let table = PriceTable::builtin();
         assert!(is_day(table.date()));
-        for row in table.rows.iter() {
+        for row in table.rows() {
             let entry = &row.entry;
             let pages = entry.source.as_deref().unwrap_or_default().split(' ');
             assert!(pages.into_iter().all(|page| page.starts_with("https://")), "{entry:?}");
             assert!(entry.seen.as_deref().is_some_and(|seen| seen <= table.date()), "{entry:?}");
             assert_eq!(table.find(&entry.model), Some(entry));
         }
-        assert!(table.rows.len() > 80);
+        assert!(table.rows().len() > 80);
     }
 
     #[test]
@@ -296,15 +318,15 @@ mod tests {
     #[test]
     fn built_in_names_are_unique_and_exact() {
         let table = PriceTable::builtin();
-        let mut names: Vec<_> = table.rows.iter().map(|row| &row.entry.model).collect();
+        let mut names: Vec<_> = table.rows().iter().map(|row| &row.entry.model).collect();
         names.sort();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
-        assert!(table.rows.iter().all(|row| matches!(row.pattern, ModelPattern::Exact(_))));
+        assert!(table.rows().iter().all(|row| matches!(row.pattern, ModelPattern::Exact(_))));
     }
 
     #[test]
     fn cached_input_is_never_dearer_and_long_requests_never_cheaper() {
-        for row in PriceTable::builtin().rows.iter() {
+        for row in PriceTable::builtin().rows() {
             let price = &row.entry.price;
             assert!(price.cached_input.is_none_or(|cached| cached <= price.input), "{row:?}");
             assert!(price.cache_write.is_none_or(|cache_write| cache_write >= price.input), "{row:?}");

@@ -5,7 +5,7 @@ use crate::declare::toolset::Member;
 
 /// The source location of an item.
 #[doc(hidden)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Location {
     file: &'static str,
     line: u32,

@@ -30,9 +30,9 @@ impl Contents {
     /// Returns the linked items and toolsets to include; adds a fault for each unknown name.
     pub(super) fn linked(&self, faults: &mut Vec<String>) -> (Vec<&'static ToolDef>, Vec<ToolsetDef>) {
         let mut defs: Vec<&ToolDef> = inventory::iter::<ToolDef>.into_iter().collect();
-        defs.sort_by_key(|def| (def.name, def.location.to_string()));
+        defs.sort_by_key(|def| (def.name, def.location));
         let mut toolsets: Vec<_> = inventory::iter::<ToolsetDef>.into_iter().copied().collect();
-        toolsets.sort_by_key(|def| (def.name, def.location.to_string()));
+        toolsets.sort_by_key(|def| (def.name, def.location));
         if let Some(only) = &self.only {
             let mut selection = Selection::of(&defs, &toolsets);
             for name in only {

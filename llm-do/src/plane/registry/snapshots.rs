@@ -12,7 +12,7 @@ use crate::plane::definition::{LiveTool, SnapshotDef};
 /// that is not.
 pub(super) fn faults(items: &BTreeMap<Arc<str>, Arc<Registered>>) -> Vec<String> {
     let mut linked: Vec<_> = inventory::iter::<SnapshotDef>.into_iter().collect();
-    linked.sort_by_key(|def| (def.server, def.location.to_string()));
+    linked.sort_by_key(|def| (def.server, def.location));
     linked.into_iter().flat_map(|def| faults_of(def, items)).collect()
 }
 

@@ -28,7 +28,7 @@ impl RuntimeBuilder {
     }
 
     /// Has these workers use the model that is set in place of the one that they declare.
-    #[cfg(feature = "cli")]
+    #[cfg(all(feature = "cli", feature = "eval"))]
     pub(crate) fn replace_models_of(mut self, workers: &[String]) -> Self {
         self.undeclared.extend(workers.iter().cloned());
         self
