@@ -60,13 +60,14 @@ async fn simulated(setting: Setting) -> Report {
     let adding = tokio::spawn(add_runs(setting, file.clone(), world.clone(), clock));
     let answering = tokio::spawn(answer_questions(setting.seed, file.clone(), clock));
     let added = Duration::from_secs(u64::from(setting.runs / setting.rate));
-    let mut next_look = LOOK;
+    let (mut next_look, mut progress) = (LOOK, Progress::new(setting.runs));
     while !(adding.is_finished() && world.is_at_rest()) && clock.elapsed() < added + PATIENCE {
         tokio::time::sleep(Duration::from_secs(1)).await;
         faults.happen().await;
         if clock.elapsed() >= next_look {
             next_look += LOOK;
             look_for_ends(&file, &world, clock);
+            progress.print(world.figures().ended, clock.elapsed());
         }
     }
     answering.abort();
@@ -79,6 +80,28 @@ async fn simulated(setting: Setting) -> Report {
         history: world.history(),
         violations: world.violations(),
         unfinished: world.unfinished(),
+    }
+}
+
+/// Shows how far a long simulation is, at each tenth.
+struct Progress {
+    runs: u32,
+    tenths: u32,
+    begun: Instant,
+}
+
+impl Progress {
+    fn new(runs: u32) -> Self {
+        Self { runs, tenths: 0, begun: Instant::now() }
+    }
+
+    #[expect(clippy::print_stdout, reason = "the progress")]
+    fn print(&mut self, ended: u32, simulated: Duration) {
+        let tenths = u32::try_from(u64::from(ended) * 10 / u64::from(self.runs)).unwrap();
+        if tenths > self.tenths {
+            self.tenths = tenths;
+            println!("{ended} of {} runs ended, {simulated:?} simulated in {:.1?}", self.runs, self.begun.elapsed());
+        }
     }
 }
 
