@@ -36,7 +36,7 @@ use self::engine::active::ActiveRuns;
 use self::engine::{Options, Shared};
 use self::health::Health;
 #[cfg(feature = "cli")]
-pub(in crate::app) use self::http::RunListQuery;
+pub(in crate::app) use self::http::{MAX_LIST, RunListQuery};
 use self::metrics::Metrics;
 #[cfg(feature = "restate")]
 pub use self::restate::{RestateEngine, RestateWorker};

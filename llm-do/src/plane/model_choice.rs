@@ -33,7 +33,7 @@ pub(crate) struct ModelChoice {
     #[cfg(feature = "cli")]
     replacement: Mutex<Option<Arc<str>>>,
     /// The workers that use the session's model in place of the one that they declare.
-    undeclared: BTreeSet<String>,
+    overridden: BTreeSet<String>,
     /// The capabilities that built models get.
     capabilities: CapabilityTable,
     built: Mutex<HashMap<String, Arc<dyn Model>>>,
@@ -60,8 +60,8 @@ impl ModelChoice {
     }
 
     /// Has these workers use the session's model in place of the one that they declare.
-    pub(crate) fn undeclared(self, undeclared: BTreeSet<String>) -> Self {
-        Self { undeclared, ..self }
+    pub(crate) fn overridden(self, overridden: BTreeSet<String>) -> Self {
+        Self { overridden, ..self }
     }
 
     /// Returns the model of the worker `name`: its own, or else the session's.
@@ -106,7 +106,7 @@ impl ModelChoice {
 
     /// Returns the model that a worker declares, unless the session's replaces it.
     fn declared<'a>(&self, name: &str, worker: &'a WorkerPlan) -> Option<&'a str> {
-        worker.model.as_deref().filter(|_| !self.undeclared.contains(name))
+        worker.model.as_deref().filter(|_| !self.overridden.contains(name))
     }
 
     fn model_name<'a>(&'a self, name: &str, worker: &'a WorkerPlan) -> Result<&'a str, String> {

@@ -110,7 +110,7 @@ fn variants(
     for model in &models {
         let mut builder = builder.copy_without_items();
         if let Some(model) = model {
-            builder = builder.model_set_by((*model).clone(), "`--model`".to_owned()).replace_models_of(&options.tool);
+            builder = builder.model_set_by((*model).clone(), "`--model`".to_owned()).override_models_of(&options.tool);
         }
         let runtime = builder.build_on(registry.clone()).map_err(CommandError::from_error)?;
         for tool in &options.tool {

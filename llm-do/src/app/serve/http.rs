@@ -26,11 +26,11 @@ use super::access::{Identity, Role};
 use super::engine::Shared;
 
 pub(super) use self::events::Streams;
-#[cfg(feature = "cli")]
-pub(in crate::app) use self::view::RunListQuery;
 pub(super) use self::view::schemas;
 #[cfg(feature = "cli")]
-pub(super) use self::view::{MAX_LIST, RunList, RunView};
+pub(in crate::app) use self::view::{MAX_LIST, RunListQuery};
+#[cfg(feature = "cli")]
+pub(super) use self::view::{RunList, RunView};
 
 /// The state of all handlers.
 type App = axum::extract::State<Arc<Shared>>;

@@ -47,7 +47,7 @@ pub struct RuntimeBuilder {
     model: Option<SessionModel>,
     default_model: Option<String>,
     /// The workers that use the model that is set in place of the one that they declare.
-    undeclared: BTreeSet<String>,
+    overridden: BTreeSet<String>,
     capabilities: CapabilityTable,
     sinks: Vec<Arc<dyn EventSink>>,
     shadows: Vec<Shadow>,
@@ -124,7 +124,7 @@ impl RuntimeBuilder {
             forced_model: self.forced_model.clone(),
             model: self.model.clone(),
             default_model: self.default_model.clone(),
-            undeclared: self.undeclared.clone(),
+            overridden: self.overridden.clone(),
             capabilities: self.capabilities.clone(),
             sinks: self.sinks.clone(),
             shadows: self.shadows.clone(),

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned, civil};
 
-use crate::app::serve::RunState;
+use crate::app::serve::{MAX_LIST, RunState};
 
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -42,7 +42,7 @@ pub(in crate::app::cli) struct ListRunsOptions {
     #[arg(long, value_name = "ID")]
     pub(in crate::app::cli) before: Option<String>,
     /// List at most this number of runs, up to 500; fewer if they are long.
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_LIST)))]
     pub(in crate::app::cli) limit: u32,
     #[command(flatten)]
     pub(in crate::app::cli) source: RunSource,

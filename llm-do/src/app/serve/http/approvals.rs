@@ -10,13 +10,10 @@ use serde_json::{Value, json};
 
 use super::body::Json as Body;
 use super::problem::Problem;
-use super::view::{Answer, Answered, Decision, WaitList, WaitListQuery, WaitView};
+use super::view::{Answer, Answered, Decision, MAX_LIST, WaitList, WaitListQuery, WaitView};
 use super::{App, Id, Identity, Role};
 use crate::app::serve::engine::Shared;
 use crate::app::serve::store::{AnswerOutcome, Wait, WaitFilter, WaitKind};
-
-/// The maximum number of approvals or questions in a list.
-const MAX_LIST: u32 = 500;
 
 type WaitQuery = Result<Query<WaitListQuery>, QueryRejection>;
 

@@ -11,13 +11,10 @@ use uuid::Uuid;
 use super::body::Json as Body;
 use super::problem::Problem;
 use super::runs::{new_run, offered, started};
-use super::view::{ChatList, ChatView, SendMessage, StartChat};
+use super::view::{ChatList, ChatView, MAX_LIST, SendMessage, StartChat};
 use super::{App, Id, Identity, Role};
 use crate::app::serve::engine::Shared;
 use crate::app::serve::store::{ChatRow, NewRun};
-
-/// The maximum number of chats in a list.
-const MAX_LIST: u32 = 500;
 
 pub(super) async fn start(
     State(shared): App,

@@ -12,8 +12,8 @@ use crate::app::serve::store::{ChatRow, Filter, Outcome, Page, RunRow, RunState,
 use crate::base::usage::RunUsage;
 use crate::plane::approval::GivenDecision;
 
-/// The maximum number of runs in a list, and of approvals and questions of a run.
-pub(in crate::app::serve) const MAX_LIST: u32 = 500;
+/// The maximum number of runs, chats, approvals and questions in a list.
+pub(in crate::app) const MAX_LIST: u32 = 500;
 
 /// A request to start a run.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -29,8 +29,8 @@ impl RuntimeBuilder {
 
     /// Has these workers use the model that is set in place of the one that they declare.
     #[cfg(all(feature = "cli", feature = "eval"))]
-    pub(crate) fn replace_models_of(mut self, workers: &[String]) -> Self {
-        self.undeclared.extend(workers.iter().cloned());
+    pub(crate) fn override_models_of(mut self, workers: &[String]) -> Self {
+        self.overridden.extend(workers.iter().cloned());
         self
     }
 
@@ -86,6 +86,6 @@ impl RuntimeBuilder {
         let default = || self.default_model.clone().map(set_by("the default model"));
         let session = self.model.clone().or_else(|| variable().map(set_by("`LLM_DO_MODEL`"))).or_else(default);
         ModelChoice::new(self.forced_model.clone(), session, self.capabilities.clone())
-            .undeclared(self.undeclared.clone())
+            .overridden(self.overridden.clone())
     }
 }
