@@ -95,10 +95,12 @@ pub(super) fn look_for_ends(file: &SimulatedFile, world: &World, clock: Simulate
 
 /// Returns how many effects of a run are recorded, each under a key of its own.
 fn recorded_effects(file: &SimulatedFile, run: i64) -> u32 {
+    // `CROSS JOIN`: from the list to its records; the other way round, the records of all runs would be read.
     let sql = "WITH RECURSIVE list (record) AS (
                    SELECT last FROM journal_runs WHERE run = ?1 AND last > 0
-                   UNION ALL SELECT previous FROM list JOIN journal_records USING (record) WHERE previous > 0)
-               SELECT count(*), count(DISTINCT key) FROM list JOIN journal_records USING (record) WHERE name = 'effect'";
+                   UNION ALL SELECT previous FROM list CROSS JOIN journal_records USING (record) WHERE previous > 0)
+               SELECT count(*), count(DISTINCT key) FROM list CROSS JOIN journal_records USING (record)
+               WHERE name = 'effect'";
     let count = |connection: &rusqlite::Connection| {
         connection.prepare_cached(sql)?.query_row([run], |row| Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?)))
     };

@@ -156,8 +156,8 @@ fn is_recorded(connection: &Connection, key: &str) -> rusqlite::Result<bool> {
     let (run, step) = key.split_once('/').unwrap();
     let sql = "WITH RECURSIVE list (record) AS (
                    SELECT last FROM journal_runs WHERE id = ?1 AND last > 0
-                   UNION ALL SELECT previous FROM list JOIN journal_records USING (record) WHERE previous > 0)
-               SELECT 1 FROM list JOIN journal_records USING (record) WHERE key = ?2 AND forgotten = 0";
+                   UNION ALL SELECT previous FROM list CROSS JOIN journal_records USING (record) WHERE previous > 0)
+               SELECT 1 FROM list CROSS JOIN journal_records USING (record) WHERE key = ?2 AND forgotten = 0";
     connection.prepare_cached(sql)?.exists([run, step])
 }
 

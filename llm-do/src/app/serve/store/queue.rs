@@ -39,6 +39,25 @@ pub(in crate::app::serve) enum Resuming {
     OverQuota(QuotaReached),
 }
 
+/// From the claims, and each part by its own index: each process looks, many runs are running, and more have ended.
+const ABANDONED: &str = "
+    WITH claimed AS MATERIALIZED (
+        SELECT id FROM journal_runs INDEXED BY journal_runs_claimed WHERE owner IS NOT NULL AND expires <= ?2
+        UNION SELECT id FROM journal_runs INDEXED BY journal_runs_owner WHERE owner = ?1)
+    SELECT id FROM claimed CROSS JOIN runs USING (id) WHERE state = 'running' ORDER BY id";
+
+/// Two queries, so that each reads its index in order, and no more of it than it needs. SQLite would prefer that of the states, in
+/// which are also the runs that wait for a person.
+const RUNNABLE: &str = "
+    WITH free AS MATERIALIZED (
+        SELECT * FROM (SELECT id FROM runs WHERE state = 'queued' AND NOT EXISTS (
+            SELECT 1 FROM journal_runs AS claim
+            WHERE claim.id = runs.id AND claim.owner <> ?1 AND claim.expires > ?2) ORDER BY id LIMIT ?3)
+        UNION ALL
+        SELECT * FROM (SELECT id FROM runs INDEXED BY waiting_runs WHERE state = 'waiting' AND wake <= ?2
+            ORDER BY wake LIMIT ?3))
+    SELECT id FROM free ORDER BY id LIMIT ?3";
+
 impl Store {
     /// Returns the running runs whose process may have died, since its claim has lapsed, and those that `owner` has claimed.
     pub(in crate::app::serve) async fn abandoned(
@@ -46,12 +65,7 @@ impl Store {
         owner: &str,
         now: Timestamp,
     ) -> Result<Vec<String>, StoreError> {
-        // From the claims, by their index: each process looks, and many runs are running.
-        let sql = "WITH claimed AS MATERIALIZED (
-                       SELECT id FROM journal_runs WHERE owner IS NOT NULL AND expires <= ?2
-                       UNION SELECT id FROM journal_runs WHERE owner = ?1)
-                   SELECT id FROM claimed CROSS JOIN runs USING (id) WHERE state = 'running' ORDER BY id";
-        self.ids(sql, (owner.to_owned(), Millis(now))).await
+        self.ids(ABANDONED, (owner.to_owned(), Millis(now))).await
     }
 
     /// Returns the runs that the process `owner` may start or resume now, the oldest first: not those that another one has
@@ -62,18 +76,8 @@ impl Store {
         now: Timestamp,
         limit: usize,
     ) -> Result<Vec<String>, StoreError> {
-        // Two queries, so that each reads its index in order, and no more of it than it needs. SQLite would prefer that of the
-        // states, in which are also the runs that wait for a person.
-        let sql = "WITH free AS MATERIALIZED (
-                       SELECT * FROM (SELECT id FROM runs WHERE state = 'queued' AND NOT EXISTS (
-                           SELECT 1 FROM journal_runs AS claim
-                           WHERE claim.id = runs.id AND claim.owner <> ?1 AND claim.expires > ?2) ORDER BY id LIMIT ?3)
-                       UNION ALL
-                       SELECT * FROM (SELECT id FROM runs INDEXED BY waiting_runs WHERE state = 'waiting' AND wake <= ?2
-                           ORDER BY wake LIMIT ?3))
-                   SELECT id FROM free ORDER BY id LIMIT ?3";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.ids(sql, (owner.to_owned(), Millis(now), limit)).await
+        self.ids(RUNNABLE, (owner.to_owned(), Millis(now), limit)).await
     }
 
     async fn ids(&self, sql: &'static str, values: impl Params + Send + 'static) -> Result<Vec<String>, StoreError> {
@@ -295,3 +299,6 @@ fn finish(
 pub(super) fn number(tx: &Transaction<'_>, id: &str) -> rusqlite::Result<Option<i64>> {
     tx.prepare_cached("SELECT run FROM journal_runs WHERE id = ?")?.query_row([id], |row| row.get(0)).optional()
 }
+
+#[cfg(test)]
+mod tests;

@@ -93,12 +93,15 @@ const INSERT: &str = "INSERT OR IGNORE INTO journal_records \
     ((SELECT last FROM journal_runs WHERE run = ?1 AND fence = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
 
 /// The numbers of the records of a run, the last one first.
+///
+/// Joined by `CROSS JOIN`, from the list to its records: the other way round, which SQLite may choose for a join with a condition on
+/// the records, the records of all runs would be read.
 macro_rules! records_of {
     ($last:literal) => {
         concat!(
             "WITH RECURSIVE list (record) AS (",
             $last,
-            " UNION ALL SELECT previous FROM list JOIN journal_records USING (record) WHERE previous > 0) "
+            " UNION ALL SELECT previous FROM list CROSS JOIN journal_records USING (record) WHERE previous > 0) "
         )
     };
 }
@@ -226,7 +229,7 @@ fn append(transaction: &Transaction<'_>, run: i64) -> rusqlite::Result<i64> {
 pub(super) fn delete(transaction: &Transaction<'_>, run: i64, keeps_result: bool) -> rusqlite::Result<()> {
     let sql = concat!(
         records_of!("SELECT last FROM journal_runs WHERE run = ?1 AND last > 0"),
-        "SELECT record, kind IN ('run', 'result') FROM list JOIN journal_records USING (record)"
+        "SELECT record, kind IN ('run', 'result') FROM list CROSS JOIN journal_records USING (record)"
     );
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let records: Vec<(i64, bool)> =
@@ -255,7 +258,7 @@ fn set_ended(transaction: &Transaction<'_>, fence: Fence, ended: Option<Timestam
 const LOAD: &str = concat!(
     records_of!("SELECT last FROM journal_runs WHERE run = ?1 AND last > 0"),
     "SELECT record, key, parent, name, kind, place, overlapped, begun, callers, digest, \
-    CASE kind WHEN 'forget' THEN value END FROM list JOIN journal_records USING (record) ORDER BY record"
+    CASE kind WHEN 'forget' THEN value END FROM list CROSS JOIN journal_records USING (record) ORDER BY record"
 );
 
 /// Loads what is kept in memory of the records of a run, and the number of the last record.
@@ -304,7 +307,7 @@ pub(super) fn value(connection: &Connection, record: i64) -> rusqlite::Result<St
 const RECORDS: &str = concat!(
     records_of!("SELECT last FROM journal_runs WHERE id = ?1 AND last > 0"),
     "SELECT key, parent, name, kind, place, overlapped, begun, callers, time, input, value \
-    FROM list JOIN journal_records USING (record) WHERE forgotten = 0 ORDER BY record"
+    FROM list CROSS JOIN journal_records USING (record) WHERE forgotten = 0 ORDER BY record"
 );
 
 /// Reads the records of a run that are not forgotten.
