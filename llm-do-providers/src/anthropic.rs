@@ -4,6 +4,7 @@ mod accumulator;
 mod binding;
 mod builder;
 mod parts;
+mod programs;
 mod replay;
 mod request;
 mod server_tools;
@@ -213,6 +214,9 @@ impl AnthropicModel {
         let mut plan = Plan::new(&self.capabilities, request.settings, request.messages);
         if self.capabilities.bound_thoughts && binding::has_beta(&self.betas, request.settings) {
             plan.drop_stale_thoughts(request.messages);
+        }
+        if request.takes_programs() {
+            plan.warn_of_parallel_calls(request.settings);
         }
         let mut writer = request.writer(&self.model);
         let body = request::messages(&self.model, &plan, self.profile, request, stream, &mut writer)?;

@@ -4,6 +4,7 @@ mod builder;
 mod convert;
 mod items;
 mod output;
+mod programs;
 mod stream;
 mod tools;
 mod wire;
