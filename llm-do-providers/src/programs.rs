@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
+use crate::attachment::Attachment;
 use crate::message::{Message, ResponsePart, ToolCall, ToolResult};
 
 /// What a part of an answer has to do with a program, which has an id.
@@ -97,7 +98,7 @@ pub(crate) fn text_for_program(result: &ToolResult) -> Cow<'_, str> {
     if result.attachments.is_empty() || serde_json::from_str::<IgnoredAny>(text).is_ok() {
         return text.into();
     }
-    let files: Vec<_> = result.attachments.iter().map(|file| file.described()).collect();
+    let files: Vec<_> = result.attachments.iter().map(Attachment::described).collect();
     format!("{text}\n(not passed to code, which reads only text: {}; call the tool directly for it)", files.join(", "))
         .into()
 }

@@ -42,7 +42,7 @@ pub(super) fn goes_back(part: &ResponsePart, programs: &Programs<'_>) -> bool {
         })
 }
 
-/// A use that is no server-side tool of ours, such as that of a connected server.
+/// Returns the use that a block starts, if the block is not a part of its own kind, such as one of a connected server.
 fn started(block: &Value) -> Option<&str> {
     block["id"].as_str().filter(|_| is_of_type(block, "_tool_use"))
 }

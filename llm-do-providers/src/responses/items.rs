@@ -82,7 +82,7 @@ fn output<'a>(result: &'a ToolResult, caller: Option<&'a Value>) -> Result<Item<
 ///
 /// For a model that does not think, an answer with thoughts is sent like that of another provider: it refuses the
 /// thoughts, and the API refuses items, by their ids, whose thought is missing. A call of a `deferred` tool needs its
-/// namespace, whichever model made it. Programs go back as `programs` has them; the calls of others as the model's own.
+/// namespace, whichever model made it. Programs go back as `programs` has them; the calls of other programs go back as the model's own.
 pub(super) fn answer<'a>(
     parts: &'a [ResponsePart],
     deferred: &[ToolSpec],
