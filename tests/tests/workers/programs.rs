@@ -146,6 +146,21 @@ async fn each_call_of_code_is_a_call_of_the_worker() {
 }
 
 #[tokio::test]
+async fn the_description_of_a_tool_states_what_code_gets() {
+    for Provider { answers, model } in providers() {
+        let server = Server::answering(answers.to_vec());
+        run(approving(), model(&server.url)).await.unwrap();
+        let tool = &server.bodies()[0]["tools"][0];
+        let description = tool["description"].as_str().unwrap();
+        assert!(
+            description.starts_with("Return the units in stock.\n\nReturns JSON with the schema {"),
+            "{description}"
+        );
+        assert!(description.contains(r#""type":"integer""#), "{description}");
+    }
+}
+
+#[tokio::test]
 async fn a_call_of_code_needs_approval_as_any() {
     for Provider { answers, model } in providers() {
         let server = Server::answering(answers.to_vec());

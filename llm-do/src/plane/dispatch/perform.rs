@@ -246,6 +246,12 @@ impl WorkerSetup<'_> {
             ctx.check_request(model.name(), price.is_some())?;
         }
         let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
+        let tools = match &ctx.frame().declared {
+            Some(declared) if server_side_tools.contains(&ServerSideTool::ProgrammaticToolCalling) => {
+                self.plane.registry.specs_for_code(declared)
+            }
+            _ => tools,
+        };
         let has_search = model.profile().tool_search;
         let (tools, deferred, search) = match ToolSearch::over(&tools, self.plane.config.max_tools) {
             Some(_) if has_search => (Arc::default(), tools, None),
