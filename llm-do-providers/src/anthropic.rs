@@ -4,6 +4,7 @@ mod accumulator;
 mod binding;
 mod builder;
 mod parts;
+mod programs;
 mod replay;
 mod request;
 mod server_tools;
@@ -123,12 +124,19 @@ inventory::submit! {
 /// | `web_search`, with `max_uses` and one of `allowed_domains` and `blocked_domains` | `web_search_20250305` |
 /// | `web_fetch`, which Opus 5 does not have | `web_fetch_20250910` |
 /// | `code_execution` | `code_execution_20250825` |
+/// | `programmatic_tool_calling` | `code_execution_20260120`, in place of the one above, and `allowed_callers` of each tool; see below |
 ///
 /// `image_generation` is refused, and so is a tool that is not in the model's [`Profile`]; models of other makers have none.
 ///
 /// These are the versions that models since 3.5 take; newer ones of search and fetch run code on what they find. Uses and
 /// results are parts of the answer, and go back as they came, encrypted content and citations included. Citations
 /// stand as an opaque part behind the text that they are of. A container goes on within a turn, and is not taken up by the next.
+///
+/// With [`programmatic_tool_calling`](https://platform.claude.com/docs/en/agents-and-tools/tool-use/programmatic-tool-calling), tools
+/// are offered to the model and to its code, except the [output tool](crate::Request::output_tool) and tools with a recursive schema,
+/// which the API refuses there. While code waits, its results go alone and as text, without files and cache breakpoints;
+/// `parallel_tool_calls: false` is not sent. Code waits for about 4 minutes. If it can no longer finish, because the user
+/// wrote while it waited or its beginning is no longer in the history, it is left out, and its calls go back as those of the model.
 ///
 /// The provider [pauses](https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons) a turn that takes long.
 /// It is asked to go on here, up to 10 times, so that a request has one answer and a stream one end; its usage counts each of
@@ -213,6 +221,9 @@ impl AnthropicModel {
         let mut plan = Plan::new(&self.capabilities, request.settings, request.messages);
         if self.capabilities.bound_thoughts && binding::has_beta(&self.betas, request.settings) {
             plan.drop_stale_thoughts(request.messages);
+        }
+        if request.takes_programs() {
+            plan.warn_of_parallel_calls(request.settings);
         }
         let mut writer = request.writer(&self.model);
         let body = request::messages(&self.model, &plan, self.profile, request, stream, &mut writer)?;

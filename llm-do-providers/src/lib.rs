@@ -88,6 +88,8 @@ mod model_pattern;
 #[cfg(feature = "openai")]
 mod openai;
 mod price;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+mod programs;
 mod response;
 #[cfg(feature = "openai")]
 mod responses;

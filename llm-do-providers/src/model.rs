@@ -99,6 +99,8 @@ pub struct Request<'a> {
     pub tool_choice: ToolChoice<'a>,
     /// The server-side tools that the provider may run, for models whose [`Profile`] lists them.
     pub server_side_tools: &'a [ServerSideTool],
+    /// The tool whose call ends the turn, which is not offered to the model's code.
+    pub output_tool: Option<&'a str>,
     /// The schema of the answer's text, for models whose [`Profile`] supports it.
     pub output: Option<&'a OutputSchema>,
     /// The settings.
@@ -119,6 +121,7 @@ impl<'a> Request<'a> {
             deferred_tools: &[],
             tool_choice: ToolChoice::Auto,
             server_side_tools: &[],
+            output_tool: None,
             output: None,
             settings,
             hint: RequestHint::default(),
@@ -154,6 +157,12 @@ impl<'a> Request<'a> {
     #[must_use]
     pub fn server_side_tools(self, tools: &'a [ServerSideTool]) -> Self {
         Self { server_side_tools: tools, ..self }
+    }
+
+    /// Sets the tool whose call ends the turn, by name. Default: none.
+    #[must_use]
+    pub fn output_tool(self, name: Option<&'a str>) -> Self {
+        Self { output_tool: name, ..self }
     }
 
     /// Sets the schema of the answer. Default: free text.
@@ -194,6 +203,24 @@ impl<'a> Request<'a> {
             _ => &[],
         });
         all.filter(move |result| result.name == tool)
+    }
+
+    /// Returns whether the model may call `tool` by code that its provider runs.
+    #[cfg_attr(
+        not(any(feature = "anthropic", feature = "openai")),
+        allow(dead_code, reason = "other providers run no such code")
+    )]
+    pub(crate) fn offers_to_code(&self, tool: &ToolSpec) -> bool {
+        self.takes_programs() && self.output_tool != Some(&tool.name)
+    }
+
+    /// Returns whether the provider may run code that calls tools.
+    #[cfg_attr(
+        not(any(feature = "anthropic", feature = "openai")),
+        allow(dead_code, reason = "other providers run no such code")
+    )]
+    pub(crate) fn takes_programs(&self) -> bool {
+        self.server_side_tools.contains(&ServerSideTool::ProgrammaticToolCalling)
     }
 
     /// Returns a writer of the messages and tools for `model`, which is the allocation of one built model.

@@ -4,6 +4,7 @@ mod builder;
 mod convert;
 mod items;
 mod output;
+mod programs;
 mod stream;
 mod tools;
 mod wire;
@@ -57,6 +58,7 @@ inventory::submit! {
 /// | `web_search`, with `allowed_domains` | the tool [`web_search`](https://platform.openai.com/docs/guides/tools-web-search), which opens pages too |
 /// | `code_execution` | the tool [`code_interpreter`](https://platform.openai.com/docs/guides/tools-code-interpreter), in a container of its own |
 /// | `image_generation` | the tool [`image_generation`](https://platform.openai.com/docs/guides/tools-image-generation); images are attachments of the answer |
+/// | `programmatic_tool_calling` | the tool [`programmatic_tool_calling`](https://developers.openai.com/api/docs/guides/tools-programmatic-tool-calling), and `allowed_callers` of each function but the [output tool](crate::Request::output_tool) |
 ///
 /// `max_uses` and `blocked_domains` of a search, and the tool `web_fetch`, are refused before anything is sent.
 ///
@@ -82,6 +84,15 @@ inventory::submit! {
 /// [`ContentFilter`](crate::FinishReason::ContentFilter). An answer with an unknown reason, or with calls and without the
 /// status `completed`, finishes with [`Other`](crate::FinishReason::Other). When a model declines, its words are the text, and the answer finishes with
 /// `ContentFilter`.
+///
+/// # Programs
+///
+/// A program of the model is a use of the tool `programmatic_tool_calling`, whose input is its JavaScript. The calls that it makes,
+/// and their results, go back with their `caller`, and all items of an answer in their order. A result for a program is text: its
+/// files are left out. An answer with a program that has neither a call nor a message is continued, up to 10 times.
+///
+/// A program that can no longer finish is left out, and its calls go back as those of the model: if the user wrote while it
+/// waited, if its beginning is no longer in the history, or if the request does not offer programs.
 ///
 /// # Attachments
 ///

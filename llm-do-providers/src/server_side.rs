@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 ///
 /// Single uses cannot be intercepted, so an approval is for the tool and a whole call of a worker: by default, naming
 /// the tool for a worker approves all of its uses there, and `Policy::server_side_tools` of `llm-do` sets another
-/// rule.
+/// rule. The tool calls of a program are calls as any, with their own approvals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerSideTool {
@@ -20,6 +20,8 @@ pub enum ServerSideTool {
     CodeExecution,
     /// Generates images.
     ImageGeneration,
+    /// Lets the model write code that calls the worker's tools: the provider runs the code, and each call is made here.
+    ProgrammaticToolCalling,
 }
 
 impl ServerSideTool {
@@ -28,7 +30,8 @@ impl ServerSideTool {
 
     /// Every tool with default options. Not public API: for checks of names.
     #[doc(hidden)]
-    pub const ALL: &[Self] = &[Self::WEB_SEARCH, Self::WebFetch, Self::CodeExecution, Self::ImageGeneration];
+    pub const ALL: &[Self] =
+        &[Self::WEB_SEARCH, Self::WebFetch, Self::CodeExecution, Self::ImageGeneration, Self::ProgrammaticToolCalling];
 
     /// Returns the name in `server_side_tools` of a worker, such as `web_search`.
     #[must_use]
@@ -38,6 +41,7 @@ impl ServerSideTool {
             Self::WebFetch => "web_fetch",
             Self::CodeExecution => "code_execution",
             Self::ImageGeneration => "image_generation",
+            Self::ProgrammaticToolCalling => "programmatic_tool_calling",
         }
     }
 

@@ -89,11 +89,12 @@ fn accepted_files_are_equal_after_writing_and_reading() {
     }
 }
 
-const TOOLS: [ServerSideTool; 4] = [
+const TOOLS: [ServerSideTool; 5] = [
     ServerSideTool::WEB_SEARCH,
     ServerSideTool::WebFetch,
     ServerSideTool::CodeExecution,
     ServerSideTool::ImageGeneration,
+    ServerSideTool::ProgrammaticToolCalling,
 ];
 
 /// Returns the first request of a worker; the scripted answer does not matter.

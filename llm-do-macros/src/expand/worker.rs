@@ -133,6 +133,7 @@ fn server_side_tools(ServerSideTools(tools): &ServerSideTools) -> TokenStream {
         ServerSideKind::WebFetch => quote!(WebFetch),
         ServerSideKind::CodeExecution => quote!(CodeExecution),
         ServerSideKind::ImageGeneration => quote!(ImageGeneration),
+        ServerSideKind::ProgrammaticToolCalling => quote!(ProgrammaticToolCalling),
     });
     quote!(.server_side_tools(|| ::std::vec![#(__llm_do::ServerSideTool::#tools),*]))
 }

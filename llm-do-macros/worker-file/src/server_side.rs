@@ -5,7 +5,8 @@ use crate::yaml::{Content, Key, Node};
 use crate::{Fault, Located, did_you_mean};
 
 /// All server-side tools, for a fault.
-pub const SERVER_SIDE_TOOLS: &str = "expected `web_search`, `web_fetch`, `code_execution` or `image_generation`";
+pub const SERVER_SIDE_TOOLS: &str = "expected `web_search`, `web_fetch`, `code_execution`, `image_generation` or \
+     `programmatic_tool_calling`";
 const SEARCH_KEYS: [&str; 4] = ["tool_type", "max_uses", "allowed_domains", "blocked_domains"];
 
 /// The kind of a server-side tool.
@@ -16,10 +17,12 @@ pub enum ServerSideKind {
     WebFetch,
     CodeExecution,
     ImageGeneration,
+    ProgrammaticToolCalling,
 }
 
 impl ServerSideKind {
-    const ALL: [Self; 4] = [Self::WebSearch, Self::WebFetch, Self::CodeExecution, Self::ImageGeneration];
+    const ALL: [Self; 5] =
+        [Self::WebSearch, Self::WebFetch, Self::CodeExecution, Self::ImageGeneration, Self::ProgrammaticToolCalling];
 
     /// Returns its name in files and attributes.
     #[must_use]
@@ -29,6 +32,7 @@ impl ServerSideKind {
             Self::WebFetch => "web_fetch",
             Self::CodeExecution => "code_execution",
             Self::ImageGeneration => "image_generation",
+            Self::ProgrammaticToolCalling => "programmatic_tool_calling",
         }
     }
 

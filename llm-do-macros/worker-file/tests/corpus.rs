@@ -59,7 +59,7 @@ fn values_are_exact() {
     ];
     assert_eq!(body, expected);
     assert_eq!(keys.limits.unwrap().value.cost, Some(500_000_000_000));
-    assert_eq!(keys.max_turns.unwrap().place, Place { line: 34, column: 1 });
+    assert_eq!(keys.max_turns.unwrap().place, Place { line: 35, column: 1 });
 }
 
 #[test]

@@ -14,6 +14,7 @@ use crate::error::ProviderError;
 use crate::exchange::{ResponseAccumulator, invalid_json};
 use crate::http::{Endpoint, reported};
 use crate::model::StreamEvent;
+use crate::programs::Programs;
 use crate::response::Response;
 
 impl ResponseAccumulator for AnthropicAccumulator {
@@ -63,7 +64,8 @@ impl ResponseAccumulator for AnthropicAccumulator {
 
     /// The server needs its answer back unchanged, after the messages of the request, and nothing after it.
     fn continuation(sent: &[u8], paused: &Response) -> Option<Vec<u8>> {
-        let Ok(Value::Array(more)) = serde_json::to_value(replay::assistant(&paused.parts, true, true)) else {
+        let Ok(Value::Array(more)) = serde_json::to_value(replay::assistant(&paused.parts, &Programs::ALL, true))
+        else {
             return None;
         };
         let mut body: Value = serde_json::from_slice(sent).ok()?;

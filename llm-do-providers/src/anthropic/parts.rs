@@ -11,6 +11,7 @@ use super::wire::{Base64, Block, ResultBlock, Source};
 use crate::attachment::Attachment;
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::{ToolResult, UserPart};
+use crate::programs::text_for_program;
 
 /// Returns the blocks of a user message; a text of only white space is left out, since the API refuses it.
 pub(super) fn user(parts: &[UserPart]) -> Result<Vec<Block<'_>>, ProviderError> {
@@ -22,9 +23,20 @@ pub(super) fn user(parts: &[UserPart]) -> Result<Vec<Block<'_>>, ProviderError> 
 }
 
 /// Returns the blocks of a turn's results: first all results, as the API requires, then the files that they cannot contain.
-pub(super) fn results(results: &[ToolResult]) -> Result<Vec<Block<'_>>, ProviderError> {
+///
+/// Beside results for code, the API takes nothing else, and these may only hold text.
+pub(super) fn results(
+    results: &[ToolResult],
+    is_for_code: impl Fn(&ToolResult) -> bool,
+) -> Result<Vec<Block<'_>>, ProviderError> {
+    let has_code = results.iter().any(&is_for_code);
     let (mut blocks, mut files) = (Vec::with_capacity(results.len()), Vec::new());
     for result in results {
+        if is_for_code(result) || (has_code && result.is_error) {
+            let text = ResultBlock::Text(text_for_program(result));
+            blocks.push(Block::result(id(&result.call_id), text, result.is_error));
+            continue;
+        }
         // "all content must be type "text" if "is_error" is true"
         let inside = if result.is_error { &[][..] } else { &result.attachments };
         blocks.push(Block::result(id(&result.call_id), content(result, inside)?, result.is_error));
@@ -40,7 +52,7 @@ pub(super) fn results(results: &[ToolResult]) -> Result<Vec<Block<'_>>, Provider
 fn content<'a>(result: &'a ToolResult, files: &'a [Attachment]) -> Result<ResultBlock<'a>, ProviderError> {
     let text = if result.content.trim().is_empty() { "" } else { &result.content };
     if files.is_empty() {
-        return Ok(ResultBlock::Text(text));
+        return Ok(ResultBlock::Text(text.into()));
     }
     let text = (!text.is_empty()).then(|| Ok(Block::text(text)));
     Ok(ResultBlock::Blocks(text.into_iter().chain(files.iter().map(file)).collect::<Result<_, _>>()?))

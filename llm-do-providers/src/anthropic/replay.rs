@@ -10,18 +10,22 @@
 //! | server-side tool | `use`, its block without name and input, and `result`, the block after it without content |
 //! | opaque | a whole block; `citations` of the text before it; or data that is not part of a message: `container`, `refusal` |
 
+use std::borrow::Cow;
+
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::wire::{Block, Field, Input, Rebuilt};
-use super::{PROVIDER, parts};
+use super::{PROVIDER, parts, programs};
 use crate::message::{ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall};
+use crate::programs::Programs;
 
 /// Returns the blocks of an answer, with or without its thoughts; parts of other providers are left out, and so is a
 /// thought at its end, where the API takes none.
 ///
-/// A use of a server-side tool without its result is kept only if the turn is in progress, so that the server resumes it.
-pub(super) fn assistant(parts: &[ResponsePart], is_in_progress: bool, with_thoughts: bool) -> Vec<Block<'_>> {
+/// Uses of server-side tools go back as `programs` has them, with their results; calls of code that does not are sent as the
+/// model's own.
+pub(super) fn assistant<'a>(parts: &'a [ResponsePart], programs: &Programs<'_>, with_thoughts: bool) -> Vec<Block<'a>> {
     let mut blocks = Vec::with_capacity(parts.len());
     let mut thoughts = 0;
     for (place, part) in parts.iter().enumerate() {
@@ -33,12 +37,11 @@ pub(super) fn assistant(parts: &[ResponsePart], is_in_progress: bool, with_thoug
                 None => Block::text(text),
             }),
             ResponsePart::Thinking(thought) if with_thoughts => blocks.extend(thinking(thought)),
-            ResponsePart::ToolCall(made) => blocks.push(call(made)),
-            ResponsePart::ServerSideTool(used) if is_in_progress || is_answered(used, parts) => {
-                blocks.extend(server_side(used));
-            }
-            ResponsePart::Thinking(_) | ResponsePart::ServerSideTool(_) | ResponsePart::Attachment(_) => {}
+            ResponsePart::ToolCall(made) => blocks.push(call(made, programs)),
+            ResponsePart::ServerSideTool(_) | ResponsePart::Opaque(_) if !programs::goes_back(part, programs) => {}
+            ResponsePart::ServerSideTool(used) => blocks.extend(server_side(used)),
             ResponsePart::Opaque(data) => blocks.extend(opaque(data)),
+            ResponsePart::Thinking(_) | ResponsePart::Attachment(_) => {}
         }
         match part {
             ResponsePart::Thinking(_) => thoughts += blocks.len() - before,
@@ -78,25 +81,20 @@ fn thinking(thought: &Thinking) -> Option<Block<'_>> {
 }
 
 /// A call whose arguments are not an object is sent with an object that holds them: the API accepts only objects.
-fn call(call: &ToolCall) -> Block<'_> {
+fn call<'a>(call: &'a ToolCall, programs: &Programs<'_>) -> Block<'a> {
     let input = match serde_json::from_str::<&RawValue>(&call.arguments) {
         Ok(written) if written.get().starts_with('{') => Input::Written(written),
         _ if call.arguments.trim().is_empty() => Input::Instead(json!({})),
         Ok(_) => Input::Instead(json!({ "not_an_object": call.arguments })),
         Err(_) => Input::Instead(json!({ "invalid_json": call.arguments })),
     };
-    Block::tool_use(parts::id(&call.id), &call.name, input, object(call.provider_data.as_ref()))
-}
-
-/// Whether the result of a use is present, in the same part or in another part of its answer.
-fn is_answered(used: &ServerSideToolUse, parts: &[ResponsePart]) -> bool {
-    let Some(data) = object(used.provider_data.as_ref()) else { return false };
-    let id = data.get("use").map(|used| &used["id"]);
-    let is_result = |part: &ResponsePart| match part {
-        ResponsePart::Opaque(data) => data.of(PROVIDER).is_some_and(|data| id == data.get("tool_use_id")),
-        _ => false,
-    };
-    data.contains_key("result") || (id.is_some() && parts.iter().any(is_result))
+    let mut rest = object(call.provider_data.as_ref()).map(Cow::Borrowed);
+    if let Some(rest) = &mut rest
+        && programs::caller(call).is_some_and(|id| !programs.has(id))
+    {
+        rest.to_mut().shift_remove("caller");
+    }
+    Block::tool_use(parts::id(&call.id), &call.name, input, rest)
 }
 
 fn server_side(used: &ServerSideToolUse) -> Vec<Block<'_>> {

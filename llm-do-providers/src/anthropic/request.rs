@@ -1,14 +1,15 @@
 //! Converts a request to one of the Messages API.
 
-use super::thinking::Plan;
+use super::thinking::{Plan, answer};
 use super::wire::{
     Block, CacheControl, JsonSchema, MessageParam, MessagesRequest, OutputConfig, Role, SystemText, Tool,
     ToolChoiceParam, ToolKind,
 };
-use super::{parts, replay, server_tools};
+use super::{parts, programs, replay, server_tools};
 use crate::error::ProviderError;
-use crate::message::Message;
+use crate::message::{Message, ToolResult};
 use crate::model::{Json, JsonWriter, OutputSchema, Profile, Request, ToolChoice, ToolSpec};
+use crate::programs::{Programs, calls_before};
 use crate::schema::{SchemaCache, anthropic};
 
 /// How many of the user's last messages have a cache breakpoint: the last one, and that of the previous request, since the
@@ -76,13 +77,14 @@ fn tools<'a>(
 ) -> Result<Vec<Json<Tool<'a>>>, ProviderError> {
     let Request { tools, deferred_tools, server_side_tools, .. } = request;
     let mut ours = |place: usize, spec: &'a ToolSpec, is_deferred| {
-        writer.tool(place, is_deferred, spec, || Ok(Tool::from(ours(spec, is_deferred))))
+        let form = u8::from(is_deferred) + 2 * u8::from(request.offers_to_code(spec));
+        writer.tool(place, form, spec, || Ok(Tool::from(ours(spec, is_deferred, request))))
     };
     let mut all = Vec::with_capacity(tools.len() + server_side_tools.len() + deferred_tools.len() + 1);
     for (place, spec) in tools.iter().enumerate() {
         all.push(ours(place, spec, false)?);
     }
-    for tool in *server_side_tools {
+    for tool in server_tools::declared(request) {
         all.push(Json::New(server_tools::tool(model, profile, tool)?.into()));
     }
     if !deferred_tools.is_empty() {
@@ -95,9 +97,10 @@ fn tools<'a>(
     Ok(all)
 }
 
-fn ours(spec: &ToolSpec, defer_loading: bool) -> ToolKind<'_> {
+fn ours<'a>(spec: &'a ToolSpec, defer_loading: bool, request: &Request<'_>) -> ToolKind<'a> {
     let ToolSpec { name, description, parameters } = spec;
-    ToolKind::Ours { name, description, input_schema: parameters, defer_loading }
+    let allowed_callers = server_tools::allowed_callers(request, spec);
+    ToolKind::Ours { name, description, input_schema: parameters, defer_loading, allowed_callers }
 }
 
 /// The API refuses a choice without tools. Where no call may be forced, the model chooses.
@@ -105,7 +108,8 @@ fn tool_choice<'a>(request: &Request<'a>, plan: &Plan) -> Option<ToolChoiceParam
     if request.tools.is_empty() && request.deferred_tools.is_empty() {
         return None;
     }
-    let disable_parallel_tool_use = request.settings.parallel_tool_calls == Some(false);
+    // Code may make several calls, and the API refuses to limit them.
+    let disable_parallel_tool_use = request.settings.parallel_tool_calls == Some(false) && !request.takes_programs();
     match request.tool_choice {
         ToolChoice::None => Some(ToolChoiceParam::None),
         ToolChoice::Required if plan.forces_tools => Some(ToolChoiceParam::Any { disable_parallel_tool_use }),
@@ -121,18 +125,23 @@ fn conversation<'a>(
     thoughts_from: usize,
     writer: &mut JsonWriter<'_>,
 ) -> Result<Vec<MessageParam<'a>>, ProviderError> {
-    let mut turns = Vec::with_capacity(messages.len());
+    let (mut turns, mut programs) = (Vec::with_capacity(messages.len()), Programs::ALL);
     for (place, message) in messages.iter().enumerate() {
-        let mut content = Vec::new();
+        if place == 0 || matches!(message, Message::User { .. }) {
+            programs = Programs::of_turn(messages, place, true, programs::links);
+        }
+        // What is left out depends on the rest of the turn.
+        let mut changing = JsonWriter::default();
+        let writer = if programs.are_all() { &mut *writer } else { &mut changing };
+        let is_for_code = |result: &ToolResult| {
+            let call = calls_before(messages, place).find(|call| call.id == result.call_id);
+            call.and_then(programs::caller).is_some_and(|id| programs.has(id))
+        };
+        let (mut content, mut has_code) = (Vec::new(), false);
         let role = match message {
             Message::Assistant { parts } => {
                 let with_thoughts = place >= thoughts_from;
-                let next = messages.get(place + 1);
-                let is_in_progress = !matches!(next, Some(Message::User { .. }));
-                let blocks = || Ok(replay::assistant(parts, is_in_progress, with_thoughts));
-                // The form of the last message depends on the next one.
-                let mut last = JsonWriter::default();
-                let writer = if next.is_some() { &mut *writer } else { &mut last };
+                let blocks = || Ok(replay::assistant(parts, &programs, with_thoughts));
                 writer.message(place, with_thoughts, &mut content, blocks)?;
                 Role::Assistant
             }
@@ -141,27 +150,37 @@ fn conversation<'a>(
                 Role::User
             }
             Message::Tool { results } => {
-                writer.message(place, false, &mut content, || parts::results(results))?;
+                has_code = results.iter().any(is_for_code);
+                writer.message(place, false, &mut content, || parts::results(results, is_for_code))?;
                 Role::User
             }
         };
-        push_content(&mut turns, role, content);
+        push_content(&mut turns, role, content, has_code);
     }
     Ok(turns)
 }
 
-fn push_content<'a>(messages: &mut Vec<MessageParam<'a>>, role: Role, content: Vec<Json<Block<'a>>>) {
+fn push_content<'a>(
+    messages: &mut Vec<MessageParam<'a>>,
+    role: Role,
+    content: Vec<Json<Block<'a>>>,
+    is_for_code: bool,
+) {
     match messages.last_mut() {
         _ if content.is_empty() => {}
-        Some(last) if last.role == role => last.content.extend(content),
-        _ => messages.push(MessageParam { role, content }),
+        Some(last) if last.role == role => {
+            last.content.extend(content);
+            last.is_for_code |= is_for_code;
+        }
+        _ => messages.push(MessageParam { role, content, is_for_code }),
     }
 }
 
 /// Returns the container in which code of the current turn ran: calls may wait there for their results.
 fn container(messages: &[Message]) -> Option<&str> {
-    let [.., Message::Assistant { parts }, Message::Tool { .. }] = messages else { return None };
-    replay::container(parts)
+    let [before @ .., Message::Tool { .. }] = messages else { return None };
+    let turn = before.iter().rev().take_while(|message| !matches!(message, Message::User { .. }));
+    turn.filter_map(answer).find_map(replay::container)
 }
 
 /// Sets cache breakpoints after what stays the same from request to request: tools, system and the history; four, the
@@ -176,7 +195,8 @@ fn mark(body: &mut MessagesRequest<'_>, deferred: usize) {
     if let Some(text) = body.system.last_mut() {
         text.cache_control = Some(CacheControl {});
     }
-    let users = body.messages.iter_mut().rev().filter(|message| message.role == Role::User);
+    let is_cached = |message: &&mut MessageParam<'_>| message.role == Role::User && !message.is_for_code;
+    let users = body.messages.iter_mut().rev().filter(is_cached);
     for message in users.take(MARKED_MESSAGES) {
         // A message that can have no breakpoint is not the user's.
         message.content.iter_mut().rev().any(|block| match block {

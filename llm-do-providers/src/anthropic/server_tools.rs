@@ -2,13 +2,15 @@
 //!
 //! By <https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool>,
 //! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-fetch-tool>,
-//! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/code-execution-tool> and
+//! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/code-execution-tool>,
+//! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/programmatic-tool-calling> and
 //! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-search-tool>.
 
 use super::PROVIDER;
 use super::wire::ToolKind;
 use crate::error::{ErrorKind, ProviderError};
-use crate::model::Profile;
+use crate::model::{Profile, Request, ToolSpec};
+use crate::schema::anthropic::is_recursive;
 use crate::server_side::ServerSideTool;
 
 /// The search for deferred tools, by words; its name is fixed.
@@ -19,6 +21,26 @@ pub(super) const TOOL_SEARCH: ToolKind<'static> = ToolKind::ServerSide {
     allowed_domains: None,
     blocked_domains: None,
 };
+
+/// The version of the code execution whose code may call tools.
+const CALLING_CODE: &str = "code_execution_20260120";
+/// Who may call a tool that is offered to code too.
+const CALLERS: &[&str] = &["direct", CALLING_CODE];
+
+/// Returns the callers of one of our tools; empty for the model alone. The API refuses to offer a recursive schema to code.
+pub(super) fn allowed_callers(request: &Request<'_>, tool: &ToolSpec) -> &'static [&'static str] {
+    if request.offers_to_code(tool) && !is_recursive(&tool.parameters) { CALLERS } else { &[] }
+}
+
+/// Returns the tools to declare: code that may call tools is the other code execution too, and needs something to call.
+pub(super) fn declared<'a>(request: &Request<'a>) -> impl Iterator<Item = &'a ServerSideTool> + use<'a> {
+    let has_tools = request.tools.iter().chain(request.deferred_tools).any(|tool| request.offers_to_code(tool));
+    request.server_side_tools.iter().filter(move |tool| match tool {
+        ServerSideTool::ProgrammaticToolCalling => has_tools,
+        ServerSideTool::CodeExecution => !has_tools,
+        _ => true,
+    })
+}
 
 /// Returns a tool as the API declares it, or an error for a setting that the API does not support.
 ///
@@ -52,6 +74,7 @@ pub(super) fn tool<'a>(model: &str, profile: Profile, tool: &'a ServerSideTool) 
         }
         ServerSideTool::WebFetch => Ok(plain("web_fetch_20250910", tool.name())),
         ServerSideTool::CodeExecution => Ok(plain("code_execution_20250825", tool.name())),
+        ServerSideTool::ProgrammaticToolCalling => Ok(plain(CALLING_CODE, ServerSideTool::CodeExecution.name())),
         ServerSideTool::ImageGeneration => {
             Err(refused(format!("the Messages API does not support `{tool}`; remove it from `server_side_tools`")))
         }

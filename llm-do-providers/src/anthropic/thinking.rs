@@ -143,6 +143,13 @@ impl Plan {
         self.top_p = self.warnings.accept("top_p", settings.top_p, is_sampled && !has_both, reason);
     }
 
+    /// Warns that code may make several calls.
+    pub(super) fn warn_of_parallel_calls(&mut self, settings: &Settings) {
+        if settings.parallel_tool_calls == Some(false) {
+            self.warnings.not_sent("parallel_tool_calls", "the API has no limit for code that calls tools");
+        }
+    }
+
     fn warn_of_absent_fields(&mut self, settings: &Settings) {
         let has = [
             ("seed", settings.seed.is_some()),
@@ -188,7 +195,8 @@ fn turn(messages: &[Message]) -> usize {
     messages.iter().rposition(|message| matches!(message, Message::User { .. })).map_or(0, |place| place + 1)
 }
 
-fn answer(message: &Message) -> Option<&[ResponsePart]> {
+/// Returns the parts of a message of the model.
+pub(super) fn answer(message: &Message) -> Option<&[ResponsePart]> {
     match message {
         Message::Assistant { parts } => Some(parts),
         _ => None,

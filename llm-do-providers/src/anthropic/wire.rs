@@ -50,6 +50,9 @@ pub(super) struct MessagesRequest<'a> {
 pub(super) struct MessageParam<'a> {
     pub(super) role: Role,
     pub(super) content: Vec<Json<Block<'a>>>,
+    /// Whether it has results for code, which are not part of what is cached.
+    #[serde(skip)]
+    pub(super) is_for_code: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -102,6 +105,8 @@ pub(super) enum ToolKind<'a> {
         /// Whether the model has to find it.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         defer_loading: bool,
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        allowed_callers: &'static [&'static str],
     },
     ServerSide {
         r#type: &'static str,

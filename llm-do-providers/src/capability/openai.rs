@@ -31,6 +31,8 @@ pub(crate) struct OpenAiCapabilities {
     pub(crate) images: bool,
     /// Whether the Responses API searches tools for the model.
     pub(crate) tool_search: bool,
+    /// Whether the Responses API runs code of the model that calls tools.
+    pub(crate) programmatic_tool_calling: bool,
 }
 
 /// Whether a model thinks; while it does, it takes no `temperature`, `top_p` and penalties.
@@ -82,6 +84,7 @@ impl Default for OpenAiCapabilities {
             stop: true,
             images: true,
             tool_search: false,
+            programmatic_tool_calling: false,
         }
     }
 }

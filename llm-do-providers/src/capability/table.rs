@@ -192,11 +192,12 @@ impl CapabilityTable {
     /// | `reasoning_format` | the value of that field, where the server has it | not sent |
     /// | `tools_in_chat` | whether chat completions take tools: `"always"`, `"without_thinking"`, `"never"` | `"always"` |
     /// | `native_output` | as above | `"with_tools"` |
-    /// | `server_side_tools` | as above, over chat completions; over the Responses API all are there | none |
+    /// | `server_side_tools` | as above, over chat completions; over the Responses API all but `programmatic_tool_calling` are there | none |
     /// | `sampling` | whether it takes `temperature`, `top_p` and penalties while it does not think | `true` |
     /// | `parallel_tool_calls`, `stop` | whether it takes the setting | `true` |
     /// | `images` | whether it reads images, where its server takes them | `true` |
     /// | `tool_search` | as above, over the Responses API | `false` |
+    /// | `programmatic_tool_calling` | whether the Responses API runs code of the model that calls tools | `false` |
     ///
     /// # Errors
     ///

@@ -47,7 +47,7 @@ pub(super) fn request<'a>(
 
 fn tools<'a>(request: &Request<'a>, writer: &mut JsonWriter<'_>) -> Result<Vec<Tool<'a>>, ProviderError> {
     let ours = request.tools.iter().enumerate();
-    let declarations = ours.map(|(place, spec)| writer.tool(place, false, spec, || declaration(spec)));
+    let declarations = ours.map(|(place, spec)| writer.tool(place, 0, spec, || declaration(spec)));
     let declarations = declarations.collect::<Result<Vec<_>, _>>()?;
     let functions = (!declarations.is_empty()).then_some(Tool::FunctionDeclarations(declarations));
     Ok(functions

@@ -13,7 +13,7 @@ pub(super) fn tool(tool: &ServerSideTool) -> Option<Tool<'static>> {
         ServerSideTool::WebSearch(_) => Some(Tool::GoogleSearch {}),
         ServerSideTool::WebFetch => Some(Tool::UrlContext {}),
         ServerSideTool::CodeExecution => Some(Tool::CodeExecution {}),
-        ServerSideTool::ImageGeneration => None,
+        ServerSideTool::ImageGeneration | ServerSideTool::ProgrammaticToolCalling => None,
     }
 }
 
@@ -35,6 +35,9 @@ pub(super) fn check(
                 return Err(refused(format!(
                     "`{model}` does not generate images; use a model with `image` in its name, or remove `image_generation`"
                 )));
+            }
+            ServerSideTool::ProgrammaticToolCalling => {
+                return Err(refused(format!("the Gemini API does not support `{tool}`; remove it")));
             }
             _ => {}
         }

@@ -158,7 +158,7 @@ fn tools<'a>(
         ToolChoice::Tool(name) => (Some(name), required),
     };
     let offered = request.tools.iter().enumerate().filter(|(_, spec)| only.is_none_or(|only| *spec.name == *only));
-    let offered = offered.map(|(place, spec)| writer.tool(place, false, spec, || tool(spec, dialect)));
+    let offered = offered.map(|(place, spec)| writer.tool(place, 0, spec, || tool(spec, dialect)));
     let offered = offered.collect::<Result<_, _>>()?;
     Ok((offered, word))
 }

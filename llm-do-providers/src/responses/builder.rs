@@ -50,7 +50,8 @@ impl OpenAiResponsesBuilder {
         }
         let capabilities = config.capabilities.openai(SERVER.provider, &config.model);
         let known = || {
-            let profile = capabilities.profile().with_server_side_tools(tools::SERVER_SIDE);
+            let tools = tools::server_side_tools(capabilities.programmatic_tool_calling);
+            let profile = capabilities.profile().with_server_side_tools(tools);
             profile.with_tool_search(capabilities.tool_search)
         };
         Ok(OpenAiResponsesModel {

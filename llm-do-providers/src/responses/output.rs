@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::PROVIDER;
+use super::{PROVIDER, programs};
 use crate::attachment::Attachment;
 use crate::message::{ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall};
+use crate::server_side::ServerSideTool;
 
 /// Adds the parts of an item; returns whether it is a refusal.
 pub(super) fn add(item: Value, parts: &mut Vec<ResponsePart>) -> bool {
@@ -21,6 +22,14 @@ pub(super) fn add(item: Value, parts: &mut Vec<ResponsePart>) -> bool {
         ("code_interpreter_call", item) => {
             let (code, outputs) = (json!({ "code": item["code"] }), item["outputs"].clone());
             parts.push(used("code_execution", code, outputs, item));
+        }
+        (programs::START, item) => {
+            let code = json!({ "code": item["code"] });
+            parts.push(used(ServerSideTool::ProgrammaticToolCalling.name(), code, Value::Null, item));
+        }
+        (programs::END, item) => {
+            let result = json!(item["result"].as_str().unwrap_or_default());
+            parts.push(used(ServerSideTool::ProgrammaticToolCalling.name(), Value::Null, result, item));
         }
         ("image_generation_call", item) => image(item, parts),
         (_, item) => parts.push(ResponsePart::Opaque(ProviderData::new(PROVIDER, item))),
@@ -58,10 +67,13 @@ fn thinking(item: Value) -> ResponsePart {
 fn call(item: &Value) -> ResponsePart {
     let text = |key: &str| item[key].as_str().unwrap_or_default();
     let call = ToolCall::new(text("call_id"), text("name"), text("arguments"));
-    ResponsePart::ToolCall(match item["id"].as_str() {
-        Some(id) => call.with_provider_data(ProviderData::new(PROVIDER, json!({ "id": id }))),
-        None => call,
-    })
+    let mut kept = Map::new();
+    kept.extend(item.get("id").filter(|id| id.is_string()).map(|id| ("id".to_owned(), id.clone())));
+    kept.extend(programs::caller(item).map(|caller| ("caller".to_owned(), caller.clone())));
+    if kept.is_empty() {
+        return ResponsePart::ToolCall(call);
+    }
+    ResponsePart::ToolCall(call.with_provider_data(ProviderData::new(PROVIDER, Value::Object(kept))))
 }
 
 fn used(name: &str, input: Value, output: Value, item: Value) -> ResponsePart {

@@ -12,12 +12,13 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::output;
+use super::{items, output, programs};
 use crate::error::{ErrorKind, ProviderError};
 use crate::exchange::{ResponseAccumulator, invalid_json};
 use crate::http::{Endpoint, reported};
 use crate::message::{FinishReason, ResponsePart};
 use crate::model::StreamEvent;
+use crate::programs::Programs;
 use crate::response::Response;
 use crate::usage::Usage;
 
@@ -139,7 +140,9 @@ impl ResponsesAccumulator {
         }
         self.refused |= output::add(item, &mut self.parts);
         for part in &self.parts[before..] {
-            if let ResponsePart::ServerSideTool(used) = part {
+            if let ResponsePart::ServerSideTool(used) = part
+                && !used.is_result_alone()
+            {
                 ready.extend([used.begun(), used.done()]);
             }
         }
@@ -209,6 +212,19 @@ impl ResponseAccumulator for ResponsesAccumulator {
             None if is_complete => response,
             None => response.without_reason(),
         }
+    }
+
+    fn is_paused(&self) -> bool {
+        let is_complete = |end: &End| end.is_complete && end.reason.is_none();
+        self.end.as_ref().is_some_and(is_complete) && programs::is_paused(&self.parts)
+    }
+
+    /// The server needs its items back unchanged, and nothing after them.
+    fn continuation(sent: &[u8], paused: &Response) -> Option<Vec<u8>> {
+        let items = serde_json::to_value(items::answer(&paused.parts, &[], true, &Programs::ALL)).ok()?;
+        let mut body: Value = serde_json::from_slice(sent).ok()?;
+        body["input"].as_array_mut()?.extend(items.as_array()?.iter().cloned());
+        serde_json::to_vec(&body).ok()
     }
 
     fn partial_response(mut self) -> Response {

@@ -3,33 +3,45 @@
 use super::PROVIDER;
 use super::wire::{Container, Filters, Tool};
 use crate::error::{ErrorKind, ProviderError};
-use crate::model::ToolSpec;
+use crate::model::{Request, ToolSpec};
 use crate::server_side::{ServerSideTool, WebSearch};
 
-/// The tools of the API.
-pub(super) const SERVER_SIDE: &[ServerSideTool] =
-    &[ServerSideTool::WEB_SEARCH, ServerSideTool::CodeExecution, ServerSideTool::ImageGeneration];
+/// The tools of the API, for a model that may call tools by code, or for another one.
+pub(super) const fn server_side_tools(may_call_by_code: bool) -> &'static [ServerSideTool] {
+    const ALL: &[ServerSideTool] = &[
+        ServerSideTool::WEB_SEARCH,
+        ServerSideTool::CodeExecution,
+        ServerSideTool::ImageGeneration,
+        ServerSideTool::ProgrammaticToolCalling,
+    ];
+    if may_call_by_code { ALL } else { ALL.split_at(3).0 }
+}
+
+/// Who may call a function that is offered to code too.
+const CALLERS: &[&str] = &["direct", "programmatic"];
 
 /// How many functions a namespace has at most: by <https://developers.openai.com/api/docs/guides/tools-tool-search> (read
 /// 2026-11-25), models search best among fewer than ten.
 const NAMESPACE_SIZE: usize = 9;
 
 /// Returns a function that is not strict: in the request from the start, or once the model has found it.
-pub(super) fn function(spec: &ToolSpec, defer_loading: bool) -> Tool<'_> {
+pub(super) fn function<'a>(spec: &'a ToolSpec, defer_loading: bool, request: &Request<'_>) -> Tool<'a> {
     let ToolSpec { name, description, parameters } = spec;
-    Tool::Function { name, description, parameters, strict: false, defer_loading }
+    let allowed_callers = if request.offers_to_code(spec) { CALLERS } else { &[] };
+    Tool::Function { name, description, parameters, strict: false, defer_loading, allowed_callers }
 }
 
 /// Returns the search, and the functions that it finds in namespaces: outside of one, a function's schema counts as
 /// [input](https://github.com/langchain-ai/langchain/issues/38540) although it is deferred.
-pub(super) fn searched(deferred: &[ToolSpec]) -> impl Iterator<Item = Tool<'_>> {
+pub(super) fn searched<'a>(request: &Request<'a>) -> impl Iterator<Item = Tool<'a>> {
+    let deferred = request.deferred_tools;
     let search = (!deferred.is_empty()).then_some(Tool::Search {});
     let namespaces = deferred.chunks(NAMESPACE_SIZE).enumerate().map(|(place, tools)| {
         let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
         Tool::Namespace {
             name: namespace_at(place),
             description: format!("Functions: {}.", names.join(", ")),
-            tools: tools.iter().map(|tool| function(tool, true)).collect(),
+            tools: tools.iter().map(|tool| function(tool, true, request)).collect(),
         }
     });
     search.into_iter().chain(namespaces)
@@ -55,8 +67,9 @@ pub(super) fn server_side(tool: &ServerSideTool) -> Result<Tool<'_>, ProviderErr
         ServerSideTool::WebSearch(search) => web_search(search),
         ServerSideTool::CodeExecution => Ok(Tool::CodeInterpreter { container: Container::Auto }),
         ServerSideTool::ImageGeneration => Ok(Tool::ImageGeneration {}),
-        other => {
-            Err(refused(format!("the Responses API does not support `{other}`; its `web_search` opens pages too")))
+        ServerSideTool::ProgrammaticToolCalling => Ok(Tool::ProgrammaticToolCalling {}),
+        ServerSideTool::WebFetch => {
+            Err(refused(format!("the Responses API does not support `{tool}`; its `web_search` opens pages too")))
         }
     }
 }

@@ -74,17 +74,22 @@ pub(super) enum CreatedItem<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         namespace: Option<String>,
         arguments: Cow<'a, str>,
+        /// The program that made the call, if any.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        caller: Option<&'a Value>,
     },
     FunctionCallOutput {
         call_id: &'a str,
         output: Output<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        caller: Option<&'a Value>,
     },
 }
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Output<'a> {
-    Text(&'a str),
+    Text(Cow<'a, str>),
     Parts(Vec<Part<'a>>),
 }
 
@@ -109,6 +114,8 @@ pub(super) enum Tool<'a> {
         /// Whether the model has to find it.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         defer_loading: bool,
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        allowed_callers: &'static [&'static str],
     },
     Namespace {
         name: String,
@@ -125,6 +132,7 @@ pub(super) enum Tool<'a> {
         container: Container,
     },
     ImageGeneration {},
+    ProgrammaticToolCalling {},
 }
 
 #[derive(Debug, Serialize)]

@@ -60,6 +60,11 @@ impl fmt::Display for NotEnforceable {
     }
 }
 
+/// Whether a schema has a recursive type, or a reference to nothing.
+pub(crate) fn is_recursive(schema: &Value) -> bool {
+    cycle::check(schema).is_err()
+}
+
 /// Returns the schema as it is enforced: what is valid by the original is valid by it, unless it has properties that the
 /// original does not name.
 ///

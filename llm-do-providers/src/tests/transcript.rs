@@ -20,6 +20,7 @@ use crate::model::{Request, ToolSpec, Transcript};
 use crate::openai::{OpenAiModel, Server};
 use crate::responses::OpenAiResponsesModel;
 use crate::secret::ApiKey;
+use crate::server_side::ServerSideTool;
 use crate::settings::{Settings, ThinkingLevel};
 
 /// The body of a request as a model sends it, or the error.
@@ -111,6 +112,11 @@ fn data() -> impl Strategy<Value = ProviderData> {
         ("anthropic", json!({ "type": "citations", "citations": [{ "cited_text": "c" }] })),
         ("anthropic", json!({ "type": "container", "id": "c" })),
         ("anthropic", json!({ "caller": { "type": "direct" } })),
+        ("anthropic", json!({ "caller": { "type": "code_execution_20260120", "tool_id": "u" } })),
+        ("anthropic", json!({ "type": "code_execution_tool_result", "tool_use_id": "u" })),
+        ("openai-responses", json!({ "type": "program", "call_id": "p", "code": "text(1)" })),
+        ("openai-responses", json!({ "type": "program_output", "call_id": "p", "result": "1" })),
+        ("openai-responses", json!({ "id": "fc", "caller": { "type": "program", "caller_id": "p" } })),
         ("openai-responses", json!({ "type": "reasoning", "id": "r", "encrypted_content": "e" })),
         ("openai-responses", json!({ "id": "msg", "status": "completed" })),
         ("gemini", json!({ "thoughtSignature": "s", "id": "g" })),
@@ -170,6 +176,8 @@ struct Turn {
     stream: bool,
     /// The names of the tools, and of those that are deferred.
     tools: [Vec<&'static str>; 2],
+    /// Whether code may call the tools, except for `list`.
+    has_code: bool,
 }
 
 fn settings() -> impl Strategy<Value = Settings> {
@@ -182,10 +190,11 @@ fn settings() -> impl Strategy<Value = Settings> {
 
 fn turn() -> impl Strategy<Value = Turn> {
     let names = || subsequence(vec!["add", "find", "list"], 0..=3);
-    (vec(message(), 1..3), option::weighted(0.1, 0_usize..8), settings(), any::<bool>(), names(), names()).prop_map(
-        |(added, replaced, settings, stream, now, deferred)| {
+    let (added, replaced) = (vec(message(), 1..3), option::weighted(0.1, 0_usize..8));
+    (added, replaced, settings(), any::<bool>(), names(), names(), any::<bool>()).prop_map(
+        |(added, replaced, settings, stream, now, deferred, has_code)| {
             let deferred = deferred.into_iter().filter(|name| !now.contains(name)).collect();
-            Turn { added, replaced, settings, stream, tools: [now, deferred] }
+            Turn { added, replaced, settings, stream, tools: [now, deferred], has_code }
         },
     )
 }
@@ -206,7 +215,8 @@ proptest! {
                 names.iter().filter_map(|name| known.iter().find(|tool| &*tool.name == *name)).cloned().collect::<Vec<_>>()
             });
             let request = Request::new(&transcript, &turn.settings).instructions(Some("Be brief."));
-            let request = request.tools(&now).deferred_tools(&deferred);
+            let code: &[ServerSideTool] = if turn.has_code { &[ServerSideTool::ProgrammaticToolCalling] } else { &[] };
+            let request = request.tools(&now).deferred_tools(&deferred).server_side_tools(code).output_tool(Some("list"));
             for (name, _, send) in &*MODELS {
                 let expected = send(&request, turn.stream);
                 prop_assert_eq!(&send(&request.transcript(&transcript), turn.stream), &expected, "{}", name);

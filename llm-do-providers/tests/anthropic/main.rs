@@ -11,6 +11,7 @@ mod dialect;
 mod failures;
 mod history;
 mod pauses;
+mod programs;
 mod replay;
 #[path = "../openai/server.rs"]
 mod server;

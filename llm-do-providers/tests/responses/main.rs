@@ -6,6 +6,7 @@
 
 mod answers;
 mod asking;
+mod programs;
 mod replay;
 #[path = "../openai/server.rs"]
 #[allow(dead_code, reason = "each of the tests that share it uses some of it")]

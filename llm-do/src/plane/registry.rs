@@ -3,6 +3,7 @@
 #[cfg(feature = "script")]
 mod code_workers;
 mod contents;
+mod for_code;
 mod group;
 mod names;
 mod plan;

@@ -261,6 +261,7 @@ impl WorkerRun {
             .deferred_tools(&self.deferred)
             .tool_choice(self.tool_choice(server_side_tools))
             .server_side_tools(server_side_tools)
+            .output_tool(self.output.tool().map(|_| OUTPUT_TOOL))
             .output(self.output.schema())
             .hint(RequestHint::new().answers(answers).prompted_output(self.output.prompted()));
         let failed = |source| self.failed(source);

@@ -5,6 +5,7 @@ mod keys;
 mod many;
 mod model_files;
 mod output_modes;
+mod programs;
 mod requests;
 mod tool_search;
 mod toolset;

@@ -49,7 +49,7 @@ impl<'a> Block<'a> {
         id: Cow<'a, str>,
         name: &'a str,
         input: Input<'a>,
-        rest: Option<&'a Map<String, Value>>,
+        rest: Option<Cow<'a, Map<String, Value>>>,
     ) -> Self {
         Self::ToolUse(ToolUse { id, name, input, rest })
     }
@@ -128,7 +128,7 @@ pub(in crate::anthropic) struct ToolResult<'a> {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(in crate::anthropic) enum ResultBlock<'a> {
-    Text(&'a str),
+    Text(Cow<'a, str>),
     Blocks(Vec<Block<'a>>),
 }
 
@@ -148,7 +148,7 @@ pub(in crate::anthropic) struct ToolUse<'a> {
     name: &'a str,
     input: Input<'a>,
     #[serde(flatten)]
-    rest: Option<&'a Map<String, Value>>,
+    rest: Option<Cow<'a, Map<String, Value>>>,
 }
 
 #[derive(Debug, Serialize)]

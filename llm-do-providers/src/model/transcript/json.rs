@@ -44,7 +44,7 @@ struct MessageJson {
 
 #[derive(Debug)]
 struct ToolJson {
-    form: bool,
+    form: u8,
     /// Kept alive, so that the addresses of its parts are not reused.
     spec: ToolSpec,
     value: Arc<RawValue>,
@@ -144,7 +144,7 @@ impl JsonWriter<'_> {
         }
     }
 
-    /// Returns the tool `spec`, which is at `place` among its request's tools; `form` distinguishes the two forms that it may have.
+    /// Returns the tool `spec`, which is at `place` among its request's tools; `form` distinguishes the forms that it may have.
     ///
     /// # Errors
     ///
@@ -152,7 +152,7 @@ impl JsonWriter<'_> {
     pub(crate) fn tool<T: Serialize>(
         &mut self,
         place: usize,
-        form: bool,
+        form: u8,
         spec: &ToolSpec,
         convert: impl FnOnce() -> Result<T, ProviderError>,
     ) -> Result<Json<T>, ProviderError> {

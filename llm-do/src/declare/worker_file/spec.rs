@@ -85,6 +85,7 @@ fn server_side_tool(tool: file::ServerSideTool) -> ServerSideTool {
         file::ServerSideKind::WebFetch => ServerSideTool::WebFetch,
         file::ServerSideKind::CodeExecution => ServerSideTool::CodeExecution,
         file::ServerSideKind::ImageGeneration => ServerSideTool::ImageGeneration,
+        file::ServerSideKind::ProgrammaticToolCalling => ServerSideTool::ProgrammaticToolCalling,
     }
 }
 

@@ -80,8 +80,14 @@ fn server_side_tools() -> impl Strategy<Value = Vec<ServerSideTool>> {
             (max_uses, allowed_domains, blocked_domains);
         ServerSideTool::from(search)
     });
-    (search, any::<[bool; 4]>()).prop_map(|(search, is_there)| {
-        let all = [search, ServerSideTool::WebFetch, ServerSideTool::CodeExecution, ServerSideTool::ImageGeneration];
+    (search, any::<[bool; 5]>()).prop_map(|(search, is_there)| {
+        let all = [
+            search,
+            ServerSideTool::WebFetch,
+            ServerSideTool::CodeExecution,
+            ServerSideTool::ImageGeneration,
+            ServerSideTool::ProgrammaticToolCalling,
+        ];
         all.into_iter().zip(is_there).filter(|(_, is_there)| *is_there).map(|(tool, _)| tool).collect()
     })
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use futures_util::future::BoxFuture;
-use llm_do_providers::{Message, Model, ToolSpec, UserPart};
+use llm_do_providers::{Message, Model, ServerSideTool, ToolSpec, UserPart};
 use serde_json::{Map, Value};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -246,6 +246,12 @@ impl WorkerSetup<'_> {
             ctx.check_request(model.name(), price.is_some())?;
         }
         let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
+        let tools = match &ctx.frame().declared {
+            Some(declared) if server_side_tools.contains(&ServerSideTool::ProgrammaticToolCalling) => {
+                self.plane.registry.specs_for_code(declared)
+            }
+            _ => tools,
+        };
         let has_search = model.profile().tool_search;
         let (tools, deferred, search) = match ToolSearch::over(&tools, self.plane.config.max_tools) {
             Some(_) if has_search => (Arc::default(), tools, None),
@@ -295,8 +301,14 @@ impl Plane {
         }
         let mut wanted = plan.server_side_tools.iter().filter(|tool| !self.approvals.blocks_server_side(tool));
         if let Some(unsupported) = wanted.find(|tool| !profile.runs(tool)) {
+            let instead = match unsupported {
+                ServerSideTool::ProgrammaticToolCalling => {
+                    "remove the tool, or set `code = true`, which has code run here"
+                }
+                _ => "or remove the tool",
+            };
             return Err(unfit(format!(
-                "the provider does not support `{unsupported}` for this model; choose another model, or remove the tool"
+                "the provider does not support `{unsupported}` for this model; choose another model, {instead}"
             )));
         }
         let output = Output::new(plan.output, plan.shape(), plan.check, profile, !tools.is_empty()).map_err(unfit)?;

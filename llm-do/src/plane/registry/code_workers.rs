@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use llm_do_providers::ServerSideTool;
 use serde_json::{Value, json};
 
 use super::Registered;
@@ -28,6 +29,10 @@ pub(super) fn link(items: &mut BTreeMap<Arc<str>, Arc<Registered>>, faults: &mut
         let fault = |text: String| format!("`{}` ({}): `code`: {text}", worker.name(), worker.location());
         if tools.is_empty() {
             faults.push(fault("its model has nothing to call; add `toolsets`".to_owned()));
+            continue;
+        }
+        if worker.plan().is_some_and(|plan| plan.server_side_tools.contains(&ServerSideTool::ProgrammaticToolCalling)) {
+            faults.push(fault("`programmatic_tool_calling` has the provider run code instead; remove one".to_owned()));
             continue;
         }
         if items.contains_key(&name) {

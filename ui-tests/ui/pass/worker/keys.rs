@@ -41,6 +41,7 @@ mod more {
         web_fetch,
         code_execution,
         image_generation,
+        programmatic_tool_calling,
     ],
     settings = cold().max_tokens(TURNS * 100),
     hints = ["facts", "dates"],

@@ -1,0 +1,60 @@
+//! Code that the provider runs and that calls tools, by
+//! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/programmatic-tool-calling> (read 2026-11-26).
+//!
+//! A program is a use of a server-side tool; its calls have its id in `caller`, and its result is a block after the last of
+//! them, in a later answer. Uses of other server-side tools go back by the same rule.
+
+use serde_json::Value;
+
+use super::PROVIDER;
+use crate::message::{ProviderData, ResponsePart, ToolCall};
+use crate::programs::{Link, Programs};
+
+/// Returns what a part has to do with a use, which may have its result beside it.
+pub(super) fn links(part: &ResponsePart) -> impl Iterator<Item = Link<'_>> {
+    let (start, call, end) = match part {
+        ResponsePart::ToolCall(call) => (None, caller(call), None),
+        ResponsePart::ServerSideTool(used) => {
+            let data = data(used.provider_data.as_ref());
+            let id = data.and_then(|data| data["use"]["id"].as_str());
+            (id, None, id.filter(|_| data.is_some_and(|data| data.get("result").is_some())))
+        }
+        ResponsePart::Opaque(block) => match block.of(PROVIDER) {
+            Some(block) => (started(block), None, ended(block)),
+            None => (None, None, None),
+        },
+        _ => (None, None, None),
+    };
+    let links = [start.map(Link::Starts), call.map(Link::Calls), end.map(Link::Ends)];
+    links.into_iter().flatten()
+}
+
+/// Returns the use whose code made a call, unless the model itself made it.
+pub(super) fn caller(call: &ToolCall) -> Option<&str> {
+    data(call.provider_data.as_ref())?["caller"]["tool_id"].as_str()
+}
+
+/// Whether a part goes back, if it is a use or the result of one.
+pub(super) fn goes_back(part: &ResponsePart, programs: &Programs<'_>) -> bool {
+    programs.are_all()
+        || links(part).all(|link| match link {
+            Link::Starts(id) | Link::Calls(id) | Link::Ends(id) => programs.has(id),
+        })
+}
+
+/// Returns the use that a block starts, if the block is not a part of its own kind, such as one of a connected server.
+fn started(block: &Value) -> Option<&str> {
+    block["id"].as_str().filter(|_| is_of_type(block, "_tool_use"))
+}
+
+fn ended(block: &Value) -> Option<&str> {
+    block["tool_use_id"].as_str().filter(|_| is_of_type(block, "_tool_result"))
+}
+
+fn is_of_type(block: &Value, end: &str) -> bool {
+    block["type"].as_str().is_some_and(|kind| kind.ends_with(end))
+}
+
+fn data(data: Option<&ProviderData>) -> Option<&Value> {
+    data?.of(PROVIDER)
+}

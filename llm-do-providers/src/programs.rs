@@ -1,0 +1,170 @@
+//! Programs that models write, providers run, and whose tool calls are made here: which of them go back to their provider.
+//!
+//! A provider takes a program back while it waits for the results of its calls, and once it has finished. It refuses, or does
+//! not document, anything else: a call whose program was removed from the history, or a program that waits while the user
+//! goes on. Such calls go back as calls of the model itself, whose results it reads.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+
+use crate::attachment::Attachment;
+use crate::message::{Message, ResponsePart, ToolCall, ToolResult};
+
+/// What a part of an answer has to do with a program, which has an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Link<'a> {
+    Starts(&'a str),
+    Calls(&'a str),
+    Ends(&'a str),
+}
+
+/// The programs of a turn that go back to their provider.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Programs<'a> {
+    /// The finished programs; `None` if all programs of the turn go back.
+    finished: Option<Vec<&'a str>>,
+}
+
+impl<'a> Programs<'a> {
+    /// All programs go back.
+    pub(crate) const ALL: Self = Self { finished: None };
+
+    /// Returns the programs of the turn that begins at `place`, and ends before the next message of the user; none of them if
+    /// the request does not take programs.
+    ///
+    /// In the last turn, programs may wait for results.
+    pub(crate) fn of_turn<L>(
+        messages: &'a [Message],
+        place: usize,
+        are_taken: bool,
+        links: impl Fn(&'a ResponsePart) -> L,
+    ) -> Self
+    where
+        L: IntoIterator<Item = Link<'a>>,
+    {
+        let after = &messages[place + 1..];
+        let length = after.iter().position(|message| matches!(message, Message::User { .. }));
+        let turn = &messages[place..=place + length.unwrap_or(after.len())];
+        let parts = turn.iter().flat_map(|message| match message {
+            Message::Assistant { parts } => parts.as_slice(),
+            _ => &[],
+        });
+        let (mut started, mut called, mut ended) = (Vec::new(), Vec::new(), Vec::new());
+        for link in parts.flat_map(links) {
+            match link {
+                Link::Starts(id) => started.push(id),
+                Link::Calls(id) => called.push(id),
+                Link::Ends(id) => ended.push(id),
+            }
+        }
+        if !are_taken && [&started, &called, &ended].iter().any(|ids| !ids.is_empty()) {
+            return Self { finished: Some(Vec::new()) };
+        }
+        let are_known = called.iter().chain(&ended).all(|id| started.contains(id));
+        if are_known && (length.is_none() || started.iter().all(|id| ended.contains(id))) {
+            return Self::ALL;
+        }
+        started.retain(|id| ended.contains(id));
+        Self { finished: Some(started) }
+    }
+
+    /// Whether all programs of the turn go back, so that its JSON does not depend on what follows.
+    pub(crate) fn are_all(&self) -> bool {
+        self.finished.is_none()
+    }
+
+    /// Whether the program `id` goes back.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.finished.as_ref().is_none_or(|finished| finished.contains(&id))
+    }
+}
+
+/// Returns the calls that the results at `place` are of.
+pub(crate) fn calls_before(messages: &[Message], place: usize) -> impl Iterator<Item = &ToolCall> {
+    let parts = match place.checked_sub(1).and_then(|before| messages.get(before)) {
+        Some(Message::Assistant { parts }) => parts.as_slice(),
+        _ => &[],
+    };
+    parts.iter().filter_map(|part| match part {
+        ResponsePart::ToolCall(call) => Some(call),
+        _ => None,
+    })
+}
+
+/// Returns a result for a program, which reads text only. JSON stays as it is; another text states which files are missing.
+pub(crate) fn text_for_program(result: &ToolResult) -> Cow<'_, str> {
+    let text = result.content.as_str();
+    if result.attachments.is_empty() || serde_json::from_str::<IgnoredAny>(text).is_ok() {
+        return text.into();
+    }
+    let files: Vec<_> = result.attachments.iter().map(Attachment::described).collect();
+    format!("{text}\n(not passed to code, which reads only text: {}; call the tool directly for it)", files.join(", "))
+        .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Link, Programs, text_for_program};
+    use crate::attachment::Attachment;
+    use crate::message::{Message, ProviderData, ResponsePart, ToolCall, ToolResult};
+
+    /// An answer whose parts are links: `+a` starts the program `a`, `.a` calls from it, `-a` ends it.
+    fn answer(links: &str) -> Message {
+        let part = |link: &str| ResponsePart::Opaque(ProviderData::new("p", json!(link)));
+        Message::Assistant { parts: links.split_whitespace().map(part).collect() }
+    }
+
+    fn link(part: &ResponsePart) -> Option<Link<'_>> {
+        let ResponsePart::Opaque(data) = part else { return None };
+        let (kind, id) = data.data.as_str()?.split_at(1);
+        Some(match kind {
+            "+" => Link::Starts(id),
+            "." => Link::Calls(id),
+            _ => Link::Ends(id),
+        })
+    }
+
+    fn results() -> Message {
+        Message::Tool { results: Vec::new() }
+    }
+
+    #[test]
+    fn a_program_goes_back_while_it_waits_and_once_it_has_finished() {
+        let turns = [
+            (vec![answer("+a .a"), results()], true),
+            (vec![answer("+a .a"), results(), answer(".a"), results()], true),
+            (vec![answer("+a .a"), results(), answer("-a"), Message::user("more")], true),
+            (vec![answer("+a .a"), results(), Message::user("more")], false),
+            (vec![answer(".a"), results()], false),
+            (vec![answer("-a")], false),
+        ];
+        for (turn, goes_back) in turns {
+            let messages: Vec<_> = [Message::user("hi")].into_iter().chain(turn).collect();
+            let programs = Programs::of_turn(&messages, 0, true, link);
+            assert_eq!((programs.are_all(), programs.has("a")), (goes_back, goes_back), "{messages:?}");
+        }
+    }
+
+    #[test]
+    fn of_an_interrupted_turn_only_finished_programs_go_back() {
+        let messages = [answer("+a .a"), results(), answer("-a +b .b"), results(), Message::user("more"), answer("+c")];
+        let programs = Programs::of_turn(&messages, 0, true, link);
+        assert!(programs.has("a") && !programs.has("b") && !programs.are_all(), "{programs:?}");
+        assert!(Programs::of_turn(&messages, 4, true, link).are_all());
+        assert!(!Programs::of_turn(&messages, 0, false, link).has("a"));
+    }
+
+    #[test]
+    fn code_gets_text_that_states_which_files_are_missing() {
+        let result = |content: &str| {
+            let file = Attachment::new("image/png", "hi!").named("a.png");
+            ToolResult::new(&ToolCall::new("c", "draw", "{}"), content).with_attachments([file])
+        };
+        let text = text_for_program(&result("see the files")).into_owned();
+        assert!(text.starts_with("see the files\n(not passed to code") && text.contains("`a.png`"), "{text}");
+        assert_eq!(text_for_program(&result(r#"{"a":1}"#)), r#"{"a":1}"#);
+    }
+}
