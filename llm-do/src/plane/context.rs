@@ -204,6 +204,7 @@ impl<S> CallContext<S> {
     }
 
     /// Stores the files that the call's arguments contain.
+    #[inline]
     pub(crate) fn attach(&self, files: Vec<Attached>) {
         if !files.is_empty() {
             // Arguments are decoded once for each call, so nothing is set yet.

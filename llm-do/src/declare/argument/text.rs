@@ -32,15 +32,15 @@ impl<'t> TextFields<'t> {
     /// Decodes the next field if it has this name; `None` if it has another name, or cannot be decoded.
     pub(super) fn take<T: DeserializeOwned + 'static>(&mut self, name: &str) -> Option<T> {
         let text = self.after_name(name)?;
+        if self.is_as_written {
+            let compact = usize::from(!self.is_first) + name.len() + r#""":"#.len();
+            self.is_as_written = self.rest.len() - text.len() == compact;
+        }
         let mut deserializer = Deserializer::from_str(text);
         let value = T::deserialize(&mut deserializer).ok()?;
         let length = deserializer.into_iter::<IgnoredAny>().byte_offset();
         let rest = text.get(length..)?;
-        if self.is_as_written {
-            let compact = usize::from(!self.is_first) + name.len() + r#""":"#.len();
-            let is_compact = self.rest.len() - text.len() == compact;
-            self.is_as_written = is_compact && text.get(..length).is_some_and(is_as_written::<T>);
-        }
+        self.is_as_written = self.is_as_written && is_as_written::<T>(text, length);
         (self.rest, self.is_first) = (rest, false);
         Some(value)
     }
@@ -70,11 +70,16 @@ impl<'t> TextFields<'t> {
     }
 }
 
-/// Returns whether a value of a type that [decides](is_decided_by_type) is known to be written as the text that it was decoded from.
-fn is_as_written<T: 'static>(text: &str) -> bool {
-    match text.as_bytes() {
+/// Returns whether a value of a type that [decides](is_decided_by_type) is known to be written as the text that it was decoded from,
+/// which has this length.
+///
+/// Not inlined: without events, nothing asks.
+#[inline(never)]
+fn is_as_written<T: 'static>(text: &str, length: usize) -> bool {
+    let text = text.as_bytes().get(..length).unwrap_or_default();
+    match text {
         // Escapes may be written in another way.
-        [b'"', ..] => !text.as_bytes().contains(&b'\\'),
+        [b'"', ..] => !text.contains(&b'\\'),
         [b'-' | b'0'..=b'9', ..] => !is_scalar_or_list::<T, f64>(),
         [b't' | b'f' | b'n', ..] => true,
         // A list, or white space.
