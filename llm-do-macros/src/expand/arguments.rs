@@ -63,7 +63,7 @@ pub(super) fn implementation(callable: &Callable) -> TokenStream {
     }
 }
 
-/// The constant that describes an argument, and the functions that it refers to.
+/// The description of an argument, and the functions that it refers to: a static, since several functions refer to it.
 fn parameter(place: usize, argument: &Argument, is_alone: bool) -> TokenStream {
     let Argument { ty, description, is_flat, schemars, .. } = argument;
     let (constant, name) = (constant_of(place), argument.name());
@@ -90,7 +90,7 @@ fn parameter(place: usize, argument: &Argument, is_alone: bool) -> TokenStream {
     let items = [default, example, described].into_iter().flatten().map(|(_, item)| item);
     quote! {
         #(#items)*
-        const #constant: __llm_do::Parameter<#ty> =
+        static #constant: __llm_do::Parameter<#ty> =
             __llm_do::parameter::<#ty>(#name) #(#setters)*;
     }
 }

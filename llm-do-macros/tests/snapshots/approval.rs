@@ -24,10 +24,10 @@ struct write {
 #[allow(deprecated, clippy::all, clippy::pedantic)]
 const _: () = {
     use ::llm_do::__private as __llm_do;
-    const __ARGUMENT_0: __llm_do::Parameter<::std::string::String> = __llm_do::parameter::<
+    static __ARGUMENT_0: __llm_do::Parameter<::std::string::String> = __llm_do::parameter::<
         ::std::string::String,
     >("path");
-    const __ARGUMENT_1: __llm_do::Parameter<String> = __llm_do::parameter::<
+    static __ARGUMENT_1: __llm_do::Parameter<String> = __llm_do::parameter::<
         String,
     >("content");
     impl __llm_do::Arguments for write {

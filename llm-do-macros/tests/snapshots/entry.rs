@@ -26,7 +26,7 @@ struct review_all {
 #[allow(deprecated, clippy::all, clippy::pedantic)]
 const _: () = {
     use ::llm_do::__private as __llm_do;
-    const __ARGUMENT_0: __llm_do::Parameter<Vec<PathBuf>> = __llm_do::parameter::<
+    static __ARGUMENT_0: __llm_do::Parameter<Vec<PathBuf>> = __llm_do::parameter::<
         Vec<PathBuf>,
     >("paths")
         .alone();

@@ -75,11 +75,11 @@ pub mod tracker {
     #[allow(deprecated, clippy::all, clippy::pedantic)]
     const _: () = {
         use ::llm_do::__private as __llm_do;
-        const __ARGUMENT_0: __llm_do::Parameter<::std::string::String> = __llm_do::parameter::<
+        static __ARGUMENT_0: __llm_do::Parameter<::std::string::String> = __llm_do::parameter::<
             ::std::string::String,
         >("title")
             .description("One line.");
-        const __ARGUMENT_1: __llm_do::Parameter<
+        static __ARGUMENT_1: __llm_do::Parameter<
             ::core::option::Option<CreateIssueState>,
         > = __llm_do::parameter::<::core::option::Option<CreateIssueState>>("state");
         impl __llm_do::Arguments for create_issue {

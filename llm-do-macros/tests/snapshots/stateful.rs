@@ -47,7 +47,7 @@ pub struct query {
 #[allow(deprecated, clippy::all, clippy::pedantic)]
 const _: () = {
     use ::llm_do::__private as __llm_do;
-    const __ARGUMENT_0: __llm_do::Parameter<::std::string::String> = __llm_do::parameter::<
+    static __ARGUMENT_0: __llm_do::Parameter<::std::string::String> = __llm_do::parameter::<
         ::std::string::String,
     >("table")
         .alone();

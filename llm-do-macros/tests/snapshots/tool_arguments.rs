@@ -43,21 +43,21 @@ pub struct read_file {
 #[allow(deprecated, clippy::all, clippy::pedantic)]
 const _: () = {
     use ::llm_do::__private as __llm_do;
-    const __ARGUMENT_0: __llm_do::Parameter<::std::path::PathBuf> = __llm_do::parameter::<
+    static __ARGUMENT_0: __llm_do::Parameter<::std::path::PathBuf> = __llm_do::parameter::<
         ::std::path::PathBuf,
     >("path")
         .description("Path relative to the root.");
     fn __default_1() -> usize {
         20_000
     }
-    const __ARGUMENT_1: __llm_do::Parameter<usize> = __llm_do::parameter::<
+    static __ARGUMENT_1: __llm_do::Parameter<usize> = __llm_do::parameter::<
         usize,
     >("max_chars")
         .default(__default_1);
     fn __default_2() -> String {
         __llm_do::FromText::from_text("utf-8")
     }
-    const __ARGUMENT_2: __llm_do::Parameter<String> = __llm_do::parameter::<
+    static __ARGUMENT_2: __llm_do::Parameter<String> = __llm_do::parameter::<
         String,
     >("charset")
         .default(__default_2);
@@ -70,7 +70,7 @@ const _: () = {
         #[schemars(length(max = 2))]
         value: Option<Vec<u32>>,
     }
-    const __ARGUMENT_3: __llm_do::Parameter<Option<Vec<u32>>> = __llm_do::parameter::<
+    static __ARGUMENT_3: __llm_do::Parameter<Option<Vec<u32>>> = __llm_do::parameter::<
         Option<Vec<u32>>,
     >("lines")
         .description("Only these lines.")
@@ -79,10 +79,10 @@ const _: () = {
             use __llm_do::NoField as _;
             <__llm_do::FieldProbe<__Described3>>::SCHEMA
         });
-    const __ARGUMENT_4: __llm_do::Parameter<::std::string::String> = __llm_do::parameter::<
+    static __ARGUMENT_4: __llm_do::Parameter<::std::string::String> = __llm_do::parameter::<
         ::std::string::String,
     >("type");
-    const __ARGUMENT_5: __llm_do::Parameter<::std::vec::Vec<String>> = __llm_do::parameter::<
+    static __ARGUMENT_5: __llm_do::Parameter<::std::vec::Vec<String>> = __llm_do::parameter::<
         ::std::vec::Vec<String>,
     >("tags");
     impl __llm_do::Arguments for read_file {

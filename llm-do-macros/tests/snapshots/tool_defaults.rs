@@ -30,11 +30,11 @@ const _: () = {
     fn __default_0() -> PathBuf {
         __llm_do::FromText::from_text(".")
     }
-    const __ARGUMENT_0: __llm_do::Parameter<PathBuf> = __llm_do::parameter::<
+    static __ARGUMENT_0: __llm_do::Parameter<PathBuf> = __llm_do::parameter::<
         PathBuf,
     >("root")
         .default(__default_0);
-    const __ARGUMENT_1: __llm_do::Parameter<Option<u32>> = __llm_do::parameter::<
+    static __ARGUMENT_1: __llm_do::Parameter<Option<u32>> = __llm_do::parameter::<
         Option<u32>,
     >("limit");
     impl __llm_do::Arguments for ListFiles {

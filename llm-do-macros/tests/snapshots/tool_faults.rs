@@ -34,7 +34,7 @@ const _: () = {
     fn __default_0() -> String {
         __llm_do::FromText::from_text("you")
     }
-    const __ARGUMENT_0: __llm_do::Parameter<String> = __llm_do::parameter::<
+    static __ARGUMENT_0: __llm_do::Parameter<String> = __llm_do::parameter::<
         String,
     >("name")
         .default(__default_0)

@@ -30,7 +30,7 @@ struct count {
 #[allow(deprecated, clippy::all, clippy::pedantic)]
 const _: () = {
     use ::llm_do::__private as __llm_do;
-    const __ARGUMENT_0: __llm_do::Parameter<String> = __llm_do::parameter::<
+    static __ARGUMENT_0: __llm_do::Parameter<String> = __llm_do::parameter::<
         String,
     >("table")
         .alone();

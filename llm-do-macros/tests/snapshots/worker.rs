@@ -16,7 +16,7 @@ pub struct reviewer {
 #[allow(deprecated, clippy::all, clippy::pedantic)]
 const _: () = {
     use ::llm_do::__private as __llm_do;
-    const __ARGUMENT_0: __llm_do::Parameter<PathBuf> = __llm_do::parameter::<
+    static __ARGUMENT_0: __llm_do::Parameter<PathBuf> = __llm_do::parameter::<
         PathBuf,
     >("path")
         .description("File to review.")

@@ -16,15 +16,15 @@ struct reviewer {
 #[allow(deprecated, clippy::all, clippy::pedantic)]
 const _: () = {
     use ::llm_do::__private as __llm_do;
-    const __ARGUMENT_0: __llm_do::Parameter<PathBuf> = __llm_do::parameter::<
+    static __ARGUMENT_0: __llm_do::Parameter<PathBuf> = __llm_do::parameter::<
         PathBuf,
     >("path");
     fn __default_1() -> u8 {
         <u8 as ::core::default::Default>::default()
     }
-    const __ARGUMENT_1: __llm_do::Parameter<u8> = __llm_do::parameter::<u8>("depth")
+    static __ARGUMENT_1: __llm_do::Parameter<u8> = __llm_do::parameter::<u8>("depth")
         .default(__default_1);
-    const __ARGUMENT_2: __llm_do::Parameter<Option<u32>> = __llm_do::parameter::<
+    static __ARGUMENT_2: __llm_do::Parameter<Option<u32>> = __llm_do::parameter::<
         Option<u32>,
     >("lines");
     impl __llm_do::Arguments for reviewer {

@@ -117,9 +117,8 @@ pub(crate) fn are_decided_by_types<T: Arguments>() -> bool {
 /// Decodes arguments that are [decided by their types](are_decided_by_types) straight from their text.
 ///
 /// Returns `None` for a text that is not known to be valid: its value must be checked against the schema.
-pub(crate) fn read_text<T: Arguments>(text: &str) -> Option<T> {
-    let mut fields = TextFields::of(text)?;
-    let arguments = T::read_text(&mut fields)?;
+pub(crate) fn read_text<T: Arguments>(fields: &mut TextFields<'_>) -> Option<T> {
+    let arguments = T::read_text(fields)?;
     fields.is_finished().then_some(arguments)
 }
 

@@ -20,7 +20,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use jiff::Timestamp;
 use llm_do_providers::SettingWarning;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -39,7 +38,7 @@ use crate::base::error::CallError;
 use crate::declare::prompt::Attached;
 use crate::declare::tool::{FromReturn, ResultForm, Tool, ToolReturn, check_round_trip, from_result, to_arguments};
 use crate::declare::toolset::{Anything, Declares};
-use crate::observe::event::{Caller, Event, EventKind, ShownContent};
+use crate::observe::event::{Caller, EventKind, ShownContent};
 use crate::plane::declared::{Callee, Declared};
 use crate::plane::instance::CloseTasks;
 
@@ -205,6 +204,7 @@ impl<S> CallContext<S> {
     }
 
     /// Stores the files that the call's arguments contain.
+    #[inline]
     pub(crate) fn attach(&self, files: Vec<Attached>) {
         if !files.is_empty() {
             // Arguments are decoded once for each call, so nothing is set yet.
@@ -293,17 +293,7 @@ impl<S> CallContext<S> {
         if self.is_observed() {
             let frame = self.frame();
             let caller = self.caller().filter(|_| frame.by != Caller::User);
-            // Written where the sinks share it, since an event is large; it is numbered and dated when it is sent.
-            self.scope.host.emit(Arc::new(Event {
-                run: Arc::clone(self.scope.host.run()),
-                call: frame.call,
-                parent: caller.map(|caller| caller.frame().call),
-                seq: 0,
-                depth: frame.depth,
-                name: Arc::clone(&frame.name),
-                time: Timestamp::UNIX_EPOCH,
-                kind: kind(),
-            }));
+            self.scope.host.emit(frame, caller.map(|caller| caller.frame().call), kind());
         }
     }
 

@@ -28,7 +28,7 @@ pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful};
 pub(crate) use self::worker::FileSchema;
 pub use self::worker::{LimitsValue, SettingsValue, WorkerDef, assert_turns, json_value};
 use crate::base::error::Fault;
-use crate::declare::argument::{self, Sample};
+use crate::declare::argument::{self, Sample, TextFields};
 use crate::declare::prompt::Attached;
 use crate::declare::schema;
 use crate::declare::tool::{Effect, Running, Tool, WorkerOutput};
@@ -91,8 +91,9 @@ pub(crate) enum Implementation {
 pub(crate) struct Decode {
     /// Decodes a value that passed the schema.
     pub(crate) value: fn(Value) -> Result<Box<dyn Start>, Fault>,
-    /// Decodes text straight; `None` if its value must be checked against the schema. Used if `reads_text` returns true.
-    pub(crate) text: fn(&str) -> Option<Box<dyn Start>>,
+    /// Decodes text straight; `None` if its value must be checked against the schema. Used if `reads_text` returns true. Its second
+    /// argument is whether an event has the arguments.
+    pub(crate) text: fn(&str, bool) -> Option<Box<dyn Start>>,
     pub(crate) reads_text: fn() -> bool,
 }
 
@@ -107,8 +108,8 @@ pub(crate) trait Start: Send {
     /// Encodes the arguments with defaults filled in; called only if something reads them.
     fn written(&self) -> Result<Value, Fault>;
 
-    /// The same as JSON text; `None` if the two may differ.
-    fn written_as_text(&self) -> Option<String>;
+    /// The same as JSON text; `None` if the two may differ. Called at most once.
+    fn written_as_text(&mut self) -> Option<String>;
 
     /// Returns whether the arguments contain files.
     fn has_files(&self) -> bool;
@@ -121,6 +122,8 @@ pub(crate) trait Start: Send {
 struct Decoded<T> {
     arguments: T,
     attached: Vec<Attached>,
+    /// The text that the arguments are written as, if that is known and an event has them.
+    text: Option<Box<str>>,
 }
 
 impl<T: Function> Start for Decoded<T> {
@@ -128,8 +131,8 @@ impl<T: Function> Start for Decoded<T> {
         argument::write(&self.arguments)
     }
 
-    fn written_as_text(&self) -> Option<String> {
-        argument::write_text(&self.arguments)
+    fn written_as_text(&mut self) -> Option<String> {
+        self.text.take().map(String::from).or_else(|| argument::write_text(&self.arguments))
     }
 
     fn has_files(&self) -> bool {
@@ -300,9 +303,12 @@ impl ToolDef {
     }
 }
 
-fn start_from_text<T: Function>(text: &str) -> Option<Box<dyn Start>> {
+fn start_from_text<T: Function>(text: &str, is_read: bool) -> Option<Box<dyn Start>> {
+    let mut fields = TextFields::of(text, is_read)?;
+    let arguments = argument::read_text::<T>(&mut fields)?;
+    let text = fields.is_as_written().then(|| text.into());
     // Types with files are not decoded from text.
-    Some(Box::new(Decoded { arguments: argument::read_text::<T>(text)?, attached: Vec::new() }))
+    Some(Box::new(Decoded { arguments, attached: Vec::new(), text }))
 }
 
 fn start<T: Function>(arguments: Value) -> Result<Box<dyn Start>, Fault> {
@@ -312,7 +318,7 @@ fn start<T: Function>(arguments: Value) -> Result<Box<dyn Start>, Fault> {
 /// Decodes arguments that passed the schema, so any error comes from their type.
 fn decode<T: Tool>(arguments: Value) -> Result<Decoded<T>, Fault> {
     let (arguments, attached) = argument::read(arguments).map_err(|fault| fault.within("cannot be decoded"))?;
-    Ok(Decoded { arguments, attached })
+    Ok(Decoded { arguments, attached, text: None })
 }
 
 /// Checks that a timeout is not 0.

@@ -39,6 +39,7 @@ pub(crate) use self::record::recorded_outcome;
 pub(crate) use self::root::{Root, fresh_id};
 pub(crate) use self::run_settings::RunSettings;
 pub(crate) use self::runtime_worker::RuntimeWorkers;
+use self::send::SentEvents;
 pub use self::shadow::Shadow;
 pub(crate) use self::shadow::Shadows;
 use crate::base::error::{CallError, chain};
@@ -84,8 +85,8 @@ pub(crate) struct Run {
     /// The conversation that the root call continues and extends.
     conversation: Arc<Conversation>,
     threads: Arc<Threads>,
-    /// The number of the next event; locked while the sinks receive an event, so that they receive them in order.
-    seq: Mutex<u64>,
+    /// Locked while the sinks receive an event, so that they receive events in order.
+    sent: Mutex<SentEvents>,
     /// The setting warnings already reported, with the model.
     warned: Mutex<HashSet<(Arc<str>, SettingWarning)>>,
     /// What the events have shown of requests to models.
@@ -140,7 +141,7 @@ impl Run {
             calls: AtomicU64::new(0),
             conversation,
             threads,
-            seq: Mutex::new(0),
+            sent: Mutex::default(),
             warned: Mutex::default(),
             shown_content: ShownContent::default(),
             shadows: TaskTracker::new(),
@@ -235,11 +236,11 @@ impl Run {
 
     /// Runs an admitted call and reports its result.
     async fn run(&self, admitted: Admitted<'_>, ctx: &CallContext) -> Result<ToolReturn, CallError> {
-        let Admitted { tool, prepared, in_flight } = admitted;
+        let Admitted { tool, mut prepared, in_flight } = admitted;
         self.set_deadline(ctx, &tool);
         let shadowed = self.plane.shadows.prepare(&tool, ctx, &prepared).map(Box::new);
         let guarded = self.guards(ctx).map(|guards| Box::new((guards, guard::arguments_for_guards(&prepared))));
-        let mut open = OpenCall::start(ctx, tool.kind(), &prepared);
+        let mut open = OpenCall::start(ctx, tool.kind(), &mut prepared);
         let is_recorded = in_flight.is_some() || record::is_recorded_root(ctx, &tool);
         let result = self.perform_until_stopped(&tool, prepared, ctx, is_recorded.then_some(&mut open)).await;
         // Few calls open instances.

@@ -285,7 +285,7 @@ where
         Ok(self.given.clone())
     }
 
-    fn written_as_text(&self) -> Option<String> {
+    fn written_as_text(&mut self) -> Option<String> {
         None
     }
 

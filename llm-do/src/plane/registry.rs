@@ -70,14 +70,15 @@ impl Registry {
         faults.extend(contents.faults().chain(unknown));
         let aliases = contents.take_aliases(&defs, &mut faults);
         let groups = std::mem::take(&mut contents.groups);
-        let linked =
-            defs.iter().map(|def| (Registered::from_definition(def), def.declaration.map(DeclarationSource::from)));
+        let linked = defs
+            .iter()
+            .map(|def| (Arc::new(Registered::from_definition(def)), def.declaration.map(DeclarationSource::from)));
         let (items, declarations) = linked.chain(aliases).chain(contents.into_items()).unzip();
         Self::build(items, declarations, &toolsets, groups, faults)
     }
 
     fn build(
-        items: Vec<Registered>,
+        items: Vec<Arc<Registered>>,
         declarations: Vec<Option<DeclarationSource>>,
         toolsets: &[ToolsetDef],
         groups: Vec<Group>,
@@ -86,9 +87,12 @@ impl Registry {
         faults.splice(0..0, collisions(&items, toolsets, &groups).into_iter().chain(provider_collisions()));
         let toolsets = toolsets.iter().map(|def| (def.name, *def)).collect();
         let groups = groups.into_iter().map(|group| (Arc::clone(&group.name), group)).collect();
-        let declarations: HashMap<_, _> = items.iter().map(|item| Arc::clone(&item.name)).zip(declarations).collect();
-        let shared = items.into_iter().map(|item| (Arc::clone(&item.name), Arc::new(item)));
-        let mut items: BTreeMap<_, _> = shared.collect();
+        let declarations = items.iter().zip(declarations).filter_map(|(item, declared)| {
+            let declared = declared?;
+            Some((Arc::clone(&item.name), declared))
+        });
+        let declarations: HashMap<_, _> = declarations.collect();
+        let mut items: BTreeMap<_, _> = items.into_iter().map(|item| (Arc::clone(&item.name), item)).collect();
         // Resolved after all items are collected, since an item may declare a later one or itself.
         let names = Names { items: &items, toolsets: &toolsets, groups: &groups };
         let resolved: Vec<_> = items.values().map(|item| names.open(item, &declarations, &mut faults)).collect();

@@ -109,34 +109,38 @@ impl WorkerRun {
     }
 
     /// Runs turns from `prompt` to the output, continuing the conversation.
-    pub(crate) async fn run(mut self, prompt: Prompt, limits: Limits) -> Result<ToolReturn, CallError> {
-        let fail = |text: String| CallError::Failed { tool: self.ctx.name().to_owned(), source: text.into() };
-        let message = prompt.into_message(self.ctx.project_root()).await.map_err(fail)?;
+    pub(crate) fn run(mut self, prompt: Prompt, limits: Limits) -> impl Future<Output = Result<ToolReturn, CallError>> {
         if let Some(output) = self.output.tool() {
             self.tools = self.tools.iter().chain([output]).cloned().collect();
         }
+        // Shared before the first turn: a future that held it would be several times as large.
+        Arc::new(self).run_turns(prompt, limits)
+    }
+
+    async fn run_turns(self: Arc<Self>, prompt: Prompt, limits: Limits) -> Result<ToolReturn, CallError> {
+        let fail = |text: String| CallError::Failed { tool: self.ctx.name().to_owned(), source: text.into() };
+        let message = prompt.into_message(self.ctx.project_root()).await.map_err(fail)?;
         let (history, kept) = self.conversation.as_ref().map(|saved| saved.take()).unwrap_or_default();
         let mut messages = Vec::from(history);
         messages.push(message);
         let loaded = self.search.as_ref().map(|search| search.loaded_in(&messages)).unwrap_or_default();
-        let run = Arc::new(self);
         let mut saved =
-            SavedTurns { turns: Turns::new(messages, kept, limits), conversation: run.conversation.clone() };
+            SavedTurns { turns: Turns::new(messages, kept, limits), conversation: self.conversation.clone() };
         saved.turns.add_loaded(loaded);
         loop {
             match saved.turns.step() {
-                Step::Request(_) => run.ask(&mut saved.turns).await?,
+                Step::Request(_) => self.ask(&mut saved.turns).await?,
                 Step::Call(calls) => {
-                    let results = run.call_all(calls).await?;
+                    let results = self.call_all(calls).await?;
                     saved.turns.handle_results(results);
-                    saved.turns.add_user_messages(&run.ctx.frame().take_user_messages());
+                    saved.turns.add_user_messages(&self.ctx.frame().take_user_messages());
                 }
                 Step::Done(value) => {
                     let attachments = saved.turns.files().to_vec();
                     return Ok(ToolReturn { attachments, ..value.clone().into() });
                 }
                 Step::Failed(message) => {
-                    return Err(CallError::GaveUp { worker: run.ctx.name().to_owned(), message: message.to_owned() });
+                    return Err(CallError::GaveUp { worker: self.ctx.name().to_owned(), message: message.to_owned() });
                 }
             }
         }
@@ -202,12 +206,12 @@ impl WorkerRun {
             tools: parts.tools.iter().chain(&*self.deferred).map(|tool| Arc::clone(&tool.name)).collect(),
             content: self.show_request(turns, &parts).map(Box::new),
         });
-        let send = Arc::clone(self).send(parts.clone(), turns.turn(), Arc::clone(&reserved));
         let is_sent = Arc::new(AtomicBool::new(false));
-        let sending = Arc::clone(&is_sent);
+        let (run, sending) = (Arc::clone(self), Arc::clone(&is_sent));
+        let (sent, answers, reserving) = (parts.clone(), turns.turn(), Arc::clone(&reserved));
         let local = async move {
             sending.store(true, Ordering::Relaxed);
-            send.await
+            run.send(sent, answers, reserving).await
         };
         let input = || self.input(turns, &parts);
         let answer: Result<Response, CallError> = tokio::select! {

@@ -135,7 +135,10 @@ impl<T> Parameter<T> {
     /// Decodes the argument if it is the next field; without it, an argument that may be absent is.
     #[inline]
     pub fn read_text(&self, fields: &mut TextFields<'_>) -> Option<T> {
-        (self.read_text)(fields, self.name).or_else(|| self.absent())
+        (self.read_text)(fields, self.name).or_else(|| {
+            fields.skip();
+            self.absent()
+        })
     }
 
     #[inline]

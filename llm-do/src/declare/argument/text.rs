@@ -16,22 +16,38 @@ pub struct TextFields<'t> {
     /// The text after the last value that was decoded, or after the opening brace.
     rest: &'t str,
     is_first: bool,
+    /// Whether the text so far is known to be the one that the decoded arguments are written as.
+    is_as_written: bool,
 }
 
 impl<'t> TextFields<'t> {
     /// Returns the fields of an object; `None` if the text is something else.
-    pub(super) fn of(text: &'t str) -> Option<Self> {
-        Some(Self { rest: trim(text).strip_prefix('{')?, is_first: true })
+    ///
+    /// `is_read` is whether something asks how the arguments are written.
+    pub(crate) fn of(text: &'t str, is_read: bool) -> Option<Self> {
+        let is_as_written = is_read && text.starts_with('{');
+        Some(Self { rest: trim(text).strip_prefix('{')?, is_first: true, is_as_written })
     }
 
     /// Decodes the next field if it has this name; `None` if it has another name, or cannot be decoded.
-    pub(super) fn take<T: DeserializeOwned>(&mut self, name: &str) -> Option<T> {
+    pub(super) fn take<T: DeserializeOwned + 'static>(&mut self, name: &str) -> Option<T> {
         let text = self.after_name(name)?;
+        if self.is_as_written {
+            let compact = usize::from(!self.is_first) + name.len() + r#""":"#.len();
+            self.is_as_written = self.rest.len() - text.len() == compact;
+        }
         let mut deserializer = Deserializer::from_str(text);
         let value = T::deserialize(&mut deserializer).ok()?;
         let length = deserializer.into_iter::<IgnoredAny>().byte_offset();
-        (self.rest, self.is_first) = (text.get(length..)?, false);
+        let rest = text.get(length..)?;
+        self.is_as_written = self.is_as_written && is_as_written::<T>(text, length);
+        (self.rest, self.is_first) = (rest, false);
         Some(value)
+    }
+
+    /// Notes that a field is absent, whose value is written.
+    pub(super) fn skip(&mut self) {
+        self.is_as_written = false;
     }
 
     /// Returns the text after the next field's name and colon, if it has this name.
@@ -46,6 +62,28 @@ impl<'t> TextFields<'t> {
     /// Returns whether nothing follows but the closing brace.
     pub(super) fn is_finished(&self) -> bool {
         trim(self.rest).strip_prefix('}').is_some_and(|rest| trim(rest).is_empty())
+    }
+
+    /// Returns whether the arguments, once all are decoded, are written as the text that they were decoded from.
+    pub(crate) fn is_as_written(&self) -> bool {
+        self.is_as_written && self.rest == "}"
+    }
+}
+
+/// Returns whether a value of a type that [decides](is_decided_by_type) is known to be written as the text that it was decoded from,
+/// which has this length.
+///
+/// Not inlined: without events, nothing asks.
+#[inline(never)]
+fn is_as_written<T: 'static>(text: &str, length: usize) -> bool {
+    let text = text.as_bytes().get(..length).unwrap_or_default();
+    match text {
+        // Escapes may be written in another way.
+        [b'"', ..] => !text.contains(&b'\\'),
+        [b'-' | b'0'..=b'9', ..] => !is_scalar_or_list::<T, f64>(),
+        [b't' | b'f' | b'n', ..] => true,
+        // A list, or white space.
+        _ => false,
     }
 }
 
@@ -94,7 +132,7 @@ mod tests {
 
     #[test]
     fn fields_are_taken_in_order() {
-        let mut fields = TextFields::of(" {\"a\" : 1 ,\n\"b\":\"x\"} ").unwrap();
+        let mut fields = TextFields::of(" {\"a\" : 1 ,\n\"b\":\"x\"} ", true).unwrap();
         assert_eq!(fields.take::<i64>("b"), None::<i64>);
         assert_eq!(fields.take::<i64>("a"), Some(1));
         assert!(!fields.is_finished());
@@ -103,13 +141,35 @@ mod tests {
     }
 
     #[test]
+    fn only_a_compact_text_with_every_field_is_known_to_be_as_written() {
+        let is_as_written = |text: &str| {
+            let mut fields = TextFields::of(text, true).unwrap();
+            fields.take::<i64>("a").unwrap();
+            if fields.take::<Option<String>>("b").is_none() {
+                fields.skip();
+            }
+            assert!(fields.is_finished(), "{text}");
+            fields.is_as_written()
+        };
+        for text in [r#"{"a":-1,"b":"ä x"}"#, r#"{"a":0,"b":null}"#] {
+            assert!(is_as_written(text), "{text}");
+        }
+        let others = [r#" {"a":1,"b":""}"#, r#"{"a": 1,"b":""}"#, r#"{"a":1, "b":""}"#, r#"{"a":1,"b" :""}"#];
+        for text in others.into_iter().chain([r#"{"a":1,"b":""} "#, r#"{"a":1,"b":"\n"}"#, r#"{"a":1}"#]) {
+            assert!(!is_as_written(text), "{text}");
+        }
+        let mut fields = TextFields::of(r#"{"a":1}"#, true).unwrap();
+        assert_eq!((fields.take::<f64>("a"), fields.is_as_written()), (Some(1.0), false));
+    }
+
+    #[test]
     fn other_texts_are_left_to_the_parser() {
         for text in ["", "[]", "null", "{\"a\" 1}", "{,\"a\":1}", "{\"\\u0061\":1}", "{\"ab\":1}", "{\"a\":"] {
-            let taken = TextFields::of(text).and_then(|mut fields| fields.take::<i64>("a"));
+            let taken = TextFields::of(text, true).and_then(|mut fields| fields.take::<i64>("a"));
             assert_eq!(taken, None, "{text}");
         }
         for text in ["{\"a\":1", "{\"a\":1}}", "{\"a\":1,}", "{\"a\":1 2}", "{\"a\":1,\"a\":2}", "{\"a\":1x}"] {
-            let mut fields = TextFields::of(text).unwrap();
+            let mut fields = TextFields::of(text, true).unwrap();
             assert_eq!(fields.take::<i64>("a"), Some(1), "{text}");
             assert!(!fields.is_finished(), "{text}");
         }

@@ -48,8 +48,9 @@ pub(crate) struct CheckedSchema {
     write: fn() -> Value,
     /// Whether it does not come from a Rust type: a schema from a model or a file may demand any amount of work.
     is_untrusted: bool,
-    simple: OnceLock<Option<Simple>>,
-    work: OnceLock<Option<Work>>,
+    /// Boxed, here and below: most schemas of a program are never used.
+    simple: OnceLock<Option<Box<Simple>>>,
+    work: OnceLock<Option<Box<Work>>>,
     /// Whether its values may have unordered parts.
     is_unordered: OnceLock<bool>,
     decider: OnceLock<Option<Decider>>,
@@ -131,12 +132,12 @@ impl CheckedSchema {
 
     /// Returns whether the fast check accepts the value.
     fn is_simple(&self, value: &Value) -> bool {
-        let simple = self.simple.get_or_init(|| Simple::of(&bounded(self.schema())));
+        let simple = self.simple.get_or_init(|| Simple::of(&bounded(self.schema())).map(Box::new));
         simple.as_ref().is_some_and(|simple| simple.holds(value))
     }
 
     fn work(&self) -> Option<&Work> {
-        self.work.get_or_init(|| Work::of(self.schema())).as_ref()
+        self.work.get_or_init(|| Work::of(self.schema()).map(Box::new)).as_deref()
     }
 
     /// Returns the faults of `value` with their locations, at most [`MAX_FAULTS`].

@@ -1,9 +1,9 @@
-//! The approval rule for each call, from policy, tools, toolsets and effects; resolved once for each tool.
+//! The approval rule for each call, from policy, tools, toolsets and effects; resolved once for each tool that is called.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{ApprovalRequest, Policy, ProposedCall, Rule};
 use crate::base::error::Fault;
@@ -25,8 +25,8 @@ pub(super) struct Rules {
     policy: Policy,
     /// By tool name: the toolsets that contain the tool.
     toolsets: HashMap<Arc<str>, Vec<ContainingToolset>>,
-    /// By the tool's index in the registry.
-    resolved: Vec<Resolved>,
+    /// By the tool's index in the registry; resolved when the tool is first called.
+    resolved: Vec<OnceLock<Box<Resolved>>>,
 }
 
 #[derive(Clone, Debug)]
@@ -105,14 +105,13 @@ impl Rules {
                 toolsets.entry(Arc::clone(tool)).or_default().push(containing);
             }
         }
-        let mut rules = Self { policy, toolsets, resolved: Vec::new() };
-        rules.resolved = registry.iter().map(|tool| rules.resolve(tool)).collect();
-        Ok(rules)
+        let resolved = registry.iter().map(|_| OnceLock::new()).collect();
+        Ok(Self { policy, toolsets, resolved })
     }
 
     /// Returns the rule for all calls of a tool, if it does not depend on their arguments.
     pub(super) fn fixed(&self, tool: &Registered) -> Option<&SourcedRule> {
-        let resolved = self.resolved.get(tool.place?)?;
+        let resolved = self.resolved(tool)?;
         resolved.is_fixed.then_some(&resolved.plain.found)
     }
 
@@ -123,7 +122,7 @@ impl Rules {
         by: Caller,
         request: &mut LazyRequest<'_>,
     ) -> Result<Cow<'r, SourcedRule>, Fault> {
-        let fixed = match tool.place.and_then(|place| self.resolved.get(place)) {
+        let fixed = match self.resolved(tool) {
             Some(resolved) => Cow::Borrowed(resolved.for_call(request)?),
             // Not in the registry: a run-time worker.
             None => Cow::Owned(self.resolve(tool).for_call(request)?.clone()),
@@ -209,6 +208,13 @@ impl Rules {
         let rule = catch_unwind(AssertUnwindSafe(|| decide(call)))
             .unwrap_or_else(|_| Some(Rule::blocked("the approval policy's `decide_with` function panicked")));
         rule.map(|rule| SourcedRule { rule, source: RuleSource::Function })
+    }
+
+    /// Returns the rules for a tool in the registry.
+    #[inline]
+    fn resolved(&self, tool: &Registered) -> Option<&Resolved> {
+        let resolved = self.resolved.get(tool.place?)?;
+        Some(resolved.get_or_init(|| Box::new(self.resolve(tool))))
     }
 
     fn resolve(&self, tool: &Registered) -> Resolved {

@@ -11,12 +11,12 @@ use llm_do_providers::{Message, Response};
 use llm_do_providers::{ServerSideTool, SettingWarning};
 use serde_json::Value;
 
-use super::{CallContext, GivenArguments};
+use super::{CallContext, CallFrame, GivenArguments};
 use crate::base::error::{BoxError, CallError};
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::ToolReturn;
 use crate::declare::worker_spec::WorkerSpec;
-use crate::observe::event::{Caller, Event, ShownContent};
+use crate::observe::event::{Caller, EventKind, ShownContent};
 use crate::observe::journal::Journal;
 use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
@@ -47,8 +47,8 @@ pub(crate) trait Host: Send + Sync {
     /// Returns whether a sink receives events.
     fn is_observed(&self) -> bool;
 
-    /// Numbers and dates an event of a call, and sends it to the sinks.
-    fn emit(&self, event: Arc<Event>);
+    /// Sends an event of the call with this frame to the sinks; `parent` is the call that made it.
+    fn emit(&self, call: &CallFrame, parent: Option<u64>, kind: EventKind);
 
     /// Returns what the events of the run have shown of requests, if they have content.
     fn shown_content(&self) -> Option<&ShownContent>;

@@ -204,6 +204,22 @@ impl<S> CallContext<S> {
         if self.journal().is_none() {
             return local(None).await;
         }
+        // Boxed: the future of each step would be several times as large.
+        Box::pin(self.journaled_step(method, kind, name, input, local)).await
+    }
+
+    async fn journaled_step<T, L>(
+        &self,
+        method: JournalMethod,
+        kind: StepKind,
+        name: &str,
+        input: impl FnOnce() -> Value,
+        local: impl FnOnce(Option<Arc<str>>) -> L,
+    ) -> Result<T, CallError>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+        L: Future<Output = Result<T, CallError>> + Send + 'static,
+    {
         let (step, in_flight) = self.next_step(kind, name, input());
         self.record_denials().await?;
         let tool = self.name().to_owned();

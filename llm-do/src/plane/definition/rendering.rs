@@ -58,7 +58,7 @@ pub(crate) type DecodeForPrompt = fn(Value, &CheckedSchema) -> Result<(RenderPro
 
 /// Decodes the arguments of a worker with a body.
 pub(super) fn by_body<T: Renders>(arguments: Value, schema: &CheckedSchema) -> Result<(RenderPrompt, Value), Fault> {
-    let Decoded { arguments, attached } = decode::<T>(arguments)?;
+    let Decoded { arguments, attached, .. } = decode::<T>(arguments)?;
     let written = schema.canonical(argument::write(&arguments)?);
     let render = move |ctx: &CallContext| {
         ctx.attach(attached);

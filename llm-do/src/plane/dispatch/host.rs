@@ -19,9 +19,9 @@ use crate::base::mutex::IgnorePoison;
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::{Effect, ResultForm, ToolReturn};
 use crate::declare::worker_spec::WorkerSpec;
-use crate::observe::event::{Caller, Event, EventKind, ItemKind, ShownContent};
+use crate::observe::event::{Caller, EventKind, ItemKind, ShownContent};
 use crate::observe::journal::Journal;
-use crate::plane::context::{CallContext, GivenArguments, Host};
+use crate::plane::context::{CallContext, CallFrame, GivenArguments, Host};
 use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
 use crate::plane::instance::CloseTasks;
@@ -46,13 +46,14 @@ impl Host for Run {
             Ok(tool) => tool,
             Err(error) => return Box::pin(self.refuse(ctx, error)),
         };
-        let decoded = match text.and_then(|text| Prepared::decode_text(&tool, text)) {
+        let is_read = readers != Readers::Tool;
+        let decoded = match text.and_then(|text| Prepared::decode_text(&tool, text, is_read)) {
             Some(prepared) => Ok(prepared),
             None => match given.into_value() {
                 Ok(given) if tool.is_checked_slowly(&given) => {
-                    return Box::pin(self.decode_and_execute(ctx, tool, given, readers != Readers::Tool));
+                    return Box::pin(self.decode_and_execute(ctx, tool, given, is_read));
                 }
-                given => decode(&tool, given, readers != Readers::Tool),
+                given => decode(&tool, given, is_read),
             },
         };
         match decoded {
@@ -69,8 +70,8 @@ impl Host for Run {
         self.is_observed
     }
 
-    fn emit(&self, event: Arc<Event>) {
-        self.send(event);
+    fn emit(&self, call: &CallFrame, parent: Option<u64>, kind: EventKind) {
+        self.send(call, parent, kind);
     }
 
     fn shown_content(&self) -> Option<&ShownContent> {

@@ -22,9 +22,9 @@ pub(super) struct OpenCall<'a> {
 
 impl<'a> OpenCall<'a> {
     /// Reports that the call starts.
-    pub(super) fn start(ctx: &'a CallContext, what: ItemKind, prepared: &Prepared) -> Self {
+    pub(super) fn start(ctx: &'a CallContext, what: ItemKind, prepared: &mut Prepared) -> Self {
         // Arguments that cannot be written as JSON are refused if approval is needed; an event omits them.
-        let arguments = || prepared.arguments_of_event().unwrap_or_default();
+        let mut arguments = || prepared.arguments_of_event().unwrap_or_default();
         let by = ctx.frame().by;
         ctx.emit(|| EventKind::CallStarted { what, by, arguments: arguments() });
         Self { ctx, started: ctx.is_observed().then(Instant::now), is_replayed: false, is_finished: false }

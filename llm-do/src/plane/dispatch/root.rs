@@ -55,7 +55,7 @@ impl Root {
         let given = self.settings.id.take();
         let fresh = given.or_else(|| self.id.get().cloned()).unwrap_or_else(fresh_id);
         let (id, is_resumed) = match (&journal, &step) {
-            (Some(journal), Some(step)) => start(journal.as_ref(), step, &self.name, fresh).await?,
+            (Some(journal), Some(step)) => Box::pin(start(journal.as_ref(), step, &self.name, fresh)).await?,
             _ => (fresh, false),
         };
         drop(self.id.set(Arc::clone(&id)));

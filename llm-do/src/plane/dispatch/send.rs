@@ -2,31 +2,70 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use super::Run;
 use crate::base::mutex::IgnorePoison;
-use crate::observe::event::Event;
-use crate::plane::context::Host;
+use crate::observe::event::{Event, EventKind};
+use crate::plane::context::{CallFrame, Host};
+
+/// The events that a run has sent.
+#[derive(Debug, Default)]
+pub(super) struct SentEvents {
+    /// The number of the next event.
+    next: u64,
+    /// The last event, if no sink kept it: its memory is used for the next one.
+    spare: Option<Arc<Event>>,
+}
 
 impl Run {
-    /// Numbers and dates an event, and sends it to the sinks of the runs that contain this one, and then to those of this one.
-    pub(super) fn send(&self, event: Arc<Event>) -> Arc<Event> {
+    /// Sends an event of a call to the sinks of the runs that contain this one, and then to those of this one.
+    pub(super) fn send(&self, call: &CallFrame, parent: Option<u64>, kind: EventKind) {
         // Locked until all sinks have the event.
-        let mut seq = self.seq.lock().ignore_poison();
+        let mut sent = self.sent.lock().ignore_poison();
+        let event = self.event(sent.spare.take(), call, parent, kind);
+        let mut event = self.deliver(event, &mut sent);
+        sent.spare = Arc::get_mut(&mut event).is_some().then_some(event);
+    }
+
+    /// Returns an event, in the memory of one that nothing shares; it is numbered and dated when it is delivered.
+    fn event(&self, spare: Option<Arc<Event>>, call: &CallFrame, parent: Option<u64>, kind: EventKind) -> Arc<Event> {
+        let CallFrame { call, depth, name, .. } = call;
+        if let Some(mut spare) = spare
+            && let Some(event) = Arc::get_mut(&mut spare)
+        {
+            (event.call, event.parent, event.depth) = (*call, parent, *depth);
+            event.name = Arc::clone(name);
+            event.kind = kind;
+            return spare;
+        }
+        let (run, name) = (Arc::clone(&self.id), Arc::clone(name));
+        Arc::new(Event { run, call: *call, parent, seq: 0, depth: *depth, name, time: Timestamp::UNIX_EPOCH, kind })
+    }
+
+    /// Sends an event of a run that this one contains.
+    fn pass_on(&self, event: Arc<Event>) -> Arc<Event> {
+        self.deliver(event, &mut self.sent.lock().ignore_poison())
+    }
+
+    fn deliver(&self, event: Arc<Event>, sent: &mut SentEvents) -> Arc<Event> {
         let event = match &self.outer {
-            Some(outer) => outer.send(event),
-            None => self.numbered(event, &mut seq),
+            Some(outer) => outer.pass_on(event),
+            None => sent.numbered(event, self.now()),
         };
         self.runtime_sinks().iter().for_each(|sink| sink.emit(&event));
         self.sinks.emit(&event);
         event
     }
+}
 
+impl SentEvents {
     /// Numbers and dates an event that nothing shares yet.
-    fn numbered(&self, mut event: Arc<Event>, seq: &mut u64) -> Arc<Event> {
+    fn numbered(&mut self, mut event: Arc<Event>, now: Timestamp) -> Arc<Event> {
         if let Some(event) = Arc::get_mut(&mut event) {
-            (event.seq, event.time) = (*seq, self.now());
+            (event.seq, event.time) = (self.next, now);
         }
-        *seq += 1;
+        self.next += 1;
         event
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct Contents {
 }
 
 /// An item, and what it declares before the names are resolved.
-pub(super) type Item = (Registered, Option<DeclarationSource>);
+pub(super) type Item = (Arc<Registered>, Option<DeclarationSource>);
 
 impl Contents {
     /// Returns the linked items and toolsets to include; adds a fault for each unknown name.
@@ -72,7 +72,7 @@ impl Contents {
     }
 
     /// Takes the other names of linked tools as items; adds a fault for each that is invalid.
-    pub(super) fn take_aliases(&mut self, defs: &[&ToolDef], faults: &mut Vec<String>) -> Vec<Item> {
+    pub(super) fn take_aliases(&mut self, defs: &[&'static ToolDef], faults: &mut Vec<String>) -> Vec<Item> {
         let aliases = std::mem::take(&mut self.aliases).into_iter();
         aliases.filter_map(|(alias, origin)| alias_item(alias, origin, defs, faults)).collect()
     }
@@ -80,18 +80,18 @@ impl Contents {
     /// Returns what the program adds as items.
     pub(super) fn into_items(self) -> impl Iterator<Item = Item> {
         let worker = |(spec, origin): (WorkerSpec, Origin)| {
-            (Registered::from_spec(&spec, origin), Some(by_name(&spec.toolsets)))
+            (Arc::new(Registered::from_spec(&spec, origin)), Some(by_name(&spec.toolsets)))
         };
         let tool = |(tool, origin): (FunctionTool, Origin)| {
             let declared = tool.toolsets.as_deref().map(by_name);
-            (Registered::from_tool(tool, origin), declared)
+            (Arc::new(Registered::from_tool(tool, origin)), declared)
         };
         self.workers.into_iter().map(worker).chain(self.tools.into_iter().map(tool))
     }
 }
 
 /// Returns the tool that another name stands for, under that name.
-fn alias_item(alias: Alias, origin: Origin, defs: &[&ToolDef], faults: &mut Vec<String>) -> Option<Item> {
+fn alias_item(alias: Alias, origin: Origin, defs: &[&'static ToolDef], faults: &mut Vec<String>) -> Option<Item> {
     let place = |key: &str| match &origin {
         Origin::File(file) => file.place_of(key),
         Origin::Source(_) | Origin::Session => origin.to_string(),
@@ -104,7 +104,10 @@ fn alias_item(alias: Alias, origin: Origin, defs: &[&ToolDef], faults: &mut Vec<
     };
     let found = alias.faults(def);
     if found.is_empty() {
-        return Some((Registered::from_alias(alias, def, origin), def.declaration.map(DeclarationSource::from)));
+        return Some((
+            Arc::new(Registered::from_alias(alias, def, origin)),
+            def.declaration.map(DeclarationSource::from),
+        ));
     }
     faults.extend(found.into_iter().map(|(key, fault)| format!("{}: `{key}`: {fault}", place(key))));
     None

@@ -1,6 +1,7 @@
 //! Checks that names are unique, and resolves the names in declarations.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::sync::Arc;
 
 use llm_do_worker_file::did_you_mean;
@@ -52,11 +53,12 @@ impl Names<'_> {
     pub(super) fn open(
         &self,
         item: &Registered,
-        declarations: &HashMap<Arc<str>, Option<DeclarationSource>>,
+        declarations: &HashMap<Arc<str>, DeclarationSource>,
         faults: &mut Vec<String>,
     ) -> (Option<Arc<Declared>>, Vec<InstanceDef>) {
-        let source = declarations.get(&item.name).and_then(Option::as_ref);
-        let Some(source) = source else { return (item.plan().map(|_| Arc::default()), Vec::new()) };
+        let Some(source) = declarations.get(&item.name) else {
+            return (item.plan().map(|_| Arc::default()), Vec::new());
+        };
         let tools = self.resolve(item, source, faults);
         let instances = self.instances(&tools);
         (Some(Arc::new(self.declared(tools))), instances)
@@ -129,25 +131,50 @@ fn declare(tools: &mut Vec<DeclaredTool>, item: &Registered, shown: Arc<str>, to
     }
 }
 
-/// Returns a fault for each duplicate or reserved name, with all its locations.
-pub(super) fn collisions(items: &[Registered], toolsets: &[ToolsetDef], groups: &[Group]) -> Vec<String> {
-    let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for item in items {
-        places.entry(item.name()).or_default().push(format!("{} at {}", item.kind().as_str(), item.location()));
-    }
-    for def in toolsets {
-        places.entry(def.name).or_default().push(format!("toolset at {}", def.location));
-    }
-    for group in groups {
-        places.entry(&group.name).or_default().push(format!("toolset at {}", group.origin));
-    }
-    places.into_iter().filter_map(|(name, places)| collision(name, &places)).collect()
+/// What has a name.
+#[derive(Clone, Copy)]
+enum Named<'a> {
+    Item(&'a Registered),
+    Toolset(&'a ToolsetDef),
+    Group(&'a Group),
 }
 
-fn collision(name: &str, places: &[String]) -> Option<String> {
-    let all = places.join(", ");
-    if name == OUTPUT_TOOL {
-        return Some(format!("`{name}` is reserved for the results of workers; rename {all}"));
+impl<'a> Named<'a> {
+    fn name(self) -> &'a str {
+        match self {
+            Self::Item(item) => item.name(),
+            Self::Toolset(def) => def.name,
+            Self::Group(group) => &group.name,
+        }
     }
-    (places.len() > 1).then(|| format!("`{name}` is registered {} times: {all}", places.len()))
+}
+
+/// What it is, and where.
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Item(item) => write!(f, "{} at {}", item.kind().as_str(), item.location()),
+            Self::Toolset(def) => write!(f, "toolset at {}", def.location),
+            Self::Group(group) => write!(f, "toolset at {}", group.origin),
+        }
+    }
+}
+
+/// Returns a fault for each duplicate or reserved name, with all its locations.
+pub(super) fn collisions(items: &[Arc<Registered>], toolsets: &[ToolsetDef], groups: &[Group]) -> Vec<String> {
+    let items = items.iter().map(|item| Named::Item(item));
+    let mut named: Vec<_> =
+        items.chain(toolsets.iter().map(Named::Toolset)).chain(groups.iter().map(Named::Group)).collect();
+    named.sort_by_key(|named| named.name());
+    named.chunk_by(|one, next| one.name() == next.name()).filter_map(collision).collect()
+}
+
+/// Returns the fault of all that has one name.
+fn collision(named: &[Named<'_>]) -> Option<String> {
+    let name = named.first()?.name();
+    let all = || named.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    if name == OUTPUT_TOOL {
+        return Some(format!("`{name}` is reserved for the results of workers; rename {}", all()));
+    }
+    (named.len() > 1).then(|| format!("`{name}` is registered {} times: {}", named.len(), all()))
 }

@@ -55,12 +55,13 @@ impl Prepared {
         Self::decode_valid(tool, given, is_read)
     }
 
-    /// Decodes a function's arguments from their text, of which no copy is kept.
+    /// Decodes a function's arguments from their text; `is_read` is whether an event has them.
     ///
     /// Returns `None` for a text that is not known to be valid, and for arguments whose types do not decide that alone.
-    pub(crate) fn decode_text(tool: &Registered, text: &str) -> Option<Self> {
+    pub(crate) fn decode_text(tool: &Registered, text: &str, is_read: bool) -> Option<Self> {
         let Code::Function(decode) = &tool.code else { return None };
-        let start = Some(decode).filter(|decode| tool.reads_text(decode)).and_then(|decode| (decode.text)(text))?;
+        let decode = Some(decode).filter(|decode| tool.reads_text(decode))?;
+        let start = (decode.text)(text, is_read)?;
         Some(Self::Function { start, given: None, unordered: None })
     }
 
@@ -113,8 +114,8 @@ impl Prepared {
         }
     }
 
-    /// Returns the [arguments](Self::arguments) for events: as text if they were decoded from text.
-    pub(crate) fn arguments_of_event(&self) -> Result<EventValue, Fault> {
+    /// Returns the [arguments](Self::arguments) for the event of the call's start: as text if they were decoded from text.
+    pub(crate) fn arguments_of_event(&mut self) -> Result<EventValue, Fault> {
         let text = match self {
             // Nothing was kept to compare with, and nothing is sorted.
             Self::Function { start, given: None, unordered: None } => start.written_as_text(),

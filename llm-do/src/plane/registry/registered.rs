@@ -46,7 +46,7 @@ pub struct Registered {
     /// The template for the one-line summary of a call.
     summary: Option<Arc<str>>,
     /// The definition that its macro registered, if one did.
-    linked: Option<ToolDef>,
+    linked: Option<&'static ToolDef>,
     /// The tool that it is another name of.
     alias_of: Option<Arc<str>>,
     variant: OnceLock<Variant>,
@@ -232,7 +232,7 @@ impl Registered {
 
     /// Lists the state that it takes.
     pub(crate) fn state(&self) -> Vec<StateKey> {
-        let Some(def) = &self.linked else { return Vec::new() };
+        let Some(def) = self.linked else { return Vec::new() };
         let opening = def.instance.map(|instance| instance.state).unwrap_or_default();
         def.state.iter().chain(opening).map(|key| key()).collect()
     }
@@ -255,7 +255,7 @@ impl Registered {
     /// Returns an error for a typed call if the arguments' type never serializes one of its fields.
     pub(crate) fn may_skip_fields(&self) -> Result<bool, CallError> {
         self.refuse_unwritten()?;
-        let Some(linked) = &self.linked else { return Ok(false) };
+        let Some(linked) = self.linked else { return Ok(false) };
         let skips = || schema::may_skip_fields(self.parameters(), (linked.is_flattened)());
         Ok(*self.may_skip_fields.get_or_init(skips))
     }

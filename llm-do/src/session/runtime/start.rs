@@ -6,6 +6,7 @@ use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -180,7 +181,8 @@ impl<T: 'static, C> IntoFuture for Start<T, C> {
                 let token = root.cancellation.clone();
                 read(cancelled_with(&trigger, &token, root.run()).await?)
             }),
-            None => Box::pin(async move { read(root.run().await?) }),
+            // Without a block, which would hold the root and its future.
+            None => root.run().map(move |result| read(result?)).boxed(),
         }
     }
 }

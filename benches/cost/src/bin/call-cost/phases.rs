@@ -27,7 +27,7 @@ const PHASES: &[(&str, &[&str])] = &[
     ("perform", &["dispatch/perform", "plane/instance"]),
     ("start the function", &["plane/definition"]),
     ("journal", &["observe/journal", "dispatch/record"]),
-    ("events", &["observe/event", "dispatch/open_call"]),
+    ("events", &["observe/event", "dispatch/open_call", "dispatch/send", "base/clock"]),
     ("dispatch", &["plane/dispatch"]),
     ("atomics and locks", &["/sync/", "atomic.rs"]),
     ("futures and tokio", &["/tokio", "/futures", "core/src/task", "core/src/future", "/panic"]),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::base::json::{write_integer, write_json, write_text};
-use crate::observe::event::{ApprovalScope, DecidedBy, Event, EventKind, EventValue, Outcome};
+use crate::observe::event::{ApprovalScope, Caller, DecidedBy, Event, EventKind, EventValue, Outcome, RuleSource};
 
 /// Writes events, each as one line of JSON. It keeps the texts that the last event has in common with most that follow.
 #[derive(Default)]
@@ -22,6 +22,8 @@ struct CallText {
     call: u64,
     parent: Option<u64>,
     text: String,
+    /// The length of the text before the call.
+    before_call: usize,
 }
 
 /// The middle of a line, from its depth to the second of its time, such as `2026-07-28T12:00:00`.
@@ -41,24 +43,24 @@ impl LineWriter {
         self.call.write(line, event)?;
         write_integer(line, event.seq);
         self.second.write(line, event);
-        write_kind(line, &event.kind)?;
-        line.push('\n');
-        Ok(())
+        write_kind(line, &event.kind)
     }
 }
 
-/// Adds the fields of a kind, and closes the object of the event.
+/// Adds the fields of a kind, the end of the event's object, and a line break.
 fn write_kind(line: &mut String, kind: &EventKind) -> serde_json::Result<()> {
     match kind {
         // The events of every call, for which serde would take half of the time of the line.
         EventKind::CallStarted { what, by, arguments } => {
             line.push_str(",\"kind\":\"call_started\",\"what\":\"");
             line.push_str(what.as_str());
-            line.push_str("\",\"by\":");
-            write_json(line, by)?;
-            line.push_str(",\"arguments\":");
+            line.push_str(match by {
+                Caller::User => "\",\"by\":\"user\",\"arguments\":",
+                Caller::Code => "\",\"by\":\"code\",\"arguments\":",
+                Caller::Model => "\",\"by\":\"model\",\"arguments\":",
+            });
             write_value(line, arguments)?;
-            line.push('}');
+            line.push_str("}\n");
             Ok(())
         }
         EventKind::CallFinished {
@@ -72,7 +74,7 @@ fn write_kind(line: &mut String, kind: &EventKind) -> serde_json::Result<()> {
             write_value(line, result)?;
             line.push_str(",\"elapsed_ms\":");
             write_integer(line, *elapsed_ms);
-            line.push('}');
+            line.push_str("}\n");
             Ok(())
         }
         EventKind::ApprovalDecided {
@@ -84,8 +86,12 @@ fn write_kind(line: &mut String, kind: &EventKind) -> serde_json::Result<()> {
             scope: ApprovalScope::Call,
         } => {
             line.push_str(",\"kind\":\"approval_decided\",\"approved\":true,\"by\":\"policy\",\"rule\":");
-            write_json(line, rule)?;
-            line.push_str(",\"scope\":\"call\"}");
+            match rule {
+                // The rule of most tools.
+                RuleSource::Effect => line.push_str("\"effect\""),
+                rule => write_json(line, rule)?,
+            }
+            line.push_str(",\"scope\":\"call\"}\n");
             Ok(())
         }
         kind => {
@@ -93,6 +99,7 @@ fn write_kind(line: &mut String, kind: &EventKind) -> serde_json::Result<()> {
             let brace = line.len();
             write_json(line, kind)?;
             line.replace_range(brace..=brace, ",");
+            line.push('\n');
             Ok(())
         }
     }
@@ -110,13 +117,18 @@ impl CallText {
     /// Adds the start of a line, before the number of the event.
     fn write(&mut self, line: &mut String, event: &Event) -> serde_json::Result<()> {
         let Event { run, call, parent, .. } = event;
-        let is_same = Arc::ptr_eq(&self.run, run) && self.call == *call && self.parent == *parent;
-        if self.text.is_empty() || !is_same {
-            (self.run, self.call, self.parent) = (Arc::clone(run), *call, *parent);
+        let is_same_run = !self.text.is_empty() && Arc::ptr_eq(&self.run, run);
+        if !is_same_run {
+            self.run = Arc::clone(run);
             self.text.clear();
             self.text.push_str("{\"run\":");
             write_text(&mut self.text, run);
             self.text.push_str(",\"call\":");
+            self.before_call = self.text.len();
+        }
+        if !is_same_run || self.call != *call || self.parent != *parent {
+            (self.call, self.parent) = (*call, *parent);
+            self.text.truncate(self.before_call);
             write_integer(&mut self.text, *call);
             self.text.push_str(",\"parent\":");
             write_json(&mut self.text, parent)?;

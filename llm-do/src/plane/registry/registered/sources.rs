@@ -18,7 +18,7 @@ static PROMPT: LazyLock<Arc<CheckedSchema>> =
 
 impl Registered {
     /// Returns what a macro defined.
-    pub(in crate::plane::registry) fn from_definition(def: &ToolDef) -> Self {
+    pub(in crate::plane::registry) fn from_definition(def: &'static ToolDef) -> Self {
         let arguments = Arc::new(CheckedSchema::of_type(def.parameters));
         let code = match &def.implementation {
             Implementation::Function(decode) => Code::Function(*decode),
@@ -34,7 +34,7 @@ impl Registered {
             takes_prompt: (def.takes_prompt)(),
             approval: def.approval,
             summary: def.summary.map(Arc::from),
-            linked: Some(*def),
+            linked: Some(def),
             ..Self::new(def.name, def.description, Origin::Source(def.location), arguments, code)
         }
     }
@@ -72,14 +72,14 @@ impl Registered {
     }
 
     /// Returns a linked tool under another name.
-    pub(in crate::plane::registry) fn from_alias(alias: Alias, def: &ToolDef, origin: Origin) -> Self {
+    pub(in crate::plane::registry) fn from_alias(alias: Alias, def: &'static ToolDef, origin: Origin) -> Self {
         let target = alias.target.as_str().into();
         let summary = def.summary.map(Arc::from);
         Self {
             alias_of: Some(target),
             receiver: def.instance,
             takes_prompt: (def.takes_prompt)(),
-            linked: Some(*def),
+            linked: Some(def),
             summary,
             ..Self::from_tool(alias.into_tool(def), origin)
         }
