@@ -195,6 +195,20 @@ fn schema() -> impl Strategy<Value = Value> {
     })
 }
 
+/// Whether a part of a schema requires one field, forbids fields that it does not name, and does not name that one.
+///
+/// The validator (jsonschema 0.60) reports such a field as missing even if it is there, besides as forbidden.
+fn requires_a_forbidden_field(schema: &Value) -> bool {
+    let parts = match schema {
+        Value::Object(fields) => fields.values().collect(),
+        Value::Array(items) => items.iter().collect(),
+        _ => Vec::new(),
+    };
+    let is_named = |name: &Value| name.as_str().is_some_and(|name| schema["properties"].get(name).is_some());
+    let required = schema["required"].as_array().is_some_and(|names| !names.iter().all(is_named));
+    (required && schema["additionalProperties"] == false) || parts.into_iter().any(requires_a_forbidden_field)
+}
+
 fn with_definition(mut schema: Value, definition: &Value) -> Value {
     if let Some(schema) = schema.as_object_mut() {
         schema.insert("$defs".to_owned(), json!({ "D": definition }));
@@ -206,7 +220,9 @@ fn with_definition(mut schema: Value, definition: &Value) -> Value {
 fn generated_schemas_have_the_same_faults_as_by_the_validator() {
     let definition =
         vec(keyword(), 1..3).prop_map(merged).prop_filter("not cyclic", |schema| schema.get("$ref").is_none());
-    let generated = (schema().prop_filter("an object", Value::is_object), definition, vec(value(), 8));
+    let schemas = schema().prop_filter("an object", Value::is_object);
+    let schemas = schemas.prop_filter("not reported twice", |schema| !requires_a_forbidden_field(schema));
+    let generated = (schemas, definition, vec(value(), 8));
     let property = |(schema, definition, values): (Value, Value, Vec<Value>)| {
         let schema = with_definition(schema, &definition);
         let both = Both::of(&schema);
