@@ -2,10 +2,8 @@
 
 use std::error::Error as _;
 use std::future::IntoFuture;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use futures_util::{FutureExt, TryFutureExt};
 use restate_sdk::endpoint::{ContextInternal, Error};
 use restate_sdk::errors::{HandlerError, TerminalError};
 use restate_sdk::serde::Json;
@@ -15,12 +13,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::entry::{End, Outcome};
 use super::log::{Invoked, Log};
 use super::names::Names;
 use crate::app::serve::ask::Absent;
-use crate::base::error::{CallError, chain, panic_text};
+use crate::base::error::{CallError, chain};
 use crate::base::usage::RunUsage;
 use crate::observe::event::ItemKind;
 use crate::observe::journal::{EngineJournal, JournalError};
@@ -58,6 +57,9 @@ struct CallInput {
 fn no_arguments() -> Value {
     json!({})
 }
+
+/// A task that runs, and its handle.
+type Running = (AbortOnDropHandle<Result<Value, CallError>>, RunHandle);
 
 impl Service for Handlers {
     type Future = ServiceBoxFuture;
@@ -143,20 +145,12 @@ impl Application {
         returned_value(end)
     }
 
-    /// Starts a run; a panic in it ends this attempt, and not the connection that it shares with other invocations.
-    fn start(
-        &self,
-        id: &str,
-        input: RunInput,
-        journal: EngineJournal,
-        log: &Log<'_>,
-    ) -> (impl Future<Output = Result<Result<Value, CallError>, HandlerError>> + Send + use<>, RunHandle) {
+    fn start(&self, id: &str, input: RunInput, journal: EngineJournal, log: &Log<'_>) -> Running {
         let start: Start<Value> = self.runtime.start_named(&input.entry, input.arguments).with_id(id);
         let start =
             start.journal(journal).approver(Absent).input_handler(Absent).cancellation(log.cancellation.clone());
         let handle = start.handle();
-        let run = AssertUnwindSafe(start.into_future()).catch_unwind();
-        (run.map_err(|panic| HandlerError::from(format!("the run panicked: {}", panic_text(&*panic)))), handle)
+        (AbortOnDropHandle::new(tokio::spawn(start.into_future())), handle)
     }
 
     /// Returns which calls may run as invocations of their own: those of workers, whose instances are their own too.

@@ -2,12 +2,10 @@
 
 use std::collections::HashMap;
 use std::future::ready;
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use futures_util::future::{Either, select};
 use restate_sdk::context::RunFuture;
 use restate_sdk::endpoint::ContextInternal;
 use restate_sdk::errors::HandlerError;
@@ -172,28 +170,15 @@ impl<'c> Log<'c> {
         self.outcome.as_ref()
     }
 
-    /// Runs `run`, and serves it until it returns.
-    ///
-    /// In one task: in two, each step would wait four times for another thread to wake up.
+    /// Serves the run until `run` returns.
     pub(super) async fn serve<T>(&mut self, run: impl Future<Output = T>) -> T {
-        let mut run = pin!(run);
+        let mut run = std::pin::pin!(run);
         loop {
             // What is waited for in the engine may suspend the invocation, which would interrupt effects in flight.
             let may_wait = !self.waits.is_empty() && self.in_flight == 0;
             tokio::select! {
                 biased;
-                Some(request) = self.requests.recv() => {
-                    // The run goes on while the engine stores what it did.
-                    let result = match select(pin!(self.handle(request)), &mut run).await {
-                        Either::Left(_) => continue,
-                        Either::Right((result, handling)) => {
-                            handling.await;
-                            result
-                        }
-                    };
-                    self.handle_rest().await;
-                    return result;
-                }
+                Some(request) = self.requests.recv() => self.handle(request).await,
                 waited = self.waits.next(), if may_wait => {
                     if waited.is_err() {
                         self.cancel().await;
@@ -201,13 +186,6 @@ impl<'c> Log<'c> {
                 }
                 result = &mut run => return result,
             }
-        }
-    }
-
-    /// Handles the requests that came before the run returned.
-    async fn handle_rest(&mut self) {
-        while let Ok(request) = self.requests.try_recv() {
-            self.handle(request).await;
         }
     }
 
