@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Deserializer;
 
+const QUOTE: &str = "\"";
+
 /// The fields of an arguments object in its JSON text, in order.
 #[doc(hidden)]
 #[derive(Debug)]
@@ -26,21 +28,20 @@ impl<'t> TextFields<'t> {
     /// `is_read` is whether something asks how the arguments are written.
     pub(crate) fn of(text: &'t str, is_read: bool) -> Option<Self> {
         let is_as_written = is_read && text.starts_with('{');
-        Some(Self { rest: trim(text).strip_prefix('{')?, is_first: true, is_as_written })
+        Some(Self { rest: after(text, "{")?, is_first: true, is_as_written })
     }
 
     /// Decodes the next field if it has this name; `None` if it has another name, or cannot be decoded.
     pub(super) fn take<T: DeserializeOwned + 'static>(&mut self, name: &str) -> Option<T> {
         let text = self.after_name(name)?;
-        if self.is_as_written {
-            let compact = usize::from(!self.is_first) + name.len() + r#""":"#.len();
-            self.is_as_written = self.rest.len() - text.len() == compact;
-        }
         let mut deserializer = Deserializer::from_str(text);
         let value = T::deserialize(&mut deserializer).ok()?;
         let length = deserializer.into_iter::<IgnoredAny>().byte_offset();
-        let rest = text.get(length..)?;
-        self.is_as_written = self.is_as_written && is_as_written::<T>(text, length);
+        let (written, rest) = text.split_at_checked(length)?;
+        if self.is_as_written {
+            let compact = usize::from(!self.is_first) + name.len() + r#""":"#.len();
+            self.is_as_written = self.rest.len() - text.len() == compact && is_as_written::<T>(written);
+        }
         (self.rest, self.is_first) = (rest, false);
         Some(value)
     }
@@ -52,16 +53,15 @@ impl<'t> TextFields<'t> {
 
     /// Returns the text after the next field's name and colon, if it has this name.
     fn after_name(&self, name: &str) -> Option<&'t str> {
-        let rest = trim(self.rest);
-        let field = if self.is_first { rest } else { trim(rest.strip_prefix(',')?) };
+        let field = if self.is_first { self.rest } else { after(self.rest, ",")? };
         // A name with escapes is left to the parser.
-        let rest = field.strip_prefix('"')?.strip_prefix(name)?.strip_prefix('"')?;
-        trim(rest).strip_prefix(':')
+        let rest = after(field, QUOTE)?.strip_prefix(name)?.strip_prefix(QUOTE)?;
+        after(rest, ":")
     }
 
     /// Returns whether nothing follows but the closing brace.
     pub(super) fn is_finished(&self) -> bool {
-        trim(self.rest).strip_prefix('}').is_some_and(|rest| trim(rest).is_empty())
+        after(self.rest, "}").is_some_and(|rest| trim(rest).is_empty())
     }
 
     /// Returns whether the arguments, once all are decoded, are written as the text that they were decoded from.
@@ -70,16 +70,14 @@ impl<'t> TextFields<'t> {
     }
 }
 
-/// Returns whether a value of a type that [decides](is_decided_by_type) is known to be written as the text that it was decoded from,
-/// which has this length.
+/// Returns whether a value of a type that [decides](is_decided_by_type) is known to be written as the text that it was decoded from.
 ///
 /// Not inlined: without events, nothing asks.
 #[inline(never)]
-fn is_as_written<T: 'static>(text: &str, length: usize) -> bool {
-    let text = text.as_bytes().get(..length).unwrap_or_default();
-    match text {
+fn is_as_written<T: 'static>(text: &str) -> bool {
+    match text.as_bytes() {
         // Escapes may be written in another way.
-        [b'"', ..] => !text.contains(&b'\\'),
+        [b'"', ..] => !text.contains('\\'),
         [b'-' | b'0'..=b'9', ..] => !is_scalar_or_list::<T, f64>(),
         [b't' | b'f' | b'n', ..] => true,
         // A list, or white space.
@@ -87,11 +85,15 @@ fn is_as_written<T: 'static>(text: &str, length: usize) -> bool {
     }
 }
 
+/// Returns the text after a token and the white space before it; strings are compared faster than characters are searched.
+fn after<'t>(text: &'t str, token: &str) -> Option<&'t str> {
+    trim(text).strip_prefix(token)
+}
+
 /// Removes the white space of JSON at the start.
 fn trim(text: &str) -> &str {
-    let is_space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
-    // The common case: models write no white space.
-    if !text.as_bytes().first().is_some_and(is_space) {
+    // The common case: models write no white space, of which the space is the greatest.
+    if !text.as_bytes().first().is_some_and(|byte| *byte <= b' ') {
         return text;
     }
     text.trim_start_matches([' ', '\n', '\r', '\t'])
