@@ -93,7 +93,7 @@ fn after<'t>(text: &'t str, token: &str) -> Option<&'t str> {
 /// Removes the white space of JSON at the start.
 fn trim(text: &str) -> &str {
     // The common case: models write no white space, of which the space is the greatest.
-    if !text.as_bytes().first().is_some_and(|byte| *byte <= b' ') {
+    if text.as_bytes().first().is_none_or(|byte| *byte > b' ') {
         return text;
     }
     text.trim_start_matches([' ', '\n', '\r', '\t'])
