@@ -240,10 +240,10 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # Server-side tools
 ///
-/// These are `web_search`, `web_fetch`, `code_execution`, `image_generation` and `programmatic_tool_calling`. The provider runs them on its own servers while
-/// it answers. Their calls need no approval under any policy, are not subject to limits on tool calls, and are not shown
-/// to guards before they run: to give a worker such a tool is to approve all its calls. Events report the start and end of each
-/// call, and usage includes what the provider counts; created files are part of the result of the worker, see
+/// These are `web_search`, `web_fetch`, `code_execution`, `image_generation` and `programmatic_tool_calling`. The provider runs
+/// them on its own servers while it answers. Their calls need no approval under any policy, are not subject to limits on tool
+/// calls, and are not shown to guards before they run: to give a worker such a tool is to approve all its calls. Events report
+/// the start and end of each call, and usage includes what the provider counts; created files are part of the result of the worker, see
 /// [below](#output). `web_search(max_uses = 3, allowed_domains = [".."], blocked_domains = [".."])` limits the search; a
 /// provider that does not support a limit rejects the request. A call fails before any request if the model does not support
 /// one of the tools.

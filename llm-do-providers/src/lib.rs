@@ -54,6 +54,7 @@ mod anthropic;
 mod attachment;
 mod capability;
 mod catalog;
+mod dated_rows;
 mod error;
 #[cfg(feature = "http")]
 #[cfg_attr(

@@ -30,10 +30,9 @@ impl<'a> Programs<'a> {
     /// All programs go back.
     pub(crate) const ALL: Self = Self { finished: None };
 
-    /// Returns the programs of the turn that begins at `place`, and ends before the next message of the user; none of them if
-    /// the request does not take programs.
+    /// Returns which programs of a turn go back: none if the request does not take programs.
     ///
-    /// In the last turn, programs may wait for results.
+    /// The turn begins at `place` and ends before the next user message. In the last turn, programs may wait for results.
     pub(crate) fn of_turn<L>(
         messages: &'a [Message],
         place: usize,

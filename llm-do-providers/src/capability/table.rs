@@ -10,6 +10,7 @@ use super::file;
 use super::gemini::GeminiCapabilities;
 use super::openai::OpenAiCapabilities;
 use super::version::{Version, VersionRange};
+use crate::dated_rows::DatedRows;
 use crate::model_pattern::{ModelPattern, Rank};
 
 /// The table that is compiled in.
@@ -65,15 +66,7 @@ const ALIASES: [(&str, &str); 2] = [("moonshot", "openai"), ("openai-responses",
 /// ```
 #[derive(Clone, Debug)]
 pub struct CapabilityTable {
-    /// `None` for the built-in table, which is read when something is first looked up in it.
-    own: Option<Arc<Listed>>,
-}
-
-/// What a table has.
-#[derive(Clone, Debug)]
-struct Listed {
-    date: String,
-    rows: Vec<Row>,
+    listed: DatedRows<Row>,
 }
 
 /// What a model takes, and where that was found.
@@ -139,7 +132,7 @@ impl CapabilityTable {
     /// Returns the table that is compiled in; it is shared, so this is cheap.
     #[must_use]
     pub fn builtin() -> Self {
-        Self { own: None }
+        Self { listed: DatedRows::Builtin(|| &BUILTIN.listed) }
     }
 
     /// Reads a table of yours, with nothing of the built-in one.
@@ -209,7 +202,7 @@ impl CapabilityTable {
     /// Returns the day for which the table was made, such as `2026-11-22`.
     #[must_use]
     pub fn date(&self) -> &str {
-        &self.listed().date
+        self.listed.date()
     }
 
     /// Adds the row of a model, or of several by a pattern with `*`; it has precedence over the table's row of the same name.
@@ -222,15 +215,14 @@ impl CapabilityTable {
     /// value.
     pub fn with(mut self, model: &str, takes: Value) -> Result<Self, CapabilityTableError> {
         let row = file::row(model.trim(), takes)?;
-        self.listed_mut().rows.push(row);
+        self.listed.push(row);
         Ok(self)
     }
 
     /// Returns this table, and `base` where this one has no row; the date is that of this one.
     #[must_use]
     pub fn over(self, base: &Self) -> Self {
-        let rows = base.rows().iter().chain(self.rows()).cloned().collect();
-        Self { own: Some(Arc::new(Listed { date: self.date().to_owned(), rows })) }
+        Self { listed: self.listed.over(&base.listed) }
     }
 
     /// Returns the entry for a model, `provider:model`.
@@ -246,7 +238,7 @@ impl CapabilityTable {
     }
 
     pub(super) fn new(date: String, rows: Vec<Row>) -> Self {
-        Self { own: Some(Arc::new(Listed { date, rows })) }
+        Self { listed: DatedRows::new(date, rows) }
     }
 
     /// Returns what a model takes over the Messages API.
@@ -282,19 +274,8 @@ impl CapabilityTable {
         self.best(&ModelName::new(&provider, model)).or_else(|| self.best(&ModelName::new(alias()?, model)))
     }
 
-    fn listed(&self) -> &Arc<Listed> {
-        match &self.own {
-            Some(listed) => listed,
-            None => BUILTIN.listed(),
-        }
-    }
-
-    fn listed_mut(&mut self) -> &mut Listed {
-        Arc::make_mut(self.own.get_or_insert_with(|| Arc::clone(BUILTIN.listed())))
-    }
-
     fn rows(&self) -> &[Row] {
-        &self.listed().rows
+        self.listed.rows()
     }
 
     fn best(&self, name: &ModelName) -> Option<&Row> {

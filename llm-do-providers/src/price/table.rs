@@ -1,10 +1,11 @@
 //! Tables of prices by model name.
 
 use std::fmt;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use super::file;
 use super::{Money, Price};
+use crate::dated_rows::DatedRows;
 use crate::model_pattern::ModelPattern;
 use crate::usage::Usage;
 
@@ -56,15 +57,7 @@ const FREE_PROVIDERS: [&str; 4] = ["local", "test", "function", "scripted"];
 /// ```
 #[derive(Clone, Debug)]
 pub struct PriceTable {
-    /// `None` for the built-in table, which is read when something is first looked up in it.
-    own: Option<Arc<Listed>>,
-}
-
-/// What a table has.
-#[derive(Clone, Debug)]
-struct Listed {
-    date: String,
-    rows: Vec<Row>,
+    listed: DatedRows<Row>,
 }
 
 /// A price and its source.
@@ -91,7 +84,7 @@ impl PriceTable {
     /// Returns the built-in table; it is shared, so this is cheap.
     #[must_use]
     pub fn builtin() -> Self {
-        Self { own: None }
+        Self { listed: DatedRows::Builtin(|| &BUILTIN.listed) }
     }
 
     /// Parses your own table, without the built-in prices.
@@ -127,7 +120,7 @@ impl PriceTable {
     /// Returns the date of the table, such as `2026-11-22`.
     #[must_use]
     pub fn date(&self) -> &str {
-        &self.listed().date
+        self.listed.date()
     }
 
     /// Adds the price of a model, or of several by a pattern with `*`; it replaces the price of the same name.
@@ -137,15 +130,14 @@ impl PriceTable {
     /// Returns an error if `model` is not `provider:model`.
     pub fn with(mut self, model: &str, price: Price) -> Result<Self, PriceTableError> {
         let entry = PriceEntry { model: model.to_owned(), price, source: None, seen: None };
-        self.listed_mut().rows.push(Row::new(entry)?);
+        self.listed.push(Row::new(entry)?);
         Ok(self)
     }
 
     /// Returns these prices, with those of `base` for models that are missing here; the date is that of this table.
     #[must_use]
     pub fn over(self, base: &Self) -> Self {
-        let rows = base.rows().iter().chain(self.rows()).cloned().collect();
-        Self { own: Some(Arc::new(Listed { date: self.date().to_owned(), rows })) }
+        Self { listed: self.listed.over(&base.listed) }
     }
 
     /// Returns the entry for a model, `provider:model`.
@@ -166,19 +158,8 @@ impl PriceTable {
         split.filter(|(provider, _)| *provider == listed).map(|(_, model)| model).collect()
     }
 
-    fn listed(&self) -> &Arc<Listed> {
-        match &self.own {
-            Some(listed) => listed,
-            None => BUILTIN.listed(),
-        }
-    }
-
-    fn listed_mut(&mut self) -> &mut Listed {
-        Arc::make_mut(self.own.get_or_insert_with(|| Arc::clone(BUILTIN.listed())))
-    }
-
     fn rows(&self) -> &[Row] {
-        &self.listed().rows
+        self.listed.rows()
     }
 
     fn best(&self, name: &str) -> Option<&PriceEntry> {
@@ -202,7 +183,7 @@ impl PriceTable {
     /// Creates a table of `entries`.
     pub(super) fn new(date: String, entries: Vec<PriceEntry>) -> Result<Self, PriceTableError> {
         let rows = entries.into_iter().map(Row::new).collect::<Result<_, _>>()?;
-        Ok(Self { own: Some(Arc::new(Listed { date, rows })) })
+        Ok(Self { listed: DatedRows::new(date, rows) })
     }
 }
 

@@ -205,40 +205,30 @@ impl<S> CallContext<S> {
             return local(None).await;
         }
         // Boxed: the future of each step would be several times as large.
-        Box::pin(self.journaled_step(method, kind, name, input, local)).await
-    }
-
-    async fn journaled_step<T, L>(
-        &self,
-        method: JournalMethod,
-        kind: StepKind,
-        name: &str,
-        input: impl FnOnce() -> Value,
-        local: impl FnOnce(Option<Arc<str>>) -> L,
-    ) -> Result<T, CallError>
-    where
-        T: Serialize + DeserializeOwned + Send + 'static,
-        L: Future<Output = Result<T, CallError>> + Send + 'static,
-    {
-        let (step, in_flight) = self.next_step(kind, name, input());
-        self.record_denials().await?;
-        let tool = self.name().to_owned();
-        let local = local(Some(Arc::clone(&step.key)));
-        let local = async move {
-            match local.await {
-                Ok(value) => Recorded::written(value, &tool),
-                Err(error) => Failure::of(error).map(Recorded::Failure),
+        let journaled = Box::pin(async {
+            let (step, in_flight) = self.next_step(kind, name, input());
+            self.record_denials().await?;
+            let tool = self.name().to_owned();
+            let local = local(Some(Arc::clone(&step.key)));
+            let local = async move {
+                match local.await {
+                    Ok(value) => Recorded::written(value, &tool),
+                    Err(error) => Failure::of(error).map(Recorded::Failure),
+                }
+            };
+            // A recorded value that cannot be decoded does not mean that the effect failed, so the effect must not run again.
+            match self.recorded(method, step, local).await?.value {
+                Recorded::Value(value) => {
+                    serde_json::from_value(value).map_err(|error| self.undecodable_record(&error))
+                }
+                Recorded::Failure(failure) => {
+                    let error = failure.into_error(self.name());
+                    in_flight.fail(&error);
+                    Err(error)
+                }
             }
-        };
-        // A recorded value that cannot be decoded does not mean that the effect failed, so the effect must not run again.
-        match self.recorded(method, step, local).await?.value {
-            Recorded::Value(value) => serde_json::from_value(value).map_err(|error| self.undecodable_record(&error)),
-            Recorded::Failure(failure) => {
-                let error = failure.into_error(self.name());
-                in_flight.fail(&error);
-                Err(error)
-            }
-        }
+        });
+        journaled.await
     }
 
     /// Runs the effect of `step` once. An error of `local` is not recorded.

@@ -1,0 +1,52 @@
+//! The rows of the tables of prices and of capabilities.
+
+use std::sync::Arc;
+
+/// The rows of a table, and the day for which it was made; those that are compiled in are read when they are first needed.
+#[derive(Clone, Debug)]
+pub(crate) enum DatedRows<R: 'static> {
+    /// Returns the rows that are compiled in.
+    Builtin(fn() -> &'static DatedRows<R>),
+    Own(Arc<Own<R>>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Own<R> {
+    date: String,
+    rows: Vec<R>,
+}
+
+impl<R: Clone> DatedRows<R> {
+    pub(crate) fn new(date: String, rows: Vec<R>) -> Self {
+        Self::Own(Arc::new(Own { date, rows }))
+    }
+
+    pub(crate) fn date(&self) -> &str {
+        &self.own().date
+    }
+
+    pub(crate) fn rows(&self) -> &[R] {
+        &self.own().rows
+    }
+
+    pub(crate) fn push(&mut self, row: R) {
+        if let Self::Builtin(rows) = self {
+            *self = rows().clone();
+        }
+        if let Self::Own(own) = self {
+            Arc::make_mut(own).rows.push(row);
+        }
+    }
+
+    /// Returns the rows of `base` and then these, with the date of these.
+    pub(crate) fn over(&self, base: &Self) -> Self {
+        Self::new(self.date().to_owned(), base.rows().iter().chain(self.rows()).cloned().collect())
+    }
+
+    fn own(&self) -> &Arc<Own<R>> {
+        match self {
+            Self::Builtin(rows) => rows().own(),
+            Self::Own(own) => own,
+        }
+    }
+}
