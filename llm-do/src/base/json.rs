@@ -40,11 +40,17 @@ pub(crate) fn write_integer(out: &mut String, value: impl itoa::Integer) {
     out.push_str(itoa::Buffer::new().format(value));
 }
 
-/// Returns the index of the first byte that JSON escapes: a quote, a backslash or a control character.
+/// Returns whether a text has a byte that JSON escapes: a quote, a backslash or a control character.
+pub(crate) fn has_escaped(text: &[u8]) -> bool {
+    let Some(end) = text.last_chunk() else { return text.iter().any(|byte| is_escaped(*byte)) };
+    text.as_chunks().0.iter().chain([end]).any(|word| is_any_escaped(u64::from_ne_bytes(*word)))
+}
+
+/// Returns the index of the first byte that JSON escapes.
 fn first_escaped(text: &[u8]) -> Option<usize> {
     let (words, rest) = text.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
-        if has_escaped(u64::from_ne_bytes(*word))
+        if is_any_escaped(u64::from_ne_bytes(*word))
             && let Some(byte) = word.iter().position(|byte| is_escaped(*byte))
         {
             return Some(index * 8 + byte);
@@ -69,8 +75,9 @@ fn is_escaped(byte: u8) -> bool {
     ESCAPED[usize::from(byte)]
 }
 
-/// Returns whether one of eight bytes may have to be escaped: each test sets the highest bit of a byte for which it holds.
-fn has_escaped(word: u64) -> bool {
+/// Returns whether one of eight bytes is escaped: each test sets the highest bit of the first byte for which it holds, and maybe of
+/// later ones.
+fn is_any_escaped(word: u64) -> bool {
     const ONES: u64 = u64::MAX / 0xff;
     const HIGH: u64 = ONES * 0x80;
     let is_below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
@@ -367,7 +374,7 @@ mod tests {
     use proptest::prelude::*;
     use serde::Serialize;
 
-    use super::{write_json, write_text};
+    use super::{has_escaped, write_json, write_text};
 
     #[derive(Serialize)]
     enum Shape {
@@ -411,6 +418,7 @@ mod tests {
         fn texts_are_escaped_as_serde_json_does(text in prop_oneof![any::<String>(), "[\\x00-\\x24a\\\\ä\\x7f]{0,40}"]) {
             let mut out = String::new();
             write_text(&mut out, &text);
+            prop_assert_eq!(has_escaped(text.as_bytes()), out.len() > text.len() + 2);
             prop_assert_eq!(out, serde_json::to_string(&text).unwrap());
         }
     }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Deserializer;
 
-const QUOTE: &str = "\"";
+use crate::base::json::has_escaped;
 
 /// The fields of an arguments object in its JSON text, in order.
 #[doc(hidden)]
@@ -53,10 +53,11 @@ impl<'t> TextFields<'t> {
 
     /// Returns the text after the next field's name and colon, if it has this name.
     fn after_name(&self, name: &str) -> Option<&'t str> {
-        let field = if self.is_first { self.rest } else { after(self.rest, ",")? };
+        let field = if self.is_first { after(self.rest, "\"")? } else { after(self.rest, ",\"")? };
         // A name with escapes is left to the parser.
-        let rest = after(field, QUOTE)?.strip_prefix(name)?.strip_prefix(QUOTE)?;
-        after(rest, ":")
+        let rest = field.strip_prefix(name)?;
+        // White space is part of a name up to its quote.
+        rest.strip_prefix("\":").or_else(|| after(rest.strip_prefix('"')?, ":"))
     }
 
     /// Returns whether nothing follows but the closing brace.
@@ -77,7 +78,7 @@ impl<'t> TextFields<'t> {
 fn is_as_written<T: 'static>(text: &str) -> bool {
     match text.as_bytes() {
         // Escapes may be written in another way.
-        [b'"', ..] => !text.contains('\\'),
+        [b'"', text @ .., b'"'] => !has_escaped(text),
         [b'-' | b'0'..=b'9', ..] => !is_scalar_or_list::<T, f64>(),
         [b't' | b'f' | b'n', ..] => true,
         // A list, or white space.
@@ -85,17 +86,20 @@ fn is_as_written<T: 'static>(text: &str) -> bool {
     }
 }
 
-/// Returns the text after a token and the white space before it; strings are compared faster than characters are searched.
-fn after<'t>(text: &'t str, token: &str) -> Option<&'t str> {
-    trim(text).strip_prefix(token)
+/// Returns the text after tokens of one character, each with white space before it.
+#[inline]
+fn after<'t>(text: &'t str, tokens: &str) -> Option<&'t str> {
+    // The common case: models write no white space.
+    text.strip_prefix(tokens).or_else(|| after_spaced(text, tokens))
+}
+
+#[cold]
+fn after_spaced<'t>(text: &'t str, tokens: &str) -> Option<&'t str> {
+    tokens.chars().try_fold(text, |text, token| trim(text).strip_prefix(token))
 }
 
 /// Removes the white space of JSON at the start.
 fn trim(text: &str) -> &str {
-    // The common case: models write no white space, of which the space is the greatest.
-    if text.as_bytes().first().is_none_or(|byte| *byte > b' ') {
-        return text;
-    }
     text.trim_start_matches([' ', '\n', '\r', '\t'])
 }
 

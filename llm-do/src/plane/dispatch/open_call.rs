@@ -36,7 +36,11 @@ impl<'a> OpenCall<'a> {
         self.report(|| match result {
             Ok(returned) => {
                 let named = |file: &Attachment| file.name().unwrap_or_else(|| file.media_type()).to_owned();
-                let attachments = returned.attachments.iter().map(named).collect();
+                let attachments = match &*returned.attachments {
+                    // Few results have files: nothing is collected.
+                    [] => Vec::new(),
+                    files => files.iter().map(named).collect(),
+                };
                 (Outcome::Result(EventValue::of_result(returned)), attachments, returned.note.clone())
             }
             Err(error) => (Outcome::Error(chain(error)), Vec::new(), None),

@@ -26,7 +26,7 @@ struct CallText {
     before_call: usize,
 }
 
-/// The middle of a line, from its depth to the second of its time, such as `2026-07-28T12:00:00`.
+/// The middle of a line, from its depth to the second of its time and the point after it, such as `2026-07-28T12:00:00.`.
 #[derive(Default)]
 struct SecondText {
     depth: u32,
@@ -85,13 +85,15 @@ fn write_kind(line: &mut String, kind: &EventKind) -> serde_json::Result<()> {
             edited: None,
             scope: ApprovalScope::Call,
         } => {
-            line.push_str(",\"kind\":\"approval_decided\",\"approved\":true,\"by\":\"policy\",\"rule\":");
-            match rule {
+            line.push_str(",\"kind\":\"approval_decided\",\"approved\":true,\"by\":\"policy\"");
+            if *rule == RuleSource::Effect {
                 // The rule of most tools.
-                RuleSource::Effect => line.push_str("\"effect\""),
-                rule => write_json(line, rule)?,
+                line.push_str(",\"rule\":\"effect\",\"scope\":\"call\"}\n");
+            } else {
+                line.push_str(",\"rule\":");
+                write_json(line, rule)?;
+                line.push_str(",\"scope\":\"call\"}\n");
             }
-            line.push_str(",\"scope\":\"call\"}\n");
             Ok(())
         }
         kind => {
@@ -155,29 +157,25 @@ impl SecondText {
             self.text.push_str(",\"time\":\"");
             self.before_time = self.text.len();
             let _ = write!(self.text, "{}", Timestamp::from_second(second).unwrap_or_default());
-            // Without the `Z`.
+            // The point before the fraction, in place of the `Z`.
             self.text.pop();
+            self.text.push('.');
         }
-        if let Ok(nanoseconds) = u32::try_from(time.subsec_nanosecond()) {
-            line.push_str(&self.text);
-            write_fraction(line, nanoseconds);
-            line.push_str("Z\"");
-        } else {
-            // Before 1970.
-            line.push_str(&self.text[..self.before_time]);
-            let _ = write!(line, "{time}\"");
+        match u32::try_from(time.subsec_nanosecond()) {
+            Ok(nanoseconds @ 1..) => {
+                line.push_str(&self.text);
+                let mut digits = itoa::Buffer::new();
+                // With a digit before the nine, so that those have their zeros.
+                let fraction = &digits.format(1_000_000_000 + nanoseconds)[1..];
+                line.push_str(fraction.trim_end_matches('0'));
+                line.push_str("Z\"");
+            }
+            // A whole second, or before 1970.
+            _ => {
+                line.push_str(&self.text[..self.before_time]);
+                let _ = write!(line, "{time}\"");
+            }
         }
-    }
-}
-
-/// Adds the digits of a fraction of a second that are not zeros at the end, after a point.
-fn write_fraction(line: &mut String, nanoseconds: u32) {
-    if nanoseconds > 0 {
-        let mut digits = itoa::Buffer::new();
-        // With a digit before the nine, so that those have their zeros.
-        let digits = &digits.format(1_000_000_000 + nanoseconds)[1..];
-        line.push('.');
-        line.push_str(digits.trim_end_matches('0'));
     }
 }
 
