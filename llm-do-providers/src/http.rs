@@ -44,6 +44,8 @@ const REFUSAL: Duration = Duration::from_secs(5);
 const REFUSAL_SIZE: usize = 64 << 10;
 /// The maximum size of an unstreamed answer, in bytes.
 const WHOLE_SIZE: usize = 16 << 20;
+/// The capacity for the headers of a request: enough for those that the client adds, so that no copy grows.
+const HEADERS: usize = 8;
 
 /// Whether only requests to this machine are allowed.
 #[cfg(feature = "testing")]
@@ -121,7 +123,8 @@ impl Endpoint {
             let text = "invalid base URL: expected an `http` or `https` URL such as `http://127.0.0.1:8080/v1`";
             ProviderError::new(provider, ErrorKind::Configuration, text)
         })?;
-        let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
+        let mut headers = HeaderMap::with_capacity(HEADERS);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let timeouts = Timeouts::default();
         Ok(Self { provider, protocol, timeouts, key_hint: "the key".to_owned(), url, headers })
     }
@@ -201,10 +204,13 @@ impl Endpoint {
 
     async fn post(&self, call: &PreparedRequest) -> Result<Response, ProviderError> {
         permitted(self.provider, &self.url)?;
-        // Later headers replace earlier ones: a user and a password in the URL come first.
-        let request = clients::client(self.provider)?.post(self.url.clone());
-        let request = request.headers(self.headers.clone()).headers(call.headers.clone()).body(call.body.clone());
-        let answer = request.send().await.map_err(|error| self.connection_failed(error))?;
+        let failed = |error| self.connection_failed(error);
+        let client = clients::client(self.provider)?;
+        let mut request = client.post(self.url.clone()).body(call.body.clone()).build().map_err(failed)?;
+        // After the one for a user and a password in the URL.
+        replace_headers(request.headers_mut(), &self.headers);
+        replace_headers(request.headers_mut(), &call.headers);
+        let answer = client.execute(request).await.map_err(failed)?;
         if answer.status().is_success() { Ok(answer) } else { Err(self.refused(answer).await) }
     }
 
@@ -249,6 +255,16 @@ fn origin(url: &Url) -> String {
 }
 
 /// Returns the length of the answer that the server announces, in bytes; 0 if it announces none.
+/// Adds headers; each replaces those of its name.
+fn replace_headers(headers: &mut HeaderMap, by: &HeaderMap) {
+    if headers.is_empty() {
+        // One copy of the map.
+        headers.clone_from(by);
+    } else {
+        headers.extend(by.clone());
+    }
+}
+
 fn content_length(answer: &Response) -> usize {
     answer.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or_default()
 }

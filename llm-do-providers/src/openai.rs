@@ -142,6 +142,7 @@ pub struct OpenAiModel {
     model: Arc<str>,
     endpoint: Arc<Endpoint>,
     dialect: &'static Dialect,
+    is_mistral: bool,
     capabilities: Arc<OpenAiCapabilities>,
     profile: Profile,
     retries: u32,
@@ -193,7 +194,8 @@ impl OpenAiModel {
     }
 
     fn target(&self) -> Target<'_> {
-        Target { model: &self.model, dialect: self.dialect, capabilities: &self.capabilities }
+        let Self { model, dialect, capabilities, is_mistral, .. } = self;
+        Target { model, dialect, capabilities, is_mistral: *is_mistral }
     }
 
     pub(crate) fn exchange(

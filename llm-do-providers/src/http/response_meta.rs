@@ -3,14 +3,14 @@
 use std::time::{Duration, SystemTime};
 
 use reqwest::Response;
-use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 
 use super::error_response::is_word;
 use crate::error::ProviderError;
 use crate::retry;
 
 /// The headers in which providers send the request ID.
-const REQUEST_ID: [&str; 2] = ["x-request-id", "request-id"];
+static REQUEST_ID: [HeaderName; 2] = [HeaderName::from_static("x-request-id"), HeaderName::from_static("request-id")];
 
 /// The headers of an error response.
 pub(super) struct ErrorHeaders {
@@ -63,7 +63,7 @@ impl ResponseMeta {
 
 /// Returns the header without a copy: most answers are not errors.
 fn request_id(headers: &HeaderMap) -> Option<HeaderValue> {
-    REQUEST_ID.into_iter().find_map(|name| headers.get(name)).cloned()
+    REQUEST_ID.iter().find_map(|name| headers.get(name)).cloned()
 }
 
 fn named(error: ProviderError, id: Option<&HeaderValue>) -> ProviderError {

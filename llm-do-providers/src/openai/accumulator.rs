@@ -17,7 +17,7 @@ use crate::response::Response;
 impl ResponseAccumulator for ChatAccumulator {
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
         let chunk = serde_json::from_slice(body).map_err(|error| invalid_json(server, &error))?;
-        self.read(server, chunk, &mut VecDeque::new())
+        self.read(server, chunk, None)
     }
 
     fn absorb(
@@ -30,7 +30,7 @@ impl ResponseAccumulator for ChatAccumulator {
             return Ok(false);
         }
         let chunk = serde_json::from_str(data).map_err(|error| invalid_json(server, &error))?;
-        self.read(server, chunk, ready)?;
+        self.read(server, chunk, Some(ready))?;
         Ok(true)
     }
 
@@ -52,19 +52,19 @@ impl ResponseAccumulator for ChatAccumulator {
 }
 
 impl ChatAccumulator {
-    /// Takes an answer, or a piece of one.
+    /// Takes an answer, or a piece of one with its events.
     fn read(
         &mut self,
         server: &Endpoint,
         chunk: Chunk<'_>,
-        ready: &mut VecDeque<StreamEvent>,
+        ready: Option<&mut VecDeque<StreamEvent>>,
     ) -> Result<(), ProviderError> {
         let Some(error) = fault::find(server, &chunk, self.has_call()) else {
             self.take(chunk, ready);
             return Ok(());
         };
         // Content that came with an error is kept, but not shown: then the request can still be retried.
-        self.take(chunk, &mut VecDeque::new());
+        self.take(chunk, None);
         let arrived = self.clone().into_arrived();
         Err(if arrived.parts.is_empty() { error } else { error.with_partial_response(arrived) })
     }

@@ -51,12 +51,14 @@ impl OpenAiBuilder {
         let dialect = server.dialect_at(&endpoint);
         endpoint.provider = dialect.server.provider;
         let capabilities = config.capabilities.openai(dialect.server.provider, &config.model);
+        let is_mistral = dialect.is_mistral(&config.model);
         Ok(OpenAiModel {
             name: format!("{}:{}", named.provider, config.model),
             profile: config.profile.unwrap_or_else(|| capabilities.profile()),
             model: config.model.into(),
             endpoint: Arc::new(endpoint),
             dialect,
+            is_mistral,
             capabilities,
             retries: config.retries,
         })

@@ -85,7 +85,7 @@ pub(super) fn chat<'a>(
 
 /// Refuses tools where OpenAI's own server would: one in between may use the other protocol for them.
 fn check_tools(target: Target<'_>, request: &Request<'_>) -> Result<(), ProviderError> {
-    let Target { model, dialect, capabilities } = target;
+    let Target { model, dialect, capabilities, .. } = target;
     let is_openai = target.provider() == PROVIDER && dialect.takes(Field::MaxCompletionTokens);
     if request.tools.is_empty() || !is_openai || capabilities.tools_in_chat != ToolsInChat::Never {
         return Ok(());

@@ -20,7 +20,7 @@ pub(super) struct Dialect {
     pub(super) schemas: Schemas,
     pub(super) files: Files,
     pub(super) replay: Replay,
-    /// Whether the server needs histories as described at [`is_mistral`](Target::is_mistral), for any model name.
+    /// Whether the server needs histories as described at [`is_mistral`](Self::is_mistral), for any model name.
     pub(super) mistral: bool,
 }
 
@@ -30,6 +30,8 @@ pub(super) struct Target<'a> {
     pub(super) model: &'a str,
     pub(super) dialect: &'static Dialect,
     pub(super) capabilities: &'a OpenAiCapabilities,
+    /// Whether [`is_mistral`](Dialect::is_mistral) holds for the model.
+    pub(super) is_mistral: bool,
 }
 
 /// A field of a request that not all servers have.
@@ -133,6 +135,15 @@ impl Dialect {
     pub(super) fn takes(&self, field: Field) -> bool {
         self.takes.contains(&field)
     }
+
+    /// Whether a history has to keep to the rules of Mistral's API, which holds servers in between and vLLM to them for
+    /// Mistral's models: ids of calls are nine letters or digits, and results are followed by an answer.
+    ///
+    /// By <https://github.com/mistralai/mistral-common/blob/main/src/mistral_common/protocol/instruct/validator.py>.
+    pub(super) fn is_mistral(&self, model: &str) -> bool {
+        let model = model.to_ascii_lowercase();
+        self.mistral || MISTRALS.iter().any(|part| model.contains(part))
+    }
 }
 
 impl Target<'_> {
@@ -142,15 +153,6 @@ impl Target<'_> {
 
     pub(super) fn takes_images(&self) -> bool {
         self.dialect.files.images && self.capabilities.images
-    }
-
-    /// Whether a history has to keep to the rules of Mistral's API, which holds servers in between and vLLM to them for
-    /// Mistral's models: ids of calls are nine letters or digits, and results are followed by an answer.
-    ///
-    /// By <https://github.com/mistralai/mistral-common/blob/main/src/mistral_common/protocol/instruct/validator.py>.
-    pub(super) fn is_mistral(&self) -> bool {
-        let name = self.model.to_ascii_lowercase();
-        self.dialect.mistral || MISTRALS.iter().any(|part| name.contains(part))
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn messages<'a>(
     target: Target<'a>,
     writer: &mut JsonWriter<'_>,
 ) -> Result<Vec<Json<ChatMessage<'a>>>, ProviderError> {
-    let history = HistoryWriter { target, is_mistral: target.is_mistral(), parts: Parts { target } };
+    let history = HistoryWriter { target, parts: Parts { target } };
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
     messages.extend(system(request, target.dialect).map(|content| Json::New(ChatMessage::System { content })));
     let mut follows_result = false;
@@ -56,7 +56,6 @@ fn system<'a>(request: &Request<'a>, dialect: &Dialect) -> Option<Cow<'a, str>> 
 /// Writes a history for one server and one of its models.
 struct HistoryWriter<'a> {
     target: Target<'a>,
-    is_mistral: bool,
     parts: Parts<'a>,
 }
 
@@ -81,7 +80,7 @@ impl HistoryWriter<'_> {
 
     /// Returns a user's message, behind an answer if it may not follow results.
     fn user<'m>(&self, user: ChatMessage<'m>, follows_result: bool) -> impl Iterator<Item = ChatMessage<'m>> + use<'m> {
-        let answer = (self.is_mistral && follows_result).then(|| self.assistant(&[]));
+        let answer = (self.target.is_mistral && follows_result).then(|| self.assistant(&[]));
         answer.into_iter().chain([user])
     }
 
@@ -141,7 +140,7 @@ impl HistoryWriter<'_> {
 
     fn id<'m>(&self, id: &'m str) -> Cow<'m, str> {
         let is_short = id.len() == SHORT && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        if self.is_mistral && !is_short { short(id).into() } else { id.into() }
+        if self.target.is_mistral && !is_short { short(id).into() } else { id.into() }
     }
 }
 

@@ -130,8 +130,10 @@ mod tests {
     use crate::openai::server::Server;
 
     static CAPABILITIES: LazyLock<OpenAiCapabilities> = LazyLock::new(OpenAiCapabilities::default);
-    const PARTS: fn() -> Parts<'static> =
-        || Parts { target: Target { model: "m", dialect: Server::OpenAi.dialect(), capabilities: &CAPABILITIES } };
+    const PARTS: fn() -> Parts<'static> = || {
+        let dialect = Server::OpenAi.dialect();
+        Parts { target: Target { model: "m", dialect, capabilities: &CAPABILITIES, is_mistral: false } }
+    };
 
     fn sent(attachment: Attachment) -> Value {
         serde_json::to_value(PARTS().user(&[UserPart::Attachment(attachment)]).unwrap()).unwrap()["content"].take()

@@ -65,8 +65,8 @@ impl ChatAccumulator {
         }
     }
 
-    /// Takes one piece and adds its events to `events`.
-    pub(super) fn take(&mut self, chunk: Chunk<'_>, events: &mut VecDeque<StreamEvent>) {
+    /// Takes a whole answer, or one piece and adds its events to `events`.
+    pub(super) fn take(&mut self, chunk: Chunk<'_>, events: Option<&mut VecDeque<StreamEvent>>) {
         let model = chunk.model.as_ref().map(Word::as_str).filter(|model| self.model.is_none() && !model.is_empty());
         self.model = model.map(str::to_owned).or(self.model.take());
         if let Some(tokens) = chunk.usage.or(chunk.x_groq.and_then(|groq| groq.usage)) {
@@ -124,7 +124,7 @@ impl ChatAccumulator {
         Response::new(self.model.unwrap_or_else(|| self.requested_model.to_string()), parts, usage)
     }
 
-    fn choose(&mut self, choice: Choice<'_>, events: &mut VecDeque<StreamEvent>) {
+    fn choose(&mut self, choice: Choice<'_>, events: Option<&mut VecDeque<StreamEvent>>) {
         let (is_whole, is_unexpected) = (choice.delta.is_none(), choice.is_unexpected_call());
         if let Some(delta) = choice.delta.or(choice.message.map(|message| *message)) {
             self.grow(delta, is_whole, events);
@@ -135,7 +135,7 @@ impl ChatAccumulator {
         self.finish = finish.or(self.finish);
     }
 
-    fn grow(&mut self, delta: Delta, is_whole: bool, events: &mut VecDeque<StreamEvent>) {
+    fn grow(&mut self, delta: Delta, is_whole: bool, mut events: Option<&mut VecDeque<StreamEvent>>) {
         let content = delta.content.unwrap_or_default();
         let piece = ReasoningDelta {
             reasoning_content: delta.reasoning_content,
@@ -147,32 +147,38 @@ impl ChatAccumulator {
             chunks: content.thoughts,
             is_whole,
         };
-        events.extend(self.thinking.take(piece).map(StreamEvent::Thinking));
-        self.push_text(content.text, events);
+        let thought = self.thinking.take(piece).map(StreamEvent::Thinking);
+        if let Some(events) = events.as_deref_mut() {
+            events.extend(thought);
+        }
+        self.push_text(content.text, events.as_deref_mut());
         if let Some(refusal) = delta.refusal.filter(|refusal| !refusal.is_empty()) {
             self.refused = true;
-            self.push_text(refusal, events);
+            self.push_text(refusal, events.as_deref_mut());
         }
         let mut pieces = delta.tool_calls.unwrap_or_default();
         pieces.retain(|piece| !piece.is_empty());
         if pieces.is_empty() {
-            self.grow_legacy(delta.function_call.filter(|piece| !piece.is_empty()), events);
+            self.grow_legacy(delta.function_call.filter(|piece| !piece.is_empty()), events.as_deref_mut());
         }
         for piece in pieces {
             let place = self.place(&piece);
-            self.grow_call(place, piece.id, piece.function.unwrap_or_default(), events);
+            self.grow_call(place, piece.id, piece.function.unwrap_or_default(), events.as_deref_mut());
         }
     }
 
-    fn push_text(&mut self, more: String, events: &mut VecDeque<StreamEvent>) {
-        if !more.is_empty() {
-            self.text.push_str(&more);
-            events.push_back(StreamEvent::Text(more));
+    fn push_text(&mut self, more: String, events: Option<&mut VecDeque<StreamEvent>>) {
+        match events.filter(|_| !more.is_empty()) {
+            Some(events) => {
+                self.text.push_str(&more);
+                events.push_back(StreamEvent::Text(more));
+            }
+            None => append(&mut self.text, more),
         }
     }
 
     /// Takes the older form only where the newer one is not used: servers that send both mean one call.
-    fn grow_legacy(&mut self, piece: Option<Box<FunctionDelta>>, events: &mut VecDeque<StreamEvent>) {
+    fn grow_legacy(&mut self, piece: Option<Box<FunctionDelta>>, events: Option<&mut VecDeque<StreamEvent>>) {
         let Some(piece) = piece else { return };
         match self.calls.first() {
             Some(call) if !call.legacy => return,
@@ -199,13 +205,14 @@ impl ChatAccumulator {
         place: usize,
         id: Option<String>,
         piece: FunctionDelta,
-        events: &mut VecDeque<StreamEvent>,
+        events: Option<&mut VecDeque<StreamEvent>>,
     ) {
         let call = &mut self.calls[place];
         let named_before = !call.name.is_empty();
         set(&mut call.id, id);
         set(&mut call.name, piece.name);
         let mut more = json_text(piece.arguments);
+        let Some(events) = events else { return append(&mut call.arguments, more) };
         call.arguments.push_str(&more);
         if call.name.is_empty() || (named_before && more.is_empty()) {
             return;
@@ -230,6 +237,15 @@ impl PartialCall {
     fn complete(self, turn: usize, place: usize) -> ResponsePart {
         let id = if self.id.is_empty() { format!("call_{turn}_{place}") } else { self.id };
         ResponsePart::ToolCall(ToolCall::new(id, self.name, self.arguments))
+    }
+}
+
+/// Adds a piece to a text; the first one is moved.
+fn append(text: &mut String, more: String) {
+    if text.is_empty() {
+        *text = more;
+    } else {
+        text.push_str(&more);
     }
 }
 

@@ -74,7 +74,7 @@ struct Variables {
 
 impl<'a> Plan<'a> {
     pub(super) fn new(target: Target<'a>, request: &Request<'_>, warnings: &mut Warnings) -> Self {
-        let Target { model, dialect, capabilities } = target;
+        let Target { model, dialect, capabilities, .. } = target;
         let (level, has_tools) = (request.settings.thinking, !request.tools.is_empty());
         let fields = Fields::new(&dialect.thinking, capabilities, level, has_tools);
         if let Some(level) = level {

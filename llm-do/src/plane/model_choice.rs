@@ -1,5 +1,6 @@
 //! Selects the model that a worker runs on.
 
+mod chosen_model;
 mod findings;
 
 use std::borrow::Cow;
@@ -9,6 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use llm_do_providers::{CapabilityTable, Model};
 use wildmatch::WildMatch;
 
+pub(crate) use self::chosen_model::ChosenModel;
 #[cfg(feature = "cli")]
 pub(crate) use self::findings::Findings;
 use crate::base::error::{CallError, chain};
@@ -26,7 +28,7 @@ const SET_A_MODEL: &str = if cfg!(feature = "cli") {
 #[derive(Debug, Default)]
 pub(crate) struct ModelChoice {
     /// Replaces the model of every worker.
-    forced: Option<Arc<dyn Model>>,
+    forced: Option<Arc<ChosenModel>>,
     /// The model of workers that declare none.
     session: Option<SessionModel>,
     /// Replaces the model of the session, once set.
@@ -36,7 +38,7 @@ pub(crate) struct ModelChoice {
     overridden: BTreeSet<String>,
     /// The capabilities that built models get.
     capabilities: CapabilityTable,
-    built: Mutex<HashMap<String, Arc<dyn Model>>>,
+    built: Mutex<HashMap<String, Arc<ChosenModel>>>,
     /// The registered workers that have no model, with the reason; computed once.
     without_model: OnceLock<HashMap<Arc<str>, String>>,
 }
@@ -56,6 +58,7 @@ impl ModelChoice {
         session: Option<SessionModel>,
         capabilities: CapabilityTable,
     ) -> Self {
+        let forced = forced.map(|model| Arc::new(ChosenModel::new(model)));
         Self { forced, session, capabilities, ..Self::default() }
     }
 
@@ -65,7 +68,7 @@ impl ModelChoice {
     }
 
     /// Returns the model of the worker `name`: its own, or else the session's.
-    pub(crate) fn choose(&self, name: &str, worker: &WorkerPlan) -> Result<Arc<dyn Model>, CallError> {
+    pub(crate) fn choose(&self, name: &str, worker: &WorkerPlan) -> Result<Arc<ChosenModel>, CallError> {
         if let Some(model) = &self.forced {
             return Ok(Arc::clone(model));
         }
@@ -89,7 +92,7 @@ impl ModelChoice {
     #[cfg(feature = "cli")]
     pub(crate) fn session_model(&self) -> Option<String> {
         let session = || self.session.as_ref().map(|model| model.name.clone());
-        let forced = self.forced.as_ref().map(|model| model.name().to_owned());
+        let forced = self.forced.as_ref().map(|model| model.name.to_string());
         forced.or_else(|| self.replacement().map(|name| name.to_string())).or_else(session)
     }
 
@@ -124,12 +127,13 @@ impl ModelChoice {
         Err(format!("`{model}` matches none of its `compatible_models`: {}", globs.join(", ")))
     }
 
-    fn build(&self, name: &str) -> Result<Arc<dyn Model>, String> {
+    fn build(&self, name: &str) -> Result<Arc<ChosenModel>, String> {
         let mut built = self.built.lock().ignore_poison();
         if let Some(model) = built.get(name) {
             return Ok(Arc::clone(model));
         }
         let model = llm_do_providers::model_with(name, &self.capabilities).map_err(|error| chain(&error))?;
+        let model = Arc::new(ChosenModel::new(model));
         built.insert(name.to_owned(), Arc::clone(&model));
         Ok(model)
     }

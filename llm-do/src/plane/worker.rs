@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::StreamExt;
 use llm_do_providers::{
-    ErrorKind, Model, Price, PriceTable, ProviderError, Request, RequestHint, Response, ResponseStream, ServerSideTool,
-    Settings, StreamEvent, ToolChoice, ToolSpec, Transcript, replay,
+    ErrorKind, PriceTable, ProviderError, Request, RequestHint, Response, ResponseStream, ServerSideTool, Settings,
+    StreamEvent, ToolChoice, ToolSpec, Transcript, replay,
 };
 use serde_json::{Value, json};
 
@@ -38,17 +38,14 @@ use crate::plane::conversation::Conversation;
 use crate::plane::guard::Guards;
 use crate::plane::history::History;
 use crate::plane::history_processor::HistoryProcessor;
+use crate::plane::model_choice::ChosenModel;
 
 /// A call of a worker: what does not change between its turns.
 pub(crate) struct WorkerRun {
     pub(crate) ctx: CallContext,
-    pub(crate) model: Arc<dyn Model>,
-    /// `provider:model`.
-    pub(crate) model_name: Arc<str>,
+    pub(crate) model: Arc<ChosenModel>,
     /// The prices of models.
     pub(crate) prices: Arc<PriceTable>,
-    /// The price of the model, which is looked up once.
-    pub(crate) price: Option<Price>,
     pub(crate) instructions: Arc<str>,
     /// The tools of each request.
     pub(crate) tools: Arc<[ToolSpec]>,
@@ -198,9 +195,9 @@ impl WorkerRun {
 
     /// Sends one request, and waits until it is answered or the run is cancelled.
     async fn request(self: &Arc<Self>, turns: &Turns, parts: RequestParts) -> Result<StepOutcome<Response>, CallError> {
-        let reserved = Arc::new(self.ctx.begin_request(&self.model_name, self.price.is_some())?);
+        let reserved = Arc::new(self.ctx.begin_request(&self.model.name, self.model.price(&self.prices).is_some())?);
         self.ctx.emit(|| EventKind::ModelRequest {
-            model: Arc::clone(&self.model_name),
+            model: Arc::clone(&self.model.name),
             turn: turns.turn() + 1,
             messages: parts.messages.len(),
             tools: parts.tools.iter().chain(&*self.deferred).map(|tool| Arc::clone(&tool.name)).collect(),
@@ -217,11 +214,11 @@ impl WorkerRun {
         let answer: Result<Response, CallError> = tokio::select! {
             biased;
             () = self.ctx.cancelled() => return Err(CallError::Cancelled { tool: self.ctx.name().to_owned() }),
-            answer = self.ctx.step(JournalMethod::Step, StepKind::Model, &self.model_name, input, local) => answer,
+            answer = self.ctx.step(JournalMethod::Step, StepKind::Model, &self.model.name, input, local) => answer,
         };
         self.count_finished(&reserved, &answer);
         if let Ok(response) = &answer {
-            let model = response.answered_by.as_deref().map_or_else(|| Arc::clone(&self.model_name), Arc::from);
+            let model = response.answered_by.as_deref().map_or_else(|| Arc::clone(&self.model.name), Arc::from);
             self.ctx.warn(&model, &response.warnings);
         }
         Ok(StepOutcome { value: answer?, is_replayed: !is_sent.load(Ordering::Relaxed) })
@@ -317,6 +314,6 @@ impl WorkerRun {
             self.ctx.emit(|| EventKind::ModelDelta { delta });
         }
         let text = "the stream ended before the answer was complete; retry the request";
-        Err(ProviderError::new(self.model.name(), ErrorKind::Protocol, text))
+        Err(ProviderError::new(&*self.model.name, ErrorKind::Protocol, text))
     }
 }

@@ -19,7 +19,7 @@ fn home() -> &'static Dialect {
 
 fn sent(request: &Request<'_>, dialect: &'static Dialect, stream: bool) -> Value {
     let capabilities = OpenAiCapabilities::default();
-    let target = Target { model: "m", dialect, capabilities: &capabilities };
+    let target = Target { model: "m", dialect, capabilities: &capabilities, is_mistral: dialect.is_mistral("m") };
     serde_json::to_value(chat(target, request, stream, &mut JsonWriter::default()).unwrap().0).unwrap()
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use futures_util::future::BoxFuture;
-use llm_do_providers::{Message, Model, ServerSideTool, ToolSpec, UserPart};
+use llm_do_providers::{Message, ServerSideTool, ToolSpec, UserPart};
 use serde_json::{Map, Value};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -18,6 +18,7 @@ use crate::declare::tool::{Body, Failure, ToolReturn};
 use crate::plane::context::CallContext;
 use crate::plane::conversation::Conversation;
 use crate::plane::guard::Guards;
+use crate::plane::model_choice::ChosenModel;
 use crate::plane::registry::{Prepared, PreparedWorker, Registered, WorkerPlan};
 use crate::plane::worker::{Limits, Output, ShownMessages, ToolSearch, WorkerRun};
 
@@ -62,7 +63,7 @@ fn or_empty(arguments: Value) -> Value {
 
 /// The model of a worker, and the tools and output that its requests use.
 pub(super) struct ModelPlan {
-    pub(super) model: Arc<dyn Model>,
+    pub(super) model: Arc<ChosenModel>,
     tools: Arc<[ToolSpec]>,
     output: Output,
 }
@@ -240,10 +241,9 @@ impl WorkerSetup<'_> {
 
     pub(super) async fn worker_run(self, plan: &WorkerPlan, ctx: &CallContext) -> Result<WorkerRun, CallError> {
         let ModelPlan { model, tools, output } = self.plane.model_plan(plan, ctx)?;
-        let price = self.plane.config.prices.price(model.name()).cloned();
         if !plan.server_side_tools.is_empty() {
             // Do not ask the approver about a request that would be refused.
-            ctx.check_request(model.name(), price.is_some())?;
+            ctx.check_request(&model.name, model.price(&self.plane.config.prices).is_some())?;
         }
         let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
         let tools = match &ctx.frame().declared {
@@ -260,9 +260,7 @@ impl WorkerSetup<'_> {
         };
         Ok(WorkerRun {
             ctx: ctx.clone(),
-            model_name: model.name().into(),
             prices: Arc::clone(&self.plane.config.prices),
-            price,
             model,
             instructions: output.instructed(plan.code_instructions.get().unwrap_or(&plan.instructions)),
             tools,
@@ -287,7 +285,7 @@ impl Plane {
         let model = self.models.choose(ctx.name(), plan)?;
         let tools = ctx.frame().declared.as_ref().map(|declared| Arc::clone(declared.specs())).unwrap_or_default();
         let unfit = |message| {
-            let (worker, model) = (ctx.name().to_owned(), model.name().to_owned());
+            let (worker, model) = (ctx.name().to_owned(), model.name.to_string());
             CallError::UnfitModel { worker, model, message }
         };
         let profile = model.profile();

@@ -19,6 +19,10 @@ const MAX_CONCURRENT_CALLS: usize = 16;
 impl WorkerRun {
     /// Makes the calls of one turn: concurrently if all of them are read-only, otherwise in order.
     pub(super) async fn call_all(&self, calls: &[ToolCall]) -> Result<Vec<CallResult>, CallError> {
+        if let [call] = calls {
+            // Most turns: nothing is queued.
+            return self.call(call).boxed().await.map(|result| vec![result]);
+        }
         let concurrency =
             if calls.iter().all(|call| self.ctx.is_read_only(&call.name)) { MAX_CONCURRENT_CALLS } else { 1 };
         let calls: Vec<_> = calls.iter().map(|call| self.call(call).boxed()).collect();

@@ -27,7 +27,7 @@ impl WorkerRun {
             server_side_tools: Cow::Borrowed(&self.server_side_tools),
         };
         let (turn, tools) = (turns.turn() + 1, self.parts(turns).tools);
-        let mut request = GuardedRequest::new(&self.ctx, self.model.name(), turn, &tools, changeable);
+        let mut request = GuardedRequest::new(&self.ctx, &self.model.name, turn, &tools, changeable);
         guards.before_request(&mut request).await?;
         let StepOutcome { value: mut response, is_replayed } =
             self.request(turns, request_parts(Arc::clone(&tools), request.changeable())).await?;

@@ -57,9 +57,9 @@ impl WorkerRun {
 
     fn count(&self, reserved: &ReservedRequest, answered_by: Option<&str>, usage: Usage) {
         // A fallback model may have answered instead of the first one.
-        let (by, price) = match answered_by.filter(|by| **by != *self.model_name) {
+        let (by, price) = match answered_by.filter(|by| **by != *self.model.name) {
             Some(by) => (Arc::from(by), self.prices.price(by)),
-            None => (Arc::clone(&self.model_name), self.price.as_ref()),
+            None => (Arc::clone(&self.model.name), self.model.price(&self.prices)),
         };
         reserved.count(&by, usage, price.map(|price| price.cost(&usage)));
     }
