@@ -15,6 +15,7 @@ mod tail;
 use std::fmt;
 #[cfg(feature = "testing")]
 use std::net::IpAddr;
+use std::sync::Arc;
 #[cfg(feature = "testing")]
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -89,6 +90,8 @@ pub(crate) struct Endpoint {
     /// Where the key is set, for errors.
     pub(crate) key_hint: String,
     url: Url,
+    /// Scheme, host and port of the URL, for errors.
+    origin: Arc<str>,
     /// The headers of each request.
     headers: HeaderMap,
 }
@@ -105,7 +108,7 @@ impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { provider, protocol, timeouts, .. } = self;
         let mut shown = f.debug_struct("Endpoint");
-        shown.field("provider", provider).field("protocol", protocol).field("origin", &self.origin());
+        shown.field("provider", provider).field("protocol", protocol).field("origin", &self.origin);
         shown.field("timeouts", timeouts).finish_non_exhaustive()
     }
 }
@@ -126,7 +129,8 @@ impl Endpoint {
         let mut headers = HeaderMap::with_capacity(HEADERS);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let timeouts = Timeouts::default();
-        Ok(Self { provider, protocol, timeouts, key_hint: "the key".to_owned(), url, headers })
+        let (key_hint, origin) = ("the key".to_owned(), origin(&url).into());
+        Ok(Self { provider, protocol, timeouts, key_hint, url, origin, headers })
     }
 
     /// Adds `key` to each request, as a bearer token.
@@ -198,7 +202,7 @@ impl Endpoint {
         let answer = timeout(idle, self.post(call)).await;
         let answer = answer.unwrap_or_else(|_| Err(self.late(idle, "idle timeout")))?;
         let head = ResponseMeta::of(&answer);
-        let arriving = ResponseBody::new(self.provider, self.origin(), limits, answer);
+        let arriving = ResponseBody::new(self.provider, Arc::clone(&self.origin), limits, answer);
         Ok(Events::new(self.provider, Box::pin(arriving)).after(head))
     }
 
@@ -218,7 +222,7 @@ impl Endpoint {
         let status = answer.status().as_u16();
         let mut body = Vec::with_capacity(content_length(answer).min(limit));
         while let Some(chunk) =
-            answer.chunk().await.map_err(|error| fault::broken(self.provider, &self.origin(), status, error))?
+            answer.chunk().await.map_err(|error| fault::broken(self.provider, &self.origin, status, error))?
         {
             if body.len() + chunk.len() > limit {
                 return Err(fault::too_large(self.provider, status, limit));
@@ -236,16 +240,12 @@ impl Endpoint {
         headers.add_to(error_response::refused(self.provider, &self.key_hint, status, &body))
     }
 
-    fn origin(&self) -> String {
-        origin(&self.url)
-    }
-
     fn late(&self, limit: Duration, name: &str) -> ProviderError {
-        fault::late(self.provider, &self.origin(), limit, name, None)
+        fault::late(self.provider, &self.origin, limit, name, None)
     }
 
     fn connection_failed(&self, error: reqwest::Error) -> ProviderError {
-        fault::connection_failed(self.provider, &self.origin(), "the base URL", error)
+        fault::connection_failed(self.provider, &self.origin, "the base URL", error)
     }
 }
 

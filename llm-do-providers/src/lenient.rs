@@ -28,9 +28,13 @@ macro_rules! others_are {
     };
 }
 
+#[cfg(feature = "openai")]
+mod json_text;
 #[cfg(any(feature = "gemini", feature = "openai"))]
 mod word;
 
+#[cfg(feature = "openai")]
+pub(crate) use self::json_text::JsonText;
 #[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) use self::word::Word;
 

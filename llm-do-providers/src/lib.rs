@@ -63,7 +63,7 @@ mod error;
 )]
 mod exchange;
 mod fallback;
-#[cfg(fuzzing)]
+#[cfg(all(fuzzing, feature = "anthropic", feature = "gemini", feature = "openai"))]
 #[doc(hidden)]
 pub mod fuzzing;
 #[cfg(feature = "gemini")]

@@ -1,6 +1,7 @@
 //! The body of a streamed answer, as it arrives.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -15,6 +16,8 @@ use crate::error::ProviderError;
 
 /// The longest streamed answer, in bytes: each token costs some hundred bytes there.
 const MOST: usize = 256 << 20;
+/// After how many bytes the clock is read, if no piece is waited for: that costs as much as a piece.
+const UNTIMED: usize = 64 << 10;
 
 /// The timeouts of a streamed answer.
 pub(super) struct StreamLimits {
@@ -36,7 +39,7 @@ impl StreamLimits {
 /// The pieces of a body; a piece that times out is an error.
 pub(super) struct ResponseBody {
     provider: &'static str,
-    origin: String,
+    origin: Arc<str>,
     status: u16,
     body: Body,
     /// The number of bytes received.
@@ -49,7 +52,7 @@ pub(super) struct ResponseBody {
 }
 
 impl ResponseBody {
-    pub(super) fn new(provider: &'static str, origin: String, limits: StreamLimits, answer: Response) -> Self {
+    pub(super) fn new(provider: &'static str, origin: Arc<str>, limits: StreamLimits, answer: Response) -> Self {
         let (status, body) = (answer.status().as_u16(), answer.into());
         let late = Box::pin(sleep(limits.idle));
         Self { provider, origin, status, body, size: 0, limits, waiting: None, late }
@@ -57,8 +60,16 @@ impl ResponseBody {
 
     fn take(&mut self, piece: Bytes) -> Result<Bytes, ProviderError> {
         self.waiting = None;
+        let before = self.size;
         self.size += piece.len();
-        if self.size > MOST { Err(fault::too_large(self.provider, self.status, MOST)) } else { Ok(piece) }
+        if self.size > MOST {
+            return Err(fault::too_large(self.provider, self.status, MOST));
+        }
+        let is_due = before / UNTIMED != self.size / UNTIMED;
+        match is_due.then(|| self.is_over()).flatten() {
+            Some(error) => Err(error),
+            None => Ok(piece),
+        }
     }
 
     fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<ProviderError> {
@@ -102,9 +113,6 @@ impl Stream for ResponseBody {
                 // A frame without data is a trailer, which no provider sends.
                 Some(Ok(frame)) => {
                     if let Ok(piece) = frame.into_data() {
-                        if let Some(error) = self.is_over() {
-                            return Poll::Ready(Some(Err(error)));
-                        }
                         return Poll::Ready(Some(self.take(piece)));
                     }
                 }

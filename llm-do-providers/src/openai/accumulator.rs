@@ -26,7 +26,8 @@ impl ResponseAccumulator for ChatAccumulator {
         data: &str,
         ready: &mut VecDeque<StreamEvent>,
     ) -> Result<bool, ProviderError> {
-        if data.trim() == "[DONE]" {
+        // Most pieces are objects, which need no look at their end.
+        if !data.starts_with('{') && data.trim() == "[DONE]" {
             return Ok(false);
         }
         let chunk = serde_json::from_str(data).map_err(|error| invalid_json(server, &error))?;

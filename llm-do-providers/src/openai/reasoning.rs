@@ -41,6 +41,9 @@ impl Reasoning {
     /// Takes a piece, and returns the text to show.
     pub(super) fn take(&mut self, piece: ReasoningDelta) -> Option<String> {
         let ReasoningDelta { reasoning_content, reasoning, details, chunks, is_whole } = piece;
+        if reasoning_content.is_none() && reasoning.is_none() && details.is_none() && chunks.is_empty() {
+            return None;
+        }
         let shown = |text: Option<String>, field| text.filter(|text| !text.is_empty()).map(|text| (field, text));
         let plain = shown(reasoning_content, CONTENT).or_else(|| shown(reasoning, PLAIN));
         self.field = plain.as_ref().map(|(field, _)| *field).or(self.field);

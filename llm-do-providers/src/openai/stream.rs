@@ -9,7 +9,7 @@ use super::convert;
 use super::dialect::Dialect;
 use super::reasoning::{Reasoning, ReasoningDelta};
 use super::wire::{Choice, Chunk, Delta, FunctionDelta, ToolCallDelta};
-use crate::lenient::Word;
+use crate::lenient::{JsonText, Word};
 use crate::message::{FinishReason, ResponsePart, ToolCall};
 use crate::model::StreamEvent;
 use crate::response::Response;
@@ -147,9 +147,9 @@ impl ChatAccumulator {
             chunks: content.thoughts,
             is_whole,
         };
-        let thought = self.thinking.take(piece).map(StreamEvent::Thinking);
-        if let Some(events) = events.as_deref_mut() {
-            events.extend(thought);
+        let thought = self.thinking.take(piece);
+        if let Some((events, thought)) = events.as_deref_mut().zip(thought) {
+            events.push_back(StreamEvent::Thinking(thought));
         }
         self.push_text(content.text, events.as_deref_mut());
         if let Some(refusal) = delta.refusal.filter(|refusal| !refusal.is_empty()) {
@@ -211,7 +211,7 @@ impl ChatAccumulator {
         let named_before = !call.name.is_empty();
         set(&mut call.id, id);
         set(&mut call.name, piece.name);
-        let mut more = json_text(piece.arguments);
+        let mut more = piece.arguments.map(JsonText::into_string).unwrap_or_default();
         let Some(events) = events else { return append(&mut call.arguments, more) };
         call.arguments.push_str(&more);
         if call.name.is_empty() || (named_before && more.is_empty()) {
@@ -253,13 +253,5 @@ fn append(text: &mut String, more: String) {
 fn set(slot: &mut String, value: Option<String>) {
     if slot.is_empty() {
         *slot = value.unwrap_or_default();
-    }
-}
-
-fn json_text(arguments: Option<Value>) -> String {
-    match arguments {
-        None => String::new(),
-        Some(Value::String(text)) => text,
-        Some(value) => value.to_string(),
     }
 }

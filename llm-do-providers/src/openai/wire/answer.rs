@@ -6,7 +6,7 @@ use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::lenient::{LenientCount, Word};
+use crate::lenient::{JsonText, LenientCount, Word};
 
 /// A whole answer, or a piece of a streamed one: they differ in `message` and `delta` only. What few pieces have is boxed, as
 /// each is moved several times.
@@ -79,7 +79,7 @@ pub(in crate::openai) struct ToolCallDelta {
 pub(in crate::openai) struct FunctionDelta {
     pub(in crate::openai) name: Option<String>,
     /// A piece of JSON text; the JSON itself with some servers.
-    pub(in crate::openai) arguments: Option<Value>,
+    pub(in crate::openai) arguments: Option<JsonText>,
 }
 
 impl Choice<'_> {
@@ -112,8 +112,7 @@ impl ToolCallDelta {
 impl FunctionDelta {
     /// Whether it is empty.
     pub(in crate::openai) fn is_empty(&self) -> bool {
-        let has_arguments = self.arguments.as_ref().is_some_and(|arguments| *arguments != "");
-        is_blank(self.name.as_deref()) && !has_arguments
+        is_blank(self.name.as_deref()) && self.arguments.as_ref().is_none_or(JsonText::is_empty)
     }
 }
 
