@@ -67,8 +67,10 @@ impl ChatAccumulator {
 
     /// Takes a whole answer, or one piece and adds its events to `events`.
     pub(super) fn take(&mut self, chunk: Chunk<'_>, events: Option<&mut VecDeque<StreamEvent>>) {
-        let model = chunk.model.as_ref().map(Word::as_str).filter(|model| self.model.is_none() && !model.is_empty());
-        self.model = model.map(str::to_owned).or(self.model.take());
+        if self.model.is_none() {
+            let model = chunk.model.as_ref().map(Word::as_str).filter(|model| !model.is_empty());
+            self.model = model.map(str::to_owned);
+        }
         if let Some(tokens) = chunk.usage.or(chunk.x_groq.and_then(|groq| groq.usage)) {
             self.usage = Some(convert::usage(*tokens));
         }
