@@ -6,6 +6,8 @@ tool's schema and dispatch, and a loop until the model answers. It has no retrie
 
 Reported are the number of crates that are compiled, build scripts' and macros' included; the CPU time of a build in an empty
 folder; and the CPU time of a check after a literal in the tool has changed.
+
+`with_script` is `ours` with the feature `script` and a script tool: what the interpreter and the checker of types cost.
 """
 
 import re
@@ -127,13 +129,25 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 """
 
-SOURCES = {"ours": OURS, "by_hand": BY_HAND}
+USE_SCRIPT = """    let script = llm_do::script::ScriptTool::parse("main", "def main() -> int:\\n    'Return one.'\\n    return 1")?;
+    let runtime = Runtime::builder().tool(script).build()?;
+"""
+
+SOURCES = {
+    "ours": OURS,
+    "by_hand": BY_HAND,
+    "with_script": OURS.replace("    let runtime = Runtime::builder().build()?;\n", USE_SCRIPT),
+}
+# The programs that are compared with each other.
+COMPARED = ["ours", "by_hand"]
+# Features beside `openai`.
+FEATURES = {"ours": "", "with_script": ', "script"'}
 
 
 def dependencies(workspace: Path, name: str) -> str:
     tokio = 'tokio = { version = "1", features = ["macros", "rt"] }'
-    if name == "ours":
-        return f'llm-do = {{ path = "{workspace / "llm-do"}", features = ["openai"] }}\n{tokio}'
+    if name in FEATURES:
+        return f'llm-do = {{ path = "{workspace / "llm-do"}", features = ["openai"{FEATURES[name]}] }}\n{tokio}'
     inherited = re.findall(r"^(?:reqwest|schemars|serde|serde_json) = .*$", (workspace / "Cargo.toml").read_text(), re.M)
     return "\n".join([*(line.replace('["http2"', '["http2", "json"') for line in inherited), tokio])
 
@@ -164,18 +178,19 @@ def measure(workspace: Path, clean_rounds: int, rounds: int, run, timed) -> bool
 
     `run` runs cargo in a folder with a target folder, `timed` returns the CPU seconds of what it calls.
     """
-    cpu = {(name, kind): [] for name in SOURCES for kind in ["clean", "touched"]}
+    cpu = {(name, kind): [] for name in COMPARED for kind in ["clean", "touched"]}
     with tempfile.TemporaryDirectory(prefix="llm-do-application-") as temporary:
         folder = Path(temporary)
         write(folder, workspace)
-        count = {name: crates(folder, name) for name in SOURCES}
-        for name in SOURCES:
+        count = {name: crates(folder, name) for name in COMPARED}
+        for name in COMPARED:
             for _ in range(clean_rounds):
                 with tempfile.TemporaryDirectory(prefix="llm-do-clean-") as target:
                     cpu[name, "clean"].append(timed(lambda: run(folder, target, "build", "--quiet", "--package", name))[0])
         with tempfile.TemporaryDirectory(prefix="llm-do-checks-") as target:
             for turn in range(-1, rounds):
-                for name, source in SOURCES.items():
+                for name in COMPARED:
+                    source = SOURCES[name]
                     (folder / name / "src" / "main.rs").write_text(source.replace(LITERAL, f"{LITERAL}{turn + 1}"))
                     seconds, _ = timed(lambda: run(folder, target, "check", "--quiet", "--package", name))
                     # The first check builds the dependencies.
@@ -190,3 +205,19 @@ def measure(workspace: Path, clean_rounds: int, rounds: int, run, timed) -> bool
         what = "clean debug build" if kind == "clean" else "check after touching the tool"
         print(f"{kind:8} {ours / by_hand:.2f} times by hand (at most {most}; {what}: {ours:.2f} s CPU, by hand {by_hand:.2f} s)")
     return holds
+
+
+def measure_script(workspace: Path, run, timed) -> None:
+    """Prints what the feature `script` costs; `run` and `timed` as for `measure`."""
+    print(f"{'program':12} {'crates':>7} {'debug s':>8} {'release s':>10} {'release MB':>11}   (s of CPU, without symbols)")
+    with tempfile.TemporaryDirectory(prefix="llm-do-application-") as temporary:
+        folder = Path(temporary)
+        write(folder, workspace)
+        with (folder / "Cargo.toml").open("a") as manifest:
+            manifest.write('\n[profile.release]\nstrip = "symbols"\n')
+        for name in FEATURES:
+            with tempfile.TemporaryDirectory(prefix="llm-do-clean-") as target:
+                debug, _ = timed(lambda: run(folder, target, "build", "--quiet", "--package", name))
+                release, _ = timed(lambda: run(folder, target, "build", "--release", "--quiet", "--package", name))
+                size = (Path(target) / "release" / name).stat().st_size / 1e6
+            print(f"{name:12} {crates(folder, name):7} {debug:8.0f} {release:10.0f} {size:11.1f}", flush=True)

@@ -10,13 +10,15 @@ fn read(path: &str) -> String {
 }
 
 #[test]
-fn each_command_of_the_guide_is_one_that_the_script_runs() {
-    let (guide, script) = (read("../llm-do/docs/production.md"), read("restate/production"));
+fn each_command_of_the_guide_is_one_that_a_script_runs() {
+    let guide = read("../llm-do/docs/production.md");
+    let scripts = [read("restate/production"), read("restate/lost-node")];
     let commands = guide.split("```sh\n").skip(1).flat_map(|rest| rest.split("```").next().unwrap().lines());
     let commands: Vec<_> = commands.collect();
     assert!(commands.len() > 10, "{commands:?}");
     for command in commands {
-        assert!(script.lines().any(|line| line.trim() == command), "the script does not run: {command}");
+        let mut lines = scripts.iter().flat_map(|script| script.lines());
+        assert!(lines.any(|line| line.trim() == command), "no script runs: {command}");
     }
     let settings = read("restate/haproxy.cfg");
     let (_, settings) = settings.split_once('\n').unwrap();
