@@ -161,20 +161,17 @@ impl SecondText {
             self.text.pop();
             self.text.push('.');
         }
-        match u32::try_from(time.subsec_nanosecond()) {
-            Ok(nanoseconds @ 1..) => {
-                line.push_str(&self.text);
-                let mut digits = itoa::Buffer::new();
-                // With a digit before the nine, so that those have their zeros.
-                let fraction = &digits.format(1_000_000_000 + nanoseconds)[1..];
-                line.push_str(fraction.trim_end_matches('0'));
-                line.push_str("Z\"");
-            }
+        if let Ok(nanoseconds @ 1..) = u32::try_from(time.subsec_nanosecond()) {
+            line.push_str(&self.text);
+            let mut digits = itoa::Buffer::new();
+            // With a digit before the nine, so that those have their zeros.
+            let fraction = &digits.format(1_000_000_000 + nanoseconds)[1..];
+            line.push_str(fraction.trim_end_matches('0'));
+            line.push_str("Z\"");
+        } else {
             // A whole second, or before 1970.
-            _ => {
-                line.push_str(&self.text[..self.before_time]);
-                let _ = write!(line, "{time}\"");
-            }
+            line.push_str(&self.text[..self.before_time]);
+            let _ = write!(line, "{time}\"");
         }
     }
 }
