@@ -254,7 +254,6 @@ fn origin(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
-/// Returns the length of the answer that the server announces, in bytes; 0 if it announces none.
 /// Adds headers; each replaces those of its name.
 fn replace_headers(headers: &mut HeaderMap, by: &HeaderMap) {
     if headers.is_empty() {
@@ -265,6 +264,7 @@ fn replace_headers(headers: &mut HeaderMap, by: &HeaderMap) {
     }
 }
 
+/// Returns the length of the answer that the server announces, in bytes; 0 if it announces none.
 fn content_length(answer: &Response) -> usize {
     answer.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or_default()
 }

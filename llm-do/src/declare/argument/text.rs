@@ -89,7 +89,7 @@ fn is_as_written<T: 'static>(text: &str) -> bool {
 /// Returns the text after tokens of one character, each with white space before it.
 #[inline]
 fn after<'t>(text: &'t str, tokens: &str) -> Option<&'t str> {
-    // The common case: models write no white space.
+    // Most models write no white space.
     text.strip_prefix(tokens).or_else(|| after_spaced(text, tokens))
 }
 
