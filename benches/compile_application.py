@@ -10,6 +10,7 @@ folder; and the CPU time of a check after a literal in the tool has changed.
 `with_script` is `ours` with the feature `script` and a script tool: what the interpreter and the checker of types cost.
 """
 
+import json
 import re
 import shutil
 import statistics
@@ -140,14 +141,14 @@ SOURCES = {
 }
 # The programs that are compared with each other.
 COMPARED = ["ours", "by_hand"]
-# Features beside `openai`.
-FEATURES = {"ours": "", "with_script": ', "script"'}
+# The programs that are written with llm-do.
+FEATURES = {"ours": ["openai"], "with_script": ["openai", "script"]}
 
 
 def dependencies(workspace: Path, name: str) -> str:
     tokio = 'tokio = { version = "1", features = ["macros", "rt"] }'
     if name in FEATURES:
-        return f'llm-do = {{ path = "{workspace / "llm-do"}", features = ["openai"{FEATURES[name]}] }}\n{tokio}'
+        return f'llm-do = {{ path = "{workspace / "llm-do"}", features = {json.dumps(FEATURES[name])} }}\n{tokio}'
     inherited = re.findall(r"^(?:reqwest|schemars|serde|serde_json) = .*$", (workspace / "Cargo.toml").read_text(), re.M)
     return "\n".join([*(line.replace('["http2"', '["http2", "json"') for line in inherited), tokio])
 

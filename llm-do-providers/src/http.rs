@@ -211,7 +211,7 @@ impl Endpoint {
         let failed = |error| self.connection_failed(error);
         let client = clients::client(self.provider)?;
         let mut request = client.post(self.url.clone()).body(call.body.clone()).build().map_err(failed)?;
-        // After the one for a user and a password in the URL.
+        // In this order, as each replaces: those for a user and a password in the URL, the endpoint's, the request's own.
         replace_headers(request.headers_mut(), &self.headers);
         replace_headers(request.headers_mut(), &call.headers);
         let answer = client.execute(request).await.map_err(failed)?;

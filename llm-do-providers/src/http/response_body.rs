@@ -16,8 +16,6 @@ use crate::error::ProviderError;
 
 /// The longest streamed answer, in bytes: each token costs some hundred bytes there.
 const MOST: usize = 256 << 20;
-/// After how many bytes the clock is read, if no piece is waited for: that costs as much as a piece.
-const UNTIMED: usize = 64 << 10;
 
 /// The timeouts of a streamed answer.
 pub(super) struct StreamLimits {
@@ -60,16 +58,8 @@ impl ResponseBody {
 
     fn take(&mut self, piece: Bytes) -> Result<Bytes, ProviderError> {
         self.waiting = None;
-        let before = self.size;
         self.size += piece.len();
-        if self.size > MOST {
-            return Err(fault::too_large(self.provider, self.status, MOST));
-        }
-        let is_due = before / UNTIMED != self.size / UNTIMED;
-        match is_due.then(|| self.is_over()).flatten() {
-            Some(error) => Err(error),
-            None => Ok(piece),
-        }
+        if self.size > MOST { Err(fault::too_large(self.provider, self.status, MOST)) } else { Ok(piece) }
     }
 
     fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<ProviderError> {
@@ -113,6 +103,9 @@ impl Stream for ResponseBody {
                 // A frame without data is a trailer, which no provider sends.
                 Some(Ok(frame)) => {
                     if let Ok(piece) = frame.into_data() {
+                        if let Some(error) = self.is_over() {
+                            return Poll::Ready(Some(Err(error)));
+                        }
                         return Poll::Ready(Some(self.take(piece)));
                     }
                 }

@@ -98,7 +98,7 @@ pub fn check(mut builder: RuntimeBuilder) {
 #[expect(clippy::print_stderr, reason = "a warning should be visible, but not fail the test")]
 fn model_faults(builder: &RuntimeBuilder, registry: &Registry) -> Vec<String> {
     let models = builder.models();
-    let findings = models.findings(registry, builder.price_table());
+    let findings = models.findings(registry);
     for warning in &findings.warnings {
         eprintln!("warning: {warning}");
     }

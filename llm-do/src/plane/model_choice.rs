@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use llm_do_providers::{CapabilityTable, Model};
+use llm_do_providers::{CapabilityTable, Model, PriceTable};
 use wildmatch::WildMatch;
 
 pub(crate) use self::chosen_model::ChosenModel;
@@ -38,6 +38,7 @@ pub(crate) struct ModelChoice {
     overridden: BTreeSet<String>,
     /// The capabilities that built models get.
     capabilities: CapabilityTable,
+    prices: Arc<PriceTable>,
     built: Mutex<HashMap<String, Arc<ChosenModel>>>,
     /// The registered workers that have no model, with the reason; computed once.
     without_model: OnceLock<HashMap<Arc<str>, String>>,
@@ -57,9 +58,10 @@ impl ModelChoice {
         forced: Option<Arc<dyn Model>>,
         session: Option<SessionModel>,
         capabilities: CapabilityTable,
+        prices: Arc<PriceTable>,
     ) -> Self {
-        let forced = forced.map(|model| Arc::new(ChosenModel::new(model)));
-        Self { forced, session, capabilities, ..Self::default() }
+        let forced = forced.map(|model| Arc::new(ChosenModel::new(model, &prices)));
+        Self { forced, session, capabilities, prices, ..Self::default() }
     }
 
     /// Has these workers use the session's model in place of the one that they declare.
@@ -133,7 +135,7 @@ impl ModelChoice {
             return Ok(Arc::clone(model));
         }
         let model = llm_do_providers::model_with(name, &self.capabilities).map_err(|error| chain(&error))?;
-        let model = Arc::new(ChosenModel::new(model));
+        let model = Arc::new(ChosenModel::new(model, &self.prices));
         built.insert(name.to_owned(), Arc::clone(&model));
         Ok(model)
     }

@@ -44,7 +44,7 @@ use crate::plane::model_choice::ChosenModel;
 pub(crate) struct WorkerRun {
     pub(crate) ctx: CallContext,
     pub(crate) model: Arc<ChosenModel>,
-    /// The prices of models.
+    /// The prices of models, for a fallback that answers.
     pub(crate) prices: Arc<PriceTable>,
     pub(crate) instructions: Arc<str>,
     /// The tools of each request.
@@ -195,7 +195,7 @@ impl WorkerRun {
 
     /// Sends one request, and waits until it is answered or the run is cancelled.
     async fn request(self: &Arc<Self>, turns: &Turns, parts: RequestParts) -> Result<StepOutcome<Response>, CallError> {
-        let reserved = Arc::new(self.ctx.begin_request(&self.model.name, self.model.price(&self.prices).is_some())?);
+        let reserved = Arc::new(self.ctx.begin_request(&self.model.name, self.model.price().is_some())?);
         self.ctx.emit(|| EventKind::ModelRequest {
             model: Arc::clone(&self.model.name),
             turn: turns.turn() + 1,

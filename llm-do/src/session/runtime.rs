@@ -184,7 +184,7 @@ impl Runtime {
     /// Returns the problems of models that `check` reports.
     #[cfg(feature = "cli")]
     pub(crate) fn model_findings(&self) -> Findings {
-        self.plane.models.findings(&self.plane.registry, &self.plane.config.prices)
+        self.plane.models.findings(&self.plane.registry)
     }
 
     /// Returns the longest timeout of a tool or a worker.

@@ -26,16 +26,16 @@ fn first_escaped(text: &[u8]) -> Option<usize> {
 
 /// Returns the index of the first eight bytes of which one is escaped, a multiple of eight.
 fn first_escaped_word(text: &[u8]) -> Option<usize> {
-    let words = text.as_chunks().0;
+    let (words, _) = text.as_chunks::<8>();
     let whole = words.iter().position(|word| is_any_escaped(u64::from_ne_bytes(*word)));
     whole.or_else(|| has_escaped_at_end(text).then_some(words.len())).map(|word| word * 8)
 }
 
 /// Returns whether one of the last eight bytes is escaped.
 fn has_escaped_at_end(text: &[u8]) -> bool {
-    if let Some(end) = text.last_chunk() {
+    if let Some(end) = text.last_chunk::<8>() {
         is_any_escaped(u64::from_ne_bytes(*end))
-    } else if let (Some(start), Some(end)) = (text.first_chunk(), text.last_chunk()) {
+    } else if let (Some(start), Some(end)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
         let (start, end) = (u32::from_ne_bytes(*start), u32::from_ne_bytes(*end));
         is_any_escaped(u64::from(start) << 32 | u64::from(end))
     } else {

@@ -1,6 +1,7 @@
 //! Effects of a call that are recorded in the session's journal, if there is one.
 
 mod denials;
+mod positions;
 mod recorded;
 
 use std::future::Future;
@@ -18,16 +19,10 @@ use super::CallContext;
 use crate::base::error::{CallError, Failure, Fault};
 use crate::base::mutex::IgnorePoison;
 use crate::declare::nesting;
-use crate::observe::event::Caller;
-use crate::observe::journal::{
-    AnnouncedCall, ChildSteps, InFlightStep, Interrupted, Journal, JournalError, StepFuture, StepKind, StepSpec,
-};
-use crate::plane::conversation::NamedThread;
+use crate::observe::journal::{Interrupted, Journal, JournalError, StepFuture, StepKind, StepSpec};
 
 /// The name of the steps that record which changes of the code a call knows.
 const VERSION: &str = "version";
-/// The part of a root call's key that precedes the steps after its result.
-const AFTER: &str = "after";
 
 /// The journal method that records an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,57 +275,6 @@ impl<S> CallContext<S> {
         CallError::Result { tool: self.name().to_owned(), message: Fault::reading(error).to_string() }
     }
 
-    /// Starts an effect of this call: returns its step, and a guard that keeps the step in flight until dropped.
-    pub(crate) fn next_step(
-        &self,
-        kind: StepKind,
-        name: impl Into<Arc<str>>,
-        input: Value,
-    ) -> (StepSpec, InFlightStep) {
-        self.begin_step(None, kind, name, input, None)
-    }
-
-    /// The same, for a call that was announced, or that continues a thread.
-    pub(crate) fn begin_step(
-        &self,
-        announced: Option<AnnouncedCall>,
-        kind: StepKind,
-        name: impl Into<Arc<str>>,
-        input: Value,
-        thread: Option<&NamedThread>,
-    ) -> (StepSpec, InFlightStep) {
-        let frame = self.frame();
-        let (parent, steps) = self.own_steps();
-        let step = StepSpec::new(parent, 0, kind, name, input);
-        let step = match thread {
-            Some(thread) => step.in_thread(thread.name(), thread.messages()),
-            None => step,
-        };
-        let (step, in_flight) = steps.begin(step, announced, self.is_for_guard);
-        let step = match frame.step.get() {
-            Some(own) => step.called_by(own),
-            None => step,
-        };
-        (step, in_flight)
-    }
-
-    /// Returns the key that precedes the steps that this call makes now, and the steps so far.
-    fn own_steps(&self) -> (Arc<str>, &ChildSteps) {
-        match self.frame().rare().and_then(|rare| rare.after.get()) {
-            Some((parent, steps)) => (Arc::clone(parent), steps),
-            None => (self.key(), &self.frame().child_steps),
-        }
-    }
-
-    /// Announces this call, if it gets a position in the journal later.
-    pub(crate) fn announce(&self) -> Option<AnnouncedCall> {
-        let caller = self.caller().filter(|caller| !caller.is_for_guard)?;
-        if self.journal().is_none() || self.frame().by == Caller::User {
-            return None;
-        }
-        Some(caller.steps_after().unwrap_or(&caller.frame().child_steps).announce())
-    }
-
     /// Adds an approval with a longer scope than one call to all callers of this call.
     pub(crate) fn add_approval(&self, approval: &Value) {
         for frame in self.frames().skip(1) {
@@ -341,28 +285,10 @@ impl<S> CallContext<S> {
         }
     }
 
-    /// Puts further steps below a separate key, since a replay of the call's result skips the steps inside the call.
-    ///
-    /// `result` is a digest of the result: after another result, other steps may follow.
-    pub(crate) fn begin_steps_after(&self, result: &str) {
-        let parent = CallContext::key_after(&self.key(), result);
-        drop(self.frame().rare_or_default().after.set((parent, ChildSteps::default())));
-    }
-
-    /// Returns the steps after the result of the call, if [`begin_steps_after`](Self::begin_steps_after) was called.
-    pub(crate) fn steps_after(&self) -> Option<&ChildSteps> {
-        self.frame().rare()?.after.get().map(|after| &after.1)
-    }
-
     /// Returns an error if the journal contains a call of this one that this process did not make.
     pub(crate) fn check_all_replayed(&self) -> Result<(), CallError> {
         let unused = self.journal().and_then(|journal| journal.unused(&self.key()));
         unused.map_or(Ok(()), |source| Err(self.journal_error(source)))
-    }
-
-    /// Returns the key of this call, which precedes the keys of its steps.
-    pub(crate) fn key(&self) -> Arc<str> {
-        self.frame().step.get().map(|step| Arc::clone(&step.key)).unwrap_or_default()
     }
 
     pub(crate) fn journal(&self) -> Option<&Arc<dyn Journal>> {
@@ -371,13 +297,6 @@ impl<S> CallContext<S> {
 
     pub(crate) fn journal_error(&self, source: JournalError) -> CallError {
         CallError::Journal { tool: self.name().to_owned(), source: source.into() }
-    }
-}
-
-impl CallContext {
-    /// Returns the key that precedes the steps after a root call; `result` is a digest of its result.
-    pub(crate) fn key_after(call: &str, result: &str) -> Arc<str> {
-        format!("{call}/{AFTER}:{result}").into()
     }
 }
 

@@ -143,7 +143,7 @@ impl Run {
     fn check_first_request(&self, ctx: &CallContext, tool: &Registered) -> Result<(), CallError> {
         let Some(plan) = tool.plan() else { return Ok(()) };
         let model = self.plane.model_plan(plan, ctx)?.model;
-        ctx.check_request(&model.name, model.price(&self.plane.config.prices).is_some())
+        ctx.check_request(&model.name, model.price().is_some())
     }
 
     /// Applies the rules to a call; a call of a shadow never asks the approver.

@@ -12,16 +12,17 @@ pub(crate) struct ChosenModel {
     /// `provider:model`.
     pub(crate) name: Arc<str>,
     price: OnceLock<Option<Price>>,
+    prices: Arc<PriceTable>,
 }
 
 impl ChosenModel {
-    pub(super) fn new(model: Arc<dyn Model>) -> Self {
-        Self { name: model.name().into(), model, price: OnceLock::new() }
+    pub(super) fn new(model: Arc<dyn Model>, prices: &Arc<PriceTable>) -> Self {
+        Self { name: model.name().into(), model, price: OnceLock::new(), prices: Arc::clone(prices) }
     }
 
     /// Returns the price in the session's table, if the model is there.
-    pub(crate) fn price(&self, prices: &PriceTable) -> Option<&Price> {
-        self.price.get_or_init(|| prices.price(&self.name).cloned()).as_ref()
+    pub(crate) fn price(&self) -> Option<&Price> {
+        self.price.get_or_init(|| self.prices.price(&self.name).cloned()).as_ref()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use llm_do_providers::{PriceTable, check_model_name, unknown_model};
+use llm_do_providers::{check_model_name, unknown_model};
 
 use super::{ModelChoice, SessionModel};
 use crate::base::error::CallError;
@@ -47,11 +47,11 @@ impl ModelChoice {
     }
 
     /// Returns what `check` reports about models.
-    pub(crate) fn findings(&self, registry: &Registry, prices: &PriceTable) -> Findings {
+    pub(crate) fn findings(&self, registry: &Registry) -> Findings {
         let mut findings = self.missing(registry);
         let named = self.named_models(registry).into_iter();
         for (owner, name) in named.filter(|(_, name)| check_model_name(name).is_ok()) {
-            let warnings = unknown_model(name, prices).into_iter().chain(self.build(name).err());
+            let warnings = unknown_model(name, &self.prices).into_iter().chain(self.build(name).err());
             findings.warnings.extend(warnings.map(|warning| format!("{owner}: {warning}")));
         }
         findings

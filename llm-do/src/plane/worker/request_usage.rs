@@ -59,7 +59,7 @@ impl WorkerRun {
         // A fallback model may have answered instead of the first one.
         let (by, price) = match answered_by.filter(|by| **by != *self.model.name) {
             Some(by) => (Arc::from(by), self.prices.price(by)),
-            None => (Arc::clone(&self.model.name), self.model.price(&self.prices)),
+            None => (Arc::clone(&self.model.name), self.model.price()),
         };
         reserved.count(&by, usage, price.map(|price| price.cost(&usage)));
     }

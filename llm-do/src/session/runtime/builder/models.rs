@@ -85,7 +85,8 @@ impl RuntimeBuilder {
         let variable = || std::env::var(MODEL_VARIABLE).ok().filter(|name| !name.trim().is_empty());
         let default = || self.default_model.clone().map(set_by("the default model"));
         let session = self.model.clone().or_else(|| variable().map(set_by("`LLM_DO_MODEL`"))).or_else(default);
-        ModelChoice::new(self.forced_model.clone(), session, self.capabilities.clone())
+        let prices = Arc::clone(&self.config.prices);
+        ModelChoice::new(self.forced_model.clone(), session, self.capabilities.clone(), prices)
             .overridden(self.overridden.clone())
     }
 }
