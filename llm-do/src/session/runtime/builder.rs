@@ -14,7 +14,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use llm_do_providers::{CapabilityTable, Model, PriceTable};
+#[cfg(any(feature = "cli", feature = "script"))]
+use llm_do_providers::PriceTable;
+use llm_do_providers::{CapabilityTable, Model};
 use tokio_util::sync::CancellationToken;
 
 #[cfg(feature = "cli")]
@@ -170,6 +172,7 @@ impl RuntimeBuilder {
     }
 
     /// Returns the prices of models.
+    #[cfg(any(feature = "cli", feature = "script"))]
     pub(crate) fn price_table(&self) -> &PriceTable {
         &self.config.prices
     }
