@@ -15,7 +15,7 @@ const APPLICATION: i32 = 0x6c6c_6d64;
 /// How long a commit waits for those of other processes.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 /// How many statements a connection keeps prepared.
-pub(super) const STATEMENTS: usize = 64;
+const STATEMENTS: usize = 64;
 /// The memory for pages of the connection that writes, in KiB: each run writes to a page of an index.
 const CACHE: i32 = 8 * 1024;
 /// How many pages of 4 KiB are written to the log before it is copied to the file: a page that changes often is copied once.
@@ -194,7 +194,7 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// Returns whether the file is a database of this crate, which a new file becomes.
-pub(super) fn identify(connection: &mut Connection) -> rusqlite::Result<bool> {
+fn identify(connection: &mut Connection) -> rusqlite::Result<bool> {
     if is_known(connection)? {
         return Ok(true);
     }

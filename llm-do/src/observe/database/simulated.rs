@@ -1,4 +1,4 @@
-//! A database in memory, shared by simulated processes: all in one thread, so that a simulation is repeatable.
+//! A database shared by simulated processes: all in one thread, so that a simulation is repeatable.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use rusqlite::{Connection, Transaction};
+use tempfile::TempDir;
 use tokio::sync::{Notify, watch};
 
 use super::access::Access;
@@ -13,10 +14,11 @@ use super::writer::{Job, commit, queued};
 use super::{Database, DatabaseError, Shared, open};
 use crate::base::mutex::IgnorePoison;
 
-/// The file, which all processes share.
+/// The file, which all processes share. It is not synced, and deleted at the end.
 #[derive(Clone)]
 pub(crate) struct SimulatedFile {
     path: Arc<Path>,
+    _folder: Arc<TempDir>,
     connection: Arc<Mutex<Connection>>,
     commits: Arc<AtomicI64>,
 }
@@ -49,11 +51,14 @@ enum Queued {
 
 impl SimulatedFile {
     pub(crate) fn new() -> Self {
-        let mut connection = Connection::open_in_memory().unwrap();
-        connection.set_prepared_statement_cache_capacity(open::STATEMENTS);
-        assert!(open::identify(&mut connection).unwrap());
+        // In memory, SQLite may go through its whole table of pages at each commit.
+        let folder = TempDir::new().unwrap();
+        let path = open::prepare(&folder.path().join("simulated.db")).unwrap();
+        let connection = open::connect(&path).unwrap();
+        connection.pragma_update(None, "synchronous", "OFF").unwrap();
         Self {
-            path: Path::new("simulated").into(),
+            path,
+            _folder: Arc::new(folder),
             connection: Arc::new(Mutex::new(connection)),
             commits: Arc::default(),
         }
