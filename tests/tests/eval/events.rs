@@ -70,13 +70,24 @@ async fn evaluate() {
         .unwrap();
 }
 
+/// Set in the process that looks: in this one, other tests may register a place of events while it is looked for.
+const ALONE: &str = "LLM_DO_TEST_ALONE";
+
+#[test]
+fn each_finding_and_each_failure_is_an_event() {
+    let mut alone = std::process::Command::new(std::env::current_exe().unwrap());
+    alone.args(["events::events_are_seen_in_a_process_of_their_own", "--exact"]).env(ALONE, "1");
+    let output = String::from_utf8(alone.output().unwrap().stdout).unwrap();
+    assert!(output.contains("1 passed"), "{output}");
+}
+
 #[tokio::test]
-async fn each_finding_and_each_failure_is_an_event() {
-    // Other tests of this program have no subscriber: were they the first to report an event, it could stay disabled.
-    evaluate().await;
+async fn events_are_seen_in_a_process_of_their_own() {
+    if std::env::var_os(ALONE).is_none() {
+        return;
+    }
     let seen = Seen::default();
     let _guard = tracing::subscriber::set_default(seen.clone());
-    tracing::callsite::rebuild_interest_cache();
     evaluate().await;
     let events = seen.0.lock().unwrap().clone();
     let field = |event: usize, name: &str| events[event].get(&format!("gen_ai.evaluation.{name}")).map(String::as_str);
