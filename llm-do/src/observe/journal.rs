@@ -47,7 +47,7 @@ pub(crate) use self::record::too_deep;
 pub use self::sqlite::{Expired, OpenPromise, Retention, SqliteJournal, SqliteRun};
 #[cfg(feature = "serve")]
 #[cfg(feature = "serve")]
-pub(crate) use self::sqlite::{Fence, delete_run, promises, tables as sqlite_tables};
+pub(crate) use self::sqlite::{Fence, delete_run, lease, promises, tables as sqlite_tables};
 pub use self::step::{StepKind, StepSpec};
 
 /// The future that performs an effect that is not recorded yet.

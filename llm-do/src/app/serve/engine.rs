@@ -5,6 +5,7 @@ mod drive;
 #[cfg(feature = "restate")]
 mod follow;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use tokio_util::task::TaskTracker;
 
-use self::active::ActiveRuns;
+use self::active::{ActiveRuns, RunSlot};
 use super::access::Client;
 use super::health::Health;
 use super::http::Streams;
@@ -24,7 +25,7 @@ use super::schedule::Schedule;
 use super::store::{NewRun, Source, Store, StoreError};
 use super::webhook::Webhook;
 use crate::base::clock::Clock;
-use crate::observe::journal::SqliteJournal;
+use crate::observe::journal::{Fence, SqliteJournal};
 use crate::session::runtime::Runtime;
 
 /// What all parts of a service share.
@@ -125,11 +126,10 @@ impl Shared {
             }
             changes.mark_unchanged();
             self.health.note(&self.cancel_requested().await);
-            self.health
-                .note(&self.claim(&runs, self.store.runnable(&self.owner, self.now(), CLAIMED_TOGETHER).await).await);
+            self.health.note(&self.start_queued(&runs).await);
             if last_look.elapsed() >= self.options.lease / 3 {
                 last_look = Instant::now();
-                self.health.note(&self.claim(&runs, self.store.abandoned(&self.owner, self.now()).await).await);
+                self.health.note(&self.take_over(&runs).await);
             }
         }
         runs.close();
@@ -158,28 +158,57 @@ impl Shared {
         }
     }
 
-    /// Starts or resumes those of the runs that no process drives, up to the maximum.
-    async fn claim(
-        self: &Arc<Self>,
-        runs: &TaskTracker,
-        candidates: Result<Vec<String>, StoreError>,
-    ) -> Result<(), StoreError> {
-        let free = self.options.max_active_runs.saturating_sub(self.active.count());
-        let slots = candidates?.into_iter().filter_map(|id| Some((self.active.enter(&id)?, id)));
-        let (slots, ids): (Vec<_>, Vec<_>) = slots.take(free).unzip();
-        if ids.is_empty() {
+    /// Returns how many runs more this process may drive.
+    fn free(&self) -> usize {
+        self.options.max_active_runs.saturating_sub(self.active.count())
+    }
+
+    /// Starts or resumes runs that wait for a process.
+    async fn start_queued(self: &Arc<Self>, runs: &TaskTracker) -> Result<(), StoreError> {
+        if self.free() == 0 {
             return Ok(());
         }
-        let claims = self.journal.claim_all(ids.clone(), &self.owner, self.options.lease).await?;
-        for ((slot, id), claim) in slots.into_iter().zip(ids).zip(claims) {
-            // Without a fence, another process was faster. An error: the file cannot be read; the claim lapses.
-            if let Some(fence) = claim
-                && let Ok(journal) = self.journal.open_run(&id, fence, Some(self.options.lease)).await
-            {
-                runs.spawn(Arc::clone(self).drive(id, journal, slot));
+        self.claim(runs, self.store.runnable(&self.owner, self.now(), CLAIMED_TOGETHER).await?).await
+    }
+
+    /// Continues runs whose process may have died.
+    async fn take_over(self: &Arc<Self>, runs: &TaskTracker) -> Result<(), StoreError> {
+        self.claim(runs, self.store.claimed(&self.owner).await?).await?;
+        let (free, now) = (self.free(), self.now());
+        if free == 0 {
+            return Ok(());
+        }
+        let until = now.checked_add(self.options.lease).unwrap_or(Timestamp::MAX);
+        for (id, fence) in self.store.take_over(&self.owner, now, until, free).await? {
+            if let Some(slot) = self.active.enter(&id) {
+                self.begin(runs, id, fence, slot).await;
             }
         }
         Ok(())
+    }
+
+    /// Starts or resumes those of the runs that no process drives, up to the maximum.
+    async fn claim(self: &Arc<Self>, runs: &TaskTracker, ids: Vec<String>) -> Result<(), StoreError> {
+        let slots = ids.into_iter().filter_map(|id| Some((id.clone(), self.active.enter(&id)?)));
+        let mut slots: BTreeMap<_, _> = slots.take(self.free()).collect();
+        if slots.is_empty() {
+            return Ok(());
+        }
+        let ids = slots.keys().cloned().collect();
+        // Those that are missing in the answer, another process claimed first.
+        for (id, fence) in self.journal.claim_all(ids, &self.owner, self.options.lease).await? {
+            if let Some(slot) = slots.remove(&id) {
+                self.begin(runs, id, fence, slot).await;
+            }
+        }
+        Ok(())
+    }
+
+    async fn begin(self: &Arc<Self>, runs: &TaskTracker, id: String, fence: Fence, slot: RunSlot) {
+        // An error: the file cannot be read; the claim lapses.
+        if let Ok(journal) = self.journal.open_run(&id, fence, Some(self.options.lease)).await {
+            runs.spawn(Arc::clone(self).drive(id, journal, slot));
+        }
     }
 
     /// Cancels the runs of this process that a client, perhaps through another process, wants cancelled.

@@ -56,12 +56,7 @@ impl SimulatedFile {
         let path = open::prepare(&folder.path().join("simulated.db")).unwrap();
         let connection = open::connect(&path).unwrap();
         connection.pragma_update(None, "synchronous", "OFF").unwrap();
-        Self {
-            path,
-            _folder: Arc::new(folder),
-            connection: Arc::new(Mutex::new(connection)),
-            commits: Arc::default(),
-        }
+        Self { path, _folder: Arc::new(folder), connection: Arc::new(Mutex::new(connection)), commits: Arc::default() }
     }
 
     /// Opens the file for a process whose condition changes.

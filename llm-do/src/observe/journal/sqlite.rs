@@ -2,7 +2,7 @@
 
 mod head;
 mod in_flight;
-mod lease;
+pub(crate) mod lease;
 mod open_run;
 pub(crate) mod promises;
 mod retention;
@@ -21,7 +21,7 @@ use rusqlite::{OptionalExtension, Transaction};
 use serde_json::Value;
 use tokio::sync::watch;
 
-pub(crate) use self::lease::{Claim, Fence};
+pub(crate) use self::lease::Fence;
 pub use self::promises::OpenPromise;
 pub(crate) use self::retention::delete_run;
 pub use self::retention::{Expired, Retention};
@@ -161,28 +161,20 @@ impl SqliteJournal {
         let until = time.map(|time| later(now, time));
         let claim = move |transaction: &Transaction<'_>| lease::claim(transaction, &run, owner.as_deref(), now, until);
         match self.database.write(claim).await? {
-            Claim::Granted(fence) => self.open_run(id, fence, time).await,
-            Claim::Held(until) => Err(JournalError::Claimed { run: id.to_owned(), until }),
+            lease::Claim::Granted(fence) => self.open_run(id, fence, time).await,
+            lease::Claim::Held(until) => Err(JournalError::Claimed { run: id.to_owned(), until }),
         }
     }
 
-    /// Claims several runs in one transaction; `None` for one that another owner has.
+    /// Claims several runs in one transaction; returns those that no other owner has.
     pub(crate) async fn claim_all(
         &self,
         ids: Vec<String>,
         owner: &str,
         time: Duration,
-    ) -> Result<Vec<Option<Fence>>, DatabaseError> {
+    ) -> Result<Vec<(String, Fence)>, DatabaseError> {
         let (owner, now) = (owner.to_owned(), self.clock.now());
-        let until = Some(later(now, time));
-        let claim = move |transaction: &Transaction<'_>| {
-            let claims = ids.iter().map(|id| match lease::claim(transaction, id, Some(&owner), now, until)? {
-                Claim::Granted(fence) => Ok(Some(fence)),
-                Claim::Held(_) => Ok(None),
-            });
-            claims.collect()
-        };
-        self.database.write(claim).await
+        self.database.write(move |transaction| lease::claim_all(transaction, ids, &owner, now, later(now, time))).await
     }
 
     /// Opens a run that was claimed before, for `time` if that is limited.

@@ -13,7 +13,7 @@ use super::runs::{RunRow, find};
 use super::{Json, Millis, Store, StoreError};
 use crate::app::serve::access::Quota;
 use crate::base::usage::RunUsage;
-use crate::observe::journal::{Fence, promises, sqlite_tables};
+use crate::observe::journal::{Fence, lease, promises, sqlite_tables};
 
 /// What a request to cancel a run met.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,12 +39,15 @@ pub(in crate::app::serve) enum Resuming {
     OverQuota(QuotaReached),
 }
 
-/// From the claims, and each part by its own index: each process looks, many runs are running, and more have ended.
-const ABANDONED: &str = "
-    WITH claimed AS MATERIALIZED (
-        SELECT id FROM journal_runs INDEXED BY journal_runs_claimed WHERE owner IS NOT NULL AND expires <= ?2
-        UNION SELECT id FROM journal_runs INDEXED BY journal_runs_owner WHERE owner = ?1)
-    SELECT id FROM claimed CROSS JOIN runs USING (id) WHERE state = 'running' ORDER BY id";
+/// From the claims: many runs are running, and more have ended.
+const OWN: &str = "
+    SELECT id FROM journal_runs INDEXED BY journal_runs_owner CROSS JOIN runs USING (id)
+    WHERE owner = ?1 AND state = 'running'";
+
+/// Those first whose claims lapsed first.
+const LAPSED: &str = "
+    SELECT id FROM journal_runs INDEXED BY journal_runs_claimed CROSS JOIN runs USING (id)
+    WHERE owner IS NOT NULL AND owner <> ?1 AND expires <= ?2 AND state = 'running' ORDER BY expires LIMIT ?3";
 
 /// Two queries, so that each reads its index in order, and no more of it than it needs. SQLite would prefer that of the states, in
 /// which are also the runs that wait for a person.
@@ -59,13 +62,33 @@ const RUNNABLE: &str = "
     SELECT id FROM free ORDER BY id LIMIT ?3";
 
 impl Store {
-    /// Returns the running runs whose process may have died, since its claim has lapsed, and those that `owner` has claimed.
-    pub(in crate::app::serve) async fn abandoned(
+    /// Returns the running runs that `owner` has claimed.
+    pub(in crate::app::serve) async fn claimed(&self, owner: &str) -> Result<Vec<String>, StoreError> {
+        self.ids(OWN, [owner.to_owned()]).await
+    }
+
+    /// Claims running runs whose process may have died, since its claim has lapsed, for `owner` until a time.
+    ///
+    /// They are chosen in the transaction that claims them: of processes that look at one time, each gets others.
+    pub(in crate::app::serve) async fn take_over(
         &self,
         owner: &str,
         now: Timestamp,
-    ) -> Result<Vec<String>, StoreError> {
-        self.ids(ABANDONED, (owner.to_owned(), Millis(now))).await
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(String, Fence)>, StoreError> {
+        let (owner, limit) = (owner.to_owned(), i64::try_from(limit).unwrap_or(i64::MAX));
+        // A read first: most looks find nothing, and writes wait for one another.
+        if self.ids(LAPSED, (owner.clone(), Millis(now), 1)).await?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let claim = move |tx: &Transaction<'_>| {
+            let mut lapsed = tx.prepare_cached(LAPSED)?;
+            let ids = lapsed.query_map(params![owner, Millis(now), limit], |row| row.get(0))?;
+            let ids: Vec<String> = ids.collect::<Result<_, _>>()?;
+            lease::claim_all(tx, ids, &owner, now, until)
+        };
+        self.database.write(claim).await
     }
 
     /// Returns the runs that the process `owner` may start or resume now, the oldest first: not those that another one has

@@ -65,6 +65,21 @@ pub(crate) fn claim(
     statement.query_row(parameters, |row| Ok(Claim::Granted(Fence { run: row.get(0)?, number: row.get(1)? })))
 }
 
+/// Claims several runs until a time; returns those that no other owner has.
+pub(crate) fn claim_all(
+    transaction: &Transaction<'_>,
+    ids: Vec<String>,
+    owner: &str,
+    now: Timestamp,
+    until: Timestamp,
+) -> rusqlite::Result<Vec<(String, Fence)>> {
+    let claims = ids.into_iter().map(|id| match claim(transaction, &id, Some(owner), now, Some(until))? {
+        Claim::Granted(fence) => Ok(Some((id, fence))),
+        Claim::Held(_) => Ok(None),
+    });
+    claims.filter_map(Result::transpose).collect()
+}
+
 /// Extends all leases of an owner that end before a time; returns their number.
 pub(crate) fn renew_all(transaction: &Transaction<'_>, owner: &str, until: Timestamp) -> rusqlite::Result<usize> {
     let sql = "UPDATE journal_runs SET expires = ?2 WHERE owner = ?1 AND expires < ?2";
