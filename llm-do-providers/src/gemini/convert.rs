@@ -179,8 +179,8 @@ pub(super) fn usage(tokens: &Tokens) -> Usage {
     let read = tokens.prompt_token_count.count();
     let thought = tokens.thoughts_token_count.count();
     Usage {
-        audio_tokens: audio(&tokens.prompt_tokens_details),
-        cached_audio_tokens: audio(&tokens.cache_tokens_details),
+        audio_tokens: audio(tokens.prompt_tokens_details.as_deref()),
+        cached_audio_tokens: audio(tokens.cache_tokens_details.as_deref()),
         cached_tokens: tokens.cached_content_token_count.count(),
         reasoning_tokens: thought,
         ..Usage::of_request(
@@ -191,7 +191,8 @@ pub(super) fn usage(tokens: &Tokens) -> Usage {
 }
 
 /// Returns how many of the tokens are of audio.
-fn audio(details: &Value) -> u64 {
-    let details = details.as_array().into_iter().flatten().filter(|tokens| tokens["modality"] == "AUDIO");
+fn audio(details: Option<&Value>) -> u64 {
+    let details =
+        details.and_then(Value::as_array).into_iter().flatten().filter(|tokens| tokens["modality"] == "AUDIO");
     details.filter_map(|tokens| tokens["tokenCount"].as_u64()).fold(0, u64::saturating_add)
 }

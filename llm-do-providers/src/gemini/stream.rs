@@ -52,9 +52,11 @@ impl GeminiAccumulator {
         if let Some(tokens) = chunk.usage_metadata {
             self.tokens.update(*tokens);
         }
-        for candidate in chunk.candidates.into_iter().flatten().filter(|one| one.index.unwrap_or(0) == 0) {
-            self.begun = true;
-            self.choose(candidate, events);
+        for candidate in chunk.candidates.unwrap_or_default() {
+            if candidate.index.unwrap_or(0) == 0 {
+                self.begun = true;
+                self.choose(candidate, events);
+            }
         }
     }
 
@@ -137,7 +139,7 @@ impl GeminiAccumulator {
     }
 
     fn choose(&mut self, candidate: Candidate<'_>, events: &mut VecDeque<StreamEvent>) {
-        for piece in candidate.content.and_then(|content| content.parts).into_iter().flatten() {
+        for piece in candidate.content.and_then(|content| content.parts).unwrap_or_default() {
             self.grow(piece, events);
         }
         if let Some(notes) = candidate.url_context_metadata {
@@ -193,7 +195,9 @@ impl GeminiAccumulator {
                 self.parts.push(ResponsePart::Thinking(thought));
             }
         }
-        events.extend((!more.is_empty()).then_some(StreamEvent::Thinking(more)));
+        if !more.is_empty() {
+            events.push_back(StreamEvent::Thinking(more));
+        }
     }
 
     fn push_text(&mut self, more: String, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
@@ -205,7 +209,9 @@ impl GeminiAccumulator {
         if let Some(signature) = signature {
             self.sign(&signature, more.is_empty());
         }
-        events.extend((!more.is_empty()).then_some(StreamEvent::Text(more)));
+        if !more.is_empty() {
+            events.push_back(StreamEvent::Text(more));
+        }
     }
 
     /// Keeps a signature after its part, or as a part without other content.

@@ -2,22 +2,22 @@
 
 use serde_json::json;
 
-use super::wire::{Choice, Chunk};
+use super::wire::{Choice, Chunk, Object};
 use crate::error::{ErrorKind, ProviderError};
 use crate::exchange::{malformed, reported};
 use crate::http::Endpoint;
-use crate::lenient::Word;
 
 /// Returns the error of an answer, or of a piece of one, if any; `has_call` is whether a call came before.
 pub(super) fn find(server: &Endpoint, chunk: &Chunk<'_>, has_call: bool) -> Option<ProviderError> {
     if let Some(error) = chunk.error.as_ref().or(chunk.x_groq.as_ref().and_then(|groq| groq.error.as_ref())) {
         return Some(reported(server, error));
     }
-    if word(chunk.object.as_ref()) == "error" {
+    if chunk.object == Some(Object::Error) {
         let error = json!({ "code": chunk.code, "type": chunk.kind, "message": chunk.message });
         return Some(reported(server, &error));
     }
-    by_finish_reason(server, chunk.choices.as_ref()?.0.as_ref()?, has_call)
+    let choice = chunk.choices.as_ref()?.0.as_ref()?;
+    if choice.ends() { by_finish_reason(server, choice, has_call) } else { None }
 }
 
 /// Returns the error that an answer ends in: by <https://openrouter.ai/docs/api/reference/errors-and-debugging>, its `error`
@@ -28,8 +28,8 @@ fn by_finish_reason(server: &Endpoint, choice: &Choice<'_>, has_call: bool) -> O
     if choice.is_unexpected_call() && choice.error.is_none() && (has_call || choice.has_call()) {
         return None;
     }
-    let (reason, native) = (word(choice.finish_reason.as_ref()), word(choice.native_finish_reason.as_ref()));
-    if [reason, native].into_iter().any(is_malformed) {
+    let (reason, native) = (choice.finish_reason().unwrap_or_default(), choice.native_finish_reason());
+    if [Some(reason), native].into_iter().flatten().any(is_malformed) {
         return Some(malformed(server));
     }
     choice.error.as_ref().map(|error| reported(server, error)).or_else(|| gave_up(server, reason))
@@ -53,8 +53,4 @@ fn gave_up(server: &Endpoint, reason: &str) -> Option<ProviderError> {
     let text = format!("the provider {what} ({reason}); try again later");
     // Of a kind that passes by itself.
     Some(ProviderError::new(server.provider, kind, text).with_status(200))
-}
-
-fn word<'a>(word: Option<&'a Word<'_>>) -> &'a str {
-    word.map(Word::as_str).unwrap_or_default()
 }

@@ -19,10 +19,10 @@ const PLAIN: &str = "reasoning";
 /// The thoughts in one piece of an answer.
 #[derive(Debug, Default)]
 pub(super) struct ReasoningDelta {
-    pub(super) reasoning_content: Option<String>,
-    pub(super) reasoning: Option<String>,
+    pub(super) reasoning_content: Option<Box<str>>,
+    pub(super) reasoning: Option<Box<str>>,
     pub(super) details: Option<Vec<Value>>,
-    pub(super) chunks: Vec<Value>,
+    pub(super) chunks: Box<[Value]>,
     /// Whether it is the whole answer, and continues no earlier piece.
     pub(super) is_whole: bool,
 }
@@ -44,10 +44,11 @@ impl Reasoning {
         if reasoning_content.is_none() && reasoning.is_none() && details.is_none() && chunks.is_empty() {
             return None;
         }
-        let shown = |text: Option<String>, field| text.filter(|text| !text.is_empty()).map(|text| (field, text));
+        let shown = |text: Option<Box<str>>, field| text.filter(|text| !text.is_empty()).map(|text| (field, text));
         let plain = shown(reasoning_content, CONTENT).or_else(|| shown(reasoning, PLAIN));
         self.field = plain.as_ref().map(|(field, _)| *field).or(self.field);
-        let shown = plain.map_or_else(|| text_of(details.as_deref().unwrap_or_default(), &chunks), |(_, text)| text);
+        let shown =
+            plain.map_or_else(|| text_of(details.as_deref().unwrap_or_default(), &chunks), |(_, text)| text.into());
         if let Some(details) = details {
             let kept = self.details.get_or_insert_default();
             for detail in details {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::convert;
 use super::dialect::Dialect;
 use super::reasoning::{Reasoning, ReasoningDelta};
-use super::wire::{Choice, Chunk, Delta, FunctionDelta, ToolCallDelta};
+use super::wire::{Choice, Chunk, Delta, DeltaContent, FunctionDelta, ToolCallDelta};
 use crate::lenient::{JsonText, Word};
 use crate::message::{FinishReason, ResponsePart, ToolCall};
 use crate::model::StreamEvent;
@@ -71,12 +71,12 @@ impl ChatAccumulator {
             let model = chunk.model.as_ref().map(Word::as_str).filter(|model| !model.is_empty());
             self.model = model.map(str::to_owned);
         }
-        if let Some(tokens) = chunk.usage.or(chunk.x_groq.and_then(|groq| groq.usage)) {
+        if let Some(tokens) = chunk.usage.or_else(|| chunk.x_groq?.usage) {
             self.usage = Some(convert::usage(*tokens));
         }
         if let Some(choice) = chunk.choices.and_then(|choices| choices.0) {
             self.begun = true;
-            self.choose(*choice, events);
+            self.choose(choice, events);
         }
     }
 
@@ -127,45 +127,38 @@ impl ChatAccumulator {
     }
 
     fn choose(&mut self, choice: Choice<'_>, events: Option<&mut VecDeque<StreamEvent>>) {
-        let (is_whole, is_unexpected) = (choice.delta.is_none(), choice.is_unexpected_call());
-        if let Some(delta) = choice.delta.or(choice.message.map(|message| *message)) {
-            self.grow(delta, is_whole, events);
+        let is_whole = choice.delta.is_none();
+        if choice.is_unexpected_call() {
+            self.finish = Some(FinishReason::ToolCalls);
+        } else if let Some(reason) = choice.finish_reason() {
+            self.finish = convert::finish_reason(reason).or(self.finish);
         }
-        let finish = choice.finish_reason.as_ref().map(Word::as_str);
-        let finish =
-            if is_unexpected { Some(FinishReason::ToolCalls) } else { finish.and_then(convert::finish_reason) };
-        self.finish = finish.or(self.finish);
+        if let Some(delta) = choice.delta.or(choice.message) {
+            self.grow(*delta, is_whole, events);
+        }
     }
 
     fn grow(&mut self, delta: Delta, is_whole: bool, mut events: Option<&mut VecDeque<StreamEvent>>) {
-        let content = delta.content.unwrap_or_default();
-        let piece = ReasoningDelta {
-            reasoning_content: delta.reasoning_content,
-            reasoning: delta.reasoning,
-            details: match delta.reasoning_details.map(|details| *details) {
-                Some(Value::Array(details)) => Some(details),
-                _ => None,
-            },
-            chunks: content.thoughts,
-            is_whole,
+        let Delta { content, refusal, reasoning_content, reasoning, reasoning_details, tool_calls, function_call } =
+            delta;
+        let DeltaContent { text, thoughts } = content.unwrap_or_default();
+        let details = match reasoning_details.map(|details| *details) {
+            Some(Value::Array(details)) => Some(details),
+            _ => None,
         };
+        let piece = ReasoningDelta { reasoning_content, reasoning, details, chunks: thoughts, is_whole };
         let thought = self.thinking.take(piece);
         if let Some((events, thought)) = events.as_deref_mut().zip(thought) {
             events.push_back(StreamEvent::Thinking(thought));
         }
-        self.push_text(content.text, events.as_deref_mut());
-        if let Some(refusal) = delta.refusal.filter(|refusal| !refusal.is_empty()) {
+        self.push_text(text, events.as_deref_mut());
+        if let Some(refusal) = refusal.filter(|refusal| !refusal.is_empty()) {
             self.refused = true;
-            self.push_text(refusal, events.as_deref_mut());
+            self.push_text(refusal.into(), events.as_deref_mut());
         }
-        let mut pieces = delta.tool_calls.unwrap_or_default();
-        pieces.retain(|piece| !piece.is_empty());
-        if pieces.is_empty() {
-            self.grow_legacy(delta.function_call.filter(|piece| !piece.is_empty()), events.as_deref_mut());
-        }
-        for piece in pieces {
-            let place = self.place(&piece);
-            self.grow_call(place, piece.id, piece.function.unwrap_or_default(), events.as_deref_mut());
+        let has_calls = tool_calls.is_some_and(|pieces| self.grow_calls(pieces, events.as_deref_mut()));
+        if let Some(piece) = function_call.filter(|piece| !has_calls && !piece.is_empty()) {
+            self.grow_legacy(*piece, events);
         }
     }
 
@@ -179,15 +172,27 @@ impl ChatAccumulator {
         }
     }
 
+    /// Takes pieces of calls, and returns whether there are any that are not empty.
+    fn grow_calls(&mut self, pieces: Box<[ToolCallDelta]>, mut events: Option<&mut VecDeque<StreamEvent>>) -> bool {
+        let mut has_calls = false;
+        for piece in pieces {
+            if !piece.is_empty() {
+                has_calls = true;
+                let place = self.place(&piece);
+                self.grow_call(place, piece.id, piece.function.unwrap_or_default(), events.as_deref_mut());
+            }
+        }
+        has_calls
+    }
+
     /// Takes the older form only where the newer one is not used: servers that send both mean one call.
-    fn grow_legacy(&mut self, piece: Option<Box<FunctionDelta>>, events: Option<&mut VecDeque<StreamEvent>>) {
-        let Some(piece) = piece else { return };
+    fn grow_legacy(&mut self, piece: FunctionDelta, events: Option<&mut VecDeque<StreamEvent>>) {
         match self.calls.first() {
             Some(call) if !call.legacy => return,
             Some(_) => {}
             None => self.calls.push(PartialCall { legacy: true, ..PartialCall::default() }),
         }
-        self.grow_call(0, None, *piece, events);
+        self.grow_call(0, None, piece, events);
     }
 
     /// The place of the call that `piece` belongs to; a new one if it begins a call.

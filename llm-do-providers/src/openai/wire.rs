@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-pub(super) use self::answer::{Choice, Chunk, Delta, FunctionDelta, Tokens, ToolCallDelta};
+pub(super) use self::answer::{Choice, Chunk, Delta, DeltaContent, FunctionDelta, Object, Tokens, ToolCallDelta};
 use super::thinking::Fields;
 use crate::attachment::Attachment;
 use crate::model::Json;

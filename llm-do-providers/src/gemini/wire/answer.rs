@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::AnswerPart;
 use crate::lenient::{LenientCount, Word};
 
+/// A piece. What few pieces have is boxed, and each struct takes at most 128 bytes, since each is moved several times.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::gemini) struct Chunk<'a> {
@@ -14,7 +15,7 @@ pub(in crate::gemini) struct Chunk<'a> {
     pub(in crate::gemini) usage_metadata: Option<Box<Tokens>>,
     #[serde(borrow)]
     pub(in crate::gemini) model_version: Option<Word<'a>>,
-    pub(in crate::gemini) error: Option<Value>,
+    pub(in crate::gemini) error: Option<Box<Value>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -24,7 +25,6 @@ pub(in crate::gemini) struct Candidate<'a> {
     pub(in crate::gemini) content: Option<Parts>,
     #[serde(borrow)]
     pub(in crate::gemini) finish_reason: Option<Word<'a>>,
-    /// Boxed, as most pieces have none, and each is moved several times.
     pub(in crate::gemini) grounding_metadata: Option<Box<Map<String, Value>>>,
     pub(in crate::gemini) url_context_metadata: Option<Box<Map<String, Value>>>,
 }
@@ -55,10 +55,8 @@ pub(in crate::gemini) struct Tokens {
     #[serde(default)]
     pub(in crate::gemini) tool_use_prompt_token_count: LenientCount,
     /// The tokens of each modality, such as `AUDIO`.
-    #[serde(default)]
-    pub(in crate::gemini) prompt_tokens_details: Value,
-    #[serde(default)]
-    pub(in crate::gemini) cache_tokens_details: Value,
+    pub(in crate::gemini) prompt_tokens_details: Option<Box<Value>>,
+    pub(in crate::gemini) cache_tokens_details: Option<Box<Value>>,
 }
 
 impl Tokens {

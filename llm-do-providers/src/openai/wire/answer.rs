@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use crate::lenient::{JsonText, LenientCount, Word};
 
-/// A whole answer, or a piece of a streamed one: they differ in `message` and `delta` only. What few pieces have is boxed, as
-/// each is moved several times.
+/// A whole answer, or a piece of a streamed one: they differ in `message` and `delta` only. What few pieces have is boxed, and each
+/// struct takes at most 128 bytes, since each is moved several times.
 #[derive(Debug, Deserialize)]
 pub(in crate::openai) struct Chunk<'a> {
+    pub(in crate::openai) object: Option<Object>,
     #[serde(borrow)]
-    pub(in crate::openai) object: Option<Word<'a>>,
     pub(in crate::openai) model: Option<Word<'a>>,
     pub(in crate::openai) choices: Option<FirstChoice<'a>>,
     pub(in crate::openai) usage: Option<Box<Tokens>>,
@@ -24,7 +24,7 @@ pub(in crate::openai) struct Chunk<'a> {
     pub(in crate::openai) kind: Option<Box<Value>>,
     pub(in crate::openai) message: Option<Box<Value>>,
     /// Where Groq puts the figures of a stream, and why it stopped early.
-    pub(in crate::openai) x_groq: Option<Groq>,
+    pub(in crate::openai) x_groq: Option<Box<Groq>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -33,39 +33,53 @@ pub(in crate::openai) struct Groq {
     pub(in crate::openai) error: Option<Box<Value>>,
 }
 
+/// The kind of an answer, as far as it matters.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::openai) enum Object {
+    Error,
+    Other,
+}
+
 /// The first of the answers; more are never asked for.
 #[derive(Debug)]
-pub(in crate::openai) struct FirstChoice<'a>(pub(in crate::openai) Option<Box<Choice<'a>>>);
+pub(in crate::openai) struct FirstChoice<'a>(pub(in crate::openai) Option<Choice<'a>>);
+
+/// The number of an answer: whether it is the first.
+#[derive(Debug)]
+pub(in crate::openai) struct Index {
+    is_first: bool,
+}
 
 #[derive(Debug, Deserialize)]
 pub(in crate::openai) struct Choice<'a> {
-    pub(in crate::openai) index: Option<i64>,
-    pub(in crate::openai) delta: Option<Delta>,
+    index: Option<Index>,
+    pub(in crate::openai) delta: Option<Box<Delta>>,
     pub(in crate::openai) message: Option<Box<Delta>>,
     #[serde(borrow)]
-    pub(in crate::openai) finish_reason: Option<Word<'a>>,
+    finish_reason: Option<Box<Word<'a>>>,
     /// OpenRouter's: the word of the server behind it, and why the answer ended early.
-    pub(in crate::openai) native_finish_reason: Option<Word<'a>>,
+    #[serde(borrow)]
+    native_finish_reason: Option<Box<Word<'a>>>,
     pub(in crate::openai) error: Option<Box<Value>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 pub(in crate::openai) struct Delta {
-    pub(in crate::openai) content: Option<Content>,
-    pub(in crate::openai) refusal: Option<String>,
-    pub(in crate::openai) reasoning_content: Option<String>,
-    pub(in crate::openai) reasoning: Option<String>,
+    pub(in crate::openai) content: Option<DeltaContent>,
+    pub(in crate::openai) refusal: Option<Box<str>>,
+    pub(in crate::openai) reasoning_content: Option<Box<str>>,
+    pub(in crate::openai) reasoning: Option<Box<str>>,
     pub(in crate::openai) reasoning_details: Option<Box<Value>>,
-    pub(in crate::openai) tool_calls: Option<Vec<ToolCallDelta>>,
+    pub(in crate::openai) tool_calls: Option<Box<[ToolCallDelta]>>,
     /// The older form of one tool call; some servers send it beside the newer one.
     pub(in crate::openai) function_call: Option<Box<FunctionDelta>>,
 }
 
 /// A text in any shape: some servers send a list of parts, and thoughts among them.
 #[derive(Debug, Default)]
-pub(in crate::openai) struct Content {
+pub(in crate::openai) struct DeltaContent {
     pub(in crate::openai) text: String,
-    pub(in crate::openai) thoughts: Vec<Value>,
+    pub(in crate::openai) thoughts: Box<[Value]>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -83,15 +97,30 @@ pub(in crate::openai) struct FunctionDelta {
 }
 
 impl Choice<'_> {
+    /// Whether it contains why it ends, as only the last piece does.
+    pub(in crate::openai) fn ends(&self) -> bool {
+        self.finish_reason.is_some() || self.native_finish_reason.is_some() || self.error.is_some()
+    }
+
+    /// Returns why it ends, if it does.
+    pub(in crate::openai) fn finish_reason(&self) -> Option<&str> {
+        self.finish_reason.as_deref().map(Word::as_str)
+    }
+
+    /// Returns why it ends, in the words of the server behind the one that was asked.
+    pub(in crate::openai) fn native_finish_reason(&self) -> Option<&str> {
+        self.native_finish_reason.as_deref().map(Word::as_str)
+    }
+
     /// Whether it ends with Gemini's word for a call although no tool was offered, which it or a server in between writes.
     pub(in crate::openai) fn is_unexpected_call(&self) -> bool {
-        let words = [self.finish_reason.as_ref(), self.native_finish_reason.as_ref()];
-        words.into_iter().flatten().any(|word| word.as_str().eq_ignore_ascii_case("unexpected_tool_call"))
+        let words = [self.finish_reason(), self.native_finish_reason()];
+        words.into_iter().flatten().any(|word| word.eq_ignore_ascii_case("unexpected_tool_call"))
     }
 
     /// Whether it has a call with a name.
     pub(in crate::openai) fn has_call(&self) -> bool {
-        self.delta.iter().chain(self.message.as_deref()).any(Delta::has_call)
+        self.delta.iter().chain(&self.message).any(|delta| delta.has_call())
     }
 }
 
@@ -151,6 +180,19 @@ pub(in crate::openai) struct CompletionDetails {
     pub(in crate::openai) reasoning_tokens: LenientCount,
 }
 
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = Word::deserialize(deserializer)?;
+        Ok(if word.as_str() == "error" { Self::Error } else { Self::Other })
+    }
+}
+
+impl<'de> Deserialize<'de> for Index {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self { is_first: i64::deserialize(deserializer)? == 0 })
+    }
+}
+
 impl<'de: 'a, 'a> Deserialize<'de> for FirstChoice<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_seq(FirstChoiceVisitor)
@@ -168,8 +210,8 @@ impl<'de> Visitor<'de> for FirstChoiceVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut choices: A) -> Result<FirstChoice<'de>, A::Error> {
         let mut chosen = None;
-        while let Some(choice) = choices.next_element::<Box<Choice<'de>>>()? {
-            if chosen.is_none() && choice.index.unwrap_or(0) == 0 {
+        while let Some(choice) = choices.next_element::<Choice<'de>>()? {
+            if chosen.is_none() && choice.index.as_ref().is_none_or(|index| index.is_first) {
                 chosen = Some(choice);
             }
         }
@@ -177,7 +219,7 @@ impl<'de> Visitor<'de> for FirstChoiceVisitor {
     }
 }
 
-impl<'de> Deserialize<'de> for Content {
+impl<'de> Deserialize<'de> for DeltaContent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ContentVisitor)
     }
@@ -186,25 +228,25 @@ impl<'de> Deserialize<'de> for Content {
 struct ContentVisitor;
 
 impl<'de> Visitor<'de> for ContentVisitor {
-    type Value = Content;
+    type Value = DeltaContent;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a string or a list of parts")
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Content, E> {
-        Ok(Content { text: text.to_owned(), thoughts: Vec::new() })
+    fn visit_str<E>(self, text: &str) -> Result<DeltaContent, E> {
+        Ok(DeltaContent { text: text.to_owned(), thoughts: Box::default() })
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Content, A::Error> {
-        let mut content = Content::default();
+    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<DeltaContent, A::Error> {
+        let (mut text, mut thoughts) = (String::new(), Vec::new());
         while let Some(part) = parts.next_element::<Value>()? {
             if part["type"] == "thinking" {
-                content.thoughts.push(part);
+                thoughts.push(part);
             } else {
-                content.text += part["text"].as_str().unwrap_or_default();
+                text += part["text"].as_str().unwrap_or_default();
             }
         }
-        Ok(content)
+        Ok(DeltaContent { text, thoughts: thoughts.into() })
     }
 }
