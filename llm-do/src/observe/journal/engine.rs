@@ -19,9 +19,9 @@ pub(crate) const MAX_RECORD: usize = (32 << 20) - (64 << 10);
 /// What a run asks of the task that appends to the engine's log.
 #[derive(Debug)]
 pub(crate) enum EngineRequest {
-    /// Begins an effect in this process, once it is confirmed that the engine does not end the attempt meanwhile.
+    /// Begins an effect while the log waits, once it is confirmed that the engine does not end the attempt meanwhile.
     Begin(oneshot::Sender<()>),
-    /// An effect has ended, recorded or not.
+    /// An effect has ended, recorded or not, while the log waits.
     End,
     /// Appends a record in JSON, and confirms it; without confirmation it may be appended together with the next request.
     Record(Box<RawValue>, Option<oneshot::Sender<()>>),
@@ -45,6 +45,7 @@ pub(crate) struct EngineJournal(Arc<Attempt>);
 
 struct Attempt {
     replay: SharedReplay,
+    effects: EffectsInFlight,
     requests: mpsc::UnboundedSender<EngineRequest>,
     /// Returns whether calls of this name may run as invocations of their own.
     may_leave: Box<dyn Fn(&str) -> bool + Send + Sync>,
@@ -58,13 +59,30 @@ struct Part {
     value: Mutex<Option<oneshot::Sender<Value>>>,
 }
 
-/// A guard: an effect is in flight until this is dropped.
-struct InFlight<'a>(&'a mpsc::UnboundedSender<EngineRequest>);
+/// The effects in flight in this process, which must end before the log waits: the engine may end an attempt that waits.
+///
+/// Most runs wait for nothing while they work, so their effects need not ask.
+#[derive(Debug, Default)]
+struct EffectsInFlight(Mutex<InFlight>);
 
-impl Drop for InFlight<'_> {
+#[derive(Debug, Default)]
+struct InFlight {
+    count: usize,
+    /// Whether the log waits, or will once nothing is in flight.
+    log_waits: bool,
+}
+
+/// A guard: an effect is in flight until this is dropped.
+struct EffectGuard<'a>(&'a Attempt);
+
+impl Drop for EffectGuard<'_> {
     fn drop(&mut self) {
-        // Ignored: the engine has ended the attempt.
-        drop(self.0.send(EngineRequest::End));
+        let mut effects = self.0.effects.0.lock().ignore_poison();
+        effects.count -= 1;
+        if effects.log_waits {
+            // Ignored: the engine has ended the attempt.
+            drop(self.0.requests.send(EngineRequest::End));
+        }
     }
 }
 
@@ -108,7 +126,15 @@ impl EngineJournal {
         may_leave: impl Fn(&str) -> bool + Send + Sync + 'static,
         part: Option<Part>,
     ) -> Self {
-        Self(Arc::new(Attempt { replay: SharedReplay::default(), requests, may_leave: Box::new(may_leave), part }))
+        let (replay, effects) = (SharedReplay::default(), EffectsInFlight::default());
+        Self(Arc::new(Attempt { replay, effects, requests, may_leave: Box::new(may_leave), part }))
+    }
+
+    /// Notes whether the log has something to wait for; returns whether it may wait, since no effect is in flight.
+    pub(crate) fn may_wait(&self, log_waits: bool) -> bool {
+        let mut effects = self.0.effects.0.lock().ignore_poison();
+        effects.log_waits = log_waits;
+        log_waits && effects.count == 0
     }
 
     /// Loads a record of the log, before the run begins.
@@ -134,15 +160,18 @@ impl Attempt {
     }
 
     /// Begins an effect. A run's result contains the whole run, whose effects begin themselves.
-    async fn begin(&self, step: &StepSpec) -> Option<InFlight<'_>> {
+    async fn begin(&self, step: &StepSpec) -> Option<EffectGuard<'_>> {
         if step.kind == StepKind::Result {
             return None;
         }
-        let (confirmed, confirmation) = oneshot::channel();
-        drop(self.requests.send(EngineRequest::Begin(confirmed)));
-        let in_flight = InFlight(&self.requests);
-        if confirmation.await.is_err() {
-            std::future::pending::<()>().await;
+        let log_waits = {
+            let mut effects = self.effects.0.lock().ignore_poison();
+            effects.count += 1;
+            effects.log_waits
+        };
+        let in_flight = EffectGuard(self);
+        if log_waits {
+            self.request(EngineRequest::Begin).await;
         }
         Some(in_flight)
     }

@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::future::IntoFuture;
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use restate_sdk::endpoint::{ContextInternal, Error};
 use restate_sdk::errors::{HandlerError, TerminalError};
 use restate_sdk::serde::Json;
@@ -13,11 +14,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use tokio_util::task::AbortOnDropHandle;
 
 use super::entry::{End, Outcome};
 use super::log::{Invoked, Log};
 use super::names::Names;
+use super::poll_again::poll_again;
 use crate::app::serve::ask::Absent;
 use crate::base::error::{CallError, chain};
 use crate::base::usage::RunUsage;
@@ -58,8 +59,8 @@ fn no_arguments() -> Value {
     json!({})
 }
 
-/// A task that runs, and its handle.
-type Running = (AbortOnDropHandle<Result<Value, CallError>>, RunHandle);
+/// A run, and its handle.
+type Running = (BoxFuture<'static, Result<Value, CallError>>, RunHandle);
 
 impl Service for Handlers {
     type Future = ServiceBoxFuture;
@@ -104,7 +105,7 @@ impl Application {
             return returned(outcome.clone());
         }
         let (run, handle) = self.start(&id, input, journal, &log);
-        let end = match log.serve(run).await? {
+        let end = match poll_again(log.serve(run)).await {
             Ok(result) => End::Result(result),
             Err(_) if log.cancellation.is_cancelled() => End::Cancelled {},
             Err(error) if is_retried(&error) => return Err(HandlerError::from(chain(&error))),
@@ -126,16 +127,15 @@ impl Application {
             return returned_value(outcome.end.clone());
         }
         let (run, _) = self.start(&id, start, journal, &log);
-        let value = log
-            .serve(async {
-                tokio::select! { Ok(value) = value => Ok(value), ended = run => Err(ended) }
-            })
-            .await;
+        let part = async {
+            tokio::select! { Ok(value) = value => Ok(value), ended = run => Err(ended) }
+        };
+        let value = poll_again(log.serve(part)).await;
         let end = match value {
             Ok(value) => End::Result(value),
             Err(_) if log.cancellation.is_cancelled() => End::Cancelled {},
             Err(ended) => {
-                return Err(HandlerError::from(match ended? {
+                return Err(HandlerError::from(match ended {
                     Ok(_) => format!("the run `{id}` ended without the call `{call}`, which it made before"),
                     Err(error) => chain(&error),
                 }));
@@ -150,7 +150,7 @@ impl Application {
         let start =
             start.journal(journal).approver(Absent).input_handler(Absent).cancellation(log.cancellation.clone());
         let handle = start.handle();
-        (AbortOnDropHandle::new(tokio::spawn(start.into_future())), handle)
+        (start.into_future(), handle)
     }
 
     /// Returns which calls may run as invocations of their own: those of workers, whose instances are their own too.

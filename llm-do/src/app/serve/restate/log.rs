@@ -44,8 +44,6 @@ pub(super) struct Log<'c> {
     names: &'c Names,
     invoked: Invoked,
     journal: EngineJournal,
-    /// The number of effects in flight in this process.
-    in_flight: usize,
     requests: mpsc::UnboundedReceiver<EngineRequest>,
     waits: Waits<'c>,
     /// The records so far, for invocations of single calls.
@@ -90,7 +88,6 @@ impl<'c> Log<'c> {
             names,
             invoked,
             journal,
-            in_flight: 0,
             requests,
             waits,
             steps: Vec::new(),
@@ -175,7 +172,7 @@ impl<'c> Log<'c> {
         let mut run = std::pin::pin!(run);
         loop {
             // What is waited for in the engine may suspend the invocation, which would interrupt effects in flight.
-            let may_wait = !self.waits.is_empty() && self.in_flight == 0;
+            let may_wait = self.journal.may_wait(!self.waits.is_empty());
             tokio::select! {
                 biased;
                 Some(request) = self.requests.recv() => self.handle(request).await,
@@ -250,15 +247,12 @@ impl<'c> Log<'c> {
     fn add(&mut self, request: EngineRequest, appended: &mut Appended) {
         let (entry, done) = match request {
             EngineRequest::Begin(confirmed) => {
-                self.in_flight += 1;
                 // Ignored: the call may have been dropped meanwhile.
                 let _ = confirmed.send(());
                 return;
             }
-            EngineRequest::End => {
-                self.in_flight -= 1;
-                return;
-            }
+            // The next look takes it into account.
+            EngineRequest::End => return,
             EngineRequest::Record(step, done) => {
                 appended.bytes += step.get().len();
                 (Some(Entry::Step(step)), done.map(Done::Confirmed))
