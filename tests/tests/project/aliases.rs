@@ -10,12 +10,8 @@ use super::{builder, folder, open};
 const NEXT: &str = "type: function\nfunction: add\ndescription: Return the next number.\narguments: { b: 1 }\n";
 
 fn with_tool(name: &str, text: &str) -> RuntimeBuilder {
-    let folder = folder(&[(&format!("tools/{name}.tool"), text), ("note.txt", "Hello")]);
-    let project = open(&folder);
-    // The files are read already.
-    let builder = builder().project(project);
-    std::mem::forget(folder);
-    builder
+    let folder = folder(&[(&format!("tools/{name}.tool"), text)]);
+    builder().project(open(&folder))
 }
 
 #[tokio::test]
