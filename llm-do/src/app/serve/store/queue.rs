@@ -69,7 +69,7 @@ impl Store {
 
     /// Claims running runs whose process may have died, since its claim has lapsed, for `owner` until a time.
     ///
-    /// They are chosen in the transaction that claims them: of processes that look at one time, each gets others.
+    /// They are chosen in the transaction that claims them: processes that look at one time get different runs.
     pub(in crate::app::serve) async fn take_over(
         &self,
         owner: &str,

@@ -17,7 +17,7 @@ fn file() -> (TempDir, SqliteJournal, Store) {
     (folder, journal, store)
 }
 
-/// Adds runs that `owner` drives, whose claims lapse at once.
+/// Adds runs that `owner` drives, whose claims lapse immediately.
 async fn add_running(count: usize, owner: &str, (journal, store): (&SqliteJournal, &Store)) {
     for run in 0..count {
         let (tenant, key) = ((&"t".into(), &"c".into()), run.to_string());
