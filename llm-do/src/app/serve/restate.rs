@@ -7,7 +7,7 @@ mod handler;
 mod inbox;
 mod log;
 mod names;
-mod poll_again;
+mod own_wakes;
 mod register;
 mod stored_log;
 mod waits;

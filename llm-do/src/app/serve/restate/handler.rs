@@ -18,7 +18,6 @@ use tokio::sync::mpsc;
 use super::entry::{End, Outcome};
 use super::log::{Invoked, Log};
 use super::names::Names;
-use super::poll_again::poll_again;
 use crate::app::serve::ask::Absent;
 use crate::base::error::{CallError, chain};
 use crate::base::usage::RunUsage;
@@ -105,7 +104,7 @@ impl Application {
             return returned(outcome.clone());
         }
         let (run, handle) = self.start(&id, input, journal, &log);
-        let end = match poll_again(log.serve(run)).await {
+        let end = match log.serve(run).await {
             Ok(result) => End::Result(result),
             Err(_) if log.cancellation.is_cancelled() => End::Cancelled {},
             Err(error) if is_retried(&error) => return Err(HandlerError::from(chain(&error))),
@@ -130,7 +129,7 @@ impl Application {
         let part = async {
             tokio::select! { Ok(value) = value => Ok(value), ended = run => Err(ended) }
         };
-        let value = poll_again(log.serve(part)).await;
+        let value = log.serve(part).await;
         let end = match value {
             Ok(value) => End::Result(value),
             Err(_) if log.cancellation.is_cancelled() => End::Cancelled {},

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::entry::{Batch, Entry, Outcome, ShownRequest};
 use super::names::Names;
+use super::own_wakes::{OwnWakes, Wakes};
 use super::waits::{Waiter, Waits};
 use crate::observe::journal::{EngineJournal, EngineRequest, PromiseSpec, Record};
 
@@ -54,6 +55,8 @@ pub(super) struct Log<'c> {
     repeats: HashMap<Arc<str>, u32>,
     /// What is appended together with the next request.
     held: Appended,
+    /// The wakes of the run that is served.
+    wakes: Arc<Wakes>,
     pub(super) cancellation: CancellationToken,
 }
 
@@ -95,6 +98,7 @@ impl<'c> Log<'c> {
             outcome: None,
             repeats: HashMap::new(),
             held: Appended::default(),
+            wakes: Arc::default(),
             cancellation: CancellationToken::new(),
         };
         earlier.into_iter().try_for_each(|step| log.load(step))?;
@@ -169,19 +173,26 @@ impl<'c> Log<'c> {
 
     /// Serves the run until `run` returns.
     pub(super) async fn serve<T>(&mut self, run: impl Future<Output = T>) -> T {
-        let mut run = std::pin::pin!(run);
+        let mut run = OwnWakes::new(run);
+        self.wakes = run.wakes();
         loop {
             // What is waited for in the engine may suspend the invocation, which would interrupt effects in flight.
             let may_wait = self.journal.may_wait(!self.waits.is_empty());
             tokio::select! {
                 biased;
+                // Before its requests: those that it makes now are handled without a wake.
+                result = &mut run => {
+                    while let Ok(request) = self.requests.try_recv() {
+                        self.handle(request).await;
+                    }
+                    return result;
+                }
                 Some(request) = self.requests.recv() => self.handle(request).await,
                 waited = self.waits.next(), if may_wait => {
                     if waited.is_err() {
                         self.cancel().await;
                     }
                 }
-                result = &mut run => return result,
             }
         }
     }
@@ -230,6 +241,8 @@ impl<'c> Log<'c> {
                 self.follow(entry);
             }
         }
+        // The run is polled next.
+        self.wakes.hold();
         for done in done {
             match done {
                 // Ignored: the call that made the request may have been dropped.
