@@ -174,14 +174,13 @@ impl Shared {
     /// Continues runs whose process may have died.
     async fn take_over(self: &Arc<Self>, runs: &TaskTracker) -> Result<(), StoreError> {
         self.claim(runs, self.store.claimed(&self.owner).await?).await?;
-        let (free, now) = (self.free(), self.now());
+        let free = self.free();
         if free == 0 {
             return Ok(());
         }
-        let until = now.checked_add(self.options.lease).unwrap_or(Timestamp::MAX);
-        for (id, fence) in self.store.take_over(&self.owner, now, until, free).await? {
+        for (id, fence) in self.store.take_over(&self.owner, self.now(), self.options.lease, free).await? {
             if let Some(slot) = self.active.enter(&id) {
-                self.begin(runs, id, fence, slot).await;
+                self.drive_claimed(runs, id, fence, slot).await;
             }
         }
         Ok(())
@@ -198,13 +197,14 @@ impl Shared {
         // Those that are missing in the answer, another process claimed first.
         for (id, fence) in self.journal.claim_all(ids, &self.owner, self.options.lease).await? {
             if let Some(slot) = slots.remove(&id) {
-                self.begin(runs, id, fence, slot).await;
+                self.drive_claimed(runs, id, fence, slot).await;
             }
         }
         Ok(())
     }
 
-    async fn begin(self: &Arc<Self>, runs: &TaskTracker, id: String, fence: Fence, slot: RunSlot) {
+    /// Drives a run that this process has claimed, in a task of its own.
+    async fn drive_claimed(self: &Arc<Self>, runs: &TaskTracker, id: String, fence: Fence, slot: RunSlot) {
         // An error: the file cannot be read; the claim lapses.
         if let Ok(journal) = self.journal.open_run(&id, fence, Some(self.options.lease)).await {
             runs.spawn(Arc::clone(self).drive(id, journal, slot));

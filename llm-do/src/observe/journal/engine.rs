@@ -45,7 +45,7 @@ pub(crate) struct EngineJournal(Arc<Attempt>);
 
 struct Attempt {
     replay: SharedReplay,
-    effects: EffectsInFlight,
+    effects: Mutex<EffectsInFlight>,
     requests: mpsc::UnboundedSender<EngineRequest>,
     /// Returns whether calls of this name may run as invocations of their own.
     may_leave: Box<dyn Fn(&str) -> bool + Send + Sync>,
@@ -63,10 +63,7 @@ struct Part {
 ///
 /// Most runs wait for nothing while they work, so their effects need not ask.
 #[derive(Debug, Default)]
-struct EffectsInFlight(Mutex<InFlight>);
-
-#[derive(Debug, Default)]
-struct InFlight {
+struct EffectsInFlight {
     count: usize,
     /// Whether the log waits, or will once nothing is in flight.
     log_waits: bool,
@@ -77,7 +74,7 @@ struct EffectGuard<'a>(&'a Attempt);
 
 impl Drop for EffectGuard<'_> {
     fn drop(&mut self) {
-        let mut effects = self.0.effects.0.lock().ignore_poison();
+        let mut effects = self.0.effects.lock().ignore_poison();
         effects.count -= 1;
         if effects.log_waits {
             // Ignored: the engine has ended the attempt.
@@ -126,13 +123,13 @@ impl EngineJournal {
         may_leave: impl Fn(&str) -> bool + Send + Sync + 'static,
         part: Option<Part>,
     ) -> Self {
-        let (replay, effects) = (SharedReplay::default(), EffectsInFlight::default());
+        let (replay, effects) = (SharedReplay::default(), Mutex::default());
         Self(Arc::new(Attempt { replay, effects, requests, may_leave: Box::new(may_leave), part }))
     }
 
     /// Notes whether the log has something to wait for; returns whether it may wait, since no effect is in flight.
     pub(crate) fn may_wait(&self, log_waits: bool) -> bool {
-        let mut effects = self.0.effects.0.lock().ignore_poison();
+        let mut effects = self.0.effects.lock().ignore_poison();
         effects.log_waits = log_waits;
         log_waits && effects.count == 0
     }
@@ -165,7 +162,7 @@ impl Attempt {
             return None;
         }
         let log_waits = {
-            let mut effects = self.effects.0.lock().ignore_poison();
+            let mut effects = self.effects.lock().ignore_poison();
             effects.count += 1;
             effects.log_waits
         };

@@ -174,7 +174,7 @@ impl SqliteJournal {
         time: Duration,
     ) -> Result<Vec<(String, Fence)>, DatabaseError> {
         let (owner, now) = (owner.to_owned(), self.clock.now());
-        self.database.write(move |transaction| lease::claim_all(transaction, ids, &owner, now, later(now, time))).await
+        self.database.write(move |transaction| lease::claim_all(transaction, ids, &owner, now, time)).await
     }
 
     /// Opens a run that was claimed before, for `time` if that is limited.

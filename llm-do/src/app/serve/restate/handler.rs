@@ -2,6 +2,7 @@
 
 use std::error::Error as _;
 use std::future::IntoFuture;
+use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
@@ -126,9 +127,9 @@ impl Application {
             return returned_value(outcome.end.clone());
         }
         let (run, _) = self.start(&id, start, journal, &log);
-        let part = async {
+        let part = pin!(async {
             tokio::select! { Ok(value) = value => Ok(value), ended = run => Err(ended) }
-        };
+        });
         let value = log.serve(part).await;
         let end = match value {
             Ok(value) => End::Result(value),

@@ -172,7 +172,7 @@ impl<'c> Log<'c> {
     }
 
     /// Serves the run until `run` returns.
-    pub(super) async fn serve<T>(&mut self, run: impl Future<Output = T>) -> T {
+    pub(super) async fn serve<T>(&mut self, run: impl Future<Output = T> + Unpin) -> T {
         let mut run = OwnWakes::new(run);
         self.wakes = run.wakes();
         loop {

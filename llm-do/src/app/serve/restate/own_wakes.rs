@@ -15,7 +15,7 @@ const POLLS: usize = 8;
 /// The scheduler would queue its task last, and wake another thread for it. Only the run is polled again: the futures of the engine's
 /// SDK must not be polled once an attempt has ended, which the SDK notices after each poll of the task.
 pub(super) struct OwnWakes<F> {
-    run: Pin<Box<F>>,
+    run: F,
     wakes: Arc<Wakes>,
     waker: Waker,
 }
@@ -28,10 +28,10 @@ pub(super) struct Wakes {
     is_woken: AtomicBool,
 }
 
-impl<F: Future> OwnWakes<F> {
+impl<F: Future + Unpin> OwnWakes<F> {
     pub(super) fn new(run: F) -> Self {
         let wakes = Arc::new(Wakes::default());
-        Self { run: Box::pin(run), waker: Waker::from(Arc::clone(&wakes)), wakes }
+        Self { run, waker: Waker::from(Arc::clone(&wakes)), wakes }
     }
 
     pub(super) fn wakes(&self) -> Arc<Wakes> {
@@ -39,7 +39,7 @@ impl<F: Future> OwnWakes<F> {
     }
 }
 
-impl<F: Future> Future for OwnWakes<F> {
+impl<F: Future + Unpin> Future for OwnWakes<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
@@ -49,7 +49,7 @@ impl<F: Future> Future for OwnWakes<F> {
             wakes.hold();
             // What woke it before is seen now.
             wakes.is_woken.swap(false, Ordering::SeqCst);
-            let polled = run.as_mut().poll(&mut Context::from_waker(waker));
+            let polled = Pin::new(&mut *run).poll(&mut Context::from_waker(waker));
             wakes.are_held.store(false, Ordering::SeqCst);
             if polled.is_ready() || !wakes.is_woken.swap(false, Ordering::SeqCst) {
                 return polled;

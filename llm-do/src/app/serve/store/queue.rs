@@ -67,14 +67,14 @@ impl Store {
         self.ids(OWN, [owner.to_owned()]).await
     }
 
-    /// Claims running runs whose process may have died, since its claim has lapsed, for `owner` until a time.
+    /// Claims running runs whose process may have died, since its claim has lapsed, for `owner` and this time from `now` on.
     ///
     /// They are chosen in the transaction that claims them: processes that look at one time get different runs.
     pub(in crate::app::serve) async fn take_over(
         &self,
         owner: &str,
         now: Timestamp,
-        until: Timestamp,
+        time: Duration,
         limit: usize,
     ) -> Result<Vec<(String, Fence)>, StoreError> {
         let (owner, limit) = (owner.to_owned(), i64::try_from(limit).unwrap_or(i64::MAX));
@@ -86,7 +86,7 @@ impl Store {
             let mut lapsed = tx.prepare_cached(LAPSED)?;
             let ids = lapsed.query_map(params![owner, Millis(now), limit], |row| row.get(0))?;
             let ids: Vec<String> = ids.collect::<Result<_, _>>()?;
-            lease::claim_all(tx, ids, &owner, now, until)
+            lease::claim_all(tx, ids, &owner, now, time)
         };
         self.database.write(claim).await
     }

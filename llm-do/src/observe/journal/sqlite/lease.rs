@@ -1,7 +1,11 @@
 //! Claims of runs: one process has a run at a time, and what another wrote late is refused.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction};
+
+use super::later;
 
 /// The right to write to a run, as long as no other process claims the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,14 +69,15 @@ pub(crate) fn claim(
     statement.query_row(parameters, |row| Ok(Claim::Granted(Fence { run: row.get(0)?, number: row.get(1)? })))
 }
 
-/// Claims several runs until a time; returns those that no other owner has.
+/// Claims several runs for a time from `now` on; returns those that no other owner has.
 pub(crate) fn claim_all(
     transaction: &Transaction<'_>,
     ids: Vec<String>,
     owner: &str,
     now: Timestamp,
-    until: Timestamp,
+    time: Duration,
 ) -> rusqlite::Result<Vec<(String, Fence)>> {
+    let until = later(now, time);
     let claims = ids.into_iter().map(|id| match claim(transaction, &id, Some(owner), now, Some(until))? {
         Claim::Granted(fence) => Ok(Some((id, fence))),
         Claim::Held(_) => Ok(None),

@@ -47,8 +47,8 @@ async fn processes_that_look_at_one_time_take_over_different_runs() {
     let (_folder, journal, store) = file();
     add_running(6, "dead", (&journal, &store)).await;
     let now = Timestamp::now() + Duration::from_secs(1);
-    let until = now + Duration::from_secs(30);
-    let (first, second) = tokio::join!(store.take_over("a", now, until, 3), store.take_over("b", now, until, 3));
+    let time = Duration::from_secs(30);
+    let (first, second) = tokio::join!(store.take_over("a", now, time, 3), store.take_over("b", now, time, 3));
     let taken = [first.unwrap(), second.unwrap()].concat();
     let ids: std::collections::BTreeSet<_> = taken.iter().map(|(id, _)| id).collect();
     assert_eq!((taken.len(), ids.len()), (6, 6));
@@ -59,6 +59,6 @@ async fn a_process_takes_over_no_run_of_its_own() {
     let (_folder, journal, store) = file();
     add_running(1, "a", (&journal, &store)).await;
     let now = Timestamp::now() + Duration::from_secs(1);
-    assert_eq!(store.take_over("a", now, now, 3).await.unwrap(), []);
+    assert_eq!(store.take_over("a", now, Duration::ZERO, 3).await.unwrap(), []);
     assert_eq!(store.claimed("a").await.unwrap().len(), 1);
 }
