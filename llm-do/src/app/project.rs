@@ -155,7 +155,7 @@ impl RuntimeBuilder {
     ///
     /// # Examples
     ///
-    /// ```standalone_crate
+    /// ```
     /// # use llm_do::prelude::*;
     /// # use llm_do::testing::TestModel;
     /// use llm_do::json;

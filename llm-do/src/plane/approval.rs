@@ -48,7 +48,7 @@ use crate::plane::registry::{Registered, Registry};
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use llm_do::prelude::*;
 /// use llm_do::approval::{ApprovalRequest, Approver, Decision};
 /// use llm_do::async_trait;

@@ -41,7 +41,7 @@ pub(crate) type DecodeValue = dyn Fn(Value) -> std::result::Result<Box<dyn Start
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use llm_do::prelude::*;
 /// use llm_do::runtime::FunctionTool;
 /// use llm_do::{Effect, Value, json};

@@ -73,7 +73,7 @@ impl<S> CallContext<S> {
     ///
     /// # Examples
     ///
-    /// ```standalone_crate
+    /// ```
     /// # use llm_do::prelude::*;
     /// # use llm_do::testing::TestModel;
     /// /// Says whether a text is spam.

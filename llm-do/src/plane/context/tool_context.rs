@@ -15,7 +15,7 @@ use crate::declare::prompt::Attached;
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use std::sync::Mutex;
 ///
 /// use llm_do::prelude::*;

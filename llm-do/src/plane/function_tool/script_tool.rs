@@ -21,7 +21,7 @@ use crate::plane::script::{LinkedScript, Script};
 ///
 /// # Examples
 ///
-/// ```standalone_crate
+/// ```
 /// use llm_do::prelude::*;
 /// use llm_do::json;
 /// use llm_do::script::ScriptTool;
