@@ -88,11 +88,12 @@ impl Money {
 
     /// Returns the exact amount in dollars.
     fn decimal(self) -> String {
-        let fraction = format!("{:0DECIMAL_PLACES$}", self.0 % DOLLAR);
-        match fraction.trim_end_matches('0') {
-            "" => (self.0 / DOLLAR).to_string(),
-            digits => format!("{}.{digits}", self.0 / DOLLAR),
+        let mut text = (self.0 / DOLLAR).to_string();
+        let fraction = self.0 % DOLLAR;
+        if fraction > 0 {
+            text.push_str(format!(".{fraction:0DECIMAL_PLACES$}").trim_end_matches('0'));
         }
+        text
     }
 }
 

@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 pub use self::callback::Callback;
 pub use self::channel::{ChannelSink, EventReceiver, event_channel};
 pub use self::content::{ByDigest, ContentFile, ContentMessage, ContentResult, RequestContent};
-pub(crate) use self::content::{SentRequest, ShownContent};
+pub(crate) use self::content::{SchemaDigests, SentRequest, ShownContent};
 pub use self::detail::{
     ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
 };
@@ -104,11 +104,18 @@ pub trait EventSink: Debug + Send + Sync {
     }
 
     /// Waits until all events received so far are processed. A root call that finishes waits for it for at most 50
-    /// milliseconds.
+    /// milliseconds, if the sink [is awaited](Self::is_awaited).
     ///
     /// Default: returns immediately, for sinks that finish their work in `emit`. A sink that sends events in the
     /// background or in batches waits here until they are sent; its implementation needs `#[async_trait]`.
     async fn flush(&self) {}
+
+    /// Returns whether a root call that finishes waits for [`flush`](Self::flush). Default: yes.
+    ///
+    /// For a sink that nobody reads when the call returns, such as a log, waiting takes longer than its events.
+    fn is_awaited(&self) -> bool {
+        true
+    }
 
     /// Returns the name of the sink's thread. Default: the name of the type.
     fn name(&self) -> &'static str {

@@ -44,7 +44,7 @@ pub use self::shadow::Shadow;
 pub(crate) use self::shadow::Shadows;
 use crate::base::error::{CallError, chain};
 use crate::declare::tool::ToolReturn;
-use crate::observe::event::{ActiveRunSinks, Caller, EventKind, EventSink, RunSinks, ShownContent};
+use crate::observe::event::{ActiveRunSinks, Caller, EventKind, EventSink, RunSinks, SchemaDigests, ShownContent};
 use crate::observe::journal::ChildSteps;
 use crate::plane::approval::{Approvals, RunScope};
 use crate::plane::config::SessionConfig;
@@ -65,6 +65,8 @@ pub(crate) struct Plane {
     pub(crate) sinks: Vec<Arc<dyn EventSink>>,
     /// The additional sinks of single runs.
     pub(crate) run_sinks: Arc<ActiveRunSinks>,
+    /// The digests of schemas in events with content.
+    pub(crate) schema_digests: Arc<SchemaDigests>,
     pub(crate) guards: Option<Guards>,
     /// The steps of root calls in the journal.
     pub(crate) root_steps: ChildSteps,
@@ -135,6 +137,7 @@ impl Run {
         let sinks = RunSinks::new(std::mem::take(&mut settings.sinks));
         let guards = plane.guards.clone();
         let close_tasks = CloseTasks::new(plane.config.close_timeout);
+        let shown_content = ShownContent::new(&plane.schema_digests);
         Self {
             plane,
             id,
@@ -143,7 +146,7 @@ impl Run {
             threads,
             sent: Mutex::default(),
             warned: Mutex::default(),
-            shown_content: ShownContent::default(),
+            shown_content,
             shadows: TaskTracker::new(),
             close_tasks,
             is_resumed,

@@ -69,20 +69,20 @@ fn is_any_escaped(word: u64) -> bool {
 }
 
 fn write_escape(out: &mut String, byte: u8) {
-    let short = match byte {
-        b'"' | b'\\' => char::from(byte),
-        0x08 => 'b',
-        0x09 => 't',
-        0x0a => 'n',
-        0x0c => 'f',
-        0x0d => 'r',
+    out.push_str(match byte {
+        b'"' => "\\\"",
+        b'\\' => "\\\\",
+        0x08 => "\\b",
+        0x09 => "\\t",
+        0x0a => "\\n",
+        0x0c => "\\f",
+        0x0d => "\\r",
         _ => {
             let digit = |digit: u8| char::from(b"0123456789abcdef"[usize::from(digit)]);
             out.extend(['\\', 'u', '0', '0', digit(byte >> 4), digit(byte & 0xf)]);
             return;
         }
-    };
-    out.extend(['\\', short]);
+    });
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use llm_do_providers::{OutputSchema, ToolSpec};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub(crate) use self::shown::{SentRequest, ShownContent};
+pub(crate) use self::shown::{SchemaDigests, SentRequest, ShownContent};
 use super::parts::{EventPart, FileInfo};
 
 /// The content of a request to a model, in an [`EventKind::ModelRequest`](crate::event::EventKind::ModelRequest).

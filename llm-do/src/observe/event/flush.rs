@@ -25,9 +25,9 @@ pub(crate) async fn flush(sinks: &[Arc<dyn EventSink>]) {
     join_all(sinks.iter().map(|sink| sink.flush())).await;
 }
 
-/// Flushes sinks for at most [`RUN_FLUSH_TIMEOUT`].
+/// Flushes the sinks that are awaited, for at most [`RUN_FLUSH_TIMEOUT`].
 pub(crate) async fn flush_with_timeout(sinks: &[Arc<dyn EventSink>]) {
-    let mut flushing = pin!(flush(sinks));
+    let mut flushing = pin!(join_all(sinks.iter().filter(|sink| sink.is_awaited()).map(|sink| sink.flush())));
     if poll_immediate(flushing.as_mut()).await.is_some() {
         return;
     }

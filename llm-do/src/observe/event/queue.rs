@@ -40,6 +40,10 @@ impl EventSink for Queue {
         self.events.empty().await;
         self.sink.flush().await;
     }
+
+    fn is_awaited(&self) -> bool {
+        self.sink.is_awaited()
+    }
 }
 
 impl fmt::Debug for Queue {

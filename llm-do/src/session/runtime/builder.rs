@@ -204,6 +204,7 @@ impl RuntimeBuilder {
             models,
             sinks: self.sinks.into_iter().map(|sink| event::delivered(sink, capacity)).collect(),
             run_sinks: Arc::default(),
+            schema_digests: Arc::default(),
             guards: Guards::new(self.guards),
             root_steps: ChildSteps::default(),
             shadows,

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
-use llm_do::Runtime;
+use llm_do::{Runtime, async_trait};
 use llm_do::event::{Delivery, Event, EventSink};
 
 use super::{Gated, dropped, places, recorded, repeat};
@@ -54,6 +54,32 @@ async fn flush_waits_for_a_sink_without_a_limit() {
     drop(gate);
     flushed.await.unwrap();
     assert_eq!(sink.taken().len(), recorder.events().len());
+}
+
+#[tokio::test]
+async fn a_finished_run_waits_only_for_sinks_that_are_awaited() {
+    #[derive(Debug)]
+    struct Flushed(AtomicU64, bool);
+    #[async_trait]
+    impl EventSink for Flushed {
+        fn emit(&self, _event: &Arc<Event>) {}
+
+        async fn flush(&self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+
+        fn is_awaited(&self) -> bool {
+            self.1
+        }
+    }
+    for (is_awaited, expected) in [(true, [1, 2]), (false, [0, 1])] {
+        let sink = Arc::new(Flushed(AtomicU64::new(0), is_awaited));
+        let (runtime, _recorder) = recorded(Runtime::builder().shared_sink(sink.clone()));
+        runtime.run(repeat { times: 1 }).await.unwrap();
+        let by_run = sink.0.load(Ordering::Relaxed);
+        runtime.flush().await;
+        assert_eq!([by_run, sink.0.load(Ordering::Relaxed)], expected);
+    }
 }
 
 #[tokio::test]

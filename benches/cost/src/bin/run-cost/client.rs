@@ -8,6 +8,8 @@ use cost::figures::Figures;
 use cost::http::Responder;
 use cost::load::{self, Load};
 
+#[cfg(feature = "serve")]
+use crate::ours::Runs;
 use crate::ours::{self, Events, ToolMode};
 use crate::{answers, by_hand};
 
@@ -32,6 +34,15 @@ pub(crate) enum Variant {
     OursJsonLines,
     /// llm-do, with events and the content of requests written as JSON Lines.
     OursContent,
+    /// llm-do, with its steps in a file of many runs, as a service has them.
+    #[cfg(feature = "serve")]
+    OursJournal,
+    /// The same, with events written as JSON Lines.
+    #[cfg(feature = "serve")]
+    OursJournalJsonLines,
+    /// The same, with events and the content of requests written as JSON Lines.
+    #[cfg(feature = "serve")]
+    OursJournalContent,
 }
 
 impl compare::Variant for Variant {
@@ -62,6 +73,8 @@ impl compare::Variant for Variant {
             Self::ByHandOffThread | Self::OursOffThread => Self::ByHandOffThread,
             Self::ByHand | Self::Ours | Self::OursAsync => Self::ByHand,
             Self::OursJsonLines | Self::OursContent => Self::Ours,
+            #[cfg(feature = "serve")]
+            Self::OursJournal | Self::OursJournalJsonLines | Self::OursJournalContent => Self::OursJournal,
         }
     }
 
@@ -75,6 +88,8 @@ impl compare::Variant for Variant {
 pub(crate) enum Session {
     ByHand(Arc<by_hand::Session>),
     Ours(llm_do::prelude::Runtime, ToolMode),
+    #[cfg(feature = "serve")]
+    Journaled(llm_do::prelude::Runtime, Arc<Runs>),
 }
 
 impl Session {
@@ -86,16 +101,25 @@ impl Session {
                 let off_thread = variant == Variant::ByHandOffThread;
                 return Self::ByHand(by_hand::Session::new(base_url, streaming, off_thread));
             }
-            Variant::Ours | Variant::OursStreamed | Variant::OursJsonLines | Variant::OursContent => ToolMode::Inline,
             Variant::OursAsync => ToolMode::Async,
             Variant::OursOffThread => ToolMode::OffThread,
+            _ => ToolMode::Inline,
         };
         let events = match variant {
             Variant::OursJsonLines => Some(Events { content: false }),
             Variant::OursContent => Some(Events { content: true }),
+            #[cfg(feature = "serve")]
+            Variant::OursJournalJsonLines => Some(Events { content: false }),
+            #[cfg(feature = "serve")]
+            Variant::OursJournalContent => Some(Events { content: true }),
             _ => None,
         };
-        Self::Ours(ours::session(base_url, streaming, events), mode)
+        let session = ours::session(base_url, streaming, events);
+        #[cfg(feature = "serve")]
+        if compare::Variant::baseline(variant) == Variant::OursJournal {
+            return Self::Journaled(session, Arc::new(Runs::new()));
+        }
+        Self::Ours(session, mode)
     }
 
     /// Makes one run.
@@ -103,6 +127,8 @@ impl Session {
         let answer = match self {
             Self::ByHand(session) => session.run().await,
             Self::Ours(session, mode) => ours::run(session, *mode).await,
+            #[cfg(feature = "serve")]
+            Self::Journaled(session, runs) => ours::run_journaled(session, runs).await,
         };
         assert_eq!(answer, "The sum of all of them is 42.");
     }

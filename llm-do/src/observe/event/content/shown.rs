@@ -1,6 +1,7 @@
 //! Makes the content of events, and knows what the events of a run have shown.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::Hasher;
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -20,12 +21,15 @@ const MAX_IMAGE: usize = 256 << 10;
 const MAX_SCHEMAS: usize = 1024;
 
 /// What the events of a run have shown.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ShownContent {
-    digests: Mutex<HashSet<Arc<str>>>,
-    /// The digests of schemas, which the registry shares: a request would otherwise serialize all of its tools.
-    schemas: Mutex<HashMap<usize, SchemaDigest>>,
+    digests: Mutex<HashMap<u128, Arc<str>>>,
+    schemas: Arc<SchemaDigests>,
 }
+
+/// The digests of the schemas of a runtime, by their address: a request would otherwise serialize all of its tools.
+#[derive(Debug, Default)]
+pub(crate) struct SchemaDigests(Mutex<HashMap<usize, SchemaDigest>>);
 
 #[derive(Debug)]
 struct SchemaDigest {
@@ -45,6 +49,11 @@ pub(crate) struct SentRequest<'a> {
 }
 
 impl ShownContent {
+    /// Creates the content of a run that has shown nothing.
+    pub(crate) fn new(schemas: &Arc<SchemaDigests>) -> Self {
+        Self { digests: Mutex::default(), schemas: Arc::clone(schemas) }
+    }
+
     /// Returns what is new in a request.
     pub(crate) fn request(&self, request: SentRequest<'_>) -> RequestContent {
         let SentRequest { kept, messages, instructions, tools, output } = request;
@@ -58,7 +67,7 @@ impl ShownContent {
             output: output.map(|output| {
                 let digest = finish(|hasher| {
                     write_text(hasher, &output.name);
-                    hasher.write_u128(self.schema_digest(&output.schema));
+                    hasher.write_u128(self.schemas.of(&output.schema));
                 });
                 self.once(digest, || output.clone())
             }),
@@ -72,20 +81,23 @@ impl ShownContent {
     }
 
     fn once<T>(&self, digest: u128, value: impl FnOnce() -> T) -> ByDigest<T> {
-        let digest = text_of(digest);
-        let is_new = self.is_new(&digest);
+        let (digest, is_new) = self.show(digest);
         ByDigest { digest, value: is_new.then(value) }
     }
 
-    fn is_new(&self, digest: &Arc<str>) -> bool {
-        self.digests.lock().ignore_poison().insert(Arc::clone(digest))
+    /// Returns the text of a digest, and whether no event has it yet.
+    fn show(&self, digest: u128) -> (Arc<str>, bool) {
+        match self.digests.lock().ignore_poison().entry(digest) {
+            Entry::Occupied(shown) => (Arc::clone(shown.get()), false),
+            Entry::Vacant(new) => (Arc::clone(new.insert(text_of(digest))), true),
+        }
     }
 
     fn file(&self, file: &Attachment) -> ContentFile {
-        let info = info(file);
+        let digest = file_digest(file);
         let is_image = file.media_type().starts_with("image/") && file.data().len() <= MAX_IMAGE;
-        let is_shown = is_image && info.digest.as_ref().is_some_and(|digest| self.is_new(digest));
-        ContentFile { info, data: is_shown.then(|| file.data().into()) }
+        let is_new_image = is_image && self.show(digest).1;
+        ContentFile { info: info(file, digest), data: is_new_image.then(|| file.data().into()) }
     }
 
     fn new_images(&self, messages: &[Message]) -> Vec<ContentFile> {
@@ -98,14 +110,16 @@ impl ShownContent {
             for ToolSpec { name, description, parameters } in tools {
                 write_text(hasher, name);
                 write_text(hasher, description);
-                hasher.write_u128(self.schema_digest(parameters));
+                hasher.write_u128(self.schemas.of(parameters));
             }
         })
     }
+}
 
-    fn schema_digest(&self, schema: &Arc<Value>) -> u128 {
+impl SchemaDigests {
+    fn of(&self, schema: &Arc<Value>) -> u128 {
         let address = Arc::as_ptr(schema).addr();
-        let mut known = self.schemas.lock().ignore_poison();
+        let mut known = self.0.lock().ignore_poison();
         if let Some(known) = known.get(&address) {
             return known.digest;
         }
@@ -133,7 +147,7 @@ fn content_message(message: &Message) -> ContentMessage {
 
 fn user_part(part: &UserPart) -> EventPart {
     match part {
-        UserPart::Attachment(file) => EventPart::File(info(file)),
+        UserPart::Attachment(file) => EventPart::File(info(file, file_digest(file))),
         UserPart::Text { text } => EventPart::Whole(ResponsePart::Text { text: text.clone() }),
         _ => EventPart::Whole(ResponsePart::Text { text: String::new() }),
     }
@@ -141,7 +155,7 @@ fn user_part(part: &UserPart) -> EventPart {
 
 fn answer_part(part: &ResponsePart) -> EventPart {
     match part {
-        ResponsePart::Attachment(file) => EventPart::File(info(file)),
+        ResponsePart::Attachment(file) => EventPart::File(info(file, file_digest(file))),
         part => EventPart::Whole(part.clone()),
     }
 }
@@ -152,7 +166,7 @@ fn content_result(result: &ToolResult) -> ContentResult {
         name: result.name.clone(),
         content: result.content.clone(),
         is_error: result.is_error,
-        attachments: result.attachments.iter().map(info).collect(),
+        attachments: result.attachments.iter().map(|file| info(file, file_digest(file))).collect(),
     }
 }
 
@@ -179,9 +193,12 @@ fn attachments(message: &Message) -> Vec<&Attachment> {
 }
 
 /// Returns the facts about a file, with its digest.
-fn info(file: &Attachment) -> FileInfo {
-    let digest = finish(|hasher| hasher.write(file.data()));
+fn info(file: &Attachment, digest: u128) -> FileInfo {
     FileInfo { digest: Some(text_of(digest)), ..file.into() }
+}
+
+fn file_digest(file: &Attachment) -> u128 {
+    finish(|hasher| hasher.write(file.data()))
 }
 
 fn text_digest(text: &str) -> u128 {

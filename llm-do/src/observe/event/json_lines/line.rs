@@ -1,17 +1,21 @@
 //! The line of an event: what `serde_json` writes, for less.
 
+mod kind;
+
 use std::fmt::Write;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use self::kind::write_kind;
 use crate::base::json::{write_integer, write_json, write_text};
-use crate::observe::event::{ApprovalScope, Caller, DecidedBy, Event, EventKind, EventValue, Outcome, RuleSource};
+use crate::observe::event::Event;
 
 /// Writes events, each as one line of JSON. It keeps the texts that the last event has in common with most that follow.
 #[derive(Default)]
 pub(in crate::observe::event) struct LineWriter {
     call: CallText,
+    name: NameText,
     second: SecondText,
 }
 
@@ -26,15 +30,19 @@ struct CallText {
     before_call: usize,
 }
 
-/// The middle of a line, from its depth to the second of its time and the point after it, such as `2026-07-28T12:00:00.`.
+/// What follows, up to the time.
 #[derive(Default)]
-struct SecondText {
+struct NameText {
     depth: u32,
     name: Arc<str>,
+    text: String,
+}
+
+/// The second of a time, with the point after it, such as `2026-07-28T12:00:00.`.
+#[derive(Default)]
+struct SecondText {
     second: i64,
     text: String,
-    /// The length of the text before the time.
-    before_time: usize,
 }
 
 impl LineWriter {
@@ -42,77 +50,12 @@ impl LineWriter {
     pub(in crate::observe::event) fn write(&mut self, line: &mut String, event: &Event) -> serde_json::Result<()> {
         self.call.write(line, event)?;
         write_integer(line, event.seq);
-        self.second.write(line, event);
-        write_kind(line, &event.kind)
+        self.name.write(line, event);
+        self.second.write(line, event.time);
+        write_kind(line, &event.kind)?;
+        line.push_str("}\n");
+        Ok(())
     }
-}
-
-/// Adds the fields of a kind, the end of the event's object, and a line break.
-fn write_kind(line: &mut String, kind: &EventKind) -> serde_json::Result<()> {
-    match kind {
-        // The events of every call, for which serde would take half of the time of the line.
-        EventKind::CallStarted { what, by, arguments } => {
-            line.push_str(",\"kind\":\"call_started\",\"what\":\"");
-            line.push_str(what.as_str());
-            line.push_str(match by {
-                Caller::User => "\",\"by\":\"user\",\"arguments\":",
-                Caller::Code => "\",\"by\":\"code\",\"arguments\":",
-                Caller::Model => "\",\"by\":\"model\",\"arguments\":",
-            });
-            write_value(line, arguments)?;
-            line.push_str("}\n");
-            Ok(())
-        }
-        EventKind::CallFinished {
-            outcome: Outcome::Result(result),
-            attachments,
-            note: None,
-            elapsed_ms,
-            replayed: false,
-        } if attachments.is_empty() => {
-            line.push_str(",\"kind\":\"call_finished\",\"result\":");
-            write_value(line, result)?;
-            line.push_str(",\"elapsed_ms\":");
-            write_integer(line, *elapsed_ms);
-            line.push_str("}\n");
-            Ok(())
-        }
-        EventKind::ApprovalDecided {
-            approved: true,
-            by: DecidedBy::Policy,
-            rule,
-            reason: None,
-            edited: None,
-            scope: ApprovalScope::Call,
-        } => {
-            line.push_str(",\"kind\":\"approval_decided\",\"approved\":true,\"by\":\"policy\"");
-            if *rule == RuleSource::Effect {
-                // The rule of most tools.
-                line.push_str(",\"rule\":\"effect\",\"scope\":\"call\"}\n");
-            } else {
-                line.push_str(",\"rule\":");
-                write_json(line, rule)?;
-                line.push_str(",\"scope\":\"call\"}\n");
-            }
-            Ok(())
-        }
-        kind => {
-            // Its object continues that of the event.
-            let brace = line.len();
-            write_json(line, kind)?;
-            line.replace_range(brace..=brace, ",");
-            line.push('\n');
-            Ok(())
-        }
-    }
-}
-
-fn write_value(line: &mut String, value: &EventValue) -> serde_json::Result<()> {
-    match value.json() {
-        Some(json) => line.push_str(json),
-        None => write_json(line, value)?,
-    }
-    Ok(())
 }
 
 impl CallText {
@@ -141,38 +84,46 @@ impl CallText {
     }
 }
 
-impl SecondText {
+impl NameText {
     /// Adds the middle of a line, after the number of the event.
     fn write(&mut self, line: &mut String, event: &Event) {
-        let Event { depth, name, time, .. } = event;
-        let second = time.as_second();
-        let is_same = Arc::ptr_eq(&self.name, name) && self.depth == *depth && self.second == second;
-        if self.text.is_empty() || !is_same {
-            (self.name, self.depth, self.second) = (Arc::clone(name), *depth, second);
+        let Event { depth, name, .. } = event;
+        if self.text.is_empty() || !Arc::ptr_eq(&self.name, name) || self.depth != *depth {
+            (self.name, self.depth) = (Arc::clone(name), *depth);
             self.text.clear();
             self.text.push_str(",\"depth\":");
-            write_integer(&mut self.text, u64::from(*depth));
+            write_integer(&mut self.text, *depth);
             self.text.push_str(",\"name\":");
             write_text(&mut self.text, name);
             self.text.push_str(",\"time\":\"");
-            self.before_time = self.text.len();
+        }
+        line.push_str(&self.text);
+    }
+}
+
+impl SecondText {
+    /// Adds a time, and the quote after it.
+    fn write(&mut self, line: &mut String, time: Timestamp) {
+        let Ok(nanoseconds @ 1..) = u32::try_from(time.subsec_nanosecond()) else {
+            // A whole second, or before 1970.
+            let _ = write!(line, "{time}\"");
+            return;
+        };
+        let second = time.as_second();
+        if self.text.is_empty() || self.second != second {
+            self.second = second;
+            self.text.clear();
             let _ = write!(self.text, "{}", Timestamp::from_second(second).unwrap_or_default());
             // The point before the fraction, in place of the `Z`.
             self.text.pop();
             self.text.push('.');
         }
-        if let Ok(nanoseconds @ 1..) = u32::try_from(time.subsec_nanosecond()) {
-            line.push_str(&self.text);
-            let mut digits = itoa::Buffer::new();
-            // With a digit before the nine, so that those have their zeros.
-            let fraction = &digits.format(1_000_000_000 + nanoseconds)[1..];
-            line.push_str(fraction.trim_end_matches('0'));
-            line.push_str("Z\"");
-        } else {
-            // A whole second, or before 1970.
-            line.push_str(&self.text[..self.before_time]);
-            let _ = write!(line, "{time}\"");
-        }
+        line.push_str(&self.text);
+        let mut digits = itoa::Buffer::new();
+        // With a digit before the nine, so that those have their zeros.
+        let fraction = &digits.format(1_000_000_000 + nanoseconds)[1..];
+        line.push_str(fraction.trim_end_matches('0'));
+        line.push_str("Z\"");
     }
 }
 
