@@ -112,7 +112,7 @@ pub trait EventSink: Debug + Send + Sync {
 
     /// Returns whether a root call that finishes waits for [`flush`](Self::flush). Default: yes.
     ///
-    /// For a sink that nobody reads when the call returns, such as a log, waiting takes longer than its events.
+    /// For a sink whose output is read later, such as a log: waiting takes longer than its events.
     fn is_awaited(&self) -> bool {
         true
     }

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
-use llm_do::{Runtime, async_trait};
 use llm_do::event::{Delivery, Event, EventSink};
+use llm_do::{Runtime, async_trait};
 
 use super::{Gated, dropped, places, recorded, repeat};
 
