@@ -259,7 +259,7 @@ fn replace_headers(headers: &mut HeaderMap, by: &HeaderMap) {
     if headers.is_empty() {
         // One copy of the map.
         headers.clone_from(by);
-    } else {
+    } else if !by.is_empty() {
         headers.extend(by.clone());
     }
 }

@@ -57,7 +57,12 @@ impl ResponseBody {
     }
 
     fn take(&mut self, piece: Bytes) -> Result<Bytes, ProviderError> {
-        self.waiting = None;
+        // A piece that was waited for did not take longer than the timer; the clock is read for others only.
+        if self.waiting.take().is_none()
+            && let Some(error) = self.is_over()
+        {
+            return Err(error);
+        }
         self.size += piece.len();
         if self.size > MOST { Err(fault::too_large(self.provider, self.status, MOST)) } else { Ok(piece) }
     }
@@ -103,9 +108,6 @@ impl Stream for ResponseBody {
                 // A frame without data is a trailer, which no provider sends.
                 Some(Ok(frame)) => {
                     if let Ok(piece) = frame.into_data() {
-                        if let Some(error) = self.is_over() {
-                            return Poll::Ready(Some(Err(error)));
-                        }
                         return Poll::Ready(Some(self.take(piece)));
                     }
                 }

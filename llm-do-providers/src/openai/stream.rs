@@ -133,31 +133,34 @@ impl ChatAccumulator {
         } else if let Some(reason) = choice.finish_reason() {
             self.finish = convert::finish_reason(reason).or(self.finish);
         }
-        if let Some(delta) = choice.delta.or(choice.message) {
-            self.grow(*delta, is_whole, events);
+        if let Some(mut delta) = choice.delta.or(choice.message) {
+            self.grow(&mut delta, is_whole, events);
         }
     }
 
-    fn grow(&mut self, delta: Delta, is_whole: bool, mut events: Option<&mut VecDeque<StreamEvent>>) {
+    /// Takes what a piece has, out of its place: to move it whole would cost more.
+    fn grow(&mut self, delta: &mut Delta, is_whole: bool, mut events: Option<&mut VecDeque<StreamEvent>>) {
         let Delta { content, refusal, reasoning_content, reasoning, reasoning_details, tool_calls, function_call } =
             delta;
-        let DeltaContent { text, thoughts } = content.unwrap_or_default();
-        let details = match reasoning_details.map(|details| *details) {
+        let DeltaContent { text, thoughts } = content.take().unwrap_or_default();
+        let details = match reasoning_details.take().map(|details| *details) {
             Some(Value::Array(details)) => Some(details),
             _ => None,
         };
+        let (reasoning_content, reasoning) = (reasoning_content.take(), reasoning.take());
         let piece = ReasoningDelta { reasoning_content, reasoning, details, chunks: thoughts, is_whole };
         let thought = self.thinking.take(piece);
         if let Some((events, thought)) = events.as_deref_mut().zip(thought) {
             events.push_back(StreamEvent::Thinking(thought));
         }
         self.push_text(text, events.as_deref_mut());
-        if let Some(refusal) = refusal.filter(|refusal| !refusal.is_empty()) {
+        if let Some(refusal) = refusal.take().filter(|refusal| !refusal.is_empty()) {
             self.refused = true;
             self.push_text(refusal.into(), events.as_deref_mut());
         }
-        let has_calls = tool_calls.is_some_and(|pieces| self.grow_calls(pieces, events.as_deref_mut()));
-        if let Some(piece) = function_call.filter(|piece| !has_calls && !piece.is_empty()) {
+        let pieces = tool_calls.iter_mut().flatten();
+        let has_calls = self.grow_calls(pieces, events.as_deref_mut());
+        if let Some(piece) = function_call.take().filter(|piece| !has_calls && !piece.is_empty()) {
             self.grow_legacy(*piece, events);
         }
     }
@@ -173,13 +176,18 @@ impl ChatAccumulator {
     }
 
     /// Takes pieces of calls, and returns whether there are any that are not empty.
-    fn grow_calls(&mut self, pieces: Box<[ToolCallDelta]>, mut events: Option<&mut VecDeque<StreamEvent>>) -> bool {
+    fn grow_calls<'a>(
+        &mut self,
+        pieces: impl Iterator<Item = &'a mut ToolCallDelta>,
+        mut events: Option<&mut VecDeque<StreamEvent>>,
+    ) -> bool {
         let mut has_calls = false;
         for piece in pieces {
             if !piece.is_empty() {
                 has_calls = true;
-                let place = self.place(&piece);
-                self.grow_call(place, piece.id, piece.function.unwrap_or_default(), events.as_deref_mut());
+                let place = self.place(piece);
+                let function = piece.function.take().unwrap_or_default();
+                self.grow_call(place, piece.id.take(), function, events.as_deref_mut());
             }
         }
         has_calls

@@ -5,11 +5,12 @@ use std::fmt;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+use smallvec::SmallVec;
 
 use crate::lenient::{JsonText, LenientCount, Word};
 
-/// A whole answer, or a piece of a streamed one: they differ in `message` and `delta` only. What few pieces have is boxed, and each
-/// struct takes at most 128 bytes, since each is moved several times.
+/// A whole answer, or a piece of a streamed one: they differ in `message` and `delta` only. What few pieces have is boxed, and a
+/// struct that is not boxed takes at most 128 bytes, since it is moved several times.
 #[derive(Debug, Deserialize)]
 pub(in crate::openai) struct Chunk<'a> {
     pub(in crate::openai) object: Option<Object>,
@@ -70,7 +71,8 @@ pub(in crate::openai) struct Delta {
     pub(in crate::openai) reasoning_content: Option<Box<str>>,
     pub(in crate::openai) reasoning: Option<Box<str>>,
     pub(in crate::openai) reasoning_details: Option<Box<Value>>,
-    pub(in crate::openai) tool_calls: Option<Box<[ToolCallDelta]>>,
+    /// Nearly always one in a piece.
+    pub(in crate::openai) tool_calls: Option<SmallVec<[ToolCallDelta; 1]>>,
     /// The older form of one tool call; some servers send it beside the newer one.
     pub(in crate::openai) function_call: Option<Box<FunctionDelta>>,
 }
