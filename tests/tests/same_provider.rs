@@ -1,4 +1,5 @@
 //! Two model providers with the same prefix are reported with both locations when the runtime is built.
+//! This is a program of its own, since every runtime of it is refused.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::sync::Arc;
@@ -16,8 +17,8 @@ mod other {
     model_provider!("alone", |model| Ok(Arc::new(TestModel::new().named(model))));
 }
 
-const EXPECTED: &str = "2 model providers have the prefix `lab`: tests/tests/same_provider.rs:10, \
-                        tests/tests/same_provider.rs:15; rename or remove one";
+const EXPECTED: &str = "2 model providers have the prefix `lab`: tests/tests/same_provider.rs:11, \
+                        tests/tests/same_provider.rs:16; rename or remove one";
 
 #[test]
 fn two_providers_with_the_same_prefix_fail_the_build_with_both_locations() {

@@ -16,17 +16,17 @@ fn look() -> u8 {
 
 /// Write without a declared effect.
 #[tool]
-fn write(text: String) -> usize {
+fn jot(text: String) -> usize {
     text.len()
 }
 
 /// Writes the same twice and something else once.
-#[entry(toolsets = [look, write])]
+#[entry(toolsets = [look, jot])]
 async fn writes(ctx: &CallContext<writes>) -> Result<usize> {
     ctx.call(look {}).await?;
     let mut sum = 0;
     for text in ["a", "a", "bb"] {
-        sum += ctx.call(write { text: text.into() }).await?;
+        sum += ctx.call(jot { text: text.into() }).await?;
     }
     Ok(sum)
 }
@@ -43,7 +43,7 @@ async fn a_read_only_tool_needs_no_approval_and_an_undeclared_effect_does() {
     let (result, asked) = run(Decision::Approved).await;
     assert_eq!(result.unwrap(), 4);
     assert_eq!(asked.len(), 3);
-    assert_eq!((&*asked[0].tool, &*asked[0].caller, &asked[0].arguments), ("write", "writes", &json!({ "text": "a" })));
+    assert_eq!((&*asked[0].tool, &*asked[0].caller, &asked[0].arguments), ("jot", "writes", &json!({ "text": "a" })));
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn a_denied_call_ends_the_run_with_the_reason() {
     let (result, asked) = run(Decision::Denied { reason: "not today".into() }).await;
     let error = result.unwrap_err();
     assert!(error.is_denied());
-    assert_eq!(llm_do::error::chain(&error), "`writes` failed: call to `write` denied: not today");
+    assert_eq!(llm_do::error::chain(&error), "`writes` failed: call to `jot` denied: not today");
     assert_eq!(asked.len(), 1);
 }
 
@@ -77,7 +77,7 @@ async fn approve_all_and_reject_all_do_not_ask() {
 #[tokio::test]
 async fn the_users_root_call_needs_no_approval() {
     let runtime = Runtime::builder().approval_mode(ApprovalMode::RejectAll).build().unwrap();
-    assert_eq!(runtime.run(write { text: "abc".into() }).await.unwrap(), 3);
+    assert_eq!(runtime.run(jot { text: "abc".into() }).await.unwrap(), 3);
 }
 
 #[tokio::test]
@@ -86,8 +86,8 @@ async fn a_denied_call_never_starts() {
     let builder = Runtime::builder().approval_mode(ApprovalMode::RejectAll);
     builder.sink(recorder.clone()).build().unwrap().run(writes {}).await.unwrap_err();
     let events = recorder.events();
-    let write: Vec<_> = events.iter().filter(|event| &*event.name == "write").map(|event| &event.kind).collect();
-    let [asked, decided, refused] = write[..] else { panic!("{write:?}") };
+    let jot: Vec<_> = events.iter().filter(|event| &*event.name == "jot").map(|event| &event.kind).collect();
+    let [asked, decided, refused] = jot[..] else { panic!("{jot:?}") };
     assert!(matches!(asked, EventKind::ApprovalAsked { .. }));
     assert!(matches!(decided, EventKind::ApprovalDecided { approved: false, by: DecidedBy::Mode, .. }));
     assert!(matches!(refused, EventKind::CallRefused { .. }));
@@ -104,7 +104,7 @@ async fn arguments_are_validated_before_the_approver_is_asked() {
 /// Calls with invalid arguments.
 #[entry]
 async fn by_name(ctx: &CallContext) -> Result<serde_json::Value> {
-    Ok(ctx.call_tool("write", json!({ "text": 3 })).await?)
+    Ok(ctx.call_tool("jot", json!({ "text": 3 })).await?)
 }
 
 /// Remove a folder.

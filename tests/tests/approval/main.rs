@@ -4,6 +4,7 @@
 mod asked;
 mod edit;
 mod files;
+mod guards;
 mod hidden;
 mod inbox;
 mod limits;
@@ -14,6 +15,7 @@ mod request;
 mod rules;
 mod scope;
 mod server_side;
+mod user_input;
 mod workers;
 
 use std::sync::{Arc, Mutex};

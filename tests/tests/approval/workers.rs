@@ -12,7 +12,7 @@ use super::{Scripted, calling, decisions};
 
 /// Read what is attached.
 #[worker]
-async fn reader(prompt: Prompt) -> String;
+async fn viewer(prompt: Prompt) -> String;
 
 /// Think about a question.
 #[worker]
@@ -50,11 +50,11 @@ async fn helped(ctx: &CallContext<helped>) -> Result<String> {
 }
 
 /// Asks all workers, some with files.
-#[entry(toolsets = [reader, thinker, comparer])]
+#[entry(toolsets = [viewer, thinker, comparer])]
 async fn asker(ctx: &CallContext<asker>) -> Result<()> {
     let file = Attachment::new("text/plain", "bees");
-    ctx.call(reader { prompt: "What?".into() }).await?;
-    ctx.call(reader { prompt: Prompt::new("This?").attach(file.clone()) }).await?;
+    ctx.call(viewer { prompt: "What?".into() }).await?;
+    ctx.call(viewer { prompt: Prompt::new("This?").attach(file.clone()) }).await?;
     ctx.call(thinker { question: "Why?".into() }).await?;
     ctx.call(comparer { text: "bees".into(), with: "wasps".into() }).await?;
     ctx.call(comparer { text: "bees".into(), with: Prompt::new("this").attach(file) }).await?;
@@ -73,7 +73,7 @@ fn rule() -> WorkerRule {
     WorkerRule::new()
 }
 
-const ALL: [&str; 5] = ["reader", "reader", "thinker", "comparer", "comparer"];
+const ALL: [&str; 5] = ["viewer", "viewer", "thinker", "comparer", "comparer"];
 
 #[tokio::test]
 async fn workers_need_no_approval_by_default() {
@@ -83,7 +83,7 @@ async fn workers_need_no_approval_by_default() {
 #[tokio::test]
 async fn a_policy_can_gate_all_worker_calls_or_those_with_files() {
     assert_eq!(asked(Policy::new().workers(rule().calls(true))).await, ALL);
-    assert_eq!(asked(Policy::new().workers(rule().attachments(true))).await, ["reader", "comparer"]);
+    assert_eq!(asked(Policy::new().workers(rule().attachments(true))).await, ["viewer", "comparer"]);
     assert_eq!(asked(Policy::new().workers(rule().calls(true).attachments(false))).await, ALL);
     assert!(asked(Policy::new().workers(rule().calls(false))).await.is_empty());
 }
@@ -91,20 +91,20 @@ async fn a_policy_can_gate_all_worker_calls_or_those_with_files() {
 #[tokio::test]
 async fn a_worker_override_inherits_its_unset_fields() {
     let thinker_free = Policy::new().workers(rule().calls(true)).worker("thinker", rule().calls(false));
-    assert_eq!(asked(thinker_free).await, ["reader", "reader", "comparer", "comparer"]);
-    let reader_asks = Policy::new().worker("reader", rule().calls(true));
-    assert_eq!(asked(reader_asks).await, ["reader", "reader"]);
-    let all_but_files = Policy::new().workers(rule().attachments(true)).worker("reader", rule().attachments(false));
+    assert_eq!(asked(thinker_free).await, ["viewer", "viewer", "comparer", "comparer"]);
+    let viewer_asks = Policy::new().worker("viewer", rule().calls(true));
+    assert_eq!(asked(viewer_asks).await, ["viewer", "viewer"]);
+    let all_but_files = Policy::new().workers(rule().attachments(true)).worker("viewer", rule().attachments(false));
     assert_eq!(asked(all_but_files).await, ["comparer"]);
-    let inherits = Policy::new().workers(rule().calls(true)).worker("reader", rule().attachments(false));
+    let inherits = Policy::new().workers(rule().calls(true)).worker("viewer", rule().attachments(false));
     assert_eq!(asked(inherits).await, ALL, "`calls` is inherited");
-    let silent = Policy::new().workers(rule().calls(true)).worker("reader", rule());
+    let silent = Policy::new().workers(rule().calls(true)).worker("viewer", rule());
     assert_eq!(asked(silent).await, ALL, "an override without set fields has no effect");
 }
 
 #[tokio::test]
 async fn a_rule_by_name_overrides_the_rules_for_workers() {
-    let policy = Policy::new().workers(rule().calls(true).attachments(true)).tool("reader", Rule::PreApproved);
+    let policy = Policy::new().workers(rule().calls(true).attachments(true)).tool("viewer", Rule::PreApproved);
     assert_eq!(asked(policy).await, ["thinker", "comparer", "comparer"]);
     assert_eq!(asked(Policy::new().tool("thinker", Rule::Ask)).await, ["thinker"]);
 }
@@ -116,7 +116,7 @@ async fn events_name_the_rule() {
     let builder = Runtime::builder().policy(policy).approver(Scripted::approving()).sink(recorder.clone());
     builder.force_model(TestModel::new().text("x")).build().unwrap().run(asker {}).await.unwrap();
     let sources = |name| decisions(&recorder, name).into_iter().map(|(.., rule)| rule).collect::<Vec<_>>();
-    assert_eq!(sources("reader"), [RuleSource::Effect, RuleSource::PolicyWorkers]);
+    assert_eq!(sources("viewer"), [RuleSource::Effect, RuleSource::PolicyWorkers]);
     assert_eq!(sources("thinker"), [RuleSource::PolicyWorker]);
 }
 

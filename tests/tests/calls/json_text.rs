@@ -41,7 +41,7 @@ fn scalars(
 
 /// Takes arguments whose schema is stricter than their types.
 #[tool(effect = read_only, inline)]
-fn limited(#[schemars(range(min = 1, max = 9))] a: i64, #[schemars(length(max = 3))] text: String) -> String {
+fn bounded(#[schemars(range(min = 1, max = 9))] a: i64, #[schemars(length(max = 3))] text: String) -> String {
     format!("{text}{a}")
 }
 
@@ -159,7 +159,7 @@ proptest! {
     #[test]
     fn any_text_has_the_outcome_of_its_value(arguments in object()) {
         drop(call("scalars", &arguments));
-        drop(call("limited", &arguments));
+        drop(call("bounded", &arguments));
     }
 
     #[test]
@@ -189,7 +189,7 @@ fn arguments_are_decoded_from_text_in_any_order_and_form() {
 fn faults_are_those_of_the_schema() {
     let fault = |name, arguments| call(name, arguments).unwrap_err();
     assert!(fault("scalars", r#"{"a":1}"#).ends_with("`text` is missing"));
-    assert!(fault("limited", r#"{"a":10,"text":"long"}"#).contains("the maximum of 9 at `/a`"));
+    assert!(fault("bounded", r#"{"a":10,"text":"long"}"#).contains("the maximum of 9 at `/a`"));
     assert!(fault("scalars", r#"{"a":1,"#).contains("invalid JSON"));
     assert!(fault("scalar", "{}").contains("did you mean `scalars`?"));
 }
@@ -197,28 +197,28 @@ fn faults_are_those_of_the_schema() {
 #[test]
 fn a_result_has_the_same_text_with_and_without_a_value_between() {
     assert_eq!(call("numbers", r#"{"a":7}"#).unwrap(), r#"[0.10000000149011612,{"a":7},null,null]"#);
-    assert_eq!(call("limited", r#"{"a":7,"text":"x\""}"#).unwrap(), r#""x\"7""#);
+    assert_eq!(call("bounded", r#"{"a":7,"text":"x\""}"#).unwrap(), r#""x\"7""#);
 }
 
 #[test]
 fn an_empty_text_means_no_arguments() {
     /// Takes nothing.
     #[tool(effect = read_only, inline)]
-    fn nothing() -> BTreeMap<String, i64> {
+    fn an_empty_map() -> BTreeMap<String, i64> {
         BTreeMap::new()
     }
     for arguments in ["", " ", "null", "{}"] {
-        assert_eq!(call("nothing", arguments).unwrap(), "{}");
+        assert_eq!(call("an_empty_map", arguments).unwrap(), "{}");
     }
 }
 
 /// Passes a text on.
-#[worker(toolsets = [limited])]
+#[worker(toolsets = [bounded])]
 async fn pass_on(text: String) -> String;
 
 #[tokio::test]
 async fn a_model_reads_a_text_without_quotes() {
-    let model = ScriptedModel::new().call("limited", json!({ "a": 7, "text": "x\"" })).text("done");
+    let model = ScriptedModel::new().call("bounded", json!({ "a": 7, "text": "x\"" })).text("done");
     let runtime = Runtime::builder().force_model(model.clone()).build().unwrap();
     runtime.run(pass_on { text: "x".into() }).await.unwrap();
     let sent = json!(model.requests()[1].messages).to_string();

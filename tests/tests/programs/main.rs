@@ -1,8 +1,11 @@
-//! Programs with a command line, run as processes.
+//! Programs with a command line, run as processes; projects of files, the page of a run, and the documents.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod cli;
 mod kill;
+mod page;
+mod project;
+mod readme;
 mod remembers;
 #[cfg(unix)]
 mod runs;

@@ -1,7 +1,11 @@
 //! Workers: their loop, prompts, outputs, files, and workers created at run time.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+mod harden;
+mod hardening_worker;
+mod hybrid;
 mod keys;
+mod llama_cpp;
 mod many;
 mod model_files;
 mod output_modes;
@@ -10,6 +14,8 @@ mod requests;
 mod tool_search;
 mod toolset;
 mod turns;
+mod worker_file_corpus;
+mod worker_store;
 
 use llm_do::prelude::*;
 
@@ -28,4 +34,9 @@ fn listen() -> u32 {
 toolset! {
     /// What perceives.
     senses = [look, listen];
+}
+
+/// The module that worker files of the corpus name.
+mod ears {
+    pub(crate) use crate::listen;
 }

@@ -1,0 +1,45 @@
+//! What clients see of a tool, a worker and an entry.
+
+use super::*;
+
+#[tokio::test]
+async fn tools_are_listed_by_name_with_schemas_and_hints_about_their_effect() {
+    for era in ERAS {
+        let client = connect(serving(|builder| builder), era, User::default()).await;
+        let tools = client.list_all_tools().await.unwrap();
+        let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
+        assert!(names.is_sorted() && names.contains(&"welcome") && names.contains(&"clean"), "{names:?}");
+        let add = tools.iter().find(|tool| tool.name == "add").unwrap();
+        let mut expected = json!({
+            "name": "add",
+            "title": "Add",
+            "description": "Add two numbers.",
+            "inputSchema": add.schema_as_json_value(),
+            "annotations": { "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true },
+        });
+        // Before 2026-07-28, only objects are structured.
+        if era == Era::Rounds {
+            expected["outputSchema"] = json!({ "type": "integer", "format": "int64" });
+        }
+        assert_eq!(serde_json::to_value(add).unwrap(), expected);
+        let delete = tools.iter().find(|tool| tool.name == "delete").unwrap();
+        assert!(delete.annotations.as_ref().unwrap().is_destructive());
+        assert_eq!(delete.output_schema, None, "a text needs none");
+    }
+}
+
+#[tokio::test]
+async fn only_what_is_chosen_is_offered_and_can_be_called() {
+    let service = serving(|builder| builder).only(["add", "delete"]).unwrap().read_only();
+    let client = connect(service, Era::Rounds, User::default()).await;
+    let tools = client.list_all_tools().await.unwrap();
+    assert_eq!(tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["add"]);
+    let error = client.call_tool(call("delete", json!({ "path": "a" }))).await.unwrap_err();
+    assert!(error.to_string().contains("unknown tool `delete`"), "{error}");
+}
+
+#[test]
+fn an_unknown_name_is_an_error_with_a_suggestion() {
+    let error = serving(|builder| builder).only(["delte"]).unwrap_err();
+    assert_eq!(error.to_string(), "unknown tool, worker, entry or toolset `delte`; did you mean `delete`?");
+}

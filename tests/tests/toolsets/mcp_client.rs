@@ -1,0 +1,11 @@
+//! The tools of MCP servers, as tools of a runtime. The servers are programs of the tests, on pipes and on loopback.
+
+mod elicitation;
+mod faults;
+mod http;
+mod journaled;
+mod lifetime;
+mod results;
+mod sampling;
+mod script;
+mod tools;

@@ -1,0 +1,93 @@
+//! The shell tool: what runs, what needs approval, and what a sandboxed command cannot do.
+#![cfg(unix)]
+
+mod commands;
+#[cfg(target_os = "linux")]
+mod landlock;
+mod limits;
+mod rules;
+mod sandboxed;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use llm_do::approval::{ApprovalMode, Decision};
+use llm_do::toolsets::shell::{Sandbox, Shell};
+use llm_do::{Runtime, error};
+use serde_json::json;
+use tempfile::TempDir;
+
+/// A project folder, and a runtime for it.
+struct Project {
+    outer: TempDir,
+    settings: Shell,
+}
+
+impl Project {
+    fn new(settings: Shell) -> Self {
+        let outer = tempfile::tempdir().unwrap();
+        fs::create_dir_all(outer.path().join("project/.git")).unwrap();
+        fs::write(outer.path().join("project/a.txt"), "two\none\n").unwrap();
+        fs::write(outer.path().join("project/.git/config"), "[core]\n").unwrap();
+        fs::write(outer.path().join("secret.txt"), "the secret of another project").unwrap();
+        Self { outer, settings }
+    }
+
+    /// Without a sandbox, where the rules decide.
+    fn plain() -> Self {
+        Self::new(Shell::new().sandbox(Sandbox::Off))
+    }
+
+    fn root(&self) -> PathBuf {
+        self.outer.path().join("project")
+    }
+
+    async fn run(&self, mode: ApprovalMode, command: &str) -> Result<String, String> {
+        let builder = Runtime::builder().project_root(self.root()).state(self.settings.clone());
+        let runtime = builder.approval_mode(mode).build().unwrap();
+        let returned = runtime.run_named("shell", json!({ "command": command })).await;
+        returned.map(|value| value.as_str().unwrap().to_owned()).map_err(|error| error::chain(&error))
+    }
+
+    /// Runs a command that is approved if it needs approval.
+    async fn approved(&self, command: &str) -> Result<String, String> {
+        self.run(ApprovalMode::ApproveAll, command).await
+    }
+
+    /// Runs a command that is denied if it needs approval.
+    async fn unasked(&self, command: &str) -> Result<String, String> {
+        self.run(ApprovalMode::RejectAll, command).await
+    }
+
+    /// Returns what the approver is shown.
+    async fn preview(&self, command: &str) -> String {
+        let shown = Arc::new(Mutex::new(String::new()));
+        let seen = Arc::clone(&shown);
+        let builder = Runtime::builder().project_root(self.root()).state(self.settings.clone());
+        let builder = builder.approve_with(move |request| {
+            *seen.lock().unwrap() = request.preview.unwrap_or_default();
+            async { Decision::deny("only shown") }
+        });
+        builder.build().unwrap().run_named("shell", json!({ "command": command })).await.unwrap_err();
+        shown.lock().unwrap().clone()
+    }
+
+    async fn needs_approval(&self, command: &str) -> bool {
+        self.unasked(command).await.is_err_and(|error| error.contains("denied"))
+    }
+}
+
+/// Returns whether the sandbox works on this machine; prints why a test is skipped.
+#[allow(clippy::print_stderr, reason = "the reason for a skipped test")]
+fn has_sandbox() -> bool {
+    let works = Command::new("bwrap")
+        .args(["--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "true"])
+        .output()
+        .is_ok_and(|output| output.status.success());
+    if !works {
+        eprintln!("skipped: `bwrap` does not work here");
+    }
+    works
+}
