@@ -23,7 +23,7 @@ mod vocabulary;
 mod weights;
 
 #[cfg(test)]
-#[path = "../tests/families/tiny.rs"]
+#[path = "../tests/local/families/tiny.rs"]
 #[expect(dead_code, reason = "most of it is used by the integration tests only")]
 mod tiny;
 

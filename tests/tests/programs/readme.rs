@@ -63,7 +63,7 @@ fn names_a_test(proof: &str) -> bool {
         return root().join("ui-tests/ui").join(proof).is_file();
     };
     let path = match file.strip_prefix("openai/") {
-        Some(file) => format!("llm-do-providers/tests/openai/{file}.rs"),
+        Some(file) => format!("llm-do-providers/tests/models/openai/{file}.rs"),
         None if file.contains("/src/") || file.contains("/tests/") => format!("{file}.rs"),
         None => format!("tests/tests/{file}.rs"),
     };

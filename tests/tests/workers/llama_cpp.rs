@@ -1,6 +1,6 @@
 //! A whole run with the HTTP server of llama.cpp and a small model.
 
-#[path = "../../../llm-do-providers/tests/llama_cpp/server.rs"]
+#[path = "../../../llm-do-providers/tests/models/llama_cpp/server.rs"]
 mod server;
 
 use std::time::Duration;
@@ -47,7 +47,7 @@ fn runtime(streaming: bool) -> Runtime {
 }
 
 #[tokio::test]
-#[ignore = "needs the weights and the server: sh llm-do-providers/fetch-local-model.sh; sh llm-do-providers/tests/llama_cpp/install"]
+#[ignore = "needs the weights and the server: sh llm-do-providers/fetch-local-model.sh; sh llm-do-providers/tests/models/llama_cpp/install"]
 async fn a_worker_calls_a_tool_and_uses_its_result_streamed_or_not() {
     let add = episode("What is 5 plus 6?", "add", &json!({"a": 5, "b": 6}), "11", "The answer is 11.");
     let path = json!({"path": "story.txt"});
