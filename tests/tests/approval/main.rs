@@ -1,4 +1,4 @@
-//! Approval of calls: rules, approvers and memory.
+//! Approval of calls: rules, approvers and memory; guards, and questions to the user.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod asked;

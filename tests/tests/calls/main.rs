@@ -1,4 +1,4 @@
-//! The path of a call: arguments, results, errors, depth, toolsets with state, shadows.
+//! The path of a call: arguments, schemas, results, errors, depth, toolsets.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod added_tools;

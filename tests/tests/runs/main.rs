@@ -1,4 +1,4 @@
-//! Runs: their journal, approvals after a resume, chats, events, limits of time and money.
+//! Runs: their journal, approvals after a resume, chats, events, limits of time and money; evaluations.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod chat;

@@ -35,7 +35,7 @@ impl World {
     }
 }
 
-/// Write a text.
+/// Post a text.
 #[tool(effect = destructive)]
 async fn post(text: String, world: State<World>) -> usize {
     let is_stuck = world.stuck.lock().unwrap().as_ref() == Some(&text);
@@ -47,7 +47,7 @@ async fn post(text: String, world: State<World>) -> usize {
     text.len()
 }
 
-/// Writes texts sequentially.
+/// Posts texts sequentially.
 #[entry(toolsets = [post])]
 async fn post_all(ctx: &CallContext<post_all>, texts: Vec<String>) -> Result<usize> {
     let mut sum = 0;
@@ -89,7 +89,7 @@ async fn run(builder: RuntimeBuilder) -> Result<usize, CallError> {
     builder.build().unwrap().run(all()).await
 }
 
-/// Runs until a write of `text` has begun, and drops the run there.
+/// Runs until a post of `text` has begun, and drops the run there.
 async fn drop_run_at(text: &str, builder: RuntimeBuilder, world: &World) {
     *world.stuck.lock().unwrap() = Some(text.to_owned());
     let runtime = builder.build().unwrap();
@@ -325,7 +325,7 @@ async fn a_journal_with_the_required_methods_only_keeps_answers_and_checks_edits
     assert!(world.take().is_empty());
 }
 
-/// A model that writes `a`, and then returns the result of that call as text.
+/// A model that posts `a`, and then returns the result of that call as text.
 fn model(is_expected: bool) -> FunctionModel {
     FunctionModel::new(move |request: Request<'_>| {
         assert!(is_expected, "a model was called in a replay");
@@ -365,13 +365,13 @@ async fn a_denial_that_was_sent_to_a_model_is_kept() {
     }
 }
 
-/// Write a text in a nested call.
+/// Post a text in a nested call.
 #[tool(effect = read_only, toolsets = [post])]
 async fn post_below(ctx: &CallContext<post_below>, text: String) -> Result<usize> {
     Ok(ctx.call(post { text }).await?)
 }
 
-/// Writes a text twice: in a nested call, and then directly.
+/// Posts a text twice: in a nested call, and then directly.
 #[entry(toolsets = [post, post_below])]
 async fn write_again(ctx: &CallContext<write_again>) -> Result<usize> {
     let below = ctx.call(post_below { text: "a".into() }).await?;
@@ -396,14 +396,14 @@ async fn an_approval_inside_a_replayed_call_is_remembered() {
     }
 }
 
-/// Note a text.
+/// Remark on a text.
 #[tool(effect = read_only)]
 async fn remark(text: String, world: State<World>) -> usize {
     world.add(format!("noted {text}"));
     text.len()
 }
 
-/// Writes a text, directly or in a nested call, and notes whether this succeeded.
+/// Posts a text, directly or in a nested call, and remarks whether this succeeded.
 #[entry(toolsets = [post, post_below, remark])]
 async fn write_and_note(ctx: &CallContext<write_and_note>, below: bool) -> Result<bool> {
     let text = || "a".to_owned();
@@ -428,7 +428,7 @@ async fn a_denial_by_a_mode_or_a_rule_that_code_handled_is_kept() {
     }
 }
 
-/// Write texts in one call.
+/// Post texts in one call.
 #[tool(effect = destructive, toolsets = [post])]
 async fn publish(ctx: &CallContext<publish>, texts: Vec<String>) -> Result<usize> {
     let texts: Vec<_> = texts.into_iter().map(|text| post { text }).collect();

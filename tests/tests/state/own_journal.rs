@@ -15,14 +15,14 @@ use llm_do::testing::Recorder;
 /// The effects outside of the plane.
 type Log = Arc<Mutex<Vec<String>>>;
 
-/// Write a text.
+/// Append a text.
 #[tool(effect = destructive)]
 async fn append(text: String, log: State<Log>) -> usize {
     log.lock().unwrap().push(text.clone());
     text.len()
 }
 
-/// Writes texts sequentially.
+/// Appends texts sequentially.
 #[entry(toolsets = [append])]
 async fn append_all(ctx: &CallContext<append_all>, texts: Vec<String>) -> Result<usize> {
     let mut sum = 0;

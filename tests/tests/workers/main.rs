@@ -1,4 +1,4 @@
-//! Workers: their loop, prompts, outputs, files, and workers created at run time.
+//! Workers: their loop, prompts, outputs and files, workers created at run time, and workers that become code.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod harden;
