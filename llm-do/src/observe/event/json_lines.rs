@@ -22,10 +22,10 @@ use crate::base::open_file::create_private;
 /// Writes each event as one line of JSON, in the background.
 ///
 /// Lines are written about a millisecond after their events, and flushed at the end of each call, so the file of an
-/// interrupted run is complete up to there. A run that finishes does not wait for its last lines: dropping the sink does,
-/// at most 2 seconds, and so does the end of a program that drops its runtime. [`finish`](Self::finish) waits without a
-/// limit and returns write errors. At most 65,536 events wait to be written; if more arrive, a line with
-/// `"kind": "dropped"` has the number of those missing.
+/// interrupted run is complete up to there. A run that finishes does not wait for its last lines. Dropping the sink, or
+/// the runtime that has it, waits at most 2 seconds; [`finish`](Self::finish) waits without a limit and returns write
+/// errors. At most 65,536 events wait to be written; if more arrive, a line with `"kind": "dropped"` has the number of
+/// those missing.
 ///
 /// ```standalone_crate
 /// use std::sync::Arc;

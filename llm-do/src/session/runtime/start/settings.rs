@@ -19,9 +19,9 @@ impl<T, C> Start<T, C> {
     /// Adds a sink that receives the events of this run, in addition to the sinks of the runtime.
     ///
     /// It is called on a thread of its own, unless it chooses otherwise, like [a sink of the
-    /// runtime](crate::event::EventSink). The run waits for it for at most 50 milliseconds when it finishes. It
-    /// receives no events after that, and is dropped once it has processed its events; dropping the last clone of the
-    /// runtime waits for this for at most 2 seconds.
+    /// runtime](crate::event::EventSink). The run waits for it for at most 50 milliseconds when it finishes, if it is
+    /// [awaited](crate::event::EventSink::is_awaited). It receives no events after that, and is dropped once it has
+    /// processed its events; dropping the last clone of the runtime waits for this for at most 2 seconds.
     ///
     /// # Examples
     ///
