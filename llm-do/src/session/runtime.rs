@@ -164,7 +164,8 @@ impl Runtime {
 
     /// Waits without a limit until every sink, including those of single runs, has processed all events so far.
     ///
-    /// A root call that finishes waits for [awaited](crate::event::EventSink::is_awaited) sinks too, but for at most 50 milliseconds.
+    /// A root call that finishes waits for sinks that are [awaited](crate::event::EventSink::is_awaited) too, but for at
+    /// most 50 milliseconds.
     pub async fn flush(&self) {
         event::flush(&[&*self.plane.sinks, &*self.plane.run_sinks.all()].concat()).await;
     }
