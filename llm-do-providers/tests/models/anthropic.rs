@@ -14,15 +14,12 @@ mod replay;
 mod server_side;
 mod streams;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt;
-use llm_do_providers::{
-    AnthropicBuilder, AnthropicModel, Message, Model, ProviderError, Request, Response, Settings, StreamEvent, ToolSpec,
-};
+use llm_do_providers::{AnthropicBuilder, AnthropicModel, Model, Request, Response};
 use serde_json::{Value, json};
 
+use crate::question::whole;
 use crate::server::{Reply, Server};
 
 /// A model at `server` with short timeouts.
@@ -35,41 +32,12 @@ fn model(server: &Server) -> AnthropicModel {
     named("claude-sonnet-4-5", server).build().unwrap()
 }
 
-/// The complete answer to a short question.
-async fn whole(model: &AnthropicModel) -> Result<Response, ProviderError> {
-    let (messages, settings) = ([Message::user("my secret question")], Settings::default());
-    let tools = [add()];
-    model.request(Request::new(&messages, &settings).tools(&tools)).await
-}
-
-/// The stream events for the same question.
-async fn events(model: &AnthropicModel) -> Vec<Result<StreamEvent, ProviderError>> {
-    let (messages, settings) = ([Message::user("my secret question")], Settings::default());
-    let tools = [add()];
-    let stream = model.stream(Request::new(&messages, &settings).tools(&tools)).await.unwrap();
-    stream.collect().await
-}
-
-/// The streamed answer to the same question.
-async fn streamed(model: &AnthropicModel) -> Result<Response, ProviderError> {
-    match events(model).await.pop() {
-        Some(Ok(StreamEvent::Done(response))) => Ok(response),
-        Some(Err(error)) => Err(error),
-        other => panic!("a stream must end in an answer or an error, not in {other:?}"),
-    }
-}
-
 /// The body and the head of one request.
 async fn asked(model: &str, request: Request<'_>) -> (Value, String) {
     let server = Server::scripted([Reply::json(200, &hello())]).await;
     named(model, &server).build().unwrap().request(request).await.unwrap();
     let request = server.requests().remove(0);
     (request.body, request.head)
-}
-
-fn add() -> ToolSpec {
-    let parameters = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]});
-    ToolSpec { name: "add".into(), description: "Adds.".into(), parameters: Arc::new(parameters) }
 }
 
 fn hello() -> Value {

@@ -10,16 +10,12 @@ mod files;
 mod google_tools;
 mod replay;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt;
-use llm_do_providers::{
-    ApiKey, GeminiBuilder, GeminiModel, Message, Model, ProviderError, Request, Response, Settings, StreamEvent,
-    ToolSpec,
-};
+use llm_do_providers::{ApiKey, GeminiBuilder, GeminiModel, Model, Request, Response};
 use serde_json::{Value, json};
 
+use crate::question::{streamed, whole};
 use crate::server::{Reply, Server};
 
 /// A model at `server` with short timeouts.
@@ -32,35 +28,6 @@ fn named(server: &Server, model: &str) -> GeminiBuilder {
 
 fn model(server: &Server) -> GeminiBuilder {
     named(server, "gemini-3-flash")
-}
-
-/// The complete answer to a short question.
-async fn whole(model: &GeminiModel) -> Result<Response, ProviderError> {
-    let (messages, settings) = ([Message::user("my secret question")], Settings::default());
-    let tools = [add()];
-    model.request(Request::new(&messages, &settings).tools(&tools)).await
-}
-
-/// The stream events for the same question.
-async fn events(model: &GeminiModel) -> Vec<Result<StreamEvent, ProviderError>> {
-    let (messages, settings) = ([Message::user("my secret question")], Settings::default());
-    let tools = [add()];
-    let stream = model.stream(Request::new(&messages, &settings).tools(&tools)).await.unwrap();
-    stream.collect().await
-}
-
-/// The streamed answer to the same question.
-async fn streamed(model: &GeminiModel) -> Result<Response, ProviderError> {
-    match events(model).await.pop() {
-        Some(Ok(StreamEvent::Done(response))) => Ok(response),
-        Some(Err(error)) => Err(error),
-        other => panic!("a stream must end in an answer or an error, not in {other:?}"),
-    }
-}
-
-fn add() -> ToolSpec {
-    let parameters = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]});
-    ToolSpec { name: "add".into(), description: "Adds.".into(), parameters: Arc::new(parameters) }
 }
 
 fn usage() -> Value {

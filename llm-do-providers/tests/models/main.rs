@@ -3,12 +3,20 @@
 
 #[cfg(feature = "anthropic")]
 mod anthropic;
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+#[allow(dead_code, reason = "each provider uses some of it")]
+mod converted;
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod each_setting;
 #[cfg(feature = "gemini")]
 mod gemini;
 #[cfg(feature = "openai")]
 mod llama_cpp;
 #[cfg(feature = "openai")]
 mod openai;
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+#[allow(dead_code, reason = "each provider uses some of it")]
+mod question;
 #[cfg(feature = "testing")]
 mod replay;
 #[cfg(feature = "openai")]

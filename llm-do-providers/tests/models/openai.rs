@@ -10,50 +10,18 @@ mod grammar;
 mod peers;
 mod servers;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt;
-use llm_do_providers::{
-    Message, Model, OpenAiBuilder, OpenAiModel, ProviderError, Request, Response, Settings, StreamEvent, ToolSpec,
-};
+use llm_do_providers::{OpenAiBuilder, OpenAiModel, Response};
 use serde_json::{Value, json};
 
+use crate::question::{streamed, whole};
 use crate::server::{Reply, Server};
 
 /// A model at `server` with short timeouts.
 fn model(server: &Server) -> OpenAiBuilder {
     let limit = Duration::from_secs(5);
     OpenAiModel::builder("m").base_url(server.base_url()).idle_timeout(limit).timeout(limit)
-}
-
-/// The complete answer to a short question.
-async fn whole(model: &OpenAiModel) -> Result<Response, ProviderError> {
-    let (messages, settings) = ([Message::user("my secret question")], Settings::default());
-    let tools = [add()];
-    model.request(Request::new(&messages, &settings).tools(&tools)).await
-}
-
-/// The stream events for the same question.
-async fn events(model: &OpenAiModel) -> Vec<Result<StreamEvent, ProviderError>> {
-    let (messages, settings) = ([Message::user("my secret question")], Settings::default());
-    let tools = [add()];
-    let stream = model.stream(Request::new(&messages, &settings).tools(&tools)).await.unwrap();
-    stream.collect().await
-}
-
-/// The streamed answer to the same question.
-async fn streamed(model: &OpenAiModel) -> Result<Response, ProviderError> {
-    match events(model).await.pop() {
-        Some(Ok(StreamEvent::Done(response))) => Ok(response),
-        Some(Err(error)) => Err(error),
-        other => panic!("a stream must end in an answer or an error, not in {other:?}"),
-    }
-}
-
-fn add() -> ToolSpec {
-    let parameters = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]});
-    ToolSpec { name: "add".into(), description: "Adds.".into(), parameters: Arc::new(parameters) }
 }
 
 /// The complete answer of a server that responds with `message`.

@@ -9,13 +9,10 @@ mod replay;
 
 use std::time::Duration;
 
-use futures_util::StreamExt;
-use llm_do_providers::{
-    Message, Model, OpenAiResponsesBuilder, OpenAiResponsesModel, ProviderError, Request, Response, Settings,
-    StreamEvent,
-};
+use llm_do_providers::{Message, Model, OpenAiResponsesBuilder, OpenAiResponsesModel, Request, Response, Settings};
 use serde_json::{Value, json};
 
+use crate::question::streamed_answer;
 use crate::server::{Reply, Server};
 
 /// A model at `server` with short timeouts.
@@ -55,17 +52,8 @@ async fn answer_of(items: &Value) -> Response {
     let (model, messages) = (model(&server).build().unwrap(), [Message::user("hi")]);
     let settings = Settings::default();
     let whole = model.request(Request::new(&messages, &settings)).await.unwrap();
-    assert_eq!(streamed(&model, Request::new(&messages, &settings)).await.unwrap(), whole);
+    assert_eq!(streamed_answer(&model, Request::new(&messages, &settings)).await.unwrap(), whole);
     whole
-}
-
-/// The end of a stream.
-async fn streamed(model: &OpenAiResponsesModel, request: Request<'_>) -> Result<Response, ProviderError> {
-    match model.stream(request).await.unwrap().collect::<Vec<_>>().await.pop() {
-        Some(Ok(StreamEvent::Done(response))) => Ok(response),
-        Some(Err(error)) => Err(error),
-        other => panic!("a stream must end in an answer or an error, not in {other:?}"),
-    }
 }
 
 /// The body of a request.

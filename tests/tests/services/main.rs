@@ -1,6 +1,7 @@
 //! Services: runs over HTTP, tools over MCP, and runs on the engine Restate. Each module takes only its own items.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+mod effects;
 mod mcp_serve;
 #[path = "../state/own_items.rs"]
 mod own_items;

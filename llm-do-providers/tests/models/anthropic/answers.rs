@@ -3,9 +3,8 @@
 use llm_do_providers::{FinishReason, ResponsePart, StreamEvent};
 use serde_json::{Value, json};
 
-use crate::anthropic::{
-    Named, answer_of, begun, block, delta, ended, events, message, model, start, stop, streamed, text_block, whole,
-};
+use crate::anthropic::{Named, answer_of, begun, block, delta, ended, message, model, start, stop, text_block};
+use crate::question::{events, streamed, whole};
 use crate::server::{Reply, Server};
 
 fn tool_use(id: &str, input: &Value) -> Value {

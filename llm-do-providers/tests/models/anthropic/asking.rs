@@ -8,7 +8,9 @@ use llm_do_providers::{
 };
 use serde_json::{Value, json};
 
-use crate::anthropic::{add, asked, hello, model, named, ok_stream, streamed, whole};
+use crate::anthropic::{asked, hello, model, named, ok_stream};
+use crate::each_setting::is_sent_or_causes_a_warning;
+use crate::question::{add, streamed, whole};
 use crate::server::{Reply, Server};
 
 const NEWEST: &str = "claude-opus-5-5";
@@ -287,30 +289,10 @@ async fn a_custom_profile_overrides_that_of_the_model_family() {
 
 #[tokio::test]
 async fn a_setting_is_sent_or_causes_a_warning() {
-    let of = Settings::new;
-    let each = [
-        ("temperature", of().temperature(0.5)),
-        ("top_p", of().top_p(0.5)),
-        ("seed", of().seed(7)),
-        ("stop", of().stop("END")),
-        ("presence_penalty", of().presence_penalty(0.5)),
-        ("frequency_penalty", of().frequency_penalty(0.5)),
-        ("parallel_tool_calls", of().parallel_tool_calls(false)),
-        ("service_tier", of().service_tier("standard_only")),
-        ("thinking", of().thinking(ThinkingLevel::High)),
-    ];
     for name in ["claude-3-opus-latest", OLDER, "claude-opus-4-6", NEWEST, "ours"] {
-        let mut bodies = Vec::new();
-        for (setting, settings) in [("", of())].into_iter().chain(each.clone()) {
-            let server = Server::scripted([Reply::json(200, &hello())]).await;
-            let (messages, tools) = ([Message::user("hi")], [add()]);
-            let model = named(name, &server).build().unwrap();
-            let answer = model.request(Request::new(&messages, &settings).tools(&tools)).await.unwrap();
-            bodies.push(server.requests().remove(0).body);
-            let warned: Vec<_> = answer.warnings.iter().map(|warning| warning.setting.as_str()).collect();
-            let is_sent = setting.is_empty() || bodies.last() != bodies.first();
-            assert_eq!(warned, if is_sent { vec![] } else { vec![setting] }, "{name} {setting}");
-        }
+        let answer = Reply::json(200, &hello());
+        is_sent_or_causes_a_warning(name, "standard_only", &answer, |server| named(name, server).build().unwrap())
+            .await;
     }
 }
 

@@ -8,7 +8,8 @@ use llm_do_providers::{
 };
 use serde_json::{Value, json};
 
-use crate::anthropic::{add, hello, named};
+use crate::anthropic::{hello, named};
+use crate::question::add;
 use crate::server::{Reply, Server};
 
 const BETA: &str = "thinking-binding-controls-2026-08-01";

@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use llm_do_corpus::{Case, all, subschemas};
 use llm_do_providers::{Message, Model, OutputSchema, Request, Settings};
-use proptest::strategy::{Strategy, ValueTree};
-use proptest::test_runner::TestRunner;
 use serde_json::Value;
 
 use crate::anthropic::{hello, model};
+use crate::converted::{descriptions_are_kept, order_is_kept, serialized_values_match};
 use crate::server::{Reply, Server};
 
 const DOCUMENTED: [&str; 12] = [
@@ -91,37 +90,17 @@ fn fault(part: &Value, root: &Value) -> Option<String> {
 
 #[tokio::test]
 async fn an_enforced_schema_keeps_all_information_for_the_model() {
-    let said = |schema: &Value| {
-        let descriptions = subschemas(schema).into_iter().filter_map(|part| part["description"].as_str());
-        descriptions.map(str::to_owned).collect::<Vec<_>>()
-    };
-    for (case, form) in enforced().await {
-        let told = said(&form);
-        for text in said(&case.schema) {
-            assert!(told.iter().any(|told| told.contains(&text)), "`{}` lacks {text:?}\n{form:#}", case.name);
-        }
-    }
+    descriptions_are_kept(&enforced().await);
 }
 
 #[tokio::test]
 async fn serialized_values_match_the_enforced_schema() {
-    for (case, schema) in enforced().await {
-        let validator = jsonschema::draft202012::new(&schema).unwrap();
-        let mut runner = TestRunner::deterministic();
-        for _ in 0..16 {
-            let written = case.values.new_tree(&mut runner).unwrap().current();
-            let fault = validator.validate(&written).err().map(|error| error.to_string());
-            assert_eq!(fault, None, "`{}`: {written}\n{schema:#}", case.name);
-        }
-    }
+    serialized_values_match(&enforced().await);
 }
 
 #[tokio::test]
 async fn an_enforced_schema_keeps_the_order_of_its_properties() {
-    for (case, schema) in enforced().await {
-        let names = |schema: &Value| schema["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-        assert_eq!(names(&schema), names(&case.schema), "`{}`", case.name);
-    }
+    order_is_kept(&enforced().await);
 }
 
 #[tokio::test]

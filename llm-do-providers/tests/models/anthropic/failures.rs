@@ -7,9 +7,8 @@ use std::time::Duration;
 use llm_do_providers::{ErrorKind, ProviderError, StreamEvent};
 use serde_json::{Value, json};
 
-use crate::anthropic::{
-    Named, begun, block, delta, events, hello, model, named, ok_stream, start, streamed, text_block, whole,
-};
+use crate::anthropic::{Named, begun, block, delta, hello, model, named, ok_stream, start, text_block};
+use crate::question::{events, streamed, whole};
 use crate::server::{Reply, Server};
 
 fn error(r#type: &str, message: &str) -> Value {

@@ -10,7 +10,8 @@ use llm_do_providers::{
 };
 use serde_json::{Value, json};
 
-use crate::anthropic::{add, asked, begun, block, ended, hello, message, model, named, streamed};
+use crate::anthropic::{asked, begun, block, ended, hello, message, model, named};
+use crate::question::{add, streamed};
 use crate::server::{Reply, Server};
 
 const CODE: &[ServerSideTool] = &[ServerSideTool::ProgrammaticToolCalling];

@@ -7,7 +7,8 @@ use llm_do_providers::{
 };
 use serde_json::{Value, json};
 
-use crate::anthropic::{add, begun, block, ended, hello, message, model, streamed, text_block, whole};
+use crate::anthropic::{begun, block, ended, hello, message, model, text_block};
+use crate::question::{add, streamed, whole};
 use crate::server::{Reply, Server};
 
 /// A signature with all base64 characters, and some that need escaping.

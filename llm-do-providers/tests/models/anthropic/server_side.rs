@@ -9,7 +9,8 @@ use llm_do_providers::{
 };
 use serde_json::{Value, json};
 
-use crate::anthropic::{add, begun, block, ended, hello, message, model, text_block};
+use crate::anthropic::{begun, block, ended, hello, message, model, text_block};
+use crate::question::{add, events};
 use crate::server::{Reply, Server};
 
 const TOOLS: [ServerSideTool; 3] =
@@ -101,7 +102,7 @@ async fn a_stream_emits_a_use_once_its_input_is_complete() {
         [json!({"type": "citations_delta", "citation": citation()}), json!({"type": "text_delta", "text": "It is e."})];
     reply = block(reply, 3, &json!({"type": "text", "text": "", "citations": []}), &deltas);
     let server = Server::scripted([ended(reply, "end_turn")]).await;
-    let mut events: Vec<_> = crate::anthropic::events(&model(&server)).await.into_iter().map(Result::unwrap).collect();
+    let mut events: Vec<_> = events(&model(&server)).await.into_iter().map(Result::unwrap).collect();
     let Some(StreamEvent::Done(response)) = events.pop() else { panic!("{events:?}") };
     let expected = [
         StreamEvent::Text("I search.".into()),
@@ -141,7 +142,7 @@ async fn a_failed_use_has_its_error_code_in_any_position() {
         reply = block(reply, index, content, &[]);
     }
     let server = Server::scripted([ended(reply, "end_turn")]).await;
-    let done = crate::anthropic::events(&model(&server)).await.into_iter().filter_map(|event| match event.unwrap() {
+    let done = events(&model(&server)).await.into_iter().filter_map(|event| match event.unwrap() {
         StreamEvent::ServerSideToolDone { name, error, .. } => Some((name.to_string(), error.unwrap())),
         StreamEvent::Done(streamed) => {
             assert_eq!(streamed.parts, whole.parts);

@@ -3,7 +3,8 @@
 use llm_do_providers::{ResponsePart, StreamEvent};
 use serde_json::json;
 
-use crate::anthropic::{Named, begun, block, delta, ended, events, model, start, streamed, text_block};
+use crate::anthropic::{Named, begun, block, delta, ended, model, start, text_block};
+use crate::question::{events, streamed};
 use crate::server::{Reply, Server};
 
 #[tokio::test]

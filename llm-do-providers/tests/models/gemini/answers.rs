@@ -3,7 +3,8 @@
 use llm_do_providers::{Attachment, FinishReason, ProviderData, ResponsePart, StreamEvent, Thinking, ToolCall};
 use serde_json::{Value, json};
 
-use crate::gemini::{answer_of, events, model, stream_answer_of, stream_of, whole};
+use crate::gemini::{answer_of, model, stream_answer_of, stream_of};
+use crate::question::{events, whole};
 use crate::server::{Reply, Server};
 
 fn text(text: &str) -> ResponsePart {

@@ -8,7 +8,9 @@ use llm_do_providers::{
 };
 use serde_json::{Value, json};
 
-use crate::gemini::{add, body, model, named, sent_by, stream_of, streamed, whole};
+use crate::each_setting::is_sent_or_causes_a_warning;
+use crate::gemini::{body, model, named, sent_by, stream_of};
+use crate::question::{add, streamed, whole};
 use crate::server::{Reply, Server};
 
 /// The body of a request.
@@ -239,30 +241,9 @@ async fn unsupported_options_are_rejected_before_the_request() {
 
 #[tokio::test]
 async fn a_setting_is_sent_or_causes_a_warning() {
-    let of = Settings::new;
-    let each = [
-        ("temperature", of().temperature(0.5)),
-        ("top_p", of().top_p(0.5)),
-        ("seed", of().seed(7)),
-        ("stop", of().stop("END")),
-        ("presence_penalty", of().presence_penalty(0.5)),
-        ("frequency_penalty", of().frequency_penalty(0.5)),
-        ("parallel_tool_calls", of().parallel_tool_calls(false)),
-        ("service_tier", of().service_tier("flex")),
-        ("thinking", of().thinking(ThinkingLevel::High)),
-    ];
     for name in ["gemini-2.0-flash", "gemini-2.5-flash", "gemini-3-flash", "ours"] {
-        let mut bodies = Vec::new();
-        for (setting, settings) in [("", of())].into_iter().chain(each.clone()) {
-            let server = Server::scripted([Reply::json(200, &body(&json!([{"text": "fine"}]), "STOP"))]).await;
-            let (messages, tools) = ([Message::user("hi")], [add()]);
-            let model = named(&server, name).build().unwrap();
-            let answer = model.request(Request::new(&messages, &settings).tools(&tools)).await.unwrap();
-            bodies.push(server.requests().remove(0).body);
-            let warned: Vec<_> = answer.warnings.iter().map(|warning| warning.setting.as_str()).collect();
-            let is_sent = setting.is_empty() || bodies.last() != bodies.first();
-            assert_eq!(warned, if is_sent { vec![] } else { vec![setting] }, "{name} {setting}");
-        }
+        let answer = Reply::json(200, &body(&json!([{"text": "fine"}]), "STOP"));
+        is_sent_or_causes_a_warning(name, "flex", &answer, |server| named(server, name).build().unwrap()).await;
     }
 }
 

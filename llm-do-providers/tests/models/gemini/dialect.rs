@@ -1,13 +1,12 @@
 //! The schemas of the corpus, as they are sent to the server.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use llm_do_corpus::{Case, all, subschemas};
 use llm_do_providers::{GeminiModel, Message, Model, OutputSchema, Request, Settings};
-use proptest::strategy::{Strategy, ValueTree};
-use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
+use crate::converted::{VALUES, order_is_kept, serialized_values_match};
 use crate::gemini::{body, model};
 use crate::server::{Reply, Server};
 
@@ -152,25 +151,8 @@ fn refers(schema: &Value) -> bool {
 
 #[tokio::test]
 async fn serialized_values_match_the_converted_schema() {
-    for (case, form) in sent().await {
-        let validator = jsonschema::draft202012::new(&form).unwrap();
-        let mut runner = TestRunner::deterministic();
-        for _ in 0..16 {
-            let written = case.values.new_tree(&mut runner).unwrap().current();
-            let fault = validator.validate(&written).err().map(|error| error.to_string());
-            assert_eq!(fault, None, "`{}`: {written}\n{form:#}", case.name);
-        }
-    }
+    serialized_values_match(&sent().await);
 }
-
-/// Values of every type of the corpus.
-static VALUES: LazyLock<Vec<Value>> = LazyLock::new(|| {
-    let mut runner = TestRunner::deterministic();
-    let values = all()
-        .into_iter()
-        .flat_map(|case| (0..3).map(|_| case.values.new_tree(&mut runner).unwrap().current()).collect::<Vec<_>>());
-    values.collect()
-});
 
 #[tokio::test]
 async fn constraints_missing_in_the_converted_schema_are_in_the_description() {
@@ -192,8 +174,5 @@ async fn constraints_missing_in_the_converted_schema_are_in_the_description() {
 
 #[tokio::test]
 async fn properties_keep_their_order() {
-    for (case, form) in sent().await {
-        let names = |schema: &Value| schema["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-        assert_eq!(names(&form), names(&case.schema), "`{}`", case.name);
-    }
+    order_is_kept(&sent().await);
 }

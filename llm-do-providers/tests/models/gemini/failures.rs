@@ -5,7 +5,8 @@ use std::time::Duration;
 use llm_do_providers::{ErrorKind, ProviderError, ResponsePart, StreamEvent};
 use serde_json::{Value, json};
 
-use crate::gemini::{answer_of, body, events, model, piece, stream_of, streamed, whole};
+use crate::gemini::{answer_of, body, model, piece, stream_of};
+use crate::question::{events, streamed, whole};
 use crate::server::{Reply, Server};
 
 fn ok() -> Reply {

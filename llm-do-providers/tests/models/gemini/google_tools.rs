@@ -3,7 +3,8 @@
 use llm_do_providers::{ProviderData, Response, ResponsePart, ServerSideToolUse, StreamEvent};
 use serde_json::{Value, json};
 
-use crate::gemini::{answer_of, body, events, model, piece, stream_answer_of, whole};
+use crate::gemini::{answer_of, body, model, piece, stream_answer_of};
+use crate::question::{events, whole};
 use crate::server::{Reply, Server};
 
 fn text(text: &str) -> ResponsePart {

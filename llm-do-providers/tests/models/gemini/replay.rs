@@ -6,7 +6,8 @@ use llm_do_providers::{
 };
 use serde_json::{Value, json};
 
-use crate::gemini::{body, model, named, sent_by, stream_of, streamed, whole};
+use crate::gemini::{body, model, named, sent_by, stream_of};
+use crate::question::{streamed, whole};
 use crate::server::{Reply, Server};
 
 /// Every kind of part that an answer has, with signatures, by <https://ai.google.dev/gemini-api/docs/thought-signatures>.

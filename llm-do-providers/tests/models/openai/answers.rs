@@ -3,7 +3,8 @@
 use llm_do_providers::{FinishReason, ResponsePart, StreamEvent, Thinking};
 use serde_json::{Value, json};
 
-use crate::openai::{answer_of, events, model, stream_answer_of, stream_of, whole};
+use crate::openai::{answer_of, model, stream_answer_of, stream_of};
+use crate::question::{events, whole};
 use crate::server::{Reply, Server};
 
 fn text(text: &str) -> StreamEvent {

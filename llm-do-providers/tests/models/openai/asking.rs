@@ -8,7 +8,8 @@ use llm_do_providers::{
 };
 use serde_json::json;
 
-use crate::openai::{model, stream_of, streamed, whole};
+use crate::openai::{model, stream_of};
+use crate::question::{streamed, whole};
 use crate::server::{Reply, Server};
 
 fn hello() -> Reply {

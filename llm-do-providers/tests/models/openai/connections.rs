@@ -15,7 +15,8 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::yield_now;
 use tokio::time::timeout;
 
-use crate::openai::{model, whole};
+use crate::openai::model;
+use crate::question::whole;
 use crate::server::{Reply, Server, receive};
 
 fn runtime() -> Runtime {

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use llm_do_corpus::{Case, all, subschemas};
 use llm_do_providers::{Message, Model, OutputSchema, Request, Settings};
-use proptest::strategy::{Strategy, ValueTree};
-use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
+use crate::converted::{descriptions_are_kept, order_is_kept, serialized_values_match};
 use crate::openai::model;
 use crate::server::{Reply, Server};
 
@@ -57,6 +56,12 @@ fn is_strict(format: &Value) -> bool {
     format["strict"] == true
 }
 
+/// The cases with a strict schema, and that schema.
+async fn strict() -> Vec<(Case, Value)> {
+    let strict = sent().await.into_iter().filter(|(_, format)| is_strict(format));
+    strict.map(|(case, mut format)| (case, format["schema"].take())).collect()
+}
+
 #[tokio::test]
 async fn a_schema_that_is_not_strict_is_sent_unchanged() {
     for (case, format) in sent().await.into_iter().filter(|(_, format)| !is_strict(format)) {
@@ -66,11 +71,10 @@ async fn a_schema_that_is_not_strict_is_sent_unchanged() {
 
 #[tokio::test]
 async fn a_strict_schema_keeps_to_the_documented_subset() {
-    for (case, format) in sent().await.into_iter().filter(|(_, format)| is_strict(format)) {
-        let schema = &format["schema"];
+    for (case, schema) in strict().await {
         assert_eq!(schema["type"], "object", "`{}`", case.name);
-        for part in subschemas(schema) {
-            let fault = fault(part, schema);
+        for part in subschemas(&schema) {
+            let fault = fault(part, &schema);
             assert!(fault.is_none(), "`{}`: {}\n{part:#}\nin {schema:#}", case.name, fault.unwrap_or_default());
         }
     }
@@ -129,35 +133,15 @@ async fn most_schemas_are_strict_including_those_of_enums() {
 
 #[tokio::test]
 async fn a_strict_schema_keeps_the_order_of_its_properties() {
-    for (case, format) in sent().await.into_iter().filter(|(_, format)| is_strict(format)) {
-        let names = |schema: &Value| schema["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-        assert_eq!(names(&format["schema"]), names(&case.schema), "`{}`", case.name);
-    }
+    order_is_kept(&strict().await);
 }
 
 #[tokio::test]
 async fn a_strict_schema_keeps_all_information_for_the_model() {
-    let said = |schema: &Value| {
-        let descriptions = subschemas(schema).into_iter().filter_map(|part| part["description"].as_str());
-        descriptions.map(str::to_owned).collect::<Vec<_>>()
-    };
-    for (case, form) in sent().await.into_iter().filter(|(_, format)| is_strict(format)) {
-        let told = said(&form["schema"]);
-        for text in said(&case.schema) {
-            assert!(told.iter().any(|told| told.contains(&text)), "`{}` lacks {text:?}\n{form:#}", case.name);
-        }
-    }
+    descriptions_are_kept(&strict().await);
 }
 
 #[tokio::test]
 async fn serialized_values_match_the_strict_schema() {
-    for (case, format) in sent().await.into_iter().filter(|(_, format)| is_strict(format)) {
-        let validator = jsonschema::draft202012::new(&format["schema"]).unwrap();
-        let mut runner = TestRunner::deterministic();
-        for _ in 0..16 {
-            let written = case.values.new_tree(&mut runner).unwrap().current();
-            let fault = validator.validate(&written).err().map(|error| error.to_string());
-            assert_eq!(fault, None, "`{}`: {written}\n{:#}", case.name, format["schema"]);
-        }
-    }
+    serialized_values_match(&strict().await);
 }

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use crate::openai::{events, model, piece, stream_of, streamed, whole};
+use crate::openai::{model, piece, stream_of};
+use crate::question::{events, streamed, whole};
 use crate::server::{Reply, Server};
 
 fn ok() -> Reply {

@@ -1,13 +1,12 @@
 //! The schemas of the corpus, as llama.cpp's server gets them.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use llm_do_corpus::{Case, all, subschemas};
 use llm_do_providers::{ErrorKind, Message, Model, OpenAiModel, OutputSchema, Request, Settings, ToolSpec};
-use proptest::strategy::{Strategy, ValueTree};
-use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
+use crate::converted::{VALUES, order_is_kept, serialized_values_match};
 use crate::server::{Reply, Server};
 
 /// The keywords allowed beside alternatives and references, which the grammar ignores there.
@@ -79,25 +78,8 @@ async fn every_schema_of_the_corpus_is_supported_after_conversion() {
 
 #[tokio::test]
 async fn serialized_values_match_the_converted_schema() {
-    for (case, form) in sent().await {
-        let validator = jsonschema::draft202012::new(&form).unwrap();
-        let mut runner = TestRunner::deterministic();
-        for _ in 0..16 {
-            let written = case.values.new_tree(&mut runner).unwrap().current();
-            let fault = validator.validate(&written).err().map(|error| error.to_string());
-            assert_eq!(fault, None, "`{}`: {written}\n{form:#}", case.name);
-        }
-    }
+    serialized_values_match(&sent().await);
 }
-
-/// Values of every type of the corpus.
-static VALUES: LazyLock<Vec<Value>> = LazyLock::new(|| {
-    let mut runner = TestRunner::deterministic();
-    let values = all()
-        .into_iter()
-        .flat_map(|case| (0..3).map(|_| case.values.new_tree(&mut runner).unwrap().current()).collect::<Vec<_>>());
-    values.collect()
-});
 
 #[tokio::test]
 async fn the_converted_schema_allows_no_more_except_described_constraints() {
@@ -114,10 +96,7 @@ async fn the_converted_schema_allows_no_more_except_described_constraints() {
 
 #[tokio::test]
 async fn properties_keep_their_order() {
-    for (case, form) in sent().await {
-        let names = |schema: &Value| schema["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-        assert_eq!(names(&form), names(&case.schema), "`{}`", case.name);
-    }
+    order_is_kept(&sent().await);
 }
 
 #[tokio::test]

@@ -3,7 +3,8 @@
 use llm_do_providers::{FinishReason, Response};
 use serde_json::{Value, json};
 
-use crate::openai::{answer_of, ending, events, model, piece, stream_answer_of, stream_of, streamed, whole};
+use crate::openai::{answer_of, ending, model, piece, stream_answer_of, stream_of};
+use crate::question::{events, streamed, whole};
 use crate::server::{Reply, Server};
 
 fn calls(response: &Response) -> Vec<(&str, &str, &str)> {

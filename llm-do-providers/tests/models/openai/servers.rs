@@ -21,7 +21,8 @@ use llm_do_providers::{
 };
 use serde_json::{Value, json};
 
-use crate::openai::{add, stream_of};
+use crate::openai::stream_of;
+use crate::question::add;
 use crate::server::{Reply, Server as Scripted};
 
 /// The model `name` of `server`; its requests are sent to `scripted`.

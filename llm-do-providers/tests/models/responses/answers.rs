@@ -6,7 +6,8 @@ use llm_do_providers::{
 };
 use serde_json::{Value, json};
 
-use crate::responses::{answer_of, body, message, model, streamed};
+use crate::question::streamed_answer;
+use crate::responses::{answer_of, body, message, model};
 use crate::server::{Reply, Server};
 
 fn call(n: u8) -> Value {
@@ -19,7 +20,7 @@ async fn both(reply: Reply) -> [ProviderError; 2] {
     let (model, messages) = (model(&server).build().unwrap(), [Message::user("my secret question")]);
     let settings = Settings::default();
     let request = Request::new(&messages, &settings);
-    [model.request(request).await.unwrap_err(), streamed(&model, request).await.unwrap_err()]
+    [model.request(request).await.unwrap_err(), streamed_answer(&model, request).await.unwrap_err()]
 }
 
 #[tokio::test]
@@ -61,7 +62,7 @@ async fn a_truncated_answer_has_finish_reason_length() {
     let server = Server::scripted([Reply::json(200, &cut), Reply::stream().event(&end).end()]).await;
     let (model, messages, settings) = (model(&server).build().unwrap(), [Message::user("hi")], Settings::default());
     let request = Request::new(&messages, &settings);
-    for answer in [model.request(request).await.unwrap(), streamed(&model, request).await.unwrap()] {
+    for answer in [model.request(request).await.unwrap(), streamed_answer(&model, request).await.unwrap()] {
         assert_eq!((answer.text().as_str(), answer.finish), ("Hel", FinishReason::Length));
     }
 }
@@ -174,7 +175,8 @@ async fn an_error_before_the_first_content_is_retried() {
         let created = Reply::stream().event(&json!({"type": "response.created", "response": {}}).to_string());
         let reply = created.event(&event.to_string()).end();
         let server = Server::scripted([reply, crate::responses::stream_of(&json!([message("fine")]))]).await;
-        let answer = streamed(&model(&server).retries(1).build().unwrap(), Request::new(&messages, &settings)).await;
+        let answer =
+            streamed_answer(&model(&server).retries(1).build().unwrap(), Request::new(&messages, &settings)).await;
         assert_eq!(answer.unwrap().text(), "fine", "{event}");
     }
 }
@@ -186,7 +188,7 @@ async fn an_exhausted_quota_is_not_retried() {
     let server = Server::scripted([Reply::stream().event(&event).end()]).await;
     let (messages, settings) = ([Message::user("hi")], Settings::default());
     let model = model(&server).retries(1).build().unwrap();
-    let error = streamed(&model, Request::new(&messages, &settings)).await.unwrap_err();
+    let error = streamed_answer(&model, Request::new(&messages, &settings)).await.unwrap_err();
     assert_eq!((error.kind(), error.should_retry()), (ErrorKind::RateLimited, Some(false)), "{error}");
 }
 
@@ -200,7 +202,8 @@ async fn an_error_in_a_stream_keeps_the_partial_response() {
     let reply = events.iter().fold(Reply::stream(), |reply, event| reply.event(&event.to_string())).end();
     let server = Server::scripted([reply]).await;
     let (messages, settings) = ([Message::user("hi")], Settings::default());
-    let error = streamed(&model(&server).build().unwrap(), Request::new(&messages, &settings)).await.unwrap_err();
+    let error =
+        streamed_answer(&model(&server).build().unwrap(), Request::new(&messages, &settings)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Overloaded, "{error}");
     let arrived = error.partial_response().unwrap();
     assert_eq!((arrived.text().as_str(), arrived.tool_calls().count()), ("half of", 1), "{arrived:?}");
@@ -212,7 +215,7 @@ async fn a_stream_that_breaks_before_its_first_delta_is_retried() {
     let server = Server::scripted([first, crate::responses::stream_of(&json!([message("fine")]))]).await;
     let (messages, settings) = ([Message::user("hi")], Settings::default());
     let model = model(&server).retries(1).build().unwrap();
-    let answer = streamed(&model, Request::new(&messages, &settings)).await.unwrap();
+    let answer = streamed_answer(&model, Request::new(&messages, &settings)).await.unwrap();
     assert_eq!((answer.text().as_str(), server.requests().len()), ("fine", 2));
 }
 
@@ -237,7 +240,7 @@ async fn tokens_written_to_the_cache_are_counted() {
     let (model, messages) = (model(&server).build().unwrap(), [Message::user("hi")]);
     let settings = Settings::default();
     let request = Request::new(&messages, &settings);
-    for usage in [model.request(request).await.unwrap().usage, streamed(&model, request).await.unwrap().usage] {
+    for usage in [model.request(request).await.unwrap().usage, streamed_answer(&model, request).await.unwrap().usage] {
         assert_eq!((usage.input_tokens, usage.cached_tokens, usage.cache_write_tokens), (2000, 300, 1600));
     }
 }
@@ -282,7 +285,7 @@ async fn an_incomplete_answer_with_calls_finishes_with_other() {
     let server = Server::scripted([Reply::json(200, &body), reply]).await;
     let (model, messages, settings) = (model(&server).build().unwrap(), [Message::user("hi")], Settings::default());
     let whole = model.request(Request::new(&messages, &settings)).await.unwrap();
-    for response in [whole, streamed(&model, Request::new(&messages, &settings)).await.unwrap()] {
+    for response in [whole, streamed_answer(&model, Request::new(&messages, &settings)).await.unwrap()] {
         assert_eq!((response.finish, response.tool_calls().count()), (FinishReason::Other, 1));
     }
 }

@@ -8,13 +8,10 @@ use llm_do_providers::{
 };
 use serde_json::{Value, json};
 
-use crate::responses::{body, message, model, sent, sent_to, streamed};
+use crate::each_setting::is_sent_or_causes_a_warning;
+use crate::question::{add, streamed_answer};
+use crate::responses::{body, message, model, sent, sent_to};
 use crate::server::{Reply, Server};
-
-fn add() -> ToolSpec {
-    let parameters = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]});
-    ToolSpec { name: "add".into(), description: "Adds.".into(), parameters: Arc::new(parameters) }
-}
 
 async fn sent_messages(messages: &[Message]) -> Value {
     sent(Request::new(messages, &Settings::default())).await["input"].clone()
@@ -264,35 +261,17 @@ async fn unsupported_options_are_rejected_before_the_request() {
 async fn a_streamed_request_has_the_stream_field() {
     let server = Server::scripted([crate::responses::stream_of(&json!([message("fine")]))]).await;
     let (messages, settings) = ([Message::user("hi")], Settings::default());
-    streamed(&model(&server).build().unwrap(), Request::new(&messages, &settings)).await.unwrap();
+    streamed_answer(&model(&server).build().unwrap(), Request::new(&messages, &settings)).await.unwrap();
     assert_eq!(server.requests()[0].body["stream"], true);
 }
 
 #[tokio::test]
 async fn a_setting_is_sent_or_causes_a_warning() {
-    let of = Settings::new;
-    let each = [
-        ("temperature", of().temperature(0.5)),
-        ("top_p", of().top_p(0.5)),
-        ("seed", of().seed(7)),
-        ("stop", of().stop("END")),
-        ("presence_penalty", of().presence_penalty(0.5)),
-        ("frequency_penalty", of().frequency_penalty(0.5)),
-        ("parallel_tool_calls", of().parallel_tool_calls(false)),
-        ("service_tier", of().service_tier("flex")),
-        ("thinking", of().thinking(ThinkingLevel::High)),
-    ];
     for name in ["gpt-4o", "gpt-5-mini", "gpt-5.2-chat-latest", "o3", "ours"] {
-        let mut bodies = Vec::new();
-        for (setting, settings) in [("", of())].into_iter().chain(each.clone()) {
-            let server = Server::scripted([Reply::json(200, &body(&json!([message("fine")])))]).await;
-            let model = crate::responses::named(name, &server).build().unwrap();
-            let (messages, tools) = ([Message::user("hi")], [add()]);
-            let answer = model.request(Request::new(&messages, &settings).tools(&tools)).await.unwrap();
-            bodies.push(server.requests().remove(0).body);
-            let warned: Vec<_> = answer.warnings.iter().map(|warning| warning.setting.as_str()).collect();
-            let is_sent = setting.is_empty() || bodies.last() != bodies.first();
-            assert_eq!(warned, if is_sent { vec![] } else { vec![setting] }, "{name} {setting}");
-        }
+        let answer = Reply::json(200, &body(&json!([message("fine")])));
+        is_sent_or_causes_a_warning(name, "flex", &answer, |server| {
+            crate::responses::named(name, server).build().unwrap()
+        })
+        .await;
     }
 }

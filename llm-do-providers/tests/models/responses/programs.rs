@@ -9,7 +9,8 @@ use llm_do_providers::{
 };
 use serde_json::{Value, json};
 
-use crate::responses::{answer_of, body, message, model, named, sent_to, stream_of, streamed};
+use crate::question::streamed_answer;
+use crate::responses::{answer_of, body, message, model, named, sent_to, stream_of};
 use crate::server::{Reply, Server};
 
 const CODE: &[ServerSideTool] = &[ServerSideTool::ProgrammaticToolCalling];
@@ -144,7 +145,7 @@ async fn an_answer_without_a_call_and_a_message_is_continued() {
     let request = Request::new(&messages, &settings).server_side_tools(CODE);
     let whole = model.request(request).await.unwrap();
     assert_eq!((whole.text().as_str(), whole.parts.len(), whole.usage.requests), ("42 units.", 3, 2));
-    assert_eq!(streamed(&model, request).await.unwrap(), whole);
+    assert_eq!(streamed_answer(&model, request).await.unwrap(), whole);
     let sent = server.requests();
     for (before, after) in [(&sent[0].body, &sent[1].body), (&sent[2].body, &sent[3].body)] {
         let mut expected = before.clone();

@@ -1,7 +1,6 @@
 //! Workers and the engine are killed at any point: no recorded effect is lost or repeated, and every run ends right.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -9,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::engine::{Engine, installed, json_of, query};
 use super::processes::Workers;
+use crate::effects::{checked, effects, repeats};
 
 /// How often workers and the engine are killed, unless `LLM_DO_TEST_KILLS` is set.
 const KILLS: usize = 30;
@@ -16,8 +16,6 @@ const KILLS: usize = 30;
 const CLUSTER_KILLS: usize = 12;
 /// How long runs may take after the last kill.
 const LONGEST_END: Duration = Duration::from_secs(60);
-/// The effects of each run, in the order of its result.
-const PARTS: [&str; 7] = ["first", "approved", "left", "right", "clerk0", "clerk1", "yes"];
 
 /// A pseudorandom number generator with a fixed seed.
 struct Random(u64);
@@ -121,31 +119,6 @@ impl Client {
     }
 }
 
-/// Returns the effects, with how often each was performed.
-fn effects(folder: &Path) -> BTreeMap<String, usize> {
-    let mut effects = BTreeMap::new();
-    for line in std::fs::read_to_string(folder.join("effects")).unwrap_or_default().lines() {
-        *effects.entry(line.to_owned()).or_default() += 1;
-    }
-    effects
-}
-
-/// Checks the result of a run; returns how many effects were interrupted before they were recorded, and then repeated.
-fn check(name: &str, outcome: &Value, effects: &BTreeMap<String, usize>) -> usize {
-    let results = outcome["result"].as_array().unwrap_or_else(|| panic!("{name}: {outcome}"));
-    let results: Vec<_> = results.iter().map(|result| result.as_str().unwrap()).collect();
-    let parts: Vec<_> = results.iter().map(|result| result.split(' ').next().unwrap().to_owned()).collect();
-    assert_eq!(parts, PARTS.map(|part| format!("{name}-{part}")));
-    for result in &results {
-        assert_eq!(
-            effects.get(*result),
-            Some(&1),
-            "{result} is an effect, and none is performed twice under one number"
-        );
-    }
-    effects.keys().filter(|effect| effect.starts_with(&format!("{name}-"))).count() - PARTS.len()
-}
-
 /// Kills workers and servers until there were so many kills, and checks all runs.
 async fn kill(mut engine: Engine, kills: usize) {
     let mut random = Random(0x005e_ed17);
@@ -180,7 +153,8 @@ async fn kill(mut engine: Engine, kills: usize) {
     }
     let (seconds, effects, mut repeated) = (begun.elapsed().as_secs_f64(), effects(workers.folder()), 0);
     for (name, id) in &runs {
-        repeated += check(name, &client.outcome(id).await, &effects);
+        checked(name, &client.outcome(id).await, &effects);
+        repeated += repeats(name, &effects);
     }
     let [of_workers, of_servers] = killed;
     println!(

@@ -1,7 +1,8 @@
 //! A run that waits for a person while other code is deployed.
 
-use super::killed::{Served, effects};
+use super::killed::Served;
 use super::*;
+use crate::effects::effects;
 
 const FRIDAY: &str = "2026-11-27T16:00:00Z";
 /// Three days later.

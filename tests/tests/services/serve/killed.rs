@@ -6,11 +6,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use super::*;
+use crate::effects::{PARTS, checked, effects, repeats};
 
 /// How often services are killed, unless `LLM_DO_TEST_KILLS` is set.
 const KILLS: usize = 30;
-/// The effects of each run, in the order of its result.
-const PARTS: [&str; 7] = ["first", "approved", "left", "right", "clerk0", "clerk1", "yes"];
 
 /// A service in a process of its own.
 pub(super) struct Served {
@@ -89,15 +88,6 @@ impl Served {
     }
 }
 
-/// Returns the effects, with how often each was performed.
-pub(super) fn effects(folder: &std::path::Path) -> BTreeMap<String, usize> {
-    let mut effects = BTreeMap::new();
-    for line in std::fs::read_to_string(folder.join("effects")).unwrap_or_default().lines() {
-        *effects.entry(line.to_owned()).or_default() += 1;
-    }
-    effects
-}
-
 /// Returns what the calls of effects returned that were performed and recorded, by the events of a run.
 async fn recorded(server: &Server, id: &str) -> BTreeSet<String> {
     let text = server.request(Method::GET, &format!("/runs/{id}/events")).send().await.unwrap().text().await.unwrap();
@@ -146,22 +136,13 @@ async fn killed_at_any_point_a_service_loses_and_repeats_no_recorded_effect() {
     for (name, id) in &runs {
         let run = served.server.get(&format!("/runs/{id}")).await;
         assert_eq!(run["state"], "succeeded", "{run}");
-        let results: Vec<_> = run["result"].as_array().unwrap().iter().map(|result| result.as_str().unwrap()).collect();
-        let parts: Vec<_> = results.iter().map(|result| result.split(' ').next().unwrap().to_owned()).collect();
-        assert_eq!(parts, PARTS.map(|part| format!("{name}-{part}")));
-        for result in &results {
-            assert_eq!(
-                effects.get(*result),
-                Some(&1),
-                "{result} is an effect, and none is performed twice under one number"
-            );
-        }
+        let results = checked(name, &run, &effects);
         let recorded = recorded(&served.server, id).await;
         let unknown: Vec<_> = recorded.iter().filter(|recorded| !results.contains(&recorded.as_str())).collect();
         assert!(unknown.is_empty(), "recorded effects that were repeated: {unknown:?}");
         let waits = run["waits"].as_array().unwrap();
         assert_eq!(waits.len(), 3, "each approval and question was kept: {waits:?}");
-        repeated += effects.keys().filter(|effect| effect.starts_with(&format!("{name}-"))).count() - PARTS.len();
+        repeated += repeats(name, &effects);
     }
     served.kill();
     let (count, asked) = (runs.len(), runs.len() * 3);

@@ -3,6 +3,7 @@
 use llm_do_providers::{Response, SettingWarning, StreamEvent};
 
 use super::*;
+use crate::each_setting::is_sent_or_causes_a_warning;
 
 /// The body of a request and the warnings of its response.
 async fn asked(server: Server, name: &str, settings: &Settings) -> (Value, Vec<SettingWarning>) {
@@ -11,26 +12,6 @@ async fn asked(server: Server, name: &str, settings: &Settings) -> (Value, Vec<S
     let request = Request::new(&messages, settings).tools(&tools);
     let Response { warnings, .. } = model(server, name, &scripted).request(request).await.unwrap();
     (scripted.requests().remove(0).body, warnings)
-}
-
-fn named(warnings: &[SettingWarning]) -> Vec<&str> {
-    warnings.iter().map(|warning| warning.setting.as_str()).collect()
-}
-
-/// Each setting that a server may not support, or a model may not accept.
-fn each() -> [(&'static str, Settings); 9] {
-    let of = Settings::new;
-    [
-        ("temperature", of().temperature(0.5)),
-        ("top_p", of().top_p(0.5)),
-        ("seed", of().seed(7)),
-        ("stop", of().stop("END")),
-        ("presence_penalty", of().presence_penalty(0.5)),
-        ("frequency_penalty", of().frequency_penalty(0.5)),
-        ("parallel_tool_calls", of().parallel_tool_calls(false)),
-        ("service_tier", of().service_tier("flex")),
-        ("thinking", of().thinking(ThinkingLevel::High)),
-    ]
 }
 
 #[tokio::test]
@@ -53,14 +34,9 @@ async fn a_setting_is_sent_or_causes_a_warning() {
         (Server::OpenRouter, "openai/gpt-5-mini"),
         (Server::Vllm, "Qwen/Qwen3-8B"),
     ];
-    for (server, model) in models {
-        let (plain, none) = asked(server, model, &Settings::default()).await;
-        assert_eq!(none, [], "{server:?} {model}");
-        for (setting, settings) in each() {
-            let (body, warnings) = asked(server, model, &settings).await;
-            let is_sent = body != plain;
-            assert_eq!(named(&warnings), if is_sent { vec![] } else { vec![setting] }, "{server:?} {model} {setting}");
-        }
+    for (server, name) in models {
+        let about = format!("{server:?} {name}");
+        is_sent_or_causes_a_warning(&about, "flex", &hello(), |scripted| model(server, name, scripted)).await;
     }
 }
 
