@@ -9,7 +9,7 @@ use cost::http::Responder;
 use cost::load::{self, Load};
 
 #[cfg(feature = "serve")]
-use crate::ours::Runs;
+use crate::journaled::Service;
 use crate::ours::{self, Events, ToolMode};
 use crate::{answers, by_hand};
 
@@ -89,7 +89,7 @@ pub(crate) enum Session {
     ByHand(Arc<by_hand::Session>),
     Ours(llm_do::prelude::Runtime, ToolMode),
     #[cfg(feature = "serve")]
-    Journaled(llm_do::prelude::Runtime, Arc<Runs>),
+    Journaled(Service),
 }
 
 impl Session {
@@ -117,7 +117,7 @@ impl Session {
         let session = ours::session(base_url, streaming, events);
         #[cfg(feature = "serve")]
         if compare::Variant::baseline(variant) == Variant::OursJournal {
-            return Self::Journaled(session, Arc::new(Runs::new()));
+            return Self::Journaled(Service::new(session));
         }
         Self::Ours(session, mode)
     }
@@ -128,7 +128,7 @@ impl Session {
             Self::ByHand(session) => session.run().await,
             Self::Ours(session, mode) => ours::run(session, *mode).await,
             #[cfg(feature = "serve")]
-            Self::Journaled(session, runs) => ours::run_journaled(session, runs).await,
+            Self::Journaled(service) => service.run().await,
         };
         assert_eq!(answer, "The sum of all of them is 42.");
     }

@@ -6,6 +6,8 @@
 mod answers;
 mod by_hand;
 mod client;
+#[cfg(feature = "serve")]
+mod journaled;
 mod ours;
 #[cfg(test)]
 mod tests;

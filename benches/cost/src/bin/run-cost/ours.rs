@@ -1,17 +1,11 @@
 //! The runs of llm-do: a worker with one tool, in each mode in which a tool can run.
 
 use std::io::BufWriter;
-#[cfg(feature = "serve")]
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use llm_do::event::JsonLines;
-#[cfg(feature = "serve")]
-use llm_do::journal::SqliteJournal;
 use llm_do::model::OpenAiModel;
 use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
-#[cfg(feature = "serve")]
-use tempfile::TempDir;
 
 /// The instructions of the worker.
 pub(crate) const INSTRUCTIONS: &str = "Add up what you are given, two numbers at a time, with the tool.";
@@ -53,7 +47,7 @@ fn add_off_thread(
 
 /// Add up what you are given, two numbers at a time, with the tool.
 #[worker(toolsets = [add])]
-async fn sum(input: String) -> String;
+pub(crate) async fn sum(input: String) -> String;
 
 /// Add up what you are given, two numbers at a time, with the tool.
 #[worker(toolsets = [add_async])]
@@ -91,32 +85,6 @@ pub(crate) fn session(base_url: &str, streaming: bool, events: Option<Events>) -
         builder = builder.sink(log).content(content);
     }
     builder.build().expect("a valid registry")
-}
-
-/// A file of many runs, and the number of the next.
-#[cfg(feature = "serve")]
-#[derive(Debug)]
-pub(crate) struct Runs {
-    journal: SqliteJournal,
-    next: AtomicU32,
-    _folder: TempDir,
-}
-
-#[cfg(feature = "serve")]
-impl Runs {
-    pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let journal = SqliteJournal::open(folder.path().join("runs.db")).expect("a file");
-        Self { journal, next: AtomicU32::new(0), _folder: folder }
-    }
-}
-
-/// Makes one run whose steps are in the file.
-#[cfg(feature = "serve")]
-pub(crate) async fn run_journaled(session: &Runtime, runs: &Runs) -> String {
-    let id = runs.next.fetch_add(1, Ordering::Relaxed);
-    let journal = runs.journal.run(&id.to_string()).await.expect("a new run");
-    session.start(sum { input: QUESTION.to_owned() }).journal(journal).await.expect("an answer")
 }
 
 /// Makes one run.

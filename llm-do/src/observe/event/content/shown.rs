@@ -97,7 +97,7 @@ impl ShownContent {
         let digest = file_digest(file);
         let is_image = file.media_type().starts_with("image/") && file.data().len() <= MAX_IMAGE;
         let is_new_image = is_image && self.show(digest).1;
-        ContentFile { info: info(file, digest), data: is_new_image.then(|| file.data().into()) }
+        ContentFile { info: with_digest(file, digest), data: is_new_image.then(|| file.data().into()) }
     }
 
     fn new_images(&self, messages: &[Message]) -> Vec<ContentFile> {
@@ -147,7 +147,7 @@ fn content_message(message: &Message) -> ContentMessage {
 
 fn user_part(part: &UserPart) -> EventPart {
     match part {
-        UserPart::Attachment(file) => EventPart::File(info(file, file_digest(file))),
+        UserPart::Attachment(file) => EventPart::File(info(file)),
         UserPart::Text { text } => EventPart::Whole(ResponsePart::Text { text: text.clone() }),
         _ => EventPart::Whole(ResponsePart::Text { text: String::new() }),
     }
@@ -155,7 +155,7 @@ fn user_part(part: &UserPart) -> EventPart {
 
 fn answer_part(part: &ResponsePart) -> EventPart {
     match part {
-        ResponsePart::Attachment(file) => EventPart::File(info(file, file_digest(file))),
+        ResponsePart::Attachment(file) => EventPart::File(info(file)),
         part => EventPart::Whole(part.clone()),
     }
 }
@@ -166,7 +166,7 @@ fn content_result(result: &ToolResult) -> ContentResult {
         name: result.name.clone(),
         content: result.content.clone(),
         is_error: result.is_error,
-        attachments: result.attachments.iter().map(|file| info(file, file_digest(file))).collect(),
+        attachments: result.attachments.iter().map(info).collect(),
     }
 }
 
@@ -193,7 +193,11 @@ fn attachments(message: &Message) -> Vec<&Attachment> {
 }
 
 /// Returns the facts about a file, with its digest.
-fn info(file: &Attachment, digest: u128) -> FileInfo {
+fn info(file: &Attachment) -> FileInfo {
+    with_digest(file, file_digest(file))
+}
+
+fn with_digest(file: &Attachment, digest: u128) -> FileInfo {
     FileInfo { digest: Some(text_of(digest)), ..file.into() }
 }
 

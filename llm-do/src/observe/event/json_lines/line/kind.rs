@@ -1,4 +1,4 @@
-//! The kind of an event in its line: by hand where runs have many, since serde takes several times as long.
+//! The kind of an event in its line: by hand where runs have many, since serde takes several times as long. Tests compare the two.
 
 use std::sync::Arc;
 
@@ -81,7 +81,10 @@ fn write_exchange(line: &mut String, kind: &EventKind) -> serde_json::Result<()>
             write_integer(line, *messages);
             line.push_str(",\"tools\":");
             write_array(line, tools, write_name)?;
-            content.as_ref().map_or(Ok(()), |content| write_content(line, content))
+            match content {
+                Some(content) => write_content(line, content),
+                None => Ok(()),
+            }
         }
         EventKind::ModelDelta { delta } => {
             let (field, text) = match delta {
