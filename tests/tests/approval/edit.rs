@@ -3,6 +3,7 @@
 use llm_do::Runtime;
 use llm_do::approval::{Decision, Policy, Rule};
 use llm_do::event::EventKind;
+use llm_do::journal::MemoryJournal;
 use llm_do::prelude::*;
 use llm_do::testing::Recorder;
 use serde_json::{Value, json};
@@ -36,16 +37,36 @@ fn edits(recorder: &Recorder) -> Vec<Option<Value>> {
     recorder.events().into_iter().filter_map(edit).collect()
 }
 
+/// The arguments that the call starts with in the events.
+fn started(recorder: &Recorder) -> Option<Value> {
+    recorder.events().into_iter().find_map(|event| match event.kind {
+        EventKind::CallStarted { arguments, .. } if &*event.name == "mail" => Some(arguments.value().into_owned()),
+        _ => None,
+    })
+}
+
 #[tokio::test]
 async fn the_call_runs_with_the_approvers_arguments_and_events_report_them() {
     let (result, _, recorder) = run(&[Decision::approve_with(json!({ "to": "Bob" }))], Policy::new()).await;
     assert_eq!(result.unwrap(), "1 to Bob");
     assert_eq!(edits(&recorder), [Some(json!({ "to": "Bob", "copies": 1 }))]);
-    let started = recorder.events().into_iter().find_map(|event| match event.kind {
-        EventKind::CallStarted { arguments, .. } if &*event.name == "mail" => Some(arguments.value().into_owned()),
-        _ => None,
-    });
-    assert_eq!(started, Some(json!({ "to": "Bob", "copies": 1 })));
+    assert_eq!(started(&recorder), Some(json!({ "to": "Bob", "copies": 1 })));
+}
+
+#[tokio::test]
+async fn events_of_a_journaled_call_have_the_arguments_that_run() {
+    for (answer, expected) in [
+        (Decision::approve(), json!({ "to": "Ann", "copies": 1 })),
+        (Decision::approve_with(json!({ "to": "Bob" })), json!({ "to": "Bob", "copies": 1 })),
+    ] {
+        let recorder = Recorder::new();
+        let builder = Runtime::builder().approver(Scripted::new(vec![answer])).sink(recorder.clone());
+        let journal = MemoryJournal::new();
+        builder.build().unwrap().start(post {}).journal(journal.clone()).await.unwrap();
+        assert_eq!(started(&recorder), Some(expected));
+        let proposed = journal.records().into_iter().find(|record| &*record.name == "mail").unwrap();
+        assert_eq!(*proposed.input, json!({ "to": "Ann", "copies": 1 }));
+    }
 }
 
 #[tokio::test]

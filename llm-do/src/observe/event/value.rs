@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -31,7 +32,8 @@ pub struct EventValue(Form);
 
 #[derive(Clone)]
 enum Form {
-    Value(Value),
+    /// Shared with the call.
+    Value(Arc<Value>),
     /// Valid JSON, without white space between tokens.
     Text(String),
 }
@@ -40,6 +42,11 @@ impl EventValue {
     /// Returns the value of a JSON text without white space between tokens.
     pub(crate) fn from_json(text: String) -> Self {
         Self(Form::Text(text))
+    }
+
+    /// Returns a value that a call has too.
+    pub(crate) fn from_shared(value: Arc<Value>) -> Self {
+        Self(Form::Value(value))
     }
 
     /// Returns the value of a call's result, in the form that the call has it in.
@@ -79,7 +86,7 @@ impl EventValue {
 
 impl From<Value> for EventValue {
     fn from(value: Value) -> Self {
-        Self(Form::Value(value))
+        Self(Form::Value(Arc::new(value)))
     }
 }
 

@@ -137,7 +137,7 @@ impl Run {
             prepared = Box::pin(self.before_call(guards, ctx, &tool, prepared)).await?;
         }
         self.check_nesting(ctx, &tool, &prepared)?;
-        let in_flight = journal_step(ctx, &tool, &prepared, announced)?;
+        let in_flight = journal_step(ctx, &tool, &mut prepared, announced)?;
         if in_flight.is_some()
             && let Some(caller) = ctx.caller()
         {

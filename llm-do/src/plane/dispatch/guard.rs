@@ -25,7 +25,7 @@ impl Run {
     ) -> Result<Prepared, CallError> {
         if ctx.frame().by == Caller::User {
             // The root call needs its step first: the calls of guards are recorded below it. It does not depend on arguments.
-            journal_step(ctx, tool, &prepared, None)?;
+            journal_step(ctx, tool, &mut prepared, None)?;
         }
         self.run_guards(guards, ctx, tool, &mut prepared).await?;
         Ok(prepared)

@@ -46,7 +46,7 @@ pub(super) fn result_step(run: &StepSpec) -> StepSpec {
 pub(super) fn journal_step(
     ctx: &CallContext,
     tool: &Registered,
-    prepared: &Prepared,
+    prepared: &mut Prepared,
     announced: Option<AnnouncedCall>,
 ) -> Result<Option<InFlightStep>, CallError> {
     let (Some(_), Some(caller)) = (ctx.journal(), ctx.caller()) else { return Ok(None) };
@@ -55,7 +55,7 @@ pub(super) fn journal_step(
         caller.frame().step.get().into_iter().for_each(|step| drop(ctx.frame().step.set(step.clone())));
         return Ok(None);
     }
-    let arguments = prepared.arguments().map_err(|fault| CallError::invalid(tool.name(), fault))?.into_owned();
+    let arguments = prepared.share_arguments().map_err(|fault| CallError::invalid(tool.name(), fault))?;
     if let Some(fault) = too_deep(&arguments, 0) {
         return Err(CallError::invalid(tool.name(), fault));
     }

@@ -21,6 +21,8 @@ pub(crate) enum Prepared {
         given: Option<Box<Value>>,
         /// The schema of the arguments, if they contain sets or maps.
         unordered: Option<Arc<CheckedSchema>>,
+        /// The arguments, once something shares them.
+        shared: Option<Arc<Value>>,
     },
     Worker(Box<PreparedWorker>),
 }
@@ -31,7 +33,7 @@ pub(crate) struct PreparedWorker {
     pub(crate) render: RenderPrompt,
     /// The arguments for approval, events and the journal: decoded, with defaults filled in, and sets and maps
     /// sorted.
-    arguments: Value,
+    arguments: Arc<Value>,
     /// The arguments before decoding.
     given: Value,
     has_files: bool,
@@ -62,7 +64,7 @@ impl Prepared {
         let Code::Function(decode) = &tool.code else { return None };
         let decode = Some(decode).filter(|decode| tool.reads_text(decode))?;
         let start = (decode.text)(text, is_read)?;
-        Some(Self::Function { start, given: None, unordered: None })
+        Some(Self::Function { start, given: None, unordered: None, shared: None })
     }
 
     /// The same; arguments that take long to check are checked off the async threads.
@@ -76,18 +78,19 @@ impl Prepared {
         match &tool.code {
             Code::Function(decode) => {
                 let kept = is_read.then(|| Box::new(tool.canonical(given.clone())));
-                Ok(Self::Function { start: (decode.value)(given)?, given: kept, unordered: tool.unordered() })
+                let (start, unordered) = ((decode.value)(given)?, tool.unordered());
+                Ok(Self::Function { start, given: kept, unordered, shared: None })
             }
             Code::Value(function) => {
                 let start = (function.decode)(tool.canonical(given))?;
-                Ok(Self::Function { start, given: None, unordered: tool.unordered() })
+                Ok(Self::Function { start, given: None, unordered: tool.unordered(), shared: None })
             }
             Code::Worker(plan) => {
                 let kept = tool.canonical(given.clone());
                 let (decoded, found) = find_files(|| (plan.ask)(given, tool.schema()));
                 let (render, mut arguments) = decoded?;
                 add_unwritten(&mut arguments, &kept, tool.unordered().is_some());
-                let arguments = tool.canonical(arguments);
+                let arguments = Arc::new(tool.canonical(arguments));
                 let (plan, has_files) = (Arc::clone(plan), !found.is_empty());
                 Ok(Self::Worker(Box::new(PreparedWorker { plan, render, arguments, given: kept, has_files })))
             }
@@ -98,7 +101,15 @@ impl Prepared {
     /// fields that their types read but do not write, and with sets and maps sorted.
     pub(crate) fn arguments(&self) -> Result<Cow<'_, Value>, Fault> {
         match self {
-            Self::Function { start, given, unordered } => {
+            Self::Function { shared: Some(arguments), .. } => Ok(Cow::Borrowed(arguments)),
+            _ => self.write_arguments(),
+        }
+    }
+
+    /// Makes the [arguments](Self::arguments), and their files known to [`find_files`].
+    fn write_arguments(&self) -> Result<Cow<'_, Value>, Fault> {
+        match self {
+            Self::Function { start, given, unordered, .. } => {
                 let sorted = |arguments| match unordered {
                     Some(schema) => schema.canonical(arguments),
                     None => arguments,
@@ -114,22 +125,35 @@ impl Prepared {
         }
     }
 
+    /// Returns the [arguments](Self::arguments), which are made once.
+    pub(crate) fn share_arguments(&mut self) -> Result<Arc<Value>, Fault> {
+        let made = match self {
+            Self::Worker(worker) => return Ok(Arc::clone(&worker.arguments)),
+            Self::Function { shared: Some(arguments), .. } => return Ok(Arc::clone(arguments)),
+            Self::Function { shared: None, .. } => Arc::new(self.arguments()?.into_owned()),
+        };
+        if let Self::Function { shared, .. } = self {
+            *shared = Some(Arc::clone(&made));
+        }
+        Ok(made)
+    }
+
     /// Returns the [arguments](Self::arguments) for the event of the call's start: as text if they were decoded from text.
     pub(crate) fn arguments_of_event(&mut self) -> Result<EventValue, Fault> {
         let text = match self {
             // Nothing was kept to compare with, and nothing is sorted.
-            Self::Function { start, given: None, unordered: None } => start.written_as_text(),
+            Self::Function { start, given: None, unordered: None, shared: None } => start.written_as_text(),
             _ => None,
         };
         match text {
             Some(text) => Ok(EventValue::from_json(text)),
-            None => self.arguments().map(|arguments| arguments.into_owned().into()),
+            None => self.share_arguments().map(EventValue::from_shared),
         }
     }
 
     /// Returns the arguments as the approver sees them.
     pub(crate) fn shown(&self) -> Result<DisplayedArguments, Fault> {
-        let (arguments, found) = find_files(|| self.arguments());
+        let (arguments, found) = find_files(|| self.write_arguments());
         let arguments = arguments?.into_owned();
         let (given, has_files) = match self {
             Self::Function { start, given, .. } => (given.as_deref(), start.has_files() || !found.is_empty()),

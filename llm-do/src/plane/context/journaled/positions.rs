@@ -29,7 +29,7 @@ impl<S> CallContext<S> {
         announced: Option<AnnouncedCall>,
         kind: StepKind,
         name: impl Into<Arc<str>>,
-        input: Value,
+        input: impl Into<Arc<Value>>,
         thread: Option<&NamedThread>,
     ) -> (StepSpec, InFlightStep) {
         let frame = self.frame();
