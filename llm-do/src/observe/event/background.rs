@@ -15,24 +15,27 @@ use crate::base::mutex::IgnorePoison;
 /// How long dropping a [`Background`] waits for its thread.
 pub(super) const DROP_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long the thread collects events after it has handled some: waking it for each costs a run more than the events.
-const COLLECTING: Duration = Duration::from_millis(1);
-
 /// The number of handled events once nothing more will be handled.
 const CLOSED: u64 = u64::MAX;
 
 /// What waits for the thread.
 pub(super) trait Pending: Send + 'static {
     /// What the thread handles without the lock.
-    type Batch;
+    type Batch: Default;
+
+    /// How long the thread collects events after it has handled some: waking it for each costs a run more than the events.
+    const COLLECTING: Duration;
 
     /// Adds an event; returns whether it was added, and not dropped.
     fn push(&mut self, event: &Arc<Event>) -> bool;
 
-    /// Removes the next batch, and returns it with the number of its events.
-    fn take(&mut self) -> Option<(Self::Batch, u64)>;
+    /// Moves the next events into `batch`, whose memory may be used for later ones; returns their number.
+    fn take(&mut self, batch: &mut Self::Batch) -> u64;
 
     fn is_empty(&self) -> bool;
+
+    /// Returns whether the thread should collect more events before it takes a batch.
+    fn may_collect(&self) -> bool;
 
     /// Returns whether the thread must be woken, lest events are dropped.
     fn is_half_full(&self) -> bool;
@@ -53,7 +56,7 @@ pub(super) struct Background<P: Pending> {
     shared: Arc<Shared<P>>,
 }
 
-type Handle<P> = Arc<dyn Fn(<P as Pending>::Batch) + Send + Sync>;
+type Handle<P> = Arc<dyn Fn(&mut <P as Pending>::Batch) + Send + Sync>;
 
 struct Shared<P> {
     state: Mutex<State<P>>,
@@ -73,6 +76,8 @@ struct State<P> {
     pending: P,
     stage: Stage,
     waits_for: WaitsFor,
+    /// Whether something waits for the events, so that no more are collected.
+    is_flushed: bool,
 }
 
 /// What the thread waits for, and must be woken for.
@@ -99,8 +104,8 @@ enum Stage {
 
 impl<P: Pending> Background<P> {
     /// Returns a background thread, not started yet, that calls `handle` with each batch.
-    pub(super) fn new(name: &'static str, pending: P, handle: impl Fn(P::Batch) + Send + Sync + 'static) -> Self {
-        let state = State { pending, stage: Stage::New, waits_for: WaitsFor::Nothing };
+    pub(super) fn new(name: &'static str, pending: P, handle: impl Fn(&mut P::Batch) + Send + Sync + 'static) -> Self {
+        let state = State { pending, stage: Stage::New, waits_for: WaitsFor::Nothing, is_flushed: false };
         let shared = Shared { state: Mutex::new(state), woken: Condvar::new(), handled: Handled::default() };
         Self { name, handle: Arc::new(handle), shared: Arc::new(shared) }
     }
@@ -128,6 +133,7 @@ impl<P: Pending> Background<P> {
         let end = {
             let mut state = self.shared.lock();
             if !state.pending.is_empty() {
+                state.is_flushed = true;
                 self.shared.wake(&mut state);
             }
             state.pending.end_position()
@@ -179,8 +185,9 @@ impl<P: Pending> Shared<P> {
 
     /// Handles events until the queue is closed and empty; the body of the thread.
     fn run(&self, handle: &Handle<P>) {
-        while let Some((batch, count)) = self.next() {
-            if catch_unwind(AssertUnwindSafe(|| handle(batch))).is_err() {
+        let mut batch = P::Batch::default();
+        while let Some(count) = self.next(&mut batch) {
+            if catch_unwind(AssertUnwindSafe(|| handle(&mut batch))).is_err() {
                 let mut state = self.lock();
                 state.stage = Stage::Broken;
                 state.pending.clear();
@@ -191,24 +198,24 @@ impl<P: Pending> Shared<P> {
         self.handled.set(CLOSED);
     }
 
-    /// Waits for the next batch; returns `None` once the queue is closed and empty.
-    fn next(&self) -> Option<(P::Batch, u64)> {
+    /// Waits for the next events, and returns their number; `None` once the queue is closed and empty.
+    fn next(&self, batch: &mut P::Batch) -> Option<u64> {
         let mut state = self.lock();
-        if state.pending.is_empty() {
+        if state.pending.may_collect() && !state.is_flushed {
             state = self.wait_for(WaitsFor::Events, state);
         }
         while state.pending.is_empty() && state.stage == Stage::Running {
             state = self.wait_for(WaitsFor::Event, state);
         }
-        state.waits_for = WaitsFor::Nothing;
-        state.pending.take()
+        (state.waits_for, state.is_flushed) = (WaitsFor::Nothing, false);
+        Some(state.pending.take(batch)).filter(|count| *count > 0)
     }
 
     fn wait_for<'a>(&self, what: WaitsFor, mut state: MutexGuard<'a, State<P>>) -> MutexGuard<'a, State<P>> {
         state.waits_for = what;
         let waits = |state: &mut State<P>| state.waits_for != WaitsFor::Nothing && state.stage == Stage::Running;
         match what {
-            WaitsFor::Events => self.woken.wait_timeout_while(state, COLLECTING, waits).ignore_poison().0,
+            WaitsFor::Events => self.woken.wait_timeout_while(state, P::COLLECTING, waits).ignore_poison().0,
             _ => self.woken.wait_while(state, waits).ignore_poison(),
         }
     }

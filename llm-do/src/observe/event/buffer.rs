@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::background::Pending;
 use super::{Event, EventKind};
@@ -61,17 +62,24 @@ impl Buffer {
 }
 
 impl Pending for Buffer {
-    type Batch = Arc<Event>;
+    type Batch = Option<Arc<Event>>;
+
+    const COLLECTING: Duration = Duration::from_millis(1);
 
     fn push(&mut self, event: &Arc<Event>) -> bool {
         self.push(event)
     }
 
-    fn take(&mut self) -> Option<(Arc<Event>, u64)> {
-        self.pop().map(|event| (event, 1))
+    fn take(&mut self, batch: &mut Option<Arc<Event>>) -> u64 {
+        *batch = self.pop();
+        batch.is_some().into()
     }
 
     fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    fn may_collect(&self) -> bool {
         self.waiting.is_empty()
     }
 

@@ -21,7 +21,7 @@ use crate::base::open_file::create_private;
 
 /// Writes each event as one line of JSON, in the background.
 ///
-/// Lines are written about a millisecond after their events, and flushed at the end of each call, so the file of an
+/// Lines are written about 5 milliseconds after their events, and flushed at the end of each call, so the file of an
 /// interrupted run is complete up to there. A run that finishes does not wait for its last lines. Dropping the sink, or
 /// the runtime that has it, waits at most 2 seconds; [`finish`](Self::finish) waits without a limit and returns write
 /// errors. At most 65,536 events wait to be written; if more arrive, a line with `"kind": "dropped"` has the number of
@@ -84,7 +84,7 @@ impl<W: Write + Send + 'static> JsonLines<W> {
     pub fn new(writer: W) -> Self {
         let output = Arc::new(Mutex::new(Output { writer, error: None }));
         let written = Arc::clone(&output);
-        let write = move |lines| written.lock().ignore_poison().write(&lines);
+        let write = move |lines: &mut Batch| written.lock().ignore_poison().write(lines);
         Self { lines: Background::new("JsonLines", Lines::default(), write), output }
     }
 

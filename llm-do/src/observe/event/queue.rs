@@ -21,7 +21,7 @@ pub(crate) struct Queue {
 impl Queue {
     pub(crate) fn new(sink: Arc<dyn EventSink>, capacity: usize) -> Self {
         let receiver = Arc::clone(&sink);
-        let deliver = move |event| receiver.emit(&event);
+        let deliver = move |next: &mut Option<_>| next.take().iter().for_each(|event| receiver.emit(event));
         Self { events: Background::new(sink.name(), Buffer::new(capacity), deliver), sink }
     }
 }

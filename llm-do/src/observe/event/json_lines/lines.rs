@@ -1,6 +1,7 @@
 //! Lines that wait to be written.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::line::LineWriter;
 use crate::observe::event::background::Pending;
@@ -9,8 +10,8 @@ use crate::observe::event::{Event, EventKind};
 
 /// How many events may wait to be written: more than for other sinks, since a log should be complete.
 const CAPACITY: u64 = 65_536;
-/// The memory in bytes that the lines of the next batch get at most from the start: a millisecond of quick calls writes up to as much.
-const KEPT: usize = 512 << 10;
+/// The memory in bytes that is kept for a later batch at most: quick calls write up to as much in a few milliseconds.
+const KEPT: usize = 1 << 20;
 
 /// Events as lines, at most [`CAPACITY`] of them.
 ///
@@ -51,6 +52,8 @@ impl Lines {
 impl Pending for Lines {
     type Batch = Batch;
 
+    const COLLECTING: Duration = Duration::from_millis(5);
+
     fn push(&mut self, event: &Arc<Event>) -> bool {
         match &mut self.gap {
             Some(gap) => gap.count += 1,
@@ -63,20 +66,24 @@ impl Pending for Lines {
         false
     }
 
-    fn take(&mut self) -> Option<(Batch, u64)> {
-        if self.count == 0 {
-            return None;
-        }
-        let next = Batch { text: String::with_capacity(self.batch.text.len().min(KEPT)), ends_call: false };
-        let taken = (std::mem::replace(&mut self.batch, next), std::mem::take(&mut self.count));
+    fn take(&mut self, batch: &mut Batch) -> u64 {
+        batch.text.clear();
+        batch.text.shrink_to(KEPT);
+        batch.ends_call = false;
+        std::mem::swap(&mut self.batch, batch);
+        let count = std::mem::take(&mut self.count);
         if let Some(gap) = self.gap.take() {
             self.accept(&gap.into_event());
         }
-        Some(taken)
+        count
     }
 
     fn is_empty(&self) -> bool {
         self.count == 0
+    }
+
+    fn may_collect(&self) -> bool {
+        !self.is_half_full()
     }
 
     fn is_half_full(&self) -> bool {
