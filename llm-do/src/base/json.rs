@@ -27,8 +27,12 @@ pub(crate) fn write_json<T: Serialize + ?Sized>(out: &mut String, value: &T) -> 
 
 /// Adds the digits of an integer.
 #[inline]
-pub(crate) fn write_integer(out: &mut String, value: impl itoa::Integer) {
-    out.push_str(itoa::Buffer::new().format(value));
+pub(crate) fn write_integer(out: &mut String, value: impl itoa::Integer + Copy + TryInto<u8>) {
+    match value.try_into() {
+        // Most counts.
+        Ok(digit @ 0..10) => out.push(char::from(b'0' + digit)),
+        _ => out.push_str(itoa::Buffer::new().format(value)),
+    }
 }
 
 /// Serializes to the end of a buffer.
