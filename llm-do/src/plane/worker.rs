@@ -4,6 +4,7 @@ mod calls;
 mod content;
 mod guarded;
 mod output;
+mod pieces;
 mod request_usage;
 #[cfg(feature = "mcp")]
 mod respond;
@@ -11,19 +12,18 @@ mod server_side;
 mod tool_search;
 mod turn;
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use futures_util::StreamExt;
 use llm_do_providers::{
-    ErrorKind, PriceTable, ProviderError, Request, RequestHint, Response, ResponseStream, ServerSideTool, Settings,
-    StreamEvent, ToolChoice, ToolSpec, Transcript, replay,
+    PriceTable, ProviderError, Request, RequestHint, Response, ServerSideTool, Settings, ToolChoice, ToolSpec,
+    Transcript,
 };
 use serde_json::{Value, json};
 
 pub(crate) use self::content::ShownMessages;
 pub(crate) use self::output::Output;
-use self::server_side::ToolUses;
 pub(crate) use self::tool_search::ToolSearch;
 pub(crate) use self::turn::Limits;
 use self::turn::{Step, Turns};
@@ -31,7 +31,7 @@ use crate::base::error::CallError;
 use crate::declare::prompt::Prompt;
 use crate::declare::tool::ToolReturn;
 use crate::declare::toolset::OUTPUT_TOOL;
-use crate::observe::event::{Delta, EventKind};
+use crate::observe::event::EventKind;
 use crate::observe::journal::StepKind;
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::conversation::Conversation;
@@ -195,6 +195,9 @@ impl WorkerRun {
 
     /// Sends one request, and waits until it is answered or the run is cancelled.
     async fn request(self: &Arc<Self>, turns: &Turns, parts: RequestParts) -> Result<StepOutcome<Response>, CallError> {
+        if self.ctx.is_cancelled() {
+            return Err(self.cancelled());
+        }
         let reserved = Arc::new(self.ctx.begin_request(&self.model.name, self.model.price().is_some())?);
         self.ctx.emit(|| EventKind::ModelRequest {
             model: Arc::clone(&self.model.name),
@@ -211,17 +214,28 @@ impl WorkerRun {
             run.send(sent, answers, reserving).await
         };
         let input = || self.input(turns, &parts);
-        let answer: Result<Response, CallError> = tokio::select! {
-            biased;
-            () = self.ctx.cancelled() => return Err(CallError::Cancelled { tool: self.ctx.name().to_owned() }),
-            answer = self.ctx.step(JournalMethod::Step, StepKind::Model, &self.model.name, input, local) => answer,
-        };
+        let step = pin!(self.ctx.step(JournalMethod::Step, StepKind::Model, &self.model.name, input, local));
+        // Without a journal, cancellation drops this with its call. A journal may run it on a task of its own.
+        let answer = if self.ctx.journal().is_none() { step.await } else { self.unless_cancelled(step).await };
         self.count_finished(&reserved, &answer);
         if let Ok(response) = &answer {
             let model = response.answered_by.as_deref().map_or_else(|| Arc::clone(&self.model.name), Arc::from);
             self.ctx.warn(&model, &response.warnings);
         }
         Ok(StepOutcome { value: answer?, is_replayed: !is_sent.load(Ordering::Relaxed) })
+    }
+
+    /// Waits for a result until the run is cancelled.
+    async fn unless_cancelled<T>(&self, result: impl Future<Output = Result<T, CallError>>) -> Result<T, CallError> {
+        tokio::select! {
+            biased;
+            () = self.ctx.cancelled() => Err(self.cancelled()),
+            result = result => result,
+        }
+    }
+
+    fn cancelled(&self) -> CallError {
+        CallError::Cancelled { tool: self.ctx.name().to_owned() }
     }
 
     /// Returns the journal's record of a request: only the new messages, so that a long conversation is not stored
@@ -266,54 +280,18 @@ impl WorkerRun {
             .output(self.output.schema())
             .hint(RequestHint::new().answers(answers).prompted_output(self.output.prompted()));
         let failed = |source| self.failed(source);
-        let stream = if self.streaming {
-            self.model.stream(request).await.map_err(failed)?
-        } else if self.ctx.is_observed() && self.guards.is_none() {
-            replay(self.model.request(request).await.map_err(failed)?)
-        } else {
-            return self.model.request(request).await.map_err(failed);
-        };
-        self.collect(stream).await.map_err(failed)
+        if self.streaming {
+            let stream = self.model.stream(request).await.map_err(failed)?;
+            return self.collect(stream).await.map_err(failed);
+        }
+        let response = self.model.request(request).await.map_err(failed)?;
+        if self.guards.is_none() {
+            self.show_pieces(&response);
+        }
+        Ok(response)
     }
 
     fn failed(&self, source: ProviderError) -> CallError {
         CallError::Model { worker: self.ctx.name().to_owned(), source }
-    }
-
-    /// Emits the pieces of an answer, and returns the whole.
-    async fn collect(&self, stream: ResponseStream) -> Result<Response, ProviderError> {
-        let mut uses = ToolUses::default();
-        let answer = self.read_stream(stream, &mut uses).await;
-        let parts = answer.as_ref().map(|response| &*response.parts).map_err(|_| "the answer was interrupted");
-        uses.complete(parts).into_iter().for_each(|kind| self.ctx.emit(|| kind));
-        answer
-    }
-
-    async fn read_stream(&self, mut stream: ResponseStream, uses: &mut ToolUses) -> Result<Response, ProviderError> {
-        while let Some(event) = stream.next().await {
-            let delta = match event? {
-                StreamEvent::Done(response) => return Ok(response),
-                StreamEvent::Waiting { on } => {
-                    self.ctx.emit(|| EventKind::ModelWaiting { on });
-                    continue;
-                }
-                StreamEvent::Text(text) => Delta::Text(text),
-                StreamEvent::Thinking(text) => Delta::Thinking(text),
-                StreamEvent::ToolCall { arguments, .. } => Delta::Arguments(arguments),
-                StreamEvent::ServerSideTool { name, input } => {
-                    let kind = uses.start(name, input);
-                    self.ctx.emit(|| kind);
-                    continue;
-                }
-                StreamEvent::ServerSideToolDone { name, input, error } => {
-                    uses.finish(&name, &input, error).into_iter().for_each(|kind| self.ctx.emit(|| kind));
-                    continue;
-                }
-                _ => continue,
-            };
-            self.ctx.emit(|| EventKind::ModelDelta { delta });
-        }
-        let text = "the stream ended before the answer was complete; retry the request";
-        Err(ProviderError::new(&*self.model.name, ErrorKind::Protocol, text))
     }
 }

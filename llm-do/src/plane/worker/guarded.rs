@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use llm_do_providers::{Response, Settings, ToolSpec, replay};
+use llm_do_providers::{Response, Settings, ToolSpec};
 
 use super::turn::Turns;
 use super::{RequestParts, WorkerRun};
@@ -32,9 +32,9 @@ impl WorkerRun {
         let StepOutcome { value: mut response, is_replayed } =
             self.request(turns, request_parts(Arc::clone(&tools), request.changeable())).await?;
         let refused = guards.after_response(&request, &mut response).await?;
-        if !self.streaming && self.ctx.is_observed() {
+        if !self.streaming {
             // Emitted only now, so that no sink receives what a guard removes.
-            response = self.collect(replay(response)).await.map_err(|source| self.failed(source))?;
+            self.show_pieces(&response);
         }
         Ok((StepOutcome { value: response, is_replayed }, refused))
     }

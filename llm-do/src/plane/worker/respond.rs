@@ -13,7 +13,7 @@ impl WorkerRun {
     pub(crate) async fn respond(self, messages: Vec<Message>) -> Result<Response, CallError> {
         let turns = Turns::new(messages, 0, Limits { max_turns: 1, retries: 0 });
         let run = Arc::new(self);
-        match run.exchange(&turns).await? {
+        match run.unless_cancelled(run.exchange(&turns)).await? {
             (response, None) => Ok(response),
             (_, Some(reason)) => Err(CallError::GaveUp { worker: run.ctx.name().to_owned(), message: reason }),
         }

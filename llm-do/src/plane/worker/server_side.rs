@@ -49,15 +49,10 @@ impl ToolUses {
     }
 
     fn complete_one(&mut self, used: &ServerSideToolUse, events: &mut Vec<EventKind>) {
-        let (input, error) = (used.input.clone(), used.error.clone());
         match self.position(used).map(|index| self.0.remove(index)) {
             Some(ToolUse { is_finished: true, .. }) => {}
-            Some(ToolUse { tool, .. }) => events.push(finished(&tool, input, error)),
-            None => {
-                let tool: Arc<str> = used.name.as_str().into();
-                events.push(EventKind::ServerSideToolStarted { tool: Arc::clone(&tool), input: input.clone() });
-                events.push(finished(&tool, input, error));
-            }
+            Some(ToolUse { tool, .. }) => events.push(finished(&tool, used.input.clone(), used.error.clone())),
+            None => events.extend(used_in_whole(used)),
         }
     }
 
@@ -68,6 +63,13 @@ impl ToolUses {
         let is_like = |reported: &ToolUse| *reported.tool == *used.name && !reported.is_finished;
         self.0.iter().position(is_same).or_else(|| self.0.iter().position(is_like))
     }
+}
+
+/// Returns the events of a use that a whole answer has.
+pub(super) fn used_in_whole(used: &ServerSideToolUse) -> [EventKind; 2] {
+    let (tool, input) = (Arc::from(used.name.as_str()), used.input.clone());
+    let end = finished(&tool, input.clone(), used.error.clone());
+    [EventKind::ServerSideToolStarted { tool, input }, end]
 }
 
 fn finished(tool: &Arc<str>, input: Value, error: Option<String>) -> EventKind {

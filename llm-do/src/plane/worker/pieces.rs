@@ -1,0 +1,69 @@
+//! Emits the pieces of an answer, for display: those of a stream as they arrive, and each part of a whole answer.
+
+use futures_util::StreamExt;
+use llm_do_providers::{ErrorKind, ProviderError, Response, ResponsePart, ResponseStream, StreamEvent};
+
+use super::WorkerRun;
+use super::server_side::{ToolUses, used_in_whole};
+use crate::observe::event::{Delta, EventKind};
+
+impl WorkerRun {
+    /// Emits the pieces of an answer, and returns the whole.
+    pub(super) async fn collect(&self, stream: ResponseStream) -> Result<Response, ProviderError> {
+        let mut uses = ToolUses::default();
+        let answer = self.read_stream(stream, &mut uses).await;
+        let parts = answer.as_ref().map(|response| &*response.parts).map_err(|_| "the answer was interrupted");
+        uses.complete(parts).into_iter().for_each(|kind| self.ctx.emit(|| kind));
+        answer
+    }
+
+    async fn read_stream(&self, mut stream: ResponseStream, uses: &mut ToolUses) -> Result<Response, ProviderError> {
+        while let Some(event) = stream.next().await {
+            let delta = match event? {
+                StreamEvent::Done(response) => return Ok(response),
+                StreamEvent::Waiting { on } => {
+                    self.ctx.emit(|| EventKind::ModelWaiting { on });
+                    continue;
+                }
+                StreamEvent::Text(text) => Delta::Text(text),
+                StreamEvent::Thinking(text) => Delta::Thinking(text),
+                StreamEvent::ToolCall { arguments, .. } => Delta::Arguments(arguments),
+                StreamEvent::ServerSideTool { name, input } => {
+                    let kind = uses.start(name, input);
+                    self.ctx.emit(|| kind);
+                    continue;
+                }
+                StreamEvent::ServerSideToolDone { name, input, error } => {
+                    uses.finish(&name, &input, error).into_iter().for_each(|kind| self.ctx.emit(|| kind));
+                    continue;
+                }
+                _ => continue,
+            };
+            self.ctx.emit(|| EventKind::ModelDelta { delta });
+        }
+        let text = "the stream ended before the answer was complete; retry the request";
+        Err(ProviderError::new(&*self.model.name, ErrorKind::Protocol, text))
+    }
+
+    /// Emits the parts of an answer that was not streamed.
+    pub(super) fn show_pieces(&self, response: &Response) {
+        if !self.ctx.is_observed() {
+            return;
+        }
+        for part in &response.parts {
+            let delta = match part {
+                ResponsePart::Text { text } => Delta::Text(text.clone()),
+                ResponsePart::Thinking(thought) => Delta::Thinking(thought.text.clone()),
+                ResponsePart::ToolCall(call) => Delta::Arguments(call.arguments.clone()),
+                ResponsePart::ServerSideTool(used) if !used.is_result_alone() => {
+                    for kind in used_in_whole(used) {
+                        self.ctx.emit(|| kind);
+                    }
+                    continue;
+                }
+                _ => continue,
+            };
+            self.ctx.emit(|| EventKind::ModelDelta { delta });
+        }
+    }
+}
