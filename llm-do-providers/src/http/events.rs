@@ -45,7 +45,7 @@ impl Stream for RecordedChunks {
 impl Events {
     /// Returns the events in `chunks`.
     pub(crate) fn new(provider: &'static str, chunks: Chunks) -> Self {
-        let tail = Tail::default();
+        let tail = Tail::new();
         let kept = RecordedChunks { chunks, tail: tail.clone() };
         Self { provider, head: ResponseMeta::default(), blocks: SseByteStream::new(kept), tail }
     }

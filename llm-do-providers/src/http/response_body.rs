@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -47,13 +47,15 @@ pub(super) struct ResponseBody {
     waiting: Option<Instant>,
     /// The end of the wait for a piece. It is not reset for each one, since to set a timer costs more than to read a piece.
     late: Pin<Box<Sleep>>,
+    /// What `late` wakes at its current deadline.
+    woken_late: Option<Waker>,
 }
 
 impl ResponseBody {
     pub(super) fn new(provider: &'static str, origin: Arc<str>, limits: StreamLimits, answer: Response) -> Self {
         let (status, body) = (answer.status().as_u16(), answer.into());
         let late = Box::pin(sleep(limits.idle));
-        Self { provider, origin, status, body, size: 0, limits, waiting: None, late }
+        Self { provider, origin, status, body, size: 0, limits, waiting: None, late, woken_late: None }
     }
 
     fn take(&mut self, piece: Bytes) -> Result<Bytes, ProviderError> {
@@ -75,6 +77,8 @@ impl ResponseBody {
         };
         if self.late.deadline() > end {
             self.late.as_mut().reset(end);
+        } else if self.will_wake(context.waker()) {
+            return Poll::Pending;
         }
         while self.late.as_mut().poll(context).is_ready() {
             if self.late.deadline() >= end {
@@ -82,7 +86,13 @@ impl ResponseBody {
             }
             self.late.as_mut().reset(end);
         }
+        self.woken_late = Some(context.waker().clone());
         Poll::Pending
+    }
+
+    /// Returns whether the timer will wake this waker, so that it need not be polled.
+    fn will_wake(&self, waker: &Waker) -> bool {
+        self.woken_late.as_ref().is_some_and(|woken| woken.will_wake(waker)) && !self.late.is_elapsed()
     }
 
     /// Returns the error of an answer that took too long as a whole.

@@ -1,72 +1,41 @@
 //! The end of a streamed body, if it is not an event: servers report a failure so once they stream.
 
-use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytes::Bytes;
 use serde_json::Value;
 
 /// How much of the end of a body is kept, in bytes; up to twice as much is there before the rest is let go.
-const KEPT: usize = 8 << 10;
+const KEPT: usize = 4 << 10;
 
-/// The end of a body, from the last event on; clones share it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Tail(Arc<Mutex<TailBuffer>>);
-
-#[derive(Debug)]
-struct TailBuffer {
-    /// A copy, as a piece would keep the whole read buffer alive.
-    bytes: Vec<u8>,
-    /// The piece after that. It is inspected after it was read: the first access to it waits for the memory.
-    last: Bytes,
-    /// Whether the next byte starts a line.
-    begins_line: bool,
-}
-
-impl Default for TailBuffer {
-    fn default() -> Self {
-        Self { bytes: Vec::new(), last: Bytes::new(), begins_line: true }
-    }
-}
+/// The end of a body; clones share it.
+///
+/// It is copied, which costs less than to look for the last event in each piece; a piece would keep the whole read buffer alive.
+#[derive(Clone, Debug)]
+pub(super) struct Tail(Arc<Mutex<Vec<u8>>>);
 
 impl Tail {
+    pub(super) fn new() -> Self {
+        // All of it, since to grow it costs more.
+        Self(Arc::new(Mutex::new(Vec::with_capacity(2 * KEPT))))
+    }
+
     /// Takes the next piece.
-    pub(super) fn push(&self, piece: &Bytes) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.add_last();
-        kept.last = piece.clone();
+    pub(super) fn push(&self, piece: &[u8]) {
+        let mut bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if bytes.len() + piece.len() <= 2 * KEPT {
+            return bytes.extend_from_slice(piece);
+        }
+        let cut = bytes.len().saturating_sub(KEPT.saturating_sub(piece.len()));
+        bytes.drain(..cut);
+        bytes.extend_from_slice(&piece[piece.len().saturating_sub(KEPT)..]);
+        // The rest of a line is not the start of an error.
+        bytes[0] = b'.';
     }
 
     /// Returns the error object after the last event, if any.
     pub(super) fn error(&self) -> Option<Value> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.add_last();
-        error_in(&String::from_utf8_lossy(&kept.bytes))
+        error_in(&String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)))
     }
-}
-
-impl TailBuffer {
-    fn add_last(&mut self) {
-        let (bytes, piece) = (&mut self.bytes, mem::take(&mut self.last));
-        let begins_line = self.begins_line;
-        self.begins_line = piece.last().map_or(begins_line, |last| *last == b'\n');
-        if ends_in_data(&piece, begins_line) {
-            return bytes.clear();
-        }
-        if bytes.len() + piece.len() > 2 * KEPT {
-            let begin = bytes.len().saturating_sub(KEPT);
-            bytes.drain(..begin);
-        }
-        let begin = piece.len().saturating_sub(KEPT);
-        bytes.extend_from_slice(&piece[begin..]);
-    }
-}
-
-/// Whether nothing follows the last event, as with most pieces: their last line is complete, and data.
-fn ends_in_data(piece: &[u8], begins_line: bool) -> bool {
-    let lines = piece.trim_ascii_end();
-    let last = memchr::memrchr(b'\n', lines).map(|end| end + 1).or(begins_line.then_some(0));
-    piece[lines.len()..].contains(&b'\n') && last.is_some_and(|last| lines[last..].starts_with(b"data:"))
 }
 
 fn error_in(text: &str) -> Option<Value> {
@@ -86,7 +55,6 @@ fn error_in(text: &str) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
     use serde_json::json;
 
     use super::{KEPT, Tail, error_in};
@@ -119,24 +87,34 @@ mod tests {
 
     #[test]
     fn what_stands_behind_the_last_event_is_found_however_it_is_cut() {
-        let body = Bytes::from_static(b"data: {\"error\": 1}\n\ndata: 2\n\n{\"error\":\n\"data: \"}\n\n");
+        let body = b"data: {\"error\": 1}\n\ndata: 2\n\n{\"error\":\n\"data: \"}\n\n";
         for cut in 0..body.len() {
-            let tail = Tail::default();
-            tail.push(&body.slice(..cut));
-            tail.push(&body.slice(cut..));
+            let tail = Tail::new();
+            tail.push(&body[..cut]);
+            tail.push(&body[cut..]);
             assert_eq!(tail.error(), Some(json!("data: ")), "{cut}");
         }
     }
 
     #[test]
     fn only_the_end_of_a_long_body_is_kept() {
-        let tail = Tail::default();
+        let tail = Tail::new();
         for length in [100; 1000].into_iter().chain([3 * KEPT]) {
-            tail.push(&Bytes::from(vec![b' '; length]));
-            assert!(tail.0.lock().unwrap().bytes.len() <= 2 * KEPT);
+            tail.push(&vec![b' '; length]);
+            assert!(tail.0.lock().unwrap().len() <= 2 * KEPT);
         }
-        tail.push(&Bytes::from_static(b"\n{\"error\""));
-        tail.push(&Bytes::from_static(b": 1}"));
+        tail.push(b"\n{\"error\"");
+        tail.push(b": 1}");
         assert_eq!(tail.error(), Some(json!(1)));
+    }
+
+    #[test]
+    fn the_rest_of_a_long_line_is_not_an_error() {
+        let tail = Tail::new();
+        tail.push(format!("data: {}", "x".repeat(2 * KEPT)).as_bytes());
+        let error = format!("{{\"error\": 1{}}}\n\n", " ".repeat(KEPT - 14));
+        assert_eq!(error.len(), KEPT);
+        tail.push(error.as_bytes());
+        assert_eq!(tail.error(), None);
     }
 }

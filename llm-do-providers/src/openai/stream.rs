@@ -143,15 +143,18 @@ impl ChatAccumulator {
         let Delta { content, refusal, reasoning_content, reasoning, reasoning_details, tool_calls, function_call } =
             delta;
         let DeltaContent { text, thoughts } = content.take().unwrap_or_default();
-        let details = match reasoning_details.take().map(|details| *details) {
-            Some(Value::Array(details)) => Some(details),
-            _ => None,
-        };
-        let (reasoning_content, reasoning) = (reasoning_content.take(), reasoning.take());
-        let piece = ReasoningDelta { reasoning_content, reasoning, details, chunks: thoughts, is_whole };
-        let thought = self.thinking.take(piece);
-        if let Some((events, thought)) = events.as_deref_mut().zip(thought) {
-            events.push_back(StreamEvent::Thinking(thought));
+        let has_thoughts = reasoning_content.is_some() || reasoning.is_some() || reasoning_details.is_some();
+        if has_thoughts || !thoughts.is_empty() {
+            let details = match reasoning_details.take().map(|details| *details) {
+                Some(Value::Array(details)) => Some(details),
+                _ => None,
+            };
+            let (reasoning_content, reasoning) = (reasoning_content.take(), reasoning.take());
+            let piece = ReasoningDelta { reasoning_content, reasoning, details, chunks: thoughts, is_whole };
+            let thought = self.thinking.take(piece);
+            if let Some((events, thought)) = events.as_deref_mut().zip(thought) {
+                events.push_back(StreamEvent::Thinking(thought));
+            }
         }
         self.push_text(text, events.as_deref_mut());
         if let Some(refusal) = refusal.take().filter(|refusal| !refusal.is_empty()) {
