@@ -171,7 +171,7 @@ impl ChatAccumulator {
     fn push_text(&mut self, more: String, events: Option<&mut VecDeque<StreamEvent>>) {
         match events.filter(|_| !more.is_empty()) {
             Some(events) => {
-                self.text.push_str(&more);
+                push(&mut self.text, &more);
                 events.push_back(StreamEvent::Text(more));
             }
             None => append(&mut self.text, more),
@@ -231,7 +231,7 @@ impl ChatAccumulator {
         set(&mut call.name, piece.name);
         let mut more = piece.arguments.map(JsonText::into_string).unwrap_or_default();
         let Some(events) = events else { return append(&mut call.arguments, more) };
-        call.arguments.push_str(&more);
+        push(&mut call.arguments, &more);
         if call.name.is_empty() || (named_before && more.is_empty()) {
             return;
         }
@@ -256,6 +256,17 @@ impl PartialCall {
         let id = if self.id.is_empty() { format!("call_{turn}_{place}") } else { self.id };
         ResponsePart::ToolCall(ToolCall::new(id, self.name, self.arguments))
     }
+}
+
+/// The memory in bytes that a text of pieces has from the start.
+const FIRST: usize = 256;
+
+/// Adds a piece of a stream to a text.
+fn push(text: &mut String, more: &str) {
+    if text.capacity() == 0 {
+        text.reserve(FIRST.max(more.len()));
+    }
+    text.push_str(more);
 }
 
 /// Adds a piece to a text; the first one is moved.
