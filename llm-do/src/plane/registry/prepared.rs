@@ -17,14 +17,20 @@ use crate::plane::definition::{RenderPrompt, Start};
 pub(crate) enum Prepared {
     Function {
         start: Box<dyn Start>,
-        /// The arguments before decoding, if something may read them.
-        given: Option<Box<Value>>,
+        /// Set if something may read the arguments.
+        read: Option<Box<ReadArguments>>,
         /// The schema of the arguments, if they contain sets or maps.
         unordered: Option<Arc<CheckedSchema>>,
-        /// The arguments, once something shares them.
-        shared: Option<Arc<Value>>,
     },
     Worker(Box<PreparedWorker>),
+}
+
+/// The arguments of a function that something may read.
+pub(crate) struct ReadArguments {
+    /// Before decoding.
+    given: Value,
+    /// Decoded, once something shares them.
+    shared: Option<Arc<Value>>,
 }
 
 /// A call of a worker with decoded arguments.
@@ -64,7 +70,7 @@ impl Prepared {
         let Code::Function(decode) = &tool.code else { return None };
         let decode = Some(decode).filter(|decode| tool.reads_text(decode))?;
         let start = (decode.text)(text, is_read)?;
-        Some(Self::Function { start, given: None, unordered: None, shared: None })
+        Some(Self::Function { start, read: None, unordered: None })
     }
 
     /// The same; arguments that take long to check are checked off the async threads.
@@ -77,13 +83,13 @@ impl Prepared {
     fn decode_valid(tool: &Registered, given: Value, is_read: bool) -> Result<Self, Fault> {
         match &tool.code {
             Code::Function(decode) => {
-                let kept = is_read.then(|| Box::new(tool.canonical(given.clone())));
-                let (start, unordered) = ((decode.value)(given)?, tool.unordered());
-                Ok(Self::Function { start, given: kept, unordered, shared: None })
+                let read =
+                    is_read.then(|| Box::new(ReadArguments { given: tool.canonical(given.clone()), shared: None }));
+                Ok(Self::Function { start: (decode.value)(given)?, read, unordered: tool.unordered() })
             }
             Code::Value(function) => {
                 let start = (function.decode)(tool.canonical(given))?;
-                Ok(Self::Function { start, given: None, unordered: tool.unordered(), shared: None })
+                Ok(Self::Function { start, read: None, unordered: tool.unordered() })
             }
             Code::Worker(plan) => {
                 let kept = tool.canonical(given.clone());
@@ -100,24 +106,32 @@ impl Prepared {
     /// Returns the arguments for approval, events and the journal: decoded, with defaults filled in and with the
     /// fields that their types read but do not write, and with sets and maps sorted.
     pub(crate) fn arguments(&self) -> Result<Cow<'_, Value>, Fault> {
+        match self.shared() {
+            Some(arguments) => Ok(Cow::Borrowed(arguments)),
+            None => self.write_arguments(),
+        }
+    }
+
+    /// Returns the arguments, if they were made before.
+    fn shared(&self) -> Option<&Arc<Value>> {
         match self {
-            Self::Function { shared: Some(arguments), .. } => Ok(Cow::Borrowed(arguments)),
-            _ => self.write_arguments(),
+            Self::Function { read, .. } => read.as_ref()?.shared.as_ref(),
+            Self::Worker(worker) => Some(&worker.arguments),
         }
     }
 
     /// Makes the [arguments](Self::arguments), and their files known to [`find_files`].
     fn write_arguments(&self) -> Result<Cow<'_, Value>, Fault> {
         match self {
-            Self::Function { start, given, unordered, .. } => {
+            Self::Function { start, read, unordered } => {
                 let sorted = |arguments| match unordered {
                     Some(schema) => schema.canonical(arguments),
                     None => arguments,
                 };
                 // Sorted before this too, so that the items of sets are at the same positions as in `given`.
                 let mut arguments = sorted(start.written()?);
-                if let Some(given) = given {
-                    add_unwritten(&mut arguments, given, unordered.is_some());
+                if let Some(read) = read {
+                    add_unwritten(&mut arguments, &read.given, unordered.is_some());
                 }
                 Ok(Cow::Owned(sorted(arguments)))
             }
@@ -127,13 +141,12 @@ impl Prepared {
 
     /// Returns the [arguments](Self::arguments), which are made once.
     pub(crate) fn share_arguments(&mut self) -> Result<Arc<Value>, Fault> {
-        let made = match self {
-            Self::Worker(worker) => return Ok(Arc::clone(&worker.arguments)),
-            Self::Function { shared: Some(arguments), .. } => return Ok(Arc::clone(arguments)),
-            Self::Function { shared: None, .. } => Arc::new(self.arguments()?.into_owned()),
-        };
-        if let Self::Function { shared, .. } = self {
-            *shared = Some(Arc::clone(&made));
+        if let Some(arguments) = self.shared() {
+            return Ok(Arc::clone(arguments));
+        }
+        let made = Arc::new(self.write_arguments()?.into_owned());
+        if let Self::Function { read: Some(read), .. } = self {
+            read.shared = Some(Arc::clone(&made));
         }
         Ok(made)
     }
@@ -142,7 +155,7 @@ impl Prepared {
     pub(crate) fn arguments_of_event(&mut self) -> Result<EventValue, Fault> {
         let text = match self {
             // Nothing was kept to compare with, and nothing is sorted.
-            Self::Function { start, given: None, unordered: None, shared: None } => start.written_as_text(),
+            Self::Function { start, read: None, unordered: None } => start.written_as_text(),
             _ => None,
         };
         match text {
@@ -156,7 +169,9 @@ impl Prepared {
         let (arguments, found) = find_files(|| self.write_arguments());
         let arguments = arguments?.into_owned();
         let (given, has_files) = match self {
-            Self::Function { start, given, .. } => (given.as_deref(), start.has_files() || !found.is_empty()),
+            Self::Function { start, read, .. } => {
+                (read.as_ref().map(|read| &read.given), start.has_files() || !found.is_empty())
+            }
             Self::Worker(worker) => (Some(&worker.given), worker.has_files),
         };
         let given = given.filter(|given| !is_contained(given, &arguments)).cloned();
