@@ -259,12 +259,12 @@ impl PartialCall {
 }
 
 /// The memory in bytes that a text of pieces has from the start.
-const FIRST: usize = 256;
+const FIRST_CAPACITY: usize = 256;
 
 /// Adds a piece of a stream to a text.
 fn push(text: &mut String, more: &str) {
     if text.capacity() == 0 {
-        text.reserve(FIRST.max(more.len()));
+        text.reserve(FIRST_CAPACITY.max(more.len()));
     }
     text.push_str(more);
 }

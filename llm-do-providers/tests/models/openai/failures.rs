@@ -4,6 +4,7 @@ mod ended;
 
 use std::time::{Duration, Instant};
 
+use futures_util::{FutureExt, StreamExt};
 use llm_do_providers::{
     ErrorKind, FallbackModel, Message, Model, OpenAiModel, ProviderError, Request, Settings, StreamEvent, Usage,
 };
@@ -237,6 +238,19 @@ async fn a_stalled_stream_times_out() {
         check(&error, ErrorKind::Timeout, error.status(), "raise the idle timeout of 100ms");
         assert!(error.is_timeout());
     }
+}
+
+#[tokio::test]
+async fn a_stalled_stream_that_another_task_reads_on_times_out() {
+    let begun = Reply::stream().event(&piece(json!({"content": "half"})).to_string()).stall();
+    let server = Server::scripted([begun]).await;
+    let model = model(&server).idle_timeout(Duration::from_millis(100)).build().unwrap();
+    let (messages, settings) = ([Message::user("hi")], Settings::default());
+    let mut stream = model.stream(Request::new(&messages, &settings)).await.unwrap();
+    assert_eq!(stream.next().await.unwrap().unwrap(), StreamEvent::Text("half".to_owned()));
+    assert!(stream.next().now_or_never().is_none(), "it waits, and would wake this task");
+    let next = tokio::spawn(async move { stream.next().await }).await.unwrap();
+    assert!(next.unwrap().unwrap_err().is_timeout());
 }
 
 /// Writes chunks of an answer for as long as they are read.

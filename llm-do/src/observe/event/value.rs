@@ -32,7 +32,7 @@ pub struct EventValue(Form);
 
 #[derive(Clone)]
 enum Form {
-    /// Shared with the call.
+    /// May be shared with the call.
     Value(Arc<Value>),
     /// Valid JSON, without white space between tokens.
     Text(String),

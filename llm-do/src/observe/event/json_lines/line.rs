@@ -121,11 +121,8 @@ impl SecondText {
         line.push_str(&self.text);
         let mut digits = itoa::Buffer::new();
         // With a digit before the nine, so that those have their zeros.
-        let mut fraction = &digits.format(1_000_000_000 + nanoseconds)[1..];
-        while let Some(shorter) = fraction.strip_suffix('0') {
-            fraction = shorter;
-        }
-        line.push_str(fraction);
+        let fraction = &digits.format(1_000_000_000 + nanoseconds)[1..];
+        line.push_str(fraction.trim_end_matches('0'));
         line.push_str("Z\"");
     }
 }
