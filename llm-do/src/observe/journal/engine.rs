@@ -1,5 +1,9 @@
 //! The journal of a run whose log an engine keeps; a task of the engine appends to it what the run does.
 
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -47,6 +51,8 @@ struct Attempt {
     replay: SharedReplay,
     effects: Mutex<EffectsInFlight>,
     requests: mpsc::UnboundedSender<EngineRequest>,
+    /// The calls that run as invocations of their own since an earlier attempt.
+    left: Mutex<HashSet<Arc<str>>>,
     /// Returns whether calls of this name may run as invocations of their own.
     may_leave: Box<dyn Fn(&str) -> bool + Send + Sync>,
     part: Option<Part>,
@@ -123,8 +129,8 @@ impl EngineJournal {
         may_leave: impl Fn(&str) -> bool + Send + Sync + 'static,
         part: Option<Part>,
     ) -> Self {
-        let (replay, effects) = (SharedReplay::default(), Mutex::default());
-        Self(Arc::new(Attempt { replay, effects, requests, may_leave: Box::new(may_leave), part }))
+        let (replay, effects, left) = (SharedReplay::default(), Mutex::default(), Mutex::default());
+        Self(Arc::new(Attempt { replay, effects, requests, left, may_leave: Box::new(may_leave), part }))
     }
 
     /// Notes whether the log has something to wait for; returns whether it may wait, since no effect is in flight.
@@ -139,9 +145,14 @@ impl EngineJournal {
         self.0.replay.lock().load(record);
     }
 
+    /// Loads that the call of a key became an invocation of its own.
+    pub(crate) fn load_call(&self, key: &Arc<str>) {
+        self.0.left.lock().ignore_poison().insert(Arc::clone(key));
+    }
+
     /// Loads that records were forgotten.
     pub(crate) fn load_forgotten(&self, keys: &[Arc<str>]) {
-        self.0.replay.lock().forget(keys);
+        self.0.forget(keys);
     }
 }
 
@@ -212,13 +223,20 @@ impl Attempt {
 
     /// Runs a call: here, or as an invocation of its own if another call is in flight with it.
     async fn perform_call(&self, step: &StepSpec, local: StepFuture) -> Result<Value, JournalError> {
-        if step.is_overlapped() && (self.may_leave)(&step.name) {
+        // In this attempt the calls beside it may be recorded, so that nothing overlaps it.
+        let has_left = self.left.lock().ignore_poison().contains(&step.key);
+        if has_left || (step.is_overlapped() && (self.may_leave)(&step.name)) {
             let key = Arc::clone(&step.key);
             if let Some(value) = self.request(|done| EngineRequest::Call(key, done)).await {
                 return Ok(value);
             }
         }
         Ok(local.await?)
+    }
+
+    fn forget(&self, keys: &[Arc<str>]) {
+        self.replay.lock().forget(keys);
+        self.left.lock().ignore_poison().retain(|key| !keys.contains(key));
     }
 
     /// Hands over the value of the call that this invocation is for.
@@ -319,7 +337,7 @@ impl Journal for EngineJournal {
         }
         let forgotten = keys.clone();
         self.0.request(|done| EngineRequest::Forget(keys, done)).await;
-        self.0.replay.lock().forget(&forgotten);
+        self.0.forget(&forgotten);
         Ok(())
     }
 

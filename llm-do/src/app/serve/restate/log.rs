@@ -120,8 +120,10 @@ impl<'c> Log<'c> {
                     if let Entry::Step(step) = entry {
                         self.load(step)?;
                     } else {
-                        if let Entry::Forget(keys) = &entry {
-                            self.journal.load_forgotten(keys);
+                        match &entry {
+                            Entry::Forget(keys) => self.journal.load_forgotten(keys),
+                            Entry::Call(key) => self.journal.load_call(key),
+                            _ => {}
                         }
                         self.follow(entry);
                     }
