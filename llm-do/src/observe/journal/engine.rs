@@ -152,7 +152,8 @@ impl EngineJournal {
 
     /// Loads that records were forgotten.
     pub(crate) fn load_forgotten(&self, keys: &[Arc<str>]) {
-        self.0.forget(keys);
+        self.0.replay.lock().forget(keys);
+        self.0.left.lock().ignore_poison().retain(|key| !keys.contains(key));
     }
 }
 
@@ -232,11 +233,6 @@ impl Attempt {
             }
         }
         Ok(local.await?)
-    }
-
-    fn forget(&self, keys: &[Arc<str>]) {
-        self.replay.lock().forget(keys);
-        self.left.lock().ignore_poison().retain(|key| !keys.contains(key));
     }
 
     /// Hands over the value of the call that this invocation is for.
@@ -337,7 +333,7 @@ impl Journal for EngineJournal {
         }
         let forgotten = keys.clone();
         self.0.request(|done| EngineRequest::Forget(keys, done)).await;
-        self.0.forget(&forgotten);
+        self.load_forgotten(&forgotten);
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use futures_util::StreamExt;
 use llm_do_providers::{ErrorKind, ProviderError, Response, ResponsePart, ResponseStream, StreamEvent};
 
 use super::WorkerRun;
-use super::server_side::{ToolUses, used_in_whole};
+use super::server_side::{ToolUses, started_and_finished};
 use crate::observe::event::{Delta, EventKind};
 
 impl WorkerRun {
@@ -56,7 +56,7 @@ impl WorkerRun {
                 ResponsePart::Thinking(thought) => Delta::Thinking(thought.text.clone()),
                 ResponsePart::ToolCall(call) => Delta::Arguments(call.arguments.clone()),
                 ResponsePart::ServerSideTool(used) if !used.is_result_alone() => {
-                    for kind in used_in_whole(used) {
+                    for kind in started_and_finished(used) {
                         self.ctx.emit(|| kind);
                     }
                     continue;

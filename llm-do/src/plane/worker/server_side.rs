@@ -52,7 +52,7 @@ impl ToolUses {
         match self.position(used).map(|index| self.0.remove(index)) {
             Some(ToolUse { is_finished: true, .. }) => {}
             Some(ToolUse { tool, .. }) => events.push(finished(&tool, used.input.clone(), used.error.clone())),
-            None => events.extend(used_in_whole(used)),
+            None => events.extend(started_and_finished(used)),
         }
     }
 
@@ -65,8 +65,8 @@ impl ToolUses {
     }
 }
 
-/// Returns the events of a use that a whole answer has.
-pub(super) fn used_in_whole(used: &ServerSideToolUse) -> [EventKind; 2] {
+/// Returns the two events of a use in an answer that has it whole.
+pub(super) fn started_and_finished(used: &ServerSideToolUse) -> [EventKind; 2] {
     let (tool, input) = (Arc::from(used.name.as_str()), used.input.clone());
     let end = finished(&tool, input.clone(), used.error.clone());
     [EventKind::ServerSideToolStarted { tool, input }, end]

@@ -1,3 +1,5 @@
+//! Calls that run as invocations of their own, over several attempts.
+
 use std::sync::Arc;
 
 use serde_json::{Value, json};
