@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::entry::{Batch, Entry, Outcome, ShownRequest};
 use super::names::Names;
 use super::own_wakes::{OwnWakes, Wakes};
-use super::waits::{Waiter, Waits};
+use super::waits::{WaitId, Waiter, Waits};
 use crate::observe::journal::{EngineJournal, EngineRequest, PromiseSpec, Record};
 
 /// The name of the engine's commands that append to a log. It is the same for all, so that an attempt can read the log before it
@@ -71,8 +71,8 @@ struct Appended {
 enum Done {
     Confirmed(oneshot::Sender<()>),
     /// Gets the id of the question of a wait.
-    Asked(String, oneshot::Sender<Arc<str>>),
-    Waits(String, Waiter),
+    Asked(WaitId, oneshot::Sender<Arc<str>>),
+    Waits(WaitId, Waiter),
 }
 
 impl<'c> Log<'c> {
@@ -154,17 +154,17 @@ impl<'c> Log<'c> {
     fn follow(&mut self, entry: Entry) {
         match entry {
             Entry::Step(step) => self.keep(step),
-            Entry::Sleep { key, millis } => self.waits.sleep(sleep_id(&key), Duration::from_millis(millis)),
-            Entry::Ask(asked) => self.waits.ask(ask_id(&asked), &self.invoked.run, &asked),
+            Entry::Sleep { key, millis } => self.waits.sleep(key, Duration::from_millis(millis)),
+            Entry::Ask(asked) => self.waits.ask(&self.invoked.run, &asked),
             Entry::Call(key) => {
                 let input = json!({
                     "run": &self.invoked.run, "start": &self.invoked.start, "call": &key, "steps": &self.steps
                 });
-                self.waits.call(call_id(&key), self.names.call(), input);
+                self.waits.call(key, self.names.call(), input);
             }
             Entry::Withdraw(questions) => self.waits.withdraw(&questions),
             Entry::Outcome(outcome) => self.outcome = Some(outcome),
-            Entry::Forget(_) => {}
+            Entry::Forget(keys) => self.waits.forget(&keys),
         }
     }
 
@@ -274,20 +274,21 @@ impl<'c> Log<'c> {
             }
             EngineRequest::Forget(keys, done) => (Some(Entry::Forget(keys)), Some(Done::Confirmed(done))),
             EngineRequest::Sleep(key, time, done) => {
-                let (id, millis) = (sleep_id(&key), u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+                let id = WaitId::Time(Arc::clone(&key));
+                let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
                 let entry = (!self.waits.has(&id)).then_some(Entry::Sleep { key, millis });
                 (entry, Some(Done::Waits(id, Waiter::Time(done))))
             }
             EngineRequest::Ask(asked, id, answer) => {
                 let asked = self.asked(asked);
                 appended.bytes += asked.shown.to_string().len();
-                let wait = ask_id(&asked);
+                let wait = WaitId::of_question(&asked);
                 appended.done.push(Done::Asked(wait.clone(), id));
                 ((!self.waits.has(&wait)).then_some(Entry::Ask(asked)), Some(Done::Waits(wait, Waiter::Answer(answer))))
             }
             EngineRequest::Withdraw(id) => (Some(Entry::Withdraw(vec![id.to_string()])), None),
             EngineRequest::Call(key, done) => {
-                let id = call_id(&key);
+                let id = WaitId::Call(Arc::clone(&key));
                 if !self.waits.has(&id) && self.step_bytes > MAX_CALL_BYTES {
                     drop(done.send(None));
                     return;
@@ -307,17 +308,4 @@ impl<'c> Log<'c> {
         *repeats = if is_repeated { *repeats + 1 } else { 0 };
         ShownRequest { key, kind, repeats: *repeats, digest, shown }
     }
-}
-
-fn sleep_id(key: &Arc<str>) -> String {
-    format!("sleep {key}")
-}
-
-/// Returns the wait for a question: another one for another text, and after each invalid answer.
-fn ask_id(ShownRequest { key, repeats, digest, .. }: &ShownRequest) -> String {
-    format!("ask {repeats} {digest} {key}")
-}
-
-fn call_id(key: &Arc<str>) -> String {
-    format!("call {key}")
 }

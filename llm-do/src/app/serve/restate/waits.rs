@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use restate_sdk::context::{DurableFuture, DurableFuturesUnordered, RequestTarget};
@@ -15,6 +16,31 @@ use super::entry::ShownRequest;
 use super::names::Names;
 
 type Durable<'c> = Pin<Box<dyn DurableFuture<Output = Option<Value>> + Send + 'c>>;
+
+/// What is waited for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum WaitId {
+    Time(Arc<str>),
+    Call(Arc<str>),
+    /// A question: another one for another text, and after each invalid answer.
+    Answer {
+        key: Arc<str>,
+        repeats: u32,
+        digest: String,
+    },
+}
+
+impl WaitId {
+    pub(super) fn of_question(asked: &ShownRequest) -> Self {
+        Self::Answer { key: Arc::clone(&asked.key), repeats: asked.repeats, digest: asked.digest.clone() }
+    }
+
+    fn key(&self) -> &Arc<str> {
+        match self {
+            Self::Time(key) | Self::Call(key) | Self::Answer { key, .. } => key,
+        }
+    }
+}
 
 /// Who gets the answer to a wait.
 #[derive(Debug)]
@@ -54,17 +80,18 @@ pub(super) struct Waits<'c> {
     ctx: &'c ContextInternal,
     names: &'c Names,
     futures: DurableFuturesUnordered<Durable<'c>>,
-    /// The id of each future, by its index.
-    ids: Vec<String>,
-    by_id: HashMap<String, Wait>,
+    /// By the index of the future.
+    started: Vec<Wait>,
+    /// The newest wait of each id that is not forgotten.
+    by_id: HashMap<WaitId, usize>,
 }
 
 impl<'c> Waits<'c> {
     pub(super) fn new(ctx: &'c ContextInternal, names: &'c Names) -> Self {
-        Self { ctx, names, futures: DurableFuturesUnordered::new(), ids: Vec::new(), by_id: HashMap::new() }
+        Self { ctx, names, futures: DurableFuturesUnordered::new(), started: Vec::new(), by_id: HashMap::new() }
     }
 
-    pub(super) fn has(&self, id: &str) -> bool {
+    pub(super) fn has(&self, id: &WaitId) -> bool {
         self.by_id.contains_key(id)
     }
 
@@ -73,36 +100,36 @@ impl<'c> Waits<'c> {
         self.futures.is_empty()
     }
 
-    pub(super) fn sleep(&mut self, id: String, time: Duration) {
+    pub(super) fn sleep(&mut self, key: Arc<str>, time: Duration) {
         let sleep = DurableFuture::map(self.ctx.sleep(time), |_| None);
-        self.push(id, Box::pin(sleep), None);
+        self.push(WaitId::Time(key), Box::pin(sleep), None);
     }
 
     /// Asks a person: the question goes to the inbox.
-    pub(super) fn ask(&mut self, id: String, run: &str, asked: &ShownRequest) {
+    pub(super) fn ask(&mut self, run: &str, asked: &ShownRequest) {
         let (awakeable, answer) = self.ctx.awakeable::<Json<Value>>();
         let question = json!({ "id": &awakeable, "run": run, "asked": asked });
         drop(self.ctx.request::<_, ()>(self.names.inbox("ask"), Json(question)).send());
         let answer = DurableFuture::map(answer, |answer| Some(or_rejection(answer)));
-        self.push(id, Box::pin(answer), Some(awakeable));
+        self.push(WaitId::of_question(asked), Box::pin(answer), Some(awakeable));
     }
 
-    pub(super) fn call(&mut self, id: String, target: RequestTarget, input: Value) {
+    pub(super) fn call(&mut self, key: Arc<str>, target: RequestTarget, input: Value) {
         let call = self.ctx.request::<_, Json<Value>>(target, Json(input)).call();
         let call = DurableFuture::map(call, |value| value.ok().map(|Json(value)| value));
-        self.push(id, Box::pin(call), None);
+        self.push(WaitId::Call(key), Box::pin(call), None);
     }
 
-    fn push(&mut self, id: String, future: Durable<'c>, question: Option<String>) {
+    fn push(&mut self, id: WaitId, future: Durable<'c>, question: Option<String>) {
         self.futures.push(future);
-        self.by_id.insert(id.clone(), Wait { state: State::Open(None), question });
-        self.ids.push(id);
+        self.by_id.insert(id, self.started.len());
+        self.started.push(Wait { state: State::Open(None), question });
     }
 
     /// Sets who gets the value of a wait, which may be there already.
-    pub(super) fn set_waiter(&mut self, id: &str, waiter: Waiter) {
-        let Some(wait) = self.by_id.get_mut(id) else { return };
-        match &mut wait.state {
+    pub(super) fn set_waiter(&mut self, id: &WaitId, waiter: Waiter) {
+        let Some(&index) = self.by_id.get(id) else { return };
+        match &mut self.started[index].state {
             State::Over(value) => waiter.send(value.clone()),
             State::Open(open) => *open = Some(waiter),
         }
@@ -115,31 +142,38 @@ impl<'c> Waits<'c> {
     /// Returns an error if the invocation was cancelled. Cancel safe.
     pub(super) async fn next(&mut self) -> Result<(), TerminalError> {
         let Some((index, value)) = self.futures.next().await? else { return Ok(()) };
-        let Some(wait) = self.ids.get(index).and_then(|id| self.by_id.get_mut(id)) else { return Ok(()) };
-        if let State::Open(Some(waiter)) = std::mem::replace(&mut wait.state, State::Over(value.clone())) {
+        let state = &mut self.started[index].state;
+        if let State::Open(Some(waiter)) = std::mem::replace(state, State::Over(value.clone())) {
             waiter.send(value);
         }
         Ok(())
     }
 
     /// Returns the id of a question in the inbox.
-    pub(super) fn question(&self, id: &str) -> Option<&str> {
-        self.by_id.get(id)?.question.as_deref()
+    pub(super) fn question(&self, id: &WaitId) -> Option<&str> {
+        self.started[*self.by_id.get(id)?].question.as_deref()
     }
 
     /// Returns the questions in the inbox that have no answer.
     pub(super) fn open_questions(&self) -> Vec<String> {
-        let open = self.by_id.values().filter(|wait| matches!(wait.state, State::Open(_)));
+        let known = self.by_id.values().map(|&index| &self.started[index]);
+        let open = known.filter(|wait| matches!(wait.state, State::Open(_)));
         let mut open: Vec<_> = open.filter_map(|wait| wait.question.clone()).collect();
         // In the order of the ids, since that of a map differs in each process.
         open.sort_unstable();
         open
     }
 
+    /// Forgets what was waited for under these keys, whose records are forgotten: a run that waits again starts a new wait.
+    pub(super) fn forget(&mut self, keys: &[Arc<str>]) {
+        self.by_id.retain(|id, _| !keys.contains(id.key()));
+    }
+
     /// Removes questions from the inbox, and forgets them: a run that asks again needs a new one.
     pub(super) fn withdraw(&mut self, questions: &[String]) {
         for question in questions {
-            self.by_id.retain(|_, wait| wait.question.as_ref() != Some(question));
+            let started = &self.started;
+            self.by_id.retain(|_, &mut index| started[index].question.as_ref() != Some(question));
             drop(self.ctx.request::<_, ()>(self.names.inbox("withdraw"), Json(json!({ "id": question }))).send());
         }
     }
