@@ -44,6 +44,12 @@ pub(super) trait QueuedChange: Send {
     fn finish(self: Box<Self>, committed: Result<(), DatabaseError>);
 }
 
+/// What became of a transaction.
+pub(super) struct Committed {
+    pub(super) changes: Vec<Box<dyn QueuedChange>>,
+    pub(super) result: Result<(), DatabaseError>,
+}
+
 struct Change<F, T, D> {
     path: Arc<Path>,
     make: Option<F>,
@@ -141,21 +147,24 @@ impl Drop for Writer {
 
 fn run(path: &Arc<Path>, mut connection: Connection, jobs: &Receiver<Job>) {
     let mut shrinks = Vec::new();
-    while let Some(waiting) = next(jobs, shrinks.is_empty()) {
-        let mut changes = Vec::new();
-        for job in waiting {
-            match job {
-                Job::Change(change) => changes.push(change),
-                Job::Shrink(then) => shrinks.push(then),
+    loop {
+        let first = match next(jobs, shrinks.is_empty()) {
+            Err(TryRecvError::Disconnected) => return,
+            first => first.ok(),
+        };
+        let waiting = first.into_iter().chain(jobs.try_iter()).take(MAX_TOGETHER);
+        let changes = waiting.filter_map(|job| match job {
+            Job::Change(change) => Some(change),
+            Job::Shrink(then) => {
+                shrinks.push(then);
+                None
             }
-        }
-        if !changes.is_empty() {
-            let committed = commit(path, &mut connection, &mut changes);
-            for change in changes {
-                let finish = AssertUnwindSafe(|| change.finish(committed.clone()));
-                // A panic there is not one of the database.
-                drop(catch_unwind(finish));
-            }
+        });
+        let Committed { changes, result } = commit(path, &mut connection, changes);
+        for change in changes {
+            let finish = AssertUnwindSafe(|| change.finish(result.clone()));
+            // A panic there is not one of the database.
+            drop(catch_unwind(finish));
         }
         if !shrinks.is_empty() {
             let result = match shrink(&connection) {
@@ -171,50 +180,74 @@ fn run(path: &Arc<Path>, mut connection: Connection, jobs: &Receiver<Job>) {
     }
 }
 
-/// Returns what waits, and waits for something if the thread is idle; returns `None` once the handle is dropped.
-fn next(jobs: &Receiver<Job>, is_idle: bool) -> Option<Vec<Job>> {
-    let first = match jobs.try_recv() {
-        Ok(job) => job,
-        Err(TryRecvError::Disconnected) => return None,
-        Err(TryRecvError::Empty) if is_idle => jobs.recv().ok()?,
-        Err(TryRecvError::Empty) => return Some(Vec::new()),
-    };
-    Some(std::iter::once(first).chain(jobs.try_iter()).take(MAX_TOGETHER).collect())
+/// Returns what waits first; if the thread is idle, waits for it.
+fn next(jobs: &Receiver<Job>, is_idle: bool) -> Result<Job, TryRecvError> {
+    match jobs.try_recv() {
+        Err(TryRecvError::Empty) if is_idle => Ok(jobs.recv()?),
+        received => received,
+    }
 }
 
-/// Makes all changes in one transaction. A failed change is undone alone; if SQLite itself ends the
-/// transaction or cannot commit it, none is.
+/// Makes changes in one transaction, those too that come meanwhile. A failed change is undone alone; if SQLite itself ends the
+/// transaction or cannot commit it, none is made.
 pub(super) fn commit(
     path: &Arc<Path>,
     connection: &mut Connection,
-    changes: &mut [Box<dyn QueuedChange>],
+    waiting: impl Iterator<Item = Box<dyn QueuedChange>>,
+) -> Committed {
+    let (mut waiting, mut changes) = (waiting.peekable(), Vec::new());
+    if waiting.peek().is_none() {
+        return Committed { changes, result: Ok(()) };
+    }
+    let result = make_all(path, connection, &mut waiting, &mut changes);
+    if result.is_err() {
+        changes.extend(waiting);
+    }
+    Committed { changes, result }
+}
+
+/// Moves the changes from `waiting` to `made`.
+fn make_all(
+    path: &Arc<Path>,
+    connection: &mut Connection,
+    waiting: impl Iterator<Item = Box<dyn QueuedChange>>,
+    made: &mut Vec<Box<dyn QueuedChange>>,
 ) -> Result<(), DatabaseError> {
     let failed = |source| DatabaseError::sqlite(path, source);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-    for change in changes {
-        // A savepoint costs several times as much as a small statement: SQLite allocates 64 KiB for it.
-        let has_savepoint = change.has_savepoint();
-        if has_savepoint {
-            execute(&transaction, "SAVEPOINT change").map_err(failed)?;
-        }
-        if let Err(error) = change.make(&transaction) {
-            if transaction.is_autocommit() {
-                return Err(error);
-            }
-            if has_savepoint {
-                execute(&transaction, "ROLLBACK TO change").map_err(failed)?;
-            }
-        }
-        if has_savepoint {
-            execute(&transaction, "RELEASE change").map_err(failed)?;
-        }
+    for mut change in waiting {
+        let result = make_one(path, &transaction, &mut *change);
+        made.push(change);
+        result?;
     }
     // If it fails, the transaction is rolled back when it is dropped.
     transaction.commit().map_err(failed)
 }
 
-fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
-    connection.prepare_cached(sql)?.execute([]).map(drop)
+/// Makes a change; returns an error only if the transaction has ended.
+fn make_one(
+    path: &Arc<Path>,
+    transaction: &Transaction<'_>,
+    change: &mut dyn QueuedChange,
+) -> Result<(), DatabaseError> {
+    // A savepoint costs several times as much as a small statement: SQLite allocates 64 KiB for it.
+    let has_savepoint = change.has_savepoint();
+    let execute = |sql| {
+        let done = transaction.prepare_cached(sql).and_then(|mut statement| statement.execute([]));
+        done.map(drop).map_err(|source| DatabaseError::sqlite(path, source))
+    };
+    if has_savepoint {
+        execute("SAVEPOINT change")?;
+    }
+    if let Err(error) = change.make(transaction) {
+        if transaction.is_autocommit() {
+            return Err(error);
+        }
+        if has_savepoint {
+            execute("ROLLBACK TO change")?;
+        }
+    }
+    if has_savepoint { execute("RELEASE change") } else { Ok(()) }
 }
 
 /// Gives back some pages without rows; returns whether none is left. Then the log is copied to the file, which gets its final

@@ -81,7 +81,7 @@ impl Records {
     }
 
     /// Notes what became of a record, as soon as it is committed.
-    fn note(&self, head: RecordHead, written: &Result<Written, DatabaseError>) {
+    fn note(&self, head: RecordHead, written: Result<&Written, &DatabaseError>) {
         if !matches!(written, Ok(Written::Earlier(_))) {
             self.uncommitted.lock().ignore_poison().remove(&head.key);
         }
@@ -164,15 +164,17 @@ impl OpenRun {
             (row.head(), Arc::clone(&self.records), self.fence, &self.journal.database);
         let is_whole = row.is_whole();
         let writing = Arc::clone(&records);
-        let insert = move |transaction: &Transaction<'_>| writing.insert(&row, transaction, fence);
+        // The row comes back: freeing it on the writer's thread would make this thread and that one wait for each other.
+        let insert = move |transaction: &Transaction<'_>| Ok((writing.insert(&row, transaction, fence)?, row));
         // Even if no one waits any longer, the record is known to this process once it is in the file.
-        let note = move |written: &Result<_, _>| records.note(head, written);
+        let note = move |written: &Result<(_, _), _>| records.note(head, written.as_ref().map(|(written, _)| written));
         let written = if is_whole {
             database.write_noting(insert, note).await
         } else {
             database.write_without_savepoint(insert, note).await
         };
-        match written.map_err(|error| self.failed(error))? {
+        let (written, _row) = written.map_err(|error| self.failed(error))?;
+        match written {
             Written::New(_) => Ok(value),
             Written::Earlier(text) => self.parse(&text),
             Written::TakenOver => Err(self.taken_over()),
