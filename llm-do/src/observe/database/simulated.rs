@@ -121,10 +121,11 @@ impl Inner {
             }
         }
         if !changes.is_empty() {
-            let committed = commit(&self.file.path, &mut self.file.connection(), changes.into_iter());
+            let later = std::iter::empty();
+            let committed = commit(&self.file.path, &mut self.file.connection(), &mut changes, later);
             self.file.commits.fetch_add(1, Ordering::Relaxed);
-            for change in committed.changes {
-                change.finish(committed.result.clone());
+            for change in changes {
+                change.finish(committed.clone());
             }
         }
         for read in reads {

@@ -60,12 +60,14 @@ async fn changes_that_come_during_another_are_committed_with_it_in_their_order()
     let database = database(&path);
     let release = blocked(&database);
     database.write_then(|transaction| add(transaction, "second"), drop);
-    let third = database.write(move |transaction| {
+    let (committed, third) = channel();
+    let add_third = move |transaction: &Transaction<'_>| {
         add(transaction, "third")?;
         lines(&Connection::open(path)?)
-    });
+    };
+    database.write_then(add_third, move |seen| committed.send(seen).unwrap());
     release.send(()).unwrap();
-    assert!(third.await.unwrap().is_empty(), "none is committed before the third");
+    assert!(third.recv().unwrap().unwrap().is_empty(), "none is committed before the third");
     assert_eq!(database.read(lines).await.unwrap(), ["first", "second", "third"]);
 }
 

@@ -44,12 +44,6 @@ pub(super) trait QueuedChange: Send {
     fn finish(self: Box<Self>, committed: Result<(), DatabaseError>);
 }
 
-/// What became of a transaction.
-pub(super) struct Committed {
-    pub(super) changes: Vec<Box<dyn QueuedChange>>,
-    pub(super) result: Result<(), DatabaseError>,
-}
-
 struct Change<F, T, D> {
     path: Arc<Path>,
     make: Option<F>,
@@ -147,24 +141,23 @@ impl Drop for Writer {
 
 fn run(path: &Arc<Path>, mut connection: Connection, jobs: &Receiver<Job>) {
     let mut shrinks = Vec::new();
-    loop {
-        let first = match next(jobs, shrinks.is_empty()) {
-            Err(TryRecvError::Disconnected) => return,
-            first => first.ok(),
-        };
-        let waiting = first.into_iter().chain(jobs.try_iter()).take(MAX_TOGETHER);
-        let changes = waiting.filter_map(|job| match job {
+    while let Some(waiting) = next(jobs, shrinks.is_empty()) {
+        let mut change = |job| match job {
             Job::Change(change) => Some(change),
             Job::Shrink(then) => {
                 shrinks.push(then);
                 None
             }
-        });
-        let Committed { changes, result } = commit(path, &mut connection, changes);
-        for change in changes {
-            let finish = AssertUnwindSafe(|| change.finish(result.clone()));
-            // A panic there is not one of the database.
-            drop(catch_unwind(finish));
+        };
+        let mut changes: Vec<_> = waiting.into_iter().filter_map(&mut change).collect();
+        if !changes.is_empty() {
+            let later = jobs.try_iter().take(MAX_TOGETHER).filter_map(change);
+            let committed = commit(path, &mut connection, &mut changes, later);
+            for change in changes {
+                let finish = AssertUnwindSafe(|| change.finish(committed.clone()));
+                // A panic there is not one of the database.
+                drop(catch_unwind(finish));
+            }
         }
         if !shrinks.is_empty() {
             let result = match shrink(&connection) {
@@ -180,56 +173,41 @@ fn run(path: &Arc<Path>, mut connection: Connection, jobs: &Receiver<Job>) {
     }
 }
 
-/// Returns what waits first; if the thread is idle, waits for it.
-fn next(jobs: &Receiver<Job>, is_idle: bool) -> Result<Job, TryRecvError> {
-    match jobs.try_recv() {
-        Err(TryRecvError::Empty) if is_idle => Ok(jobs.recv()?),
-        received => received,
-    }
+/// Returns what waits, and waits for something if the thread is idle; returns `None` once the handle is dropped.
+fn next(jobs: &Receiver<Job>, is_idle: bool) -> Option<Vec<Job>> {
+    let first = match jobs.try_recv() {
+        Ok(job) => job,
+        Err(TryRecvError::Disconnected) => return None,
+        Err(TryRecvError::Empty) if is_idle => jobs.recv().ok()?,
+        Err(TryRecvError::Empty) => return Some(Vec::new()),
+    };
+    Some(std::iter::once(first).chain(jobs.try_iter()).take(MAX_TOGETHER).collect())
 }
 
-/// Makes changes in one transaction, those too that come meanwhile. A failed change is undone alone; if SQLite itself ends the
-/// transaction or cannot commit it, none is made.
+/// Makes all changes in one transaction, with those that come meanwhile, which are added to them. A failed change is undone
+/// alone; if SQLite itself ends the transaction or cannot commit it, none is made.
 pub(super) fn commit(
     path: &Arc<Path>,
     connection: &mut Connection,
-    waiting: impl Iterator<Item = Box<dyn QueuedChange>>,
-) -> Committed {
-    let (mut waiting, mut changes) = (waiting.peekable(), Vec::new());
-    if waiting.peek().is_none() {
-        return Committed { changes, result: Ok(()) };
-    }
-    let result = make_all(path, connection, &mut waiting, &mut changes);
-    if result.is_err() {
-        changes.extend(waiting);
-    }
-    Committed { changes, result }
-}
-
-/// Moves the changes from `waiting` to `made`.
-fn make_all(
-    path: &Arc<Path>,
-    connection: &mut Connection,
-    waiting: impl Iterator<Item = Box<dyn QueuedChange>>,
-    made: &mut Vec<Box<dyn QueuedChange>>,
+    changes: &mut Vec<Box<dyn QueuedChange>>,
+    later: impl Iterator<Item = Box<dyn QueuedChange>>,
 ) -> Result<(), DatabaseError> {
     let failed = |source| DatabaseError::sqlite(path, source);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-    for mut change in waiting {
-        let result = make_one(path, &transaction, &mut *change);
-        made.push(change);
-        result?;
+    for change in &mut *changes {
+        make(path, &transaction, &mut **change)?;
+    }
+    for mut change in later {
+        let made = make(path, &transaction, &mut *change);
+        changes.push(change);
+        made?;
     }
     // If it fails, the transaction is rolled back when it is dropped.
     transaction.commit().map_err(failed)
 }
 
-/// Makes a change; returns an error only if the transaction has ended.
-fn make_one(
-    path: &Arc<Path>,
-    transaction: &Transaction<'_>,
-    change: &mut dyn QueuedChange,
-) -> Result<(), DatabaseError> {
+/// Makes a change; returns an error only if it ended the transaction.
+fn make(path: &Arc<Path>, transaction: &Transaction<'_>, change: &mut dyn QueuedChange) -> Result<(), DatabaseError> {
     // A savepoint costs several times as much as a small statement: SQLite allocates 64 KiB for it.
     let has_savepoint = change.has_savepoint();
     let execute = |sql| {
