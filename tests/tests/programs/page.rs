@@ -1,6 +1,7 @@
 //! The page of a run, in a browser: Chromium, driven by `chromedriver`. Without them the tests are skipped with a message.
 #![allow(clippy::print_stderr, reason = "the message of a skipped test")]
 
+mod details;
 mod figures;
 mod hostile;
 mod log;

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 /// The scripts that show a model, in the order in which they use each other: a page is one script, in one scope.
-const SCRIPTS: [&str; 10] = [
+const SCRIPTS: [&str; 11] = [
     include_str!("page/format.js"),
     include_str!("page/dom.js"),
     include_str!("page/model.js"),
@@ -16,6 +16,7 @@ const SCRIPTS: [&str; 10] = [
     include_str!("page/search.js"),
     include_str!("page/tree.js"),
     include_str!("page/timeline.js"),
+    include_str!("page/requests.js"),
     include_str!("page/detail.js"),
     include_str!("page/view.js"),
 ];
@@ -53,7 +54,8 @@ impl Page {
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" \
              content=\"{policy}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta \
-             name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>{title}</title>\n\
+             name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<meta \
+             http-equiv=\"x-dns-prefetch-control\" content=\"off\">\n<title>{title}</title>\n\
              <style>{style}</style>\n</head>\n<body>\n"
         )
     }

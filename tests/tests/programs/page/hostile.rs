@@ -162,3 +162,29 @@ fn a_line_that_is_not_an_event_does_not_stop_the_page() {
     assert!(page.run("document.getElementById('summary').textContent").as_str().unwrap().contains("not read"));
     assert_eq!(page.faults(), "");
 }
+
+#[test]
+fn marks_without_an_end_do_not_stop_the_page() {
+    let length = 90_000;
+    let texts = [
+        format!("a {}", "`".repeat(length)),
+        format!("- {}x\u{2028}", " ".repeat(length)),
+        format!("# {}x\u{2028}", " ".repeat(length)),
+        format!("|\n{}x", "-".repeat(length)),
+        format!("{}\n|-|\n{}", "|".repeat(length / 2), "|\n".repeat(length / 4)),
+    ];
+    let mut log = Log::default();
+    log.root();
+    for (call, text) in (1..).zip(&texts) {
+        let worker = (call, Some(0), "write");
+        log.event(worker, json!({ "kind": "call_started", "what": "worker", "by": "code", "arguments": {} }));
+        log.event(worker, json!({ "kind": "call_finished", "result": text, "elapsed_ms": 1 }));
+    }
+    let Some(page) = Page::open(&log.text()) else { return };
+    for call in 1..=texts.len() {
+        page.go(&format!("#call={call}"));
+        let ready = page.run("Number(document.documentElement.dataset.ready)").as_f64().unwrap();
+        // Tens of seconds if the time grew with the square of the length.
+        assert!(ready < 5_000.0, "call {call}: {ready} ms");
+    }
+}

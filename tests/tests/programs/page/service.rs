@@ -114,3 +114,46 @@ fn text_that_attacks_the_page_stays_text() {
     }
     assert_eq!(tab.0.log(), "", "no violation of the policy");
 }
+
+#[test]
+fn a_decision_in_another_tab_is_shown_and_the_keys_stay_where_they_are() {
+    let service = Service::start();
+    let Some(tab) = Tab::open(&service.url, "/?view=start") else { return };
+    tab.start_run("report");
+    tab.0.go(&format!("{}/?view=start", service.url));
+    tab.start_run("other");
+    let inbox = format!("{}/?view=inbox", service.url);
+    let cards = "[...document.querySelectorAll('.wait-card')]";
+    tab.0.go(&inbox);
+    tab.wait_for(&format!("{cards}.length === 2"));
+    let [first, second] = tab.0.open_tab();
+    tab.0.go(&inbox);
+    tab.wait_for(&format!("{cards}.length === 2 && {cards}[0] === document.activeElement"));
+    tab.0.press("j");
+    tab.wait_for(&format!("{cards}[1] === document.activeElement"));
+    tab.0.switch_to(&first);
+    tab.0.execute(&format!("{cards}[1].querySelector('.primary').click()"));
+    tab.wait_for("document.querySelector('.outcome')?.textContent === 'Approved.'");
+    tab.0.switch_to(&second);
+    tab.wait_for("document.querySelector('.outcome')?.textContent === 'local was first: approved.'");
+    tab.0.press("a");
+    tab.wait_for("document.querySelectorAll('.wait-card.closed').length === 0");
+    assert!(tab.0.execute(&format!("return {cards}[0].querySelector('.primary') !== null")).as_bool().unwrap());
+    assert_eq!(tab.0.execute("return document.querySelectorAll('.outcome').length"), 0, "no other card was decided");
+}
+
+#[test]
+fn on_a_phone_the_details_of_a_call_can_be_closed() {
+    let service = Service::start();
+    let Some(tab) = Tab::open(&service.url, "/?view=start") else { return };
+    tab.start_run("report");
+    tab.0.look((390, 780), true, "light");
+    tab.wait_for("document.querySelector('.row') !== null");
+    tab.0.execute("document.querySelector('.row').click()");
+    tab.wait_for("document.body.classList.contains('reading')");
+    tab.0.execute(
+        "const { left, top } = document.getElementById('close-detail').getBoundingClientRect();\
+         document.elementFromPoint(left + 20, top + 10).click()",
+    );
+    tab.wait_for("!document.body.classList.contains('reading')");
+}

@@ -18,11 +18,13 @@ use crate::app::serve::metrics::StatusLabel;
 const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// The headers of all answers: nothing is cached, framed, or taken for another type.
-const HEADERS: [(HeaderName, HeaderValue); 4] = [
+const HEADERS: [(HeaderName, HeaderValue); 5] = [
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    // A model's text may have links: a browser would look their hosts up before anybody follows one.
+    (header::X_DNS_PREFETCH_CONTROL, HeaderValue::from_static("off")),
 ];
 
 /// Who may pass.

@@ -32,7 +32,7 @@ async function request(method, path, body) {
   const text = await response.text();
   let value = {};
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     // A proxy may answer in other words.
   }

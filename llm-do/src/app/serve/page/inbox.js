@@ -38,7 +38,10 @@ class WaitList {
       const now = open.get(id);
       if (now && now.digest === card.wait.digest && !card.isGone) continue;
       // It shows how it ended for a while. A resumed run may ask the same again later.
-      if (!now && card.isClosed && !card.isGone) continue;
+      if (!now && !card.isGone) {
+        card.look();
+        continue;
+      }
       card.made.remove();
       this.cards.delete(id);
     }
@@ -48,8 +51,11 @@ class WaitList {
       this.cards.set(wait.id, card);
       this.parent.append(card.made);
     }
-    if (this.isAlone && !this.parent.contains(document.activeElement) && document.activeElement === document.body) {
-      this.parent.querySelector(".wait-card")?.focus();
+    // Only once: keys must not go to a card that the person has not chosen, if another has gone.
+    if (this.isAlone && !this.hasFocused && document.activeElement === document.body) {
+      const first = this.parent.querySelector(".wait-card");
+      first?.focus();
+      this.hasFocused = first !== null;
     }
   }
 
@@ -65,7 +71,8 @@ class WaitList {
     };
     if (!Object.hasOwn(actions, event.key)) return;
     event.preventDefault();
-    actions[event.key]();
+    // A key that is held down decides one card, not those after it.
+    if (!event.repeat || event.key === "j" || event.key === "k" || event.key.startsWith("Arrow")) actions[event.key]();
   }
 }
 
@@ -73,6 +80,7 @@ class WaitCard {
   constructor(wait, { withRun }) {
     this.wait = wait;
     this.isClosed = false;
+    this.isBusy = false;
     this.foot = element("div", { class: "wait-foot" });
     this.note = element("p", { class: "wait-note", role: "alert" });
     const isApproval = wait.kind === "approval";
@@ -120,11 +128,11 @@ class WaitCard {
   edit() {
     if (this.wait.kind !== "approval" || !this.wait.request.can_be_edited) return;
     const text = element("textarea", { class: "mono", rows: "8", "aria-label": "Arguments" });
-    text.value = JSON.stringify(this.wait.request.arguments, null, 2);
+    text.value = visibleJson(this.wait.request.arguments);
     this.ask(text, "Approve with these arguments", () => {
       let args;
       try {
-        args = JSON.parse(text.value);
+        args = parseJson(text.value);
       } catch (error) {
         this.note.textContent = visible(`Not JSON: ${error.message}`);
         return undefined;
@@ -175,8 +183,24 @@ class WaitCard {
     this.foot.replaceChildren(form);
   }
 
+  /** Shows what became of a wait that is no longer open: another tab or process decided it. */
+  async look() {
+    if (this.isClosed || this.isBusy) return;
+    this.isBusy = true;
+    try {
+      const now = await get(`/${this.wait.kind}s/${encodeURIComponent(this.wait.id)}`);
+      if (now.answered !== null) this.end(`${now.answered_by} was first: ${answerText(now.answer)}.`, { isOwn: false });
+      else if (now.is_withdrawn) this.end("The run no longer waits for it.", { isOwn: false });
+    } catch (error) {
+      if (error.status === 404) this.end("The run no longer waits for it.", { isOwn: false });
+    } finally {
+      this.isBusy = false;
+    }
+  }
+
   async send(answer) {
-    if (this.isClosed) return;
+    if (this.isClosed || this.isBusy) return;
+    this.isBusy = true;
     this.note.textContent = "";
     for (const button of this.foot.querySelectorAll("button")) button.disabled = true;
     try {
@@ -189,15 +213,18 @@ class WaitCard {
         this.note.textContent = visible(error.message);
         for (const button of this.foot.querySelectorAll("button")) button.disabled = false;
       }
+    } finally {
+      this.isBusy = false;
     }
   }
 
-  /** Shows how it ended, and makes room. */
-  end(text) {
+  /** Shows how it ended, and makes room; after a decision of this person, the next card has the keys. */
+  end(text, { isOwn = true } = {}) {
     this.isClosed = true;
+    this.note.textContent = "";
     this.made.classList.add("closed");
     this.foot.replaceChildren(element("p", { class: "quiet outcome" }, text));
-    const next = this.made.nextElementSibling ?? this.made.previousElementSibling;
+    const next = isOwn ? this.made.nextElementSibling ?? this.made.previousElementSibling : undefined;
     if (this.made.contains(document.activeElement) || document.activeElement === document.body) next?.focus();
     setTimeout(() => {
       this.made.remove();

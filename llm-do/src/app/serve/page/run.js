@@ -10,17 +10,9 @@ function runPage(id) {
   const list = new WaitList(waits);
   const model = new TraceModel();
   const view = new View(model);
-  const draw = debounced(150, () => {
-    view.summarise();
+  const draw = throttled(150, () => {
+    view.refresh();
     document.title = head.title ?? document.title;
-    view.tree.refresh();
-    if (!view.tree.selected && !view.follow() && model.roots[0]) {
-      view.tree.select(model.roots[0], { isQuiet: true });
-      view.detail.show(model.roots[0]);
-    } else if (view.tree.selected?.version !== view.drawn) {
-      view.detail.show(view.tree.selected);
-    }
-    view.drawn = view.tree.selected?.version;
   });
   let state;
   const load = async () => {
@@ -32,12 +24,14 @@ function runPage(id) {
   const ending = new AbortController();
   addEventListener("pagehide", () => ending.abort());
   follow(id, (name, data) => {
-    if (name === "event") model.push(JSON.parse(data));
-    else load().catch((error) => status(error.message, true));
+    if (name === "event") model.push(parseJson(data));
+    else {
+      load().catch((error) => status(error.message, true));
+      allWaiting().catch(() => {});
+    }
     draw();
     return name === "state" && ["succeeded", "failed", "cancelled"].includes(JSON.parse(data).state) ? "end" : undefined;
   }, ending.signal);
-  allWaiting().catch(() => {});
   return repeat(async () => {
     if (state === undefined || !["succeeded", "failed", "cancelled"].includes(state)) await load();
   });

@@ -85,7 +85,7 @@ function argumentField(name, schema, isRequired) {
 
 function parsedArgument(name, text) {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     throw new Error(`${name}: not JSON: ${error.message}`);
   }

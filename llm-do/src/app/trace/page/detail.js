@@ -4,42 +4,68 @@ class Detail {
   constructor(model, pane, { onSelect }) {
     Object.assign(this, { model, pane, onSelect });
     this.call = undefined;
-    this.request = undefined;
   }
 
   /** Shows a call; `request` is the number of the request to open, from 1. */
   show(call, request) {
     this.call = call;
+    this.sections = new Map();
+    this.requests = call && new Requests(this.model, call, { opened: request, onSelect: this.onSelect });
     this.pane.replaceChildren();
-    append(this.pane, this.partsOrFault(call, request));
+    this.update();
     this.pane.scrollTop = 0;
     const opened = request && byId(`request-${request}`);
     if (opened) opened.scrollIntoView();
   }
 
+  /** Makes the sections anew that have changed: where a person reads, and what is unfolded there, stays otherwise. */
+  update() {
+    const made = this.madeOrFault().filter(Boolean);
+    for (const old of [...this.pane.children]) if (!made.includes(old)) old.remove();
+    made.forEach((section, place) => {
+      if (this.pane.children[place] !== section) this.pane.insertBefore(section, this.pane.children[place] ?? null);
+    });
+  }
+
   /** A log may have anything where a list or a text should be. */
-  partsOrFault(call, request) {
+  madeOrFault() {
+    if (!this.call) return [element("p", { class: "hint" }, "Select a call.")];
     try {
-      return call ? this.parts(call, request) : [element("p", { class: "hint" }, "Select a call.")];
+      return this.made(this.call);
     } catch (fault) {
       return [element("p", { class: "hint" }, `The events of this call cannot be shown: ${fault}`)];
     }
   }
 
-  parts(call, request) {
+  made(call) {
+    const decided = call.approvals.filter((approval) => approval.decided !== undefined).length;
+    const answered = call.questions.filter((question) => question.answered !== undefined).length;
+    const facts = JSON.stringify([call.start, call.end, call.own, call.total, call.children.length, waitingOf(call)]);
+    if (call.requests.length) this.requests.update();
     return [
-      this.head(call),
-      this.facts(call),
-      call.error !== undefined && section("Error", element("div", { class: "error" }, plainText(String(call.error)))),
-      this.approvals(call),
-      this.questions(call),
-      call.arguments !== undefined && section("Arguments", anyValue(call.arguments, { isProse: true }), copyButton(call.arguments)),
-      call.result !== undefined && section("Result", anyValue(call.result, { isProse: call.what !== "tool" }), copyButton(call.result)),
-      call.attachments.length > 0 && section("Files", call.attachments.join(", ")),
-      call.note && section("Note for the operator", markdown(call.note)),
-      this.remarks(call),
-      this.requests(call, request),
+      this.kept("head", [call.status, call.what, call.by, call.replayed], () => this.head(call)),
+      this.kept("facts", [facts], () => this.facts(call)),
+      this.kept("error", [call.error], () => call.error !== undefined && section("Error", element("div", { class: "error" }, plainText(String(call.error))))),
+      this.kept("approvals", [call.approvals.length, decided], () => this.approvals(call)),
+      this.kept("questions", [call.questions.length, answered], () => this.questions(call)),
+      this.kept("arguments", [call.arguments], () =>
+        call.arguments !== undefined && section("Arguments", anyValue(call.arguments, { isProse: true }), copyButton(call.arguments))),
+      this.kept("result", [call.result], () =>
+        call.result !== undefined && section("Result", anyValue(call.result, { isProse: call.what !== "tool" }), copyButton(call.result))),
+      this.kept("files", [call.attachments], () => call.attachments.length > 0 && section("Files", call.attachments.join(", "))),
+      this.kept("note", [call.note], () => call.note && section("Note for the operator", markdown(call.note))),
+      this.kept("remarks", [call.remarks.length, call.progress.length, call.retries.length], () => this.remarks(call)),
+      call.requests.length > 0 && this.requests.made,
     ];
+  }
+
+  /** Returns a section, which is made anew only if what it shows, `of`, is another. */
+  kept(name, of, make) {
+    const known = this.sections.get(name);
+    if (known && isSame(known.of, of)) return known.made;
+    const made = make();
+    this.sections.set(name, { of, made });
+    return made;
   }
 
   head(call) {
@@ -93,7 +119,7 @@ class Detail {
         approval.reason && element("div", {}, "Reason: ", approval.reason),
         approval.rule && element("div", { class: "quiet" }, `Rule: ${ruleName(approval.rule)}`,
           approval.scope && approval.scope !== "call" && ` · holds for the ${approval.scope}`),
-        approval.edited !== undefined && element("div", {}, "With other arguments:", lineDiff(pretty(call.approvals[0].given ?? call.arguments), pretty(approval.edited))));
+        approval.edited !== undefined && element("div", {}, "With other arguments:", lineDiff(pretty(approval.arguments ?? approval.given ?? call.arguments), pretty(approval.edited))));
     }));
   }
 
@@ -117,167 +143,8 @@ class Detail {
     return section("Events", all.slice(0, 500).map(({ time, text }) =>
       element("div", { class: "remark" }, element("time", {}, `+${formatDuration(time - call.start)}`), element("span", {}, text))));
   }
-
-  requests(call, opened) {
-    if (!call.requests.length) return null;
-    const list = call.requests.map((request, place) => {
-      const isOpen = opened ? place + 1 === opened : place === call.requests.length - 1 || call.requests.length <= 3;
-      const made = fold(this.requestHead(request, place), () => this.requestBody(call, request, place), { open: isOpen, kind: "request" });
-      made.id = `request-${place + 1}`;
-      return made;
-    });
-    const open = (yes) => () => list.forEach((made) => (made.open = yes));
-    const buttons = call.requests.length > 1 && element("span", { class: "tools" },
-      element("button", { type: "button", onclick: open(true) }, "Open all"),
-      element("button", { type: "button", onclick: open(false) }, "Close all"));
-    return section(`Requests to the model (${call.requests.length})`, list, buttons);
-  }
-
-  requestHead(request, place) {
-    const usage = request.usage && used(request.usage.usage ?? {});
-    const took = request.answered !== undefined ? formatDuration(request.answered - request.sent) : "no answer";
-    const first = request.firstDelta !== undefined && request.answered !== undefined ? `first words after ${formatDuration(request.firstDelta - request.sent)}` : "";
-    return [
-      element("span", { class: "request-number" }, `${place + 1}`),
-      element("span", { class: "request-model" }, request.model),
-      element("span", { class: "quiet" }, [took, usage && `${formatCount(usage.input)} / ${formatCount(usage.output)} tokens`, first, request.replayed && "from the journal"].filter(Boolean).join(" · ")),
-    ];
-  }
-
-  requestBody(call, request, place) {
-    const conversation = this.model.conversation(call, place);
-    const answer = element("div", {}, this.answer(call, request));
-    if (!conversation) {
-      return [
-        element("p", { class: "quiet" }, `${counted(request.count, "message")}, ${counted(request.tools.length, "tool")}. `,
-          "The log has no messages; record them with ", element("code", {}, "--content"), "."),
-        answer,
-      ];
-    }
-    const before = place > 0 ? call.requests[place - 1] : undefined;
-    const { messages, kept, removed } = conversation;
-    const show = (message, kind) => this.message(call, message, kind);
-    return [
-      this.instructions(call, request, before),
-      this.tools(call, request, before),
-      this.output(call, request),
-      kept > 0 && fold(`${counted(kept, "earlier message")}`, () => messages.slice(0, kept).map((message) => show(message, "old")), { kind: "earlier" }),
-      removed.length > 0 && fold(`${counted(removed.length, "message")} of the request before ${removed.length === 1 ? "was" : "were"} removed or replaced`,
-        () => removed.map((message) => show(message, "removed")), { kind: "earlier" }),
-      messages.slice(kept).map((message) => show(message, place > 0 ? "new" : "")),
-      answer,
-    ];
-  }
-
-  instructions(call, request, before) {
-    const given = request.content.instructions;
-    if (!given) return null;
-    const text = this.model.defined(call, "instructions", given);
-    const last = before?.content?.instructions;
-    if (text === undefined) return element("p", { class: "quiet" }, "The event with the instructions is missing from this log.");
-    if (last && last.digest !== given.digest) {
-      return fold("Instructions, changed", () => lineDiff(this.model.defined(call, "instructions", last) ?? "", text), { open: true, kind: "changed" });
-    }
-    return fold(last ? "Instructions, unchanged" : "Instructions", () => markdown(text), { open: !last && text.length < 1500, kind: "instructions" });
-  }
-
-  tools(call, request, before) {
-    const given = request.content.tools;
-    if (!given) return null;
-    const tools = this.model.defined(call, "tools", given);
-    const last = before?.content?.tools;
-    const old = new Set(before?.tools ?? []);
-    const added = before ? request.tools.filter((name) => !old.has(name)) : [];
-    const removed = before ? before.tools.filter((name) => !request.tools.includes(name)) : [];
-    const change = [...added.map((name) => `+${name}`), ...removed.map((name) => `−${name}`)].join(" ");
-    const state = last?.digest === given.digest ? ", unchanged" : change ? `: ${change}` : "";
-    return fold(`${counted(request.tools.length, "tool")}${state}`, () => (tools ?? request.tools.map((name) => ({ name }))).map((tool) =>
-      fold([element("code", {}, tool.name), element("span", { class: "quiet" }, oneLine(tool.description ?? "", 100))],
-        () => [markdown(tool.description ?? ""), tool.parameters !== undefined && jsonValue(tool.parameters)], { kind: "tool-spec" })), { kind: "tools-list" });
-  }
-
-  /** Shows the schema that the answer has to follow. */
-  output(call, request) {
-    const schema = this.model.defined(call, "output", request.content.output);
-    return schema && fold(`Schema of the answer: ${schema.name}`, () => jsonValue(schema.schema), { kind: "tools-list" });
-  }
-
-  message(call, message, kind) {
-    const parts = message.role === "tool"
-      ? message.results.map((result) => this.toolResult(call, result))
-      : message.parts.map((part) => this.part(call, part));
-    const isKnown = Object.hasOwn(ROLES, message.role);
-    return element("article", { class: `message ${isKnown ? message.role : ""} ${kind}` },
-      element("div", { class: "role" }, isKnown ? ROLES[message.role] : message.role), parts);
-  }
-
-  toolResult(call, result) {
-    return element("div", { class: result.is_error ? "part-result fault" : "part-result" },
-      element("div", { class: "part-head" }, element("code", {}, result.name), result.is_error && chip("error", "failed"), element("span", { class: "quiet" }, result.call_id)),
-      anyValue(result.content), (result.attachments ?? []).map((file) => this.file(call, file)));
-  }
-
-  answer(call, request) {
-    if (!request.parts) {
-      return request.partial ? element("article", { class: "message assistant partial" }, element("div", { class: "role" }, "Answer, not finished"), plainText(request.partial)) : [];
-    }
-    let file = 0;
-    const parts = request.parts.map((part) => (part.type === "attachment" ? this.file(call, { ...part, ...request.files[file++] }) : this.part(call, part)));
-    return element("article", { class: "message assistant answer" }, element("div", { class: "role" }, "Answer"), parts);
-  }
-
-  part(call, part) {
-    switch (part.type) {
-      case "text":
-        return anyValue(part.text, { isProse: true });
-      case "thinking":
-        return part.text ? fold("Thinking", () => markdown(part.text), { kind: "thinking" }) : element("p", { class: "quiet" }, "Thinking, not shown by the provider");
-      case "tool_call":
-        return this.toolCall(call, part);
-      case "server_side_tool":
-        return fold([element("code", {}, part.name), element("span", { class: "quiet" }, "run by the provider"), part.error && chip(part.error, "failed")],
-          () => [jsonValue(part.input), jsonValue(part.output)], { kind: "call" });
-      case "attachment":
-        return this.file(call, part);
-      default:
-        return fold(oneLine(part.type ?? "part", 40), () => jsonValue(part), { kind: "thinking" });
-    }
-  }
-
-  /** Shows a request to call a tool, with a link to the call that it became. */
-  toolCall(call, part) {
-    const parsed = parsedJson(part.arguments);
-    const target = this.linked(call).get(part);
-    return element("div", { class: "part-call" },
-      element("div", { class: "part-head" }, "call ", element("code", {}, part.name), element("span", { class: "quiet" }, part.id),
-        target && element("button", { type: "button", class: "crumb", onclick: () => this.onSelect(target) }, `call ${target.id} →`)),
-      parsed === undefined ? plainText(part.arguments) : jsonValue(parsed));
-  }
-
-  /** Returns the calls that the parts of answers became: those of the same name, in their order. */
-  linked(call) {
-    if (this.links?.call === call && this.links.version === call.version) return this.links.targets;
-    const made = new Map();
-    for (const child of call.children) if (child.by === "model") made.set(child.name, [...(made.get(child.name) ?? []), child]);
-    const targets = new Map();
-    for (const part of call.requests.flatMap((request) => request.parts ?? [])) {
-      if (part.type === "tool_call" && made.get(part.name)?.length) targets.set(part, made.get(part.name).shift());
-    }
-    this.links = { call, version: call.version, targets };
-    return targets;
-  }
-
-  file(call, info) {
-    const file = info.data ? info : this.model.file(call.run, info.digest);
-    const label = [info.name, info.media_type, info.bytes !== undefined && formatBytes(info.bytes)].filter(Boolean).join(" · ");
-    const isImage = file && /^image\/(png|jpeg|gif|webp|avif|bmp)$/.test(file.media_type) && /^[A-Za-z0-9+/=]+$/.test(file.data);
-    return element("figure", { class: "file" },
-      isImage && element("img", { src: `data:${file.media_type};base64,${file.data}`, alt: label, loading: "lazy" }),
-      element("figcaption", {}, isImage ? label : `File: ${label}`));
-  }
 }
 
-const ROLES = { user: "User", assistant: "Model", tool: "Results of tools" };
 const CALLERS = { user: "the user", code: "code", model: "a model" };
 const DECIDERS = {
   policy: "a rule", mode: "the mode of the run", approver: "the approver", memory: "an earlier decision", cancellation: "the end of the run",
@@ -287,6 +154,11 @@ function ruleName(rule) {
   if (typeof rule === "string") return rule.replaceAll("_", " ");
   const [[kind, of] = ["", ""]] = Object.entries(rule ?? {});
   return `${kind.replaceAll("_", " ")} ${of}`;
+}
+
+/** Returns whether two lists have the same values, of which objects are the same if they are one. */
+function isSame(before, now) {
+  return before !== undefined && before.every((value, place) => Object.is(value, now[place]));
 }
 
 function section(title, content, tools) {

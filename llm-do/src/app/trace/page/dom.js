@@ -1,5 +1,8 @@
 // Elements. No text is ever parsed as HTML: texts become text nodes, and attributes are set one by one.
 
+/** The attributes that a person reads or hears. */
+const READ = ["alt", "aria-label", "placeholder", "title"];
+
 /**
  * Creates an element. `properties` are attributes, except `on…`, which are listeners, and `class`; children are elements,
  * texts, or nothing.
@@ -9,7 +12,7 @@ function element(name, properties = {}, ...children) {
   for (const [key, value] of Object.entries(properties)) {
     if (value === undefined || value === null || value === false) continue;
     if (key.startsWith("on")) created.addEventListener(key.slice(2), value);
-    else created.setAttribute(key, value === true ? "" : String(value));
+    else created.setAttribute(key, value === true ? "" : READ.includes(key) ? visible(String(value)) : String(value));
   }
   append(created, children);
   return created;
@@ -20,6 +23,11 @@ function append(parent, children) {
     if (child === undefined || child === null || child === false) continue;
     parent.append(child instanceof Node ? child : document.createTextNode(visible(String(child))));
   }
+}
+
+function replace(parent, children) {
+  parent.replaceChildren();
+  append(parent, children);
 }
 
 function byId(id) {
@@ -62,7 +70,7 @@ const MANY_ENTRIES = 200;
 
 /** Shows a JSON value; lists and objects fold. */
 function jsonValue(value, { depth = 0, open = true } = {}) {
-  if (value === null || typeof value !== "object") return jsonLeaf(value);
+  if (value === null || typeof value !== "object" || value instanceof ExactInteger) return jsonLeaf(value);
   const isList = Array.isArray(value);
   const entries = isList ? value.map((item, place) => [place, item]) : Object.entries(value);
   if (entries.length === 0) return element("span", { class: "json-empty" }, isList ? "[]" : "{}");
@@ -88,6 +96,7 @@ function jsonEntries(entries, isList, depth, from = 0) {
 }
 
 function jsonLeaf(value) {
+  if (value instanceof ExactInteger) return element("span", { class: "json-number" }, value.digits);
   if (typeof value !== "string") return element("span", { class: `json-${value === null ? "null" : typeof value}` }, String(value));
   if (value.length > 120 || value.includes("\n")) return plainText(value, "json-string");
   return element("span", { class: "json-string" }, value);
@@ -118,7 +127,7 @@ function withSource(made, text) {
 function parsedJson(text) {
   if (!/^\s*[[{]/.test(text) || text.length > 1 << 20) return undefined;
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

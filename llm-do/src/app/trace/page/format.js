@@ -76,10 +76,39 @@ function oneLine(value, length = 160) {
   return joined.length > length || line !== text ? `${joined.slice(0, length)}…` : joined;
 }
 
-// Joiners are left alone: scripts and emoji need them.
-const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+// Joiners, and the mark of an emoji, are left alone: scripts and emoji need them.
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}](?<![\n\t\u200c\u200d]|[\p{Extended_Pictographic}\d#*]\ufe0f)/gu;
 
 /** Returns a text whose invisible and direction-changing characters can be seen. */
 function visible(text) {
   return text.replace(/\r\n?/g, "\n").replace(INVISIBLE, (found) => `\\u{${found.codePointAt(0).toString(16)}}`);
+}
+
+/** Returns a value as JSON in which invisible characters are escaped: a text that means the same, and hides nothing. */
+function visibleJson(value) {
+  const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return textOf(value, 2).replace(INVISIBLE, (found) => found.replace(/[^]/g, escaped));
+}
+
+/** An integer that a number of JavaScript would round, as its digits. */
+class ExactInteger {
+  constructor(digits) {
+    this.digits = digits;
+  }
+
+  toJSON() {
+    return JSON.rawJSON(this.digits);
+  }
+
+  toString() {
+    return this.digits;
+  }
+}
+
+/** Parses JSON; the integers in it are shown and sent as they are written. */
+function parseJson(text) {
+  // Only long numbers are rounded, and looking at each value takes time.
+  if (!/\d{16}/.test(text) || !JSON.rawJSON) return JSON.parse(text);
+  return JSON.parse(text, (_, value, { source }) =>
+    (typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? new ExactInteger(source) : value));
 }

@@ -14,7 +14,7 @@ function readEvents(model) {
 
 function parsedEvent(line) {
   try {
-    return JSON.parse(line);
+    return parseJson(line);
   } catch {
     return undefined;
   }
@@ -23,11 +23,6 @@ function parsedEvent(line) {
 const model = new TraceModel();
 readEvents(model);
 const view = new View(model);
-view.summarise();
-view.tree.refresh();
-if (!view.follow() && model.roots[0]) {
-  view.tree.select(model.roots[0], { isQuiet: true });
-  view.detail.show(model.roots[0]);
-}
+view.refresh();
 byId("rows").focus({ preventScroll: true });
 document.documentElement.dataset.ready = String(Math.round(performance.now()));

@@ -4,6 +4,8 @@
 /** The number of characters that are rendered; a longer text is shown as it is. */
 const LONG_MARKDOWN = 100_000;
 const MAX_QUOTES = 8;
+/** A browser makes room for each column in each row of a table. */
+const MAX_COLUMNS = 200;
 
 function markdown(text) {
   if (text.length > LONG_MARKDOWN) return plainText(text);
@@ -32,7 +34,7 @@ function fence(lines, at) {
 }
 
 function heading(lines, at) {
-  const found = /^ {0,3}(#{1,6})\s+(.*)$/.exec(lines[at]);
+  const found = /^ {0,3}(#{1,6})\s+([^\n]*)$/.exec(lines[at]);
   if (!found) return null;
   const level = Math.min(6, found[1].length + 2);
   return { made: element(`h${level}`, {}, inline(found[2].replace(/\s#+\s*$/, ""))), next: at + 1 };
@@ -50,7 +52,8 @@ function quote(lines, at, depth) {
   return { made: element("blockquote", {}, blocks(inside, depth + 1)), next };
 }
 
-const BULLET = /^(\s{0,12})([-*+]|\d{1,9}[.)])\s+(.*)$/;
+// A line may contain what ends one for `.`, so that is not used: all splits of the spaces would be tried.
+const BULLET = /^(\s{0,12})([-*+]|\d{1,9}[.)])\s+([^\n]*)$/;
 
 function list(lines, at, depth) {
   const first = BULLET.exec(lines[at]);
@@ -82,7 +85,7 @@ function list(lines, at, depth) {
 }
 
 function listItem(lines, depth) {
-  const task = /^\[([ xX])\]\s+(.*)$/.exec(lines[0]);
+  const task = /^\[([ xX])\]\s+([^\n]*)$/.exec(lines[0]);
   if (!task) return blocks(lines, depth + 1);
   return [task[1] === " " ? "☐ " : "☑ ", blocks([task[2], ...lines.slice(1)], depth + 1)];
 }
@@ -92,12 +95,15 @@ function cells(line) {
 }
 
 function table(lines, at) {
-  if (!lines[at].includes("|") || !/^[\s|:-]*-[\s|:-]*$/.test(lines[at + 1] ?? "") || !lines[at + 1].includes("|")) return null;
+  const under = lines[at + 1] ?? "";
+  if (!lines[at].includes("|") || !under.includes("|") || !under.includes("-") || !/^[\s|:-]+$/.test(under)) return null;
   const head = cells(lines[at]);
+  if (head.length > MAX_COLUMNS) return null;
   let next = at + 2;
   const rows = [];
   while (next < lines.length && lines[next].includes("|")) rows.push(cells(lines[next++]));
-  const row = (name, values) => element("tr", {}, head.map((_, place) => element(name, {}, inline(values[place] ?? ""))));
+  // No cells for those that a row leaves out: few characters would become many elements.
+  const row = (name, values) => element("tr", {}, values.slice(0, head.length).map((value) => element(name, {}, inline(value))));
   return {
     made: element("div", { class: "table" },
       element("table", {}, element("thead", {}, row("th", head)), element("tbody", {}, rows.map((values) => row("td", values))))),
@@ -120,7 +126,7 @@ function paragraph(lines, at) {
 
 // Each alternative is bounded, so a text of marks without ends costs no more than its length times the bound.
 const INLINE = new RegExp([
-  "(`+)([^`]{1,2000})\\1",
+  "(?<!`)(`{1,32})(?!`)([^`]{1,2000})\\1(?!`)",
   "\\*\\*(?=\\S)([^*]{1,1000})\\*\\*",
   "(?<![\\w*])[*_](?=\\S)([^*_]{1,1000})[*_](?![\\w*])",
   "~~(?=\\S)([^~]{1,1000})~~",

@@ -41,6 +41,7 @@ class TraceModel {
     for (let above = call; above && above.end < time; above = above.parent) above.end = time;
     call.version += 1;
     endModelWait(call, event, time);
+    if (RUNS.includes(event.kind)) for (let again = call; again; again = again.parent) retract(again);
     if (Object.hasOwn(HANDLERS, event.kind)) HANDLERS[event.kind](call, event, time, this);
     else this.unread += 1;
     for (const listener of this.listeners) listener(call, event);
@@ -161,10 +162,19 @@ function count(call, total) {
 }
 
 function fail(call, status, error) {
-  call.status = status;
-  call.error = error;
-  for (let above = call.parent; above; above = above.parent) above.faultsBelow += 1;
+  if (!isFault(call)) for (let above = call.parent; above; above = above.parent) above.faultsBelow += 1;
+  Object.assign(call, { status, error, result: undefined });
 }
+
+/** Takes back that a call failed: its run was resumed. */
+function retract(call) {
+  if (!isFault(call)) return;
+  for (let above = call.parent; above; above = above.parent) above.faultsBelow -= 1;
+  Object.assign(call, { status: "running", error: undefined });
+}
+
+/** What only a call that runs does. */
+const RUNS = ["approval_asked", "call_started", "input_asked", "model_request", "model_waiting", "progress", "subtask"];
 
 /** Notes that a call waited; the times of a call and of those below it are joined where they are shown. */
 function wait(call, from, to, on) {
@@ -187,7 +197,10 @@ const HANDLERS = {
   },
   call_finished(call, event) {
     if (event.error !== undefined) fail(call, "failed", event.error);
-    else Object.assign(call, { status: "done", result: event.result });
+    else {
+      retract(call);
+      Object.assign(call, { status: "done", result: event.result });
+    }
     Object.assign(call, { attachments: event.attachments ?? [], note: event.note, replayed: event.replayed === true });
   },
   call_refused(call, event) {
@@ -199,7 +212,8 @@ const HANDLERS = {
   },
   approval_asked(call, event, time) {
     call.arguments ??= event.arguments;
-    call.approvals.push({ asked: time, summary: event.summary, given: event.given, position: event.position, decided: undefined });
+    const { summary, given, position } = event;
+    call.approvals.push({ asked: time, summary, given, position, arguments: event.arguments, decided: undefined });
   },
   approval_decided(call, event, time) {
     let approval = call.approvals.find((open) => open.decided === undefined);
@@ -223,6 +237,13 @@ const HANDLERS = {
   },
   subtask(call, event, time) {
     call.remarks.push({ time, text: `Subtask for ${event.worker}: ${event.description}` });
+  },
+  drifted(call, event, time) {
+    call.remarks.push({ time, text: `Shadow ${event.worker} disagreed in ${event.disagree} of ${event.of} comparisons` });
+  },
+  hybrid(call, event, time) {
+    const did = { answered: "answered in place of the model", abstained: "left the answer to the model", failed: "failed, so the model answers" };
+    call.remarks.push({ time, text: `Tool ${event.tool} ${did[event.answer] ?? event.answer}${event.reason ? `: ${event.reason}` : ""}` });
   },
   shadowed(call, event, time) {
     call.remarks.push({ time, text: `Shadow ${event.worker} ${event.agrees ? "agrees" : "disagrees"}` });

@@ -122,18 +122,33 @@ class View {
   }
 
   select(call, request) {
+    this.hasFollowed = true;
     this.detail.show(call, request);
     const run = this.model.roots.some((root) => root.run !== call.run) ? `run=${encodeURIComponent(call.run)}&` : "";
     history.replaceState(null, "", `#${run}call=${call.id}${request ? `&request=${request}` : ""}`);
     if (this.isNarrow()) this.openDetail();
   }
 
+  /** Shows the events so far. */
+  refresh() {
+    this.summarise();
+    this.tree.refresh();
+    // The call of the address may begin later; until then, or without one, the first call is shown.
+    this.hasFollowed ||= this.follow();
+    if (!this.tree.selected && this.model.roots[0]) {
+      this.tree.select(this.model.roots[0], { isQuiet: true });
+      this.detail.show(this.model.roots[0]);
+    }
+    this.detail.update();
+  }
+
   /** Shows the call that the address names. */
   follow() {
     const wanted = new URLSearchParams(location.hash.slice(1));
+    if (!wanted.has("call")) return false;
     const id = Number(wanted.get("call"));
     const call = this.model.calls.find((known) => known.id === id && known.run === (wanted.get("run") ?? known.run));
-    if (!wanted.has("call") || !call) return false;
+    if (!call) return false;
     this.tree.select(call, { isQuiet: true, center: true });
     this.select(call, Number(wanted.get("request")) || undefined);
     return true;
@@ -213,6 +228,17 @@ function debounced(ms, action) {
   return () => {
     clearTimeout(timer);
     timer = setTimeout(action, ms);
+  };
+}
+
+/** Acts at most once in `ms`: soon after the first of many events, and not only after the last. */
+function throttled(ms, action) {
+  let timer;
+  return () => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      action();
+    }, ms);
   };
 }
 
