@@ -163,8 +163,8 @@ pub trait Journal: Debug + Send + Sync + 'static {
     /// [`ApprovalRequest::promise`](crate::approval::ApprovalRequest::promise) or
     /// [`InputRequest::promise`](crate::context::InputRequest::promise). The first answer holds: that of the promise, or that of the
     /// approver or handler; if the promise has one already, they are not asked. A run that is resumed asks again with the same
-    /// key, and gets what was answered meanwhile; if its request is another one, the answer does not count. With another request,
-    /// the promise may have another id.
+    /// key, and gets what was answered meanwhile; if its request is another one, and not only in the description of the tool, the
+    /// answer does not count. With another request, the promise may have another id.
     ///
     /// An answer is JSON. To an approval: `{"decision": "approve"}`, if needed with a `"scope"` of `"call"`, `"caller"` or
     /// `"run"`; `{"decision": "edit", "arguments": {..}}`; or `{"decision": "deny", "reason": ".."}`. To a question: a text, as

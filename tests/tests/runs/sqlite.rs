@@ -3,6 +3,7 @@
 mod agreement;
 mod claims;
 mod parked;
+mod promises;
 mod retention;
 
 use std::collections::BTreeSet;
@@ -11,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use llm_do::event::{Clock, Timestamp};
-use llm_do::journal::{Journal, JournalError, SqliteJournal, SqliteRun, StepKind, StepSpec};
+use llm_do::journal::{Journal, JournalError, PromiseSpec, SqliteJournal, SqliteRun, StepKind, StepSpec};
 use llm_do::json;
 
 use super::journal::{interrupted, never, returns, tool};
@@ -174,4 +175,31 @@ async fn each_run_can_be_deleted() {
     assert!(runs.delete("1").await.unwrap() && !runs.delete("1").await.unwrap());
     let left: BTreeSet<_> = [runs.records("1").await.unwrap().len(), runs.records("2").await.unwrap().len()].into();
     assert_eq!(left, BTreeSet::from([0, 1]));
+}
+
+#[tokio::test]
+async fn a_replay_does_not_read_the_record_of_a_run_that_replaced_its_own() {
+    let (_folder, path) = folder();
+    let (runs, other) = (SqliteJournal::open(&path).unwrap(), SqliteJournal::open(&path).unwrap());
+    record(&runs.run("1").await.unwrap(), &["a"]).await;
+    let run = runs.run("1").await.unwrap();
+    assert!(other.delete("1").await.unwrap());
+    // The number of its record is used again.
+    let secret = tool("main", 0, "secret", json!(1));
+    other.run("2").await.unwrap().step(secret, returns(json!("secret"))).await.unwrap();
+    assert_eq!(Journal::recorded(&run, &tool("main", 0, "a", json!("a")).key).await, None);
+    let replayed = run.step(tool("main", 0, "a", json!("a")), never()).await;
+    assert!(matches!(replayed, Err(JournalError::TakenOver { .. })), "{replayed:?}");
+}
+
+#[tokio::test]
+async fn a_deleted_run_no_longer_waits_for_an_answer() {
+    let (_folder, path) = folder();
+    let runs = SqliteJournal::open(&path).unwrap();
+    let run = runs.run("1").await.unwrap();
+    let question = PromiseSpec::new("main/ask", StepKind::Input, json!({ "prompt": "Who?" }));
+    let promise = run.promise(question).await.unwrap().unwrap();
+    assert!(runs.delete("1").await.unwrap());
+    let answer = promise.answer.await;
+    assert!(matches!(answer, Err(JournalError::TakenOver { .. })), "{answer:?}");
 }

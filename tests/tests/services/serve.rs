@@ -7,6 +7,7 @@ mod chats;
 mod deployed;
 mod described;
 mod events;
+mod failing_file;
 mod killed;
 mod limits;
 mod runs;

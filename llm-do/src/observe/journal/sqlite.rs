@@ -161,7 +161,10 @@ impl SqliteJournal {
         let until = time.map(|time| later(now, time));
         let claim = move |transaction: &Transaction<'_>| lease::claim(transaction, &run, owner.as_deref(), now, until);
         match self.database.write(claim).await? {
-            lease::Claim::Granted(fence) => self.open_run(id, fence, time).await,
+            lease::Claim::Granted(fence) => {
+                let run = self.open_run(id, fence, time).await?;
+                run.ok_or_else(|| JournalError::TakenOver { run: id.to_owned() })
+            }
             lease::Claim::Held(until) => Err(JournalError::Claimed { run: id.to_owned(), until }),
         }
     }
@@ -177,13 +180,13 @@ impl SqliteJournal {
         self.database.write(move |transaction| lease::claim_all(transaction, ids, &owner, now, time)).await
     }
 
-    /// Opens a run that was claimed before, for `time` if that is limited.
+    /// Opens a run that was claimed before, for `time` if that is limited; `None` if it was deleted since.
     pub(crate) async fn open_run(
         &self,
         id: &str,
         fence: Fence,
         time: Option<Duration>,
-    ) -> Result<SqliteRun, JournalError> {
+    ) -> Result<Option<SqliteRun>, DatabaseError> {
         SqliteRun::load(self.clone(), id.into(), fence, time).await
     }
 

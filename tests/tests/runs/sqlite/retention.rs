@@ -101,3 +101,38 @@ async fn a_run_that_is_claimed_or_that_was_resumed_has_not_ended() {
     clock.forward(2 * DAY);
     assert_eq!(expire(&runs, Retention::new(Duration::from_secs(DAY))).await, (0, 0));
 }
+
+/// Records a run that fails, is resumed and succeeds, and that is then reduced; returns it.
+async fn reduced_after_a_failure(path: &PathBuf) -> SqliteRun {
+    let (runs, clock) = now(path);
+    let run = runs.run("1").await.unwrap();
+    run.step(main(), returns(json!("id"))).await.unwrap();
+    run.step(result(), returns(json!("failure"))).await.unwrap();
+    run.forget(vec![result().key]).await.unwrap();
+    run.step(result(), returns(json!("success"))).await.unwrap();
+    clock.forward(2 * DAY);
+    assert_eq!(expire(&runs, Retention::new(Duration::from_secs(DAY))).await, (1, 0));
+    runs.run("1").await.unwrap()
+}
+
+#[tokio::test]
+async fn a_reduced_run_keeps_its_last_result_and_not_the_failure_before() {
+    let (_folder, path) = folder();
+    let run = reduced_after_a_failure(&path).await;
+    assert_eq!(run.step(result(), never()).await.unwrap(), "success");
+    let records = rusqlite::Connection::open(&path).unwrap();
+    let count: u32 = records.query_row("SELECT count(*) FROM journal_records", [], |row| row.get(0)).unwrap();
+    assert_eq!(count, 2);
+}
+
+#[tokio::test]
+async fn a_forgotten_failure_that_an_earlier_version_kept_is_not_the_result() {
+    let (_folder, path) = folder();
+    drop(reduced_after_a_failure(&path).await);
+    let forgotten = "INSERT INTO journal_records SELECT 2, previous, key, 1, kind, name, parent, place, overlapped, begun, \
+                     callers, digest, time, 'null', 'null' FROM journal_records WHERE kind = 'result'; \
+                     UPDATE journal_records SET previous = 2 WHERE kind = 'result' AND forgotten = 0";
+    rusqlite::Connection::open(&path).unwrap().execute_batch(forgotten).unwrap();
+    let run = SqliteJournal::open(&path).unwrap().run("1").await.unwrap();
+    assert_eq!(run.step(result(), never()).await.unwrap(), "success");
+}

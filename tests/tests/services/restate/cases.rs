@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use llm_do::context::Question;
 use llm_do::json;
 use llm_do::model::{Message, Request, UserPart};
 use llm_do::prelude::*;
@@ -80,6 +81,24 @@ pub(super) async fn ask_first(ctx: &CallContext<ask_first>) -> Result<String> {
 #[entry]
 pub(super) async fn get_to_know(ctx: &CallContext) -> Result<String> {
     Ok(format!("You are {}.", ctx.request_user_input("Who are you?").await?))
+}
+
+/// Asks for one of two colors.
+#[entry]
+pub(super) async fn pick_color(ctx: &CallContext) -> Result<String> {
+    Ok(ctx.request_user_input(Question::new("Which color?").choices(["red", "blue"])).await?)
+}
+
+/// Asks two questions, drops one when the other is answered, and then sleeps for an hour.
+#[entry]
+pub(super) async fn take_either(ctx: &CallContext) -> Result<String> {
+    let answer = tokio::select! {
+        biased;
+        answer = ctx.request_user_input("Left?") => answer?,
+        answer = ctx.request_user_input("Right?") => answer?,
+    };
+    ctx.sleep(Duration::from_secs(60 * 60)).await?;
+    Ok(answer)
 }
 
 /// Sleeps.

@@ -15,7 +15,9 @@ use super::engine::{Worker, json_of, wait_for};
 struct Front {
     http: reqwest::Client,
     uri: String,
-    _folder: TempDir,
+    folder: TempDir,
+    shutdown: CancellationToken,
+    serving: tokio::task::JoinHandle<()>,
 }
 
 impl Front {
@@ -24,14 +26,26 @@ impl Front {
     }
 
     async fn open_service(worker: &Worker, service: Service) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::open_in(tempfile::tempdir().unwrap(), worker, service).await
+    }
+
+    async fn open_in(folder: TempDir, worker: &Worker, service: Service) -> Self {
         // The tests ask again and again.
         let service = service.on_restate(worker.engine()).requests_per_second(100_000);
         let service = service.open(folder.path().join("front.db")).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let uri = format!("http://{}", listener.local_addr().unwrap());
-        tokio::spawn(async move { service.serve(listener, CancellationToken::new()).await.unwrap() });
-        Self { http: reqwest::Client::new(), uri, _folder: folder }
+        let shutdown = CancellationToken::new();
+        let token = shutdown.clone();
+        let serving = tokio::spawn(async move { service.serve(listener, token).await.unwrap() });
+        Self { http: reqwest::Client::new(), uri, folder, shutdown, serving }
+    }
+
+    /// Ends the service, and returns the folder of its file.
+    async fn close(self) -> TempDir {
+        self.shutdown.cancel();
+        self.serving.await.unwrap();
+        self.folder
     }
 
     async fn get(&self, path: &str) -> Value {
@@ -83,6 +97,29 @@ impl Front {
         })
         .await;
         found
+    }
+
+    /// Waits for the question with this prompt.
+    async fn question(&self, prompt: &str) -> Value {
+        let mut found = None;
+        wait_for(async || {
+            let asked = self.get("/questions").await["waiting"].as_array().unwrap().clone();
+            found = asked.into_iter().find(|question| question["request"]["prompt"] == prompt);
+            found.is_some()
+        })
+        .await;
+        found.unwrap()
+    }
+
+    /// Waits until no question is listed.
+    async fn asks_nothing(&self) {
+        wait_for(async || self.get("/questions").await["waiting"] == json!([])).await;
+    }
+
+    /// Answers a question or decides an approval, as it was shown.
+    async fn respond(&self, list: &str, asked: &Value, mut answer: Value) -> (StatusCode, Value) {
+        answer["digest"] = asked["digest"].clone();
+        self.post(&format!("{list}/{}", asked["id"].as_str().unwrap()), answer).await
     }
 }
 
@@ -173,4 +210,66 @@ async fn a_replay_that_was_set_aside_has_the_same_events_as_another() {
     }
     assert_eq!(events[0], events[1]);
     assert!(begun.count() > 1, "it was set aside between steps");
+}
+
+#[tokio::test]
+async fn a_question_with_an_invalid_answer_is_asked_again_with_the_problem() {
+    let effects = Effects::default();
+    let Some(worker) = Worker::serve("invalid-answer", runtime(&effects)).await else { return };
+    let front = Front::open(&worker, runtime(&effects)).await;
+    let run = front.start("pick_color").await;
+    let asked = front.waiting("/questions").await;
+    assert_eq!(front.respond("/questions", &asked, json!({ "answer": "purple" })).await.0, StatusCode::OK);
+    let repeated = front.waiting("/questions").await;
+    assert!(repeated["request"]["problem"].as_str().unwrap().contains("purple"), "{repeated}");
+    front.respond("/questions", &repeated, json!({ "answer": "blue" })).await;
+    assert_eq!(front.in_state(&run, "succeeded").await["result"], "blue");
+}
+
+#[tokio::test]
+async fn an_approval_with_invalid_arguments_is_asked_again_with_the_problem() {
+    let effects = Effects::default();
+    let Some(worker) = Worker::serve("invalid-arguments", runtime(&effects)).await else { return };
+    let front = Front::open(&worker, runtime(&effects)).await;
+    let run = front.start("ask_first").await;
+    let asked = front.waiting("/approvals").await;
+    let invalid = json!({ "decision": "edit", "arguments": { "what": 7 } });
+    assert_eq!(front.respond("/approvals", &asked, invalid).await.0, StatusCode::OK);
+    let repeated = front.waiting("/approvals").await;
+    assert!(repeated["request"]["problem"].is_string(), "{repeated}");
+    front.respond("/approvals", &repeated, json!({ "decision": "approve" })).await;
+    assert_eq!(front.in_state(&run, "succeeded").await["result"], "did approved");
+}
+
+#[tokio::test]
+async fn a_question_that_a_run_drops_is_withdrawn_at_the_service() {
+    let effects = Effects::default();
+    let Some(worker) = Worker::serve("dropped", runtime(&effects)).await else { return };
+    let front = Front::open(&worker, runtime(&effects)).await;
+    front.start("take_either").await;
+    let dropped = front.question("Left?").await;
+    let answered = front.question("Right?").await;
+    front.respond("/questions", &answered, json!({ "answer": "right" })).await;
+    front.asks_nothing().await;
+    let (status, problem) = front.respond("/questions", &dropped, json!({ "answer": "left" })).await;
+    assert_eq!((status, &problem["type"]), (StatusCode::CONFLICT, &json!("urn:llm-do:problem:withdrawn")));
+}
+
+#[tokio::test]
+async fn a_question_that_a_run_drops_while_the_service_is_down_is_withdrawn_at_its_restart() {
+    let effects = Effects::default();
+    let Some(worker) = Worker::serve("dropped-meanwhile", runtime(&effects)).await else { return };
+    let front = Front::open(&worker, runtime(&effects)).await;
+    front.start("take_either").await;
+    let dropped = front.question("Left?").await;
+    front.question("Right?").await;
+    let folder = front.close().await;
+    let waiting = worker.waiting().await;
+    let answered = waiting.iter().find(|question| question["asked"]["shown"]["prompt"] == "Right?").unwrap();
+    assert_eq!(worker.answer(answered, json!({ "answer": "right" })).await.0, StatusCode::OK);
+    wait_for(async || worker.waiting().await.is_empty()).await;
+    let front = Front::open_in(folder, &worker, Service::new(runtime(&effects))).await;
+    front.asks_nothing().await;
+    let (status, problem) = front.respond("/questions", &dropped, json!({ "answer": "left" })).await;
+    assert_eq!((status, &problem["type"]), (StatusCode::CONFLICT, &json!("urn:llm-do:problem:withdrawn")));
 }

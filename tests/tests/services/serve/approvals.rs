@@ -233,3 +233,24 @@ async fn an_answer_counts_although_its_client_disconnects_before_it_is_stored() 
     assert!(finished.await.is_ok(), "the run continues");
     server.stop().await;
 }
+
+/// Writes a line twice, by concurrent calls.
+#[entry(toolsets = [write_line])]
+async fn write_twice(ctx: &CallContext<write_twice>, line: String) -> Result<()> {
+    let write = || ctx.call(write_line { line: line.clone() });
+    tokio::try_join!(write(), write())?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_waits_for_equal_concurrent_calls_is_set_aside_and_one_decision_continues_it() {
+    let setup = Setup::new();
+    let server = setup.serve().await;
+    let id = server.start("write_twice", json!({ "line": "a" })).await;
+    let run = server.reaches(&id, "waiting").await;
+    assert_eq!(run["waits"].as_array().unwrap().len(), 1, "{run}");
+    server.decide(&run["waits"][0], json!({ "decision": "approve" })).await;
+    server.reaches(&id, "succeeded").await;
+    assert_eq!(setup.lines.all(), ["a", "a"]);
+    server.stop().await;
+}

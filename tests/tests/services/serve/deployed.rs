@@ -1,5 +1,8 @@
 //! A run that waits for a person while other code is deployed.
 
+use llm_do::Effect;
+use llm_do::runtime::FunctionTool;
+
 use super::killed::Served;
 use super::*;
 use crate::effects::effects;
@@ -66,4 +69,35 @@ async fn a_run_whose_recorded_steps_a_deploy_changed_ends_with_the_step_that_dif
     assert!(error.contains("resume with the code and arguments that wrote the journal"), "{error}");
     assert_eq!(done(&folder), ["1.2-built"], "nothing else was done");
     served.kill();
+}
+
+/// Ships a version by a tool that each deploy defines.
+#[entry]
+async fn ship_version(ctx: &CallContext, version: String) -> Result<Value> {
+    Ok(ctx.call_tool("ship", json!({ "version": version })).await?)
+}
+
+/// Serves code whose tool `ship` has this description.
+async fn deploy_ship(setup: &Setup, description: &str) -> Server {
+    let schema = json!({ "type": "object", "properties": { "version": { "type": "string" } } });
+    let ship = |_, arguments: Value| async move { Ok(format!("shipped {}", arguments["version"].as_str().unwrap())) };
+    let ship = FunctionTool::new("ship", description, schema, Effect::Destructive, ship);
+    let service = setup.service_of(|runtime| runtime.tool(ship));
+    setup.serve_this(service).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_approval_given_before_the_description_of_its_tool_changed_counts() {
+    let setup = Setup::new();
+    let server = deploy_ship(&setup, "Ship.").await;
+    let id = server.start("ship_version", json!({ "version": "1.2" })).await;
+    server.reaches(&id, "waiting").await;
+    let shown = server.waiting("/approvals").await;
+    server.stop().await;
+
+    let server = deploy_ship(&setup, "Ship a version to all users.").await;
+    let (status, _) = server.decide(&shown, json!({ "decision": "approve" })).await;
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!(server.reaches(&id, "succeeded").await["result"], "shipped 1.2");
+    server.stop().await;
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::{AbortHandle, JoinError, JoinSet};
 use tokio::time::Instant;
 
 use self::replay::LiveReplay;
@@ -16,9 +16,9 @@ use super::active::RunSlot;
 use crate::app::serve::restate::{EngineError, EngineWatch, Invocation, LogReader, OpenQuestion};
 use crate::app::serve::store::{Outcome, RunRow, StoreError};
 use crate::base::usage::RunUsage;
-use crate::observe::journal::{Journal, PromiseSpec, SqliteRun};
+use crate::observe::journal::{Journal, JournalError, PromiseSpec, SqliteRun};
 
-/// How long is waited after an error of the engine.
+/// How long is waited after an error of the engine, or of the file.
 const BACK_OFF: Duration = Duration::from_secs(1);
 /// How the id of a run begins that was started at the engine, and not here.
 const INVOCATION: &str = "inv_";
@@ -31,6 +31,8 @@ struct Asked {
     journal: SqliteRun,
     open: HashMap<String, AbortHandle>,
     answers: JoinSet<Option<Value>>,
+    /// Whether the file may list more than the run asks: not all of it is withdrawn.
+    may_list_more: bool,
 }
 
 impl Shared {
@@ -70,13 +72,17 @@ impl Shared {
             self.retried(|| engine.client.start(&run.id, &run.entry, &run.arguments)).await
         };
         let mut watched = engine.watch(id.clone());
-        let mut asked = Asked { journal: journal.clone(), open: HashMap::new(), answers: JoinSet::new() };
+        let mut asked = Asked::new(journal.clone(), run.attempts > 1);
         let (mut size, mut is_cancelling) = (None, false);
         let (mut replay, mut last_growth): (Option<LiveReplay>, _) = (None, Instant::now());
         loop {
             let seen = Arc::clone(&watched.seen.borrow_and_update());
-            asked.update(seen.questions.get(&id).map(Vec::as_slice).unwrap_or_default());
-            if let Some(invocation) = seen.runs.get(&id)
+            let invocation = seen.runs.get(&id);
+            // An earlier look may be without the questions of this run.
+            if invocation.is_some() {
+                asked.update(seen.questions.get(&id).map(Vec::as_slice).unwrap_or_default()).await;
+            }
+            if let Some(invocation) = invocation
                 && (invocation.journal_size != size || invocation.is_completed())
             {
                 (size, last_growth) = (invocation.journal_size, Instant::now());
@@ -103,8 +109,8 @@ impl Shared {
                     is_cancelling = true;
                     self.retried(|| engine.client.cancel(&id)).await;
                 }
-                Some(answer) = asked.answers.join_next() => {
-                    if let Ok(Some(answer)) = answer {
+                Some(task) = asked.answers.join_next() => {
+                    if let Some(answer) = asked.answer_of(task) {
                         self.retried(|| engine.client.answer(&answer)).await;
                     }
                 }
@@ -158,8 +164,13 @@ fn ended(invocation: &Invocation, log: &LogReader) -> Ended {
 }
 
 impl Asked {
+    /// After a restart, the run may no longer ask what an earlier process stored.
+    fn new(journal: SqliteRun, is_restarted: bool) -> Self {
+        Self { journal, open: HashMap::new(), answers: JoinSet::new(), may_list_more: is_restarted }
+    }
+
     /// Asks people what the run asks now, and withdraws what it no longer asks.
-    fn update(&mut self, questions: &[OpenQuestion]) {
+    async fn update(&mut self, questions: &[OpenQuestion]) {
         self.open.retain(|id, asking| {
             let is_open = questions.iter().any(|question| question.id == *id);
             if !is_open {
@@ -173,15 +184,43 @@ impl Asked {
                 self.open.insert(question.id.clone(), asking);
             }
         }
+        if self.may_list_more {
+            let open = self.open.keys().cloned().collect();
+            // After an error, the next look withdraws it.
+            self.may_list_more = self.journal.withdraw_except(open).await.is_err();
+        }
+    }
+
+    /// Returns the answer of a task that ended; `None` if its question is no longer asked.
+    fn answer_of(&mut self, task: Result<Option<Value>, JoinError>) -> Option<Value> {
+        // Only now: until it ends, an aborted task may store its question.
+        self.may_list_more |= task.is_err();
+        task.ok().flatten()
     }
 }
 
-/// Waits for the answer of a person; returns what the inbox gets.
+/// Waits for the answer of a person; returns what the inbox gets, or `None` if another process has the run.
 async fn answer(journal: SqliteRun, OpenQuestion { id, asked, .. }: OpenQuestion) -> Option<Value> {
-    let promise = journal.promise(PromiseSpec::new(asked.key, asked.kind, asked.shown)).await.ok()??;
-    let answer = promise.answer.await.ok()?;
+    // After an invalid answer, the key of the step stays the same and the engine's id is new: under the key, that answer would be
+    // found again. After a restart the id is the same too, so an answer that was not sent is found.
+    let spec = PromiseSpec::new(id.as_str(), asked.kind, asked.shown);
+    let answer = loop {
+        match stored_answer(&journal, spec.clone()).await {
+            Ok(answer) => break answer?,
+            Err(JournalError::TakenOver { .. }) => return None,
+            // The file may work later.
+            Err(_) => tokio::time::sleep(BACK_OFF).await,
+        }
+    };
     let mut body = if answer.is_object() { answer } else { json!({ "answer": answer }) };
     body["id"] = json!(id);
     body["digest"] = json!(asked.digest);
     Some(body)
+}
+
+async fn stored_answer(journal: &SqliteRun, asked: PromiseSpec) -> Result<Option<Value>, JournalError> {
+    match journal.promise(asked).await? {
+        Some(promise) => promise.answer.await.map(Some),
+        None => Ok(None),
+    }
 }

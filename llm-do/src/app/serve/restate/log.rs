@@ -9,6 +9,7 @@ use std::time::Duration;
 use restate_sdk::context::RunFuture;
 use restate_sdk::endpoint::ContextInternal;
 use restate_sdk::errors::HandlerError;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -150,6 +151,20 @@ impl<'c> Log<'c> {
         }
     }
 
+    /// Forgets records, so that the call of an invocation of its own does not load them.
+    fn forget_steps(&mut self, keys: &[Arc<str>]) {
+        #[derive(Deserialize)]
+        struct Keyed {
+            key: Arc<str>,
+        }
+
+        if self.step_bytes > MAX_CALL_BYTES {
+            return;
+        }
+        self.steps.retain(|step| !serde_json::from_str::<Keyed>(step.get()).is_ok_and(|step| keys.contains(&step.key)));
+        self.step_bytes = self.steps.iter().map(|step| step.get().len()).sum();
+    }
+
     /// Does what follows an entry, the same in each attempt.
     fn follow(&mut self, entry: Entry) {
         match entry {
@@ -164,7 +179,10 @@ impl<'c> Log<'c> {
             }
             Entry::Withdraw(questions) => self.waits.withdraw(&questions),
             Entry::Outcome(outcome) => self.outcome = Some(outcome),
-            Entry::Forget(keys) => self.waits.forget(&keys),
+            Entry::Forget(keys) => {
+                self.waits.forget(&keys);
+                self.forget_steps(&keys);
+            }
         }
     }
 

@@ -1,8 +1,9 @@
 //! What the handles of a run share: its records, and its claim on the file.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -18,7 +19,7 @@ use super::lease::Fence;
 use super::promises::{self, Dropped};
 use super::tables::{self, RecordRow, Written};
 use super::{SqliteJournal, later};
-use crate::base::error::BoxError;
+use crate::base::error::{BoxError, chain};
 use crate::base::mutex::IgnorePoison;
 use crate::observe::database::DatabaseError;
 
@@ -39,6 +40,9 @@ pub(super) struct OpenRun {
     pub(super) is_reduced: bool,
     /// Whether the file could not be read or written at some time.
     pub(super) has_file_failed: AtomicBool,
+    /// Why a promise could not be stored or read. The code then goes on as if a person had denied the call, or as if the question
+    /// had failed, and that must not be recorded.
+    pub(super) promise_failure: OnceLock<String>,
     pub(super) in_flight: InFlight,
     pub(super) dropped: Dropped,
 }
@@ -110,9 +114,10 @@ impl OpenRun {
 
     /// Reads the outcome of a record.
     pub(super) async fn value(&self, record: i64) -> Result<Value, JournalError> {
-        let text = self.journal.database.read(move |connection| tables::value(connection, record)).await;
+        let fence = self.fence;
+        let text = self.journal.database.read(move |connection| tables::value(connection, fence, record)).await;
         let text = text.map_err(|error| self.failed(error))?;
-        self.parse(&text)
+        self.parse(&text.ok_or_else(|| self.taken_over())?)
     }
 
     pub(super) fn parse(&self, text: &str) -> Result<Value, JournalError> {
@@ -122,6 +127,7 @@ impl OpenRun {
     /// Refuses an effect that could not be recorded, before it runs.
     fn check(&self, step: &StepSpec) -> Result<(), JournalError> {
         self.check_claim()?;
+        self.check_promises()?;
         if self.is_reduced {
             let message = format!(
                 "the run `{}` ended, and only its result is kept, so the step cannot be replayed; start a new run",
@@ -134,6 +140,12 @@ impl OpenRun {
 
     pub(super) fn check_claim(&self) -> Result<(), JournalError> {
         if self.records.is_taken_over.load(Ordering::Relaxed) { Err(self.taken_over()) } else { Ok(()) }
+    }
+
+    /// Refuses what may follow from a promise that failed: the run ends, and asks again when it is resumed.
+    pub(super) fn check_promises(&self) -> Result<(), JournalError> {
+        let Some(cause) = self.promise_failure.get() else { return Ok(()) };
+        Err(self.io(format!("an approval or a question could not be stored or read: {cause}")))
     }
 
     /// Renews a claim that has lapsed, before an effect runs that another process may run too.
@@ -150,7 +162,6 @@ impl OpenRun {
         let (fence, until) = (self.fence, later(self.journal.clock.now(), time));
         let renewed = self.journal.database.write(move |transaction| fence.renew(transaction, until)).await;
         if !renewed.map_err(|error| self.failed(error))? {
-            self.records.is_taken_over.store(true, Ordering::Relaxed);
             return Err(self.taken_over());
         }
         self.until.fetch_max(until.as_millisecond(), Ordering::Relaxed);
@@ -159,6 +170,10 @@ impl OpenRun {
 
     /// Writes a record, and returns its outcome once it is synced.
     async fn record(&self, record: Record) -> Result<Value, JournalError> {
+        // These ask no person themselves, so an effect that was in flight when a promise failed need not be repeated.
+        if !matches!(record.kind, StepKind::Model | StepKind::Tool) {
+            self.check_promises()?;
+        }
         let (row, value) = RecordRow::new(record).map_err(|error| self.io(error))?;
         let (head, records, fence, database) =
             (row.head(), Arc::clone(&self.records), self.fence, &self.journal.database);
@@ -229,7 +244,9 @@ impl OpenRun {
         forgotten.map(drop).ok_or_else(|| self.taken_over())
     }
 
+    /// Returns the error that another process has the run, and notes it.
     pub(super) fn taken_over(&self) -> JournalError {
+        self.records.is_taken_over.store(true, Ordering::Relaxed);
         JournalError::TakenOver { run: self.id.to_string() }
     }
 
@@ -239,6 +256,17 @@ impl OpenRun {
             self.has_file_failed.store(true, Ordering::Relaxed);
         }
         error.into()
+    }
+
+    /// The same, for an error of a promise.
+    pub(super) fn failed_promise(&self, error: DatabaseError) -> JournalError {
+        self.note_failed_promise(&error);
+        self.failed(error)
+    }
+
+    /// Notes that a promise failed, with the first cause.
+    pub(super) fn note_failed_promise(&self, error: &(dyn Error + 'static)) {
+        self.promise_failure.get_or_init(|| chain(error));
     }
 
     fn io(&self, error: impl Into<BoxError>) -> JournalError {

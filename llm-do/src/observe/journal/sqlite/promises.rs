@@ -53,7 +53,7 @@ pub(super) async fn promise(run: &Arc<OpenRun>, asked: PromiseSpec) -> Result<Pr
     withdraw_dropped(run);
     let (fence, now, key) = (run.fence, run.journal.clock.now(), Arc::clone(&asked.key));
     let stored = run.journal.database.write(move |transaction| store(transaction, fence, &asked, now)).await;
-    let stored = stored.map_err(|error| run.failed(error))?;
+    let stored = stored.map_err(|error| run.failed_promise(error))?;
     let Some((id, answer)) = stored else { return Err(run.taken_over()) };
     let (run, id) = (Arc::clone(run), Arc::<str>::from(id));
     let in_flight = run.in_flight.begin_promise(&key);
@@ -65,20 +65,23 @@ pub(super) async fn promise(run: &Arc<OpenRun>, asked: PromiseSpec) -> Result<Pr
             None => wait(&run, awaited).await?,
         };
         open.keep();
-        run.parse(&answer)
+        run.parse(&answer).inspect_err(|error| run.note_failed_promise(error))
     };
     Ok(Promise::new(id, Box::pin(answer)))
 }
 
-/// Waits for an answer that is not there yet.
+/// Waits for an answer that is not there yet, as long as this process has the run.
 async fn wait(run: &OpenRun, id: Arc<str>) -> Result<String, JournalError> {
-    let mut answers = run.journal.answers.subscribe();
+    let (mut answers, fence) = (run.journal.answers.subscribe(), run.fence);
     loop {
         answers.mark_unchanged();
         let id = Arc::clone(&id);
-        let given = run.journal.database.read(move |connection| answer(connection, &id)).await;
-        if let Some(answer) = given.map_err(|error| run.failed(error))? {
-            return Ok(answer);
+        let read = move |connection: &Connection| Ok((fence.holds(connection)?, answer(connection, &id)?));
+        let read = run.journal.database.read(read).await;
+        match read.map_err(|error| run.failed_promise(error))? {
+            (false, _) => return Err(run.taken_over()),
+            (true, Some(answer)) => return Ok(answer),
+            (true, None) => {}
         }
         // An error: the time is over. The sender lives as long as the run.
         let _ = tokio::time::timeout(POLL, answers.changed()).await;
@@ -110,6 +113,23 @@ pub(super) fn withdraw_dropped(run: &OpenRun) {
         let mut statement = transaction.prepare_cached(sql)?;
         ids.iter().try_for_each(|id| statement.execute(params![id, number]).map(drop))
     });
+}
+
+#[cfg(feature = "restate")]
+impl super::SqliteRun {
+    /// Withdraws all that the run asked, by this claim or an earlier one, except under these keys.
+    pub(crate) async fn withdraw_except(&self, keys: Vec<String>) -> Result<(), JournalError> {
+        let (fence, keys) = (self.0.fence, serde_json::json!(keys).to_string());
+        let withdraw = move |transaction: &Transaction<'_>| {
+            if !fence.holds(transaction)? {
+                return Ok(());
+            }
+            let sql = "UPDATE journal_promises SET is_withdrawn = 1 WHERE run = ?1 AND answer IS NULL AND is_withdrawn = 0 \
+                       AND key NOT IN (SELECT value FROM json_each(?2))";
+            transaction.prepare_cached(sql)?.execute(params![fence.run, keys]).map(drop)
+        };
+        self.0.journal.database.write(withdraw).await.map_err(|error| self.0.failed(error))
+    }
 }
 
 type Stored = (String, Option<String>);
@@ -146,7 +166,9 @@ fn store(
     }
 }
 
-/// Returns whether a request is what a person was shown, apart from what was wrong with an earlier answer.
+/// Returns whether a request is what a person was shown.
+///
+/// It may differ in what was wrong with an earlier answer, and in the description of the tool, which a deploy may change.
 fn is_shown(request: &Value, shown: &str) -> bool {
     let request = request.to_string();
     if request == shown {
@@ -154,7 +176,9 @@ fn is_shown(request: &Value, shown: &str) -> bool {
     }
     let content = |text: &str| {
         let mut content: Value = serde_json::from_str(text).ok()?;
-        content.as_object_mut()?.shift_remove("problem");
+        for ignored in ["problem", "description"] {
+            content.as_object_mut()?.shift_remove(ignored);
+        }
         Some(content)
     };
     content(&request).is_some_and(|request| content(shown) == Some(request))

@@ -1,8 +1,8 @@
 //! One run in a file of many.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -17,6 +17,7 @@ use super::open_run::{OpenRun, Records};
 use super::promises::{self, Dropped};
 use super::tables;
 use super::{SqliteJournal, later};
+use crate::observe::database::DatabaseError;
 
 /// One run of a [`SqliteJournal`]: the journal of that run.
 ///
@@ -27,22 +28,22 @@ use super::{SqliteJournal, later};
 pub struct SqliteRun(pub(super) Arc<OpenRun>);
 
 impl SqliteRun {
-    /// Loads a run that was claimed.
+    /// Loads a run that was claimed; `None` if it was deleted since.
     pub(super) async fn load(
         journal: SqliteJournal,
         id: Arc<str>,
         fence: Fence,
         time: Option<Duration>,
-    ) -> Result<Self, JournalError> {
+    ) -> Result<Option<Self>, DatabaseError> {
         let until = time.map_or(Timestamp::MAX, |time| later(journal.clock.now(), time));
         let load = move |connection: &Connection| {
             let sql = "SELECT reduced FROM journal_runs WHERE run = ?1";
             let reduced = connection.query_row(sql, [fence.run], |row| row.get(0)).optional()?;
-            Ok((reduced, tables::load(connection, fence.run)?))
+            let Some(is_reduced) = reduced else { return Ok(None) };
+            Ok(Some((is_reduced, tables::load(connection, fence.run, is_reduced)?)))
         };
-        let (reduced, (replay, last)) = journal.database.read(load).await?;
-        let Some(is_reduced) = reduced else { return Err(JournalError::TakenOver { run: id.to_string() }) };
-        Ok(Self(Arc::new(OpenRun {
+        let Some((is_reduced, (replay, last))) = journal.database.read(load).await? else { return Ok(None) };
+        Ok(Some(Self(Arc::new(OpenRun {
             journal,
             id,
             fence,
@@ -51,9 +52,10 @@ impl SqliteRun {
             records: Arc::new(Records::new(replay, last)),
             is_reduced,
             has_file_failed: AtomicBool::new(false),
+            promise_failure: OnceLock::new(),
             in_flight: InFlight::default(),
             dropped: Dropped::default(),
-        })))
+        }))))
     }
 
     /// Returns the id of the run.
@@ -133,6 +135,7 @@ impl Journal for SqliteRun {
 
     async fn promise(&self, asked: PromiseSpec) -> Result<Option<Promise>, JournalError> {
         self.0.check_claim()?;
+        self.0.check_promises()?;
         promises::promise(&self.0, asked).await.map(Some)
     }
 
@@ -151,8 +154,8 @@ impl Journal for SqliteRun {
     async fn recorded(&self, key: &str) -> Option<Value> {
         // A failure is not retried without the records that it followed from.
         let record = self.0.records.lock().get(key).filter(|_| !self.0.is_reduced)?.record;
-        let text = self.0.journal.database.read(move |connection| tables::value(connection, record)).await.ok()?;
-        serde_json::from_str(&text).ok()
+        // An error is noted: the run may end as it did before, and must then be retried.
+        self.0.value(record).await.ok()
     }
 
     fn has_recorded_steps(&self, key: &str) -> bool {

@@ -153,7 +153,8 @@ impl RecordRow {
         earlier: Option<i64>,
     ) -> rusqlite::Result<Written> {
         if let Some(earlier) = earlier {
-            return self::value(transaction, earlier).map(Written::Earlier);
+            let value = self::value(transaction, fence, earlier)?;
+            return Ok(value.map_or(Written::TakenOver, Written::Earlier));
         }
         let Self { record, digest, callers, input, value } = self;
         let parameters = rusqlite::params![
@@ -225,11 +226,11 @@ fn append(transaction: &Transaction<'_>, run: i64) -> rusqlite::Result<i64> {
     Ok(record)
 }
 
-/// Deletes the records of a run; with `keeps_result`, all but those of its beginning and its result.
+/// Deletes the records of a run; with `keeps_result`, all but those of its beginning and its last result.
 pub(super) fn delete(transaction: &Transaction<'_>, run: i64, keeps_result: bool) -> rusqlite::Result<()> {
     let sql = concat!(
         records_of!("SELECT last FROM journal_runs WHERE run = ?1 AND last > 0"),
-        "SELECT record, kind IN ('run', 'result') FROM list CROSS JOIN journal_records USING (record)"
+        "SELECT record, kind IN ('run', 'result') AND forgotten = 0 FROM list CROSS JOIN journal_records USING (record)"
     );
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let records: Vec<(i64, bool)> =
@@ -258,17 +259,19 @@ fn set_ended(transaction: &Transaction<'_>, fence: Fence, ended: Option<Timestam
 const LOAD: &str = concat!(
     records_of!("SELECT last FROM journal_runs WHERE run = ?1 AND last > 0"),
     "SELECT record, key, parent, name, kind, place, overlapped, begun, callers, digest, \
-    CASE kind WHEN 'forget' THEN value END FROM list CROSS JOIN journal_records USING (record) ORDER BY record"
+    CASE kind WHEN 'forget' THEN value END, forgotten FROM list CROSS JOIN journal_records USING (record) ORDER BY record"
 );
 
 /// Loads what is kept in memory of the records of a run, and the number of the last record.
-pub(super) fn load(connection: &Connection, run: i64) -> rusqlite::Result<(Replay<RecordHead>, i64)> {
+pub(super) fn load(connection: &Connection, run: i64, is_reduced: bool) -> rusqlite::Result<(Replay<RecordHead>, i64)> {
     let (mut replay, mut names, mut last) = (Replay::default(), Names::default(), 0);
     let mut statement = connection.prepare_cached(LOAD)?;
     let mut rows = statement.query([run])?;
     while let Some(row) = rows.next()? {
         match row.get_ref(10)?.as_str_or_null()? {
             Some(forgotten) => replay.forget(&parse::<Vec<Arc<str>>>(forgotten, 10)?),
+            // Earlier versions kept forgotten results here, but not the rows that forget them.
+            None if is_reduced && row.get(11)? => {}
             None => drop(replay.load(head(row, &mut names)?)),
         }
         last = row.get(0)?;
@@ -298,10 +301,15 @@ pub(crate) fn last(connection: &Connection, run: i64) -> rusqlite::Result<i64> {
     connection.prepare_cached(sql)?.query_row([run], |row| row.get(0)).optional().map(Option::unwrap_or_default)
 }
 
-/// Reads the outcome of a record, as JSON.
-pub(super) fn value(connection: &Connection, record: i64) -> rusqlite::Result<String> {
+/// Reads the outcome of a record, as JSON; `None` if another process has the run.
+///
+/// If the run was deleted, another run may have a record of this number.
+pub(super) fn value(connection: &Connection, fence: Fence, record: i64) -> rusqlite::Result<Option<String>> {
+    if !fence.holds(connection)? {
+        return Ok(None);
+    }
     let sql = "SELECT value FROM journal_records WHERE record = ?1";
-    connection.prepare_cached(sql)?.query_row([record], |row| row.get(0))
+    connection.prepare_cached(sql)?.query_row([record], |row| row.get(0)).map(Some)
 }
 
 const RECORDS: &str = concat!(
