@@ -11,6 +11,7 @@ mod queue;
 mod run_state;
 mod runs;
 mod schedules;
+mod usage;
 mod waits;
 
 use jiff::Timestamp;
@@ -30,6 +31,7 @@ pub(super) use self::queue::{Cancelling, Resuming};
 pub(in crate::app) use self::run_state::RunState;
 pub(super) use self::run_state::{Outcome, Source};
 pub(super) use self::runs::{Filter, RunRow};
+use self::schedules::BegunSchedules;
 pub(super) use self::waits::{AnswerOutcome, Wait, WaitFilter, WaitKind};
 use crate::observe::database::{Component, Database, DatabaseError};
 
@@ -55,6 +57,9 @@ CREATE TABLE runs (
     -- What it had used when it last ended, which the figures contain already if it is resumed.
     counted TEXT,
     created INTEGER NOT NULL,
+    -- When it was started or resumed on the day whose money it spends, and what it had cost before.
+    admitted INTEGER NOT NULL,
+    cost_before TEXT,
     started INTEGER,
     finished INTEGER,
     wake INTEGER,
@@ -70,7 +75,7 @@ CREATE UNIQUE INDEX runs_by_idempotency_key ON runs (tenant, idempotency_key) WH
 CREATE INDEX runs_by_state ON runs (state, id);
 CREATE INDEX waiting_runs ON runs (wake) WHERE wake IS NOT NULL;
 CREATE INDEX runs_by_tenant ON runs (tenant, id);
-CREATE INDEX runs_by_creation ON runs (tenant, created);
+CREATE INDEX runs_by_admission ON runs (tenant, admitted);
 CREATE INDEX runs_by_chat ON runs (chat, id) WHERE chat IS NOT NULL;
 CREATE INDEX runs_by_end ON runs (finished) WHERE finished IS NOT NULL;
 CREATE INDEX runs_to_cancel ON runs (id) WHERE is_cancelled = 1 AND finished IS NULL;
@@ -107,6 +112,8 @@ CREATE TABLE schedules (
     -- The expression and the time zone: after a change of them, times count from then on.
     rule TEXT NOT NULL,
     last INTEGER NOT NULL,
+    -- The highest of a schedule is that of the rule with which a process began last.
+    revision INTEGER NOT NULL,
     PRIMARY KEY (name, rule)
 ) WITHOUT ROWID;
 ";
@@ -116,12 +123,13 @@ CREATE TABLE schedules (
 pub(super) struct Store {
     database: Database,
     changes: Changes,
+    schedules: BegunSchedules,
 }
 
 impl Store {
     pub(super) fn new(database: Database) -> Result<Self, StoreError> {
         database.migrate(&COMPONENT)?;
-        Ok(Self { database, changes: Changes::default() })
+        Ok(Self { database, changes: Changes::default(), schedules: BegunSchedules::default() })
     }
 
     /// Returns a receiver that is notified once runs may be started, resumed or cancelled.
@@ -216,3 +224,6 @@ impl<T: DeserializeOwned> FromSql for Json<T> {
         serde_json::from_str(value.as_str()?).map(Self).map_err(|error| FromSqlError::Other(error.into()))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -188,3 +188,35 @@ async fn a_chat_is_deleted_some_time_after_its_last_message_has_finished() {
     assert_eq!(status(&chats[1]).await, StatusCode::OK, "its message waits for a person");
     server.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chat_is_kept_for_its_time_after_a_message_that_was_cancelled_while_it_waited() {
+    let setup = Setup::new();
+    let server = setup.serve_with(|service| service.keep_finished(Duration::from_secs(60 * 60))).await;
+    let status = async |chat: &str| server.request(Method::GET, chat).send().await.unwrap().status();
+    let is_deleted = async |chat: &str| {
+        while status(chat).await != StatusCode::NOT_FOUND {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let create = async |entry: &str| {
+        let (_, chat) = server.post("/chats", json!({ "entry": entry })).await;
+        format!("/chats/{}", chat["id"].as_str().unwrap())
+    };
+    let minutes = |minutes: u64| setup.clock.advance(Duration::from_secs(60 * minutes));
+    let chat = create("meet").await;
+    let (_, run) = server.post(&format!("{chat}/messages"), json!({ "arguments": {} })).await;
+    let run = run["id"].as_str().unwrap();
+    server.reaches(run, "waiting").await;
+    minutes(30);
+    let other = create("greet").await;
+    minutes(40);
+    server.post(&format!("/runs/{run}/cancel"), json!({})).await;
+    assert_eq!(server.get(&chat).await["updated"], "2026-11-25T09:10:00Z");
+    minutes(25);
+    is_deleted(&other).await;
+    assert_eq!(status(&chat).await, StatusCode::OK, "its message ended 25 minutes ago");
+    minutes(40);
+    is_deleted(&chat).await;
+    server.stop().await;
+}

@@ -2,7 +2,8 @@
 
 use llm_do::Limits;
 use llm_do::serve::{Client, Role};
-use llm_do::usage::Money;
+use llm_do::testing::ScriptedModel;
+use llm_do::usage::{Money, Price, PriceTable, Usage};
 
 use super::*;
 
@@ -10,6 +11,22 @@ const TOKEN: &str = "0123456789abcdef";
 
 fn client() -> Client {
     Client::new("ann", TOKEN).unwrap().role(Role::Start).role(Role::Watch)
+}
+
+async fn send(server: &Server, method: Method, path: &str) -> (StatusCode, Value) {
+    let response = server.request(method, path).bearer_auth(TOKEN).send().await.unwrap();
+    (response.status(), json_of(response).await)
+}
+
+/// Waits until a run has this state.
+async fn reaches(server: &Server, path: &str, state: &str) -> Value {
+    loop {
+        let (_, run) = send(server, Method::GET, path).await;
+        if run["state"] == state {
+            return run;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
 }
 
 async fn start(server: &Server, entry: &str, arguments: Value) -> (StatusCode, Value) {
@@ -88,6 +105,101 @@ async fn a_run_is_resumed_only_within_the_quotas() {
     assert_eq!(start(&server, "meet", json!({})).await.0, StatusCode::CREATED);
     let resume = server.request(Method::POST, &format!("{path}/resume")).bearer_auth(TOKEN).send().await.unwrap();
     assert_eq!(resume.status(), StatusCode::TOO_MANY_REQUESTS);
+    server.stop().await;
+}
+
+/// Lets each request to a model cost 2 cents.
+fn priced(runtime: RuntimeBuilder) -> RuntimeBuilder {
+    let model = ScriptedModel::new().usage(Usage::of_request(1_000, 1_000)).text("done").repeat_last();
+    let price = Price::per_million(Money::from_dollars(10), Money::from_dollars(10));
+    runtime.force_model(model).prices(PriceTable::builtin().with("scripted:model", price).unwrap())
+}
+
+/// Answers, and then asks who the user is.
+#[entry(toolsets = [assistant])]
+async fn answer_and_ask(ctx: &CallContext<answer_and_ask>) -> Result<String> {
+    ctx.call(assistant { input: "Hello".into() }).await?;
+    Ok(ctx.request_user_input("Who are you?").await?)
+}
+
+/// Succeeds once there are more lines than this.
+#[tool(effect = read_only)]
+fn pass(lines_before: usize, lines: State<Lines>) -> Result<usize> {
+    let count = lines.all().len();
+    if count > lines_before { Ok(count) } else { Err("there are too few lines".into()) }
+}
+
+/// Answers once more for each line, and fails at the end.
+#[entry(toolsets = [assistant, pass])]
+async fn answer_each(ctx: &CallContext<answer_each>) -> Result<()> {
+    for lines_before in 0.. {
+        ctx.call(assistant { input: "Hello".into() }).await?;
+        ctx.call(pass { lines_before }).await?;
+    }
+    Ok(())
+}
+
+/// Checks that the money of the day is spent.
+fn assert_spent((status, problem): (StatusCode, Value)) {
+    let code = json!("urn:llm-do:problem:cost_limit_reached");
+    assert_eq!((status, &problem["type"]), (StatusCode::TOO_MANY_REQUESTS, &code), "{problem}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_run_spent_counts_although_it_is_cancelled_while_it_waits() {
+    let setup = Setup::new();
+    let service = setup.service_of(priced).client(client().max_daily_cost(Money::from_cents(1)));
+    let server = setup.serve_this(service).await;
+    let (_, run) = start(&server, "answer_and_ask", json!({})).await;
+    let path = format!("/runs/{}", run["id"].as_str().unwrap());
+    reaches(&server, &path, "waiting").await;
+    let (status, run) = send(&server, Method::POST, &format!("{path}/cancel")).await;
+    assert_eq!((status, &run["state"]), (StatusCode::OK, &json!("cancelled")));
+    let (_, run) = send(&server, Method::GET, &path).await;
+    assert_eq!((&run["usage"]["cost"], &run["usage"]["requests"]), (&json!("0.02"), &json!(1)));
+    assert_spent(start(&server, "greet", json!({ "name": "Ann" })).await);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_run_spent_counts_although_its_process_stopped_and_it_is_cancelled_in_the_queue() {
+    let setup = Setup::new();
+    let service = || setup.service_of(priced).park_after(Duration::from_secs(60 * 60));
+    let server = setup.serve_this(service().client(client())).await;
+    // It is continued first.
+    start(&server, "stuck", json!({})).await;
+    let (_, run) = start(&server, "answer_and_ask", json!({})).await;
+    let path = format!("/runs/{}", run["id"].as_str().unwrap());
+    while send(&server, Method::GET, &path).await.1["waits"].as_array().is_none() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    server.stop().await;
+
+    let limited = client().max_daily_cost(Money::from_cents(1));
+    let server = setup.serve_this(service().client(limited).max_active_runs(1)).await;
+    let (status, run) = send(&server, Method::POST, &format!("{path}/cancel")).await;
+    assert_eq!((status, &run["state"], &run["usage"]["cost"]), (StatusCode::OK, &json!("cancelled"), &json!("0.02")));
+    assert_spent(start(&server, "greet", json!({ "name": "Ann" })).await);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_of_an_earlier_day_is_resumed_only_while_the_money_of_the_day_lasts() {
+    let setup = Setup::new();
+    let service = setup.service_of(priced).client(client().max_daily_cost(Money::from_cents(2)));
+    let server = setup.serve_this(service).await;
+    let (_, run) = start(&server, "answer_each", json!({})).await;
+    let path = format!("/runs/{}", run["id"].as_str().unwrap());
+    let resume = format!("{path}/resume");
+    for cost in ["0.02", "0.04", "0.06"] {
+        assert_eq!(reaches(&server, &path, "failed").await["usage"]["cost"], cost);
+        assert_spent(send(&server, Method::POST, &resume).await);
+        assert_spent(start(&server, "greet", json!({ "name": "Ann" })).await);
+        setup.clock.advance(Duration::from_secs(24 * 60 * 60));
+        setup.lines.0.lock().unwrap().push("a".to_owned());
+        let (status, run) = send(&server, Method::POST, &resume).await;
+        assert_eq!(status, StatusCode::ACCEPTED, "{run}");
+    }
     server.stop().await;
 }
 

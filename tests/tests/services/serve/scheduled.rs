@@ -70,6 +70,43 @@ async fn a_time_that_only_a_new_expression_has_was_not_missed() {
     server.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_time_that_passed_while_another_expression_was_in_force_was_not_missed() {
+    let setup = Setup::new();
+    let serve = |cron| {
+        let schedule = |name, cron| Schedule::new(name, cron, "greet").unwrap().arguments(json!({ "name": "Ann" }));
+        // The second is looked at after the first.
+        let schedules = [schedule("daily", cron), schedule("hourly", "0 * * * *")];
+        setup.serve_with(|service| schedules.into_iter().fold(service, Service::schedule))
+    };
+    let nine = "0 9 * * *";
+    for (cron, known) in [(nine, 2), ("0 23 * * *", 3)] {
+        let server = serve(cron).await;
+        let file = rusqlite::Connection::open(setup.folder.path().join("runs.db")).unwrap();
+        let count = || file.query_row("SELECT count(*) FROM schedules", [], |row| row.get::<_, u64>(0)).unwrap();
+        while count() < known {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        server.stop().await;
+    }
+    let started = async |server: &Server, schedule: &str| {
+        let runs = scheduled(server).await;
+        runs.iter().filter(|run| run["source"]["name"] == schedule).count()
+    };
+    // From 8:00 to 10:00.
+    setup.clock.advance(Duration::from_secs(2 * 60 * 60));
+    let server = serve(nine).await;
+    while started(&server, "hourly").await == 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(started(&server, "daily").await, 0);
+    setup.clock.advance(Duration::from_secs(24 * 60 * 60));
+    while started(&server, "daily").await == 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    server.stop().await;
+}
+
 #[test]
 fn an_invalid_schedule_is_an_error_that_names_it() {
     for cron in ["", "* * * *", "61 * * * *", "0 0 31 2 9", "* * * * * *", "0 0 30 2 *", "0 0 31 4,6 *"] {

@@ -75,7 +75,10 @@ impl Shared {
             return Box::pin(self.follow(engine, run, journal, slot)).await;
         }
         if run.is_cancelled {
-            return self.store.finish(id, fence, Outcome::Cancelled, run.usage, None, self.now()).await.map(drop);
+            if self.store.finish(id, fence, Outcome::Cancelled, run.usage, None, self.now()).await? {
+                self.count(&run, RunState::Cancelled, &run.usage);
+            }
+            return Ok(());
         }
         let (is_resumed, dropped) = (run.attempts > 1, self.metrics.dropped_events.clone());
         let recorder = Recorder::start(self.store.clone(), run.id.clone(), fence, is_resumed, dropped);
@@ -140,11 +143,11 @@ impl Shared {
                 let is_cancelled = slot.cancellation.is_cancelled();
                 self.finish(run, fence, result, usage, chat, is_cancelled).await
             }
-            DriveOutcome::Waits { until, recorded } => self.park(&run.id, journal, until, recorded).await,
-            DriveOutcome::Shutdown => self.store.requeue(&run.id, fence).await,
+            DriveOutcome::Waits { until, recorded } => self.park(&run.id, journal, until, recorded, usage).await,
+            DriveOutcome::Shutdown => self.store.requeue_used(&run.id, fence, usage).await,
             DriveOutcome::FileFailed(error) => {
                 self.health.note(&Err::<(), _>(error));
-                self.store.requeue(&run.id, fence).await?;
+                self.store.requeue_used(&run.id, fence, usage).await?;
                 self.back_off().await;
                 Ok(())
             }
@@ -169,8 +172,8 @@ impl Shared {
         };
         let state = outcome.state();
         // A message that failed may be resumed: it then continues from where it began, and is added once.
-        let is_remembered = matches!(outcome, Outcome::Result(_));
-        let chat = run.chat.clone().zip(chat).map(|(id, chat)| (id, is_remembered.then(|| json!(chat.state()))));
+        let chat = chat.filter(|_| matches!(outcome, Outcome::Result(_)));
+        let chat = run.chat.clone().zip(chat).map(|(id, chat)| (id, json!(chat.state())));
         if self.store.finish(&run.id, fence, outcome, usage, chat, self.now()).await? {
             self.count(run, state, &usage);
         }
@@ -184,11 +187,12 @@ impl Shared {
         journal: &SqliteRun,
         until: Option<Timestamp>,
         recorded: i64,
+        usage: RunUsage,
     ) -> Result<(), StoreError> {
         self.metrics.parked.inc();
         let mut known = self.store.asked_keys(id).await?;
         known.retain(|key| journal.is_recorded(key));
-        self.store.park(id, journal.fence(), until, recorded, known).await
+        self.store.park(id, journal.fence(), until, recorded, known, usage).await
     }
 
     fn start(&self, run: &RunRow, chat: Option<&mut Chat>) -> Start<Value> {

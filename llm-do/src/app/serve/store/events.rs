@@ -3,12 +3,16 @@
 use rusqlite::params;
 
 use super::changes::Changed;
-use super::{Json, Store, StoreError};
+use super::page::Page;
+use super::usage::raised;
+use super::{Store, StoreError};
 use crate::base::usage::RunUsage;
 use crate::observe::journal::Fence;
 
-/// How many events are read together.
-const EVENT_BATCH: usize = 500;
+/// How many events are read together at most.
+const EVENT_BATCH: u32 = 500;
+/// The maximum size of events that are read together, in bytes: each open stream holds as many while its client reads.
+pub(super) const EVENT_BATCH_BYTES: u64 = 256 << 10;
 
 /// An event of a run, as JSON.
 #[derive(Clone, Debug)]
@@ -40,24 +44,25 @@ impl Store {
                 insert.execute(params![run, number, event])?;
             }
             if let Some(usage) = &usage {
-                tx.execute("UPDATE runs SET usage = ?2 WHERE id = ?1 AND finished IS NULL", params![run, Json(usage)])?;
+                let (usage, _) = raised(tx, &run, usage)?;
+                tx.execute("UPDATE runs SET usage = ?2 WHERE id = ?1 AND finished IS NULL", params![run, usage])?;
             }
             Ok(())
         });
         added.await
     }
 
-    /// Returns the next events of a run after a number.
+    /// Returns the next events of a run after a number: at least one, if there is one.
     pub(in crate::app::serve) async fn events(&self, run: &str, after: u64) -> Result<Vec<StoredEvent>, StoreError> {
         let run = run.to_owned();
-        let sql = "SELECT number, event FROM events WHERE run = ?1 AND number > ?2 ORDER BY number LIMIT ?3";
+        let sql = "SELECT number, event, octet_length(event) AS size FROM events WHERE run = ?1 AND number > ?2
+                   ORDER BY number LIMIT ?3";
         self.database
             .read(move |connection| {
                 let mut statement = connection.prepare_cached(sql)?;
-                let limit = i64::try_from(EVENT_BATCH).unwrap_or(i64::MAX);
                 let read = |row: &rusqlite::Row<'_>| Ok(StoredEvent { number: row.get(0)?, event: row.get(1)? });
-                let events = statement.query_map(params![run, after, limit], read)?;
-                events.collect()
+                let rows = statement.query(params![run, after, EVENT_BATCH])?;
+                Ok(Page::read_bytes(rows, EVENT_BATCH, EVENT_BATCH_BYTES, read)?.rows)
             })
             .await
     }

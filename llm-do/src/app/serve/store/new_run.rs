@@ -102,8 +102,9 @@ fn insert(tx: &Transaction<'_>, new: &NewRun) -> rusqlite::Result<Inserted> {
         Ok(limit) => limit,
         Err(reached) => return Ok(Inserted::OverQuota(reached)),
     };
-    let sql = "INSERT INTO runs (id, tenant, client, source, entry, arguments, idempotency_key, chat, cost_limit, state, created)
-               VALUES (:id, :tenant, :client, :source, :entry, :arguments, :key, :chat, :cost_limit, :state, :created)";
+    let sql = "INSERT INTO runs (id, tenant, client, source, entry, arguments, idempotency_key, chat, cost_limit, state,
+                   created, admitted)
+               VALUES (:id, :tenant, :client, :source, :entry, :arguments, :key, :chat, :cost_limit, :state, :created, :created)";
     tx.execute(sql, named_params! {
         ":id": new.id, ":tenant": &*new.tenant, ":client": &*new.client, ":source": Json(&new.source), ":entry": new.entry,
         ":arguments": Json(&new.arguments), ":key": new.idempotency_key, ":chat": new.chat,
@@ -159,11 +160,19 @@ fn unfinished(tx: &Transaction<'_>, tenant: &str) -> rusqlite::Result<u64> {
     tx.query_row(sql, [tenant], |row| row.get(0))
 }
 
-/// Returns what the runs of a tenant cost that were created on the day of `now`, in UTC.
+/// Returns what the runs of a tenant cost since they were admitted to the day of `now`.
 fn cost_of_day(tx: &Transaction<'_>, tenant: &str, now: Timestamp) -> rusqlite::Result<Money> {
-    let day = now.to_zoned(TimeZone::UTC).start_of_day().map_or(now, |day| day.timestamp());
-    let mut statement =
-        tx.prepare_cached("SELECT usage FROM runs WHERE tenant = ? AND created >= ? AND usage IS NOT NULL")?;
-    let costs = statement.query_map(params![tenant, Millis(day)], |row| row.get::<_, Json<RunUsage>>(0))?;
-    costs.map(|usage| usage.map(|Json(usage)| usage.cost.known)).sum()
+    let sql = "SELECT usage, cost_before FROM runs WHERE tenant = ? AND admitted >= ? AND usage IS NOT NULL";
+    let mut statement = tx.prepare_cached(sql)?;
+    let costs = statement.query_map(params![tenant, Millis(start_of_day(now))], |row| {
+        let (Json(usage), before): (Json<RunUsage>, Option<Json<Money>>) = (row.get(0)?, row.get(1)?);
+        let before = before.map_or(0, |Json(before)| before.picodollars());
+        Ok(Money::from_picodollars(usage.cost.known.picodollars().saturating_sub(before)))
+    })?;
+    costs.sum()
+}
+
+/// Returns when the day of `now` began, in UTC.
+pub(super) fn start_of_day(now: Timestamp) -> Timestamp {
+    now.to_zoned(TimeZone::UTC).start_of_day().map_or(now, |day| day.timestamp())
 }

@@ -3,7 +3,7 @@
 use rusqlite::{Row, Rows};
 
 /// The maximum size of a page, in bytes of the parts that clients and runs chose: several lists may be read together.
-const MAX_BYTES: u64 = 4 << 20;
+pub(super) const MAX_BYTES: u64 = 4 << 20;
 
 /// A page of a list.
 #[derive(Debug)]
@@ -17,14 +17,24 @@ pub(in crate::app::serve) struct Page<T> {
 impl<T> Page<T> {
     /// Reads rows up to `limit`, which the statement has too, and up to the maximum of the sums of their columns `size`.
     pub(super) fn read(
+        rows: Rows<'_>,
+        limit: u32,
+        read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<Self> {
+        Self::read_bytes(rows, limit, MAX_BYTES, read)
+    }
+
+    /// The same, with a maximum of its own.
+    pub(super) fn read_bytes(
         mut rows: Rows<'_>,
         limit: u32,
+        max_bytes: u64,
         read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Self> {
         let (mut page, mut bytes) = (Vec::new(), 0);
         while let Some(row) = rows.next()? {
             bytes += row.get::<_, u64>("size")?;
-            if bytes > MAX_BYTES && !page.is_empty() {
+            if bytes > max_bytes && !page.is_empty() {
                 return Ok(Self { rows: page, is_full: true });
             }
             page.push(read(row)?);

@@ -7,9 +7,10 @@ use rusqlite::{OptionalExtension, Params, Transaction, params};
 use serde_json::Value;
 
 use super::changes::Changed;
-use super::new_run::{QuotaReached, admit, unfinished_of_chat};
+use super::new_run::{QuotaReached, admit, start_of_day, unfinished_of_chat};
 use super::run_state::{Outcome, RunState};
 use super::runs::{RunRow, find};
+use super::usage::raised;
 use super::{Json, Millis, Store, StoreError};
 use crate::app::serve::access::Quota;
 use crate::base::usage::RunUsage;
@@ -142,6 +143,7 @@ impl Store {
         wake: Option<Timestamp>,
         recorded: i64,
         known: Vec<String>,
+        usage: RunUsage,
     ) -> Result<(), StoreError> {
         let id = id.to_owned();
         let parked = self.change(Changed::QueueAndRun(id.clone()), move |tx| {
@@ -156,9 +158,12 @@ impl Store {
             let last = number.map(|number| sqlite_tables::last(tx, number)).transpose()?;
             let has_progressed = last != Some(recorded);
             let can_continue = has_progressed || answered.iter().any(|key| !known.contains(key));
-            let sql = "UPDATE runs SET wake = ?2, state = CASE WHEN ?3 OR is_cancelled THEN 'queued' ELSE 'waiting' END
+            // Or else it would be lost if the run is cancelled while it waits.
+            let (usage, _) = raised(tx, &id, &usage)?;
+            let sql = "UPDATE runs SET wake = ?2, usage = ?4,
+                       state = CASE WHEN ?3 OR is_cancelled THEN 'queued' ELSE 'waiting' END
                        WHERE id = ?1 AND state = 'running'";
-            tx.execute(sql, params![id, wake.map(Millis), can_continue])
+            tx.execute(sql, params![id, wake.map(Millis), can_continue, usage])
         });
         parked.await.map(drop)
     }
@@ -183,13 +188,34 @@ impl Store {
         added.await
     }
 
-    /// Puts a run back into the queue, such as when its process ends.
+    /// Puts a run back into the queue whose usage is not known here.
+    #[cfg(feature = "restate")]
     pub(in crate::app::serve) async fn requeue(&self, id: &str, fence: Fence) -> Result<(), StoreError> {
+        self.put_back(id, fence, None).await
+    }
+
+    /// Puts a run that used this much back into the queue, such as when its process ends.
+    pub(in crate::app::serve) async fn requeue_used(
+        &self,
+        id: &str,
+        fence: Fence,
+        usage: RunUsage,
+    ) -> Result<(), StoreError> {
+        self.put_back(id, fence, Some(usage)).await
+    }
+
+    async fn put_back(&self, id: &str, fence: Fence, usage: Option<RunUsage>) -> Result<(), StoreError> {
         let id = id.to_owned();
-        let sql = "UPDATE runs SET state = 'queued' WHERE id = ? AND state = 'running'";
-        self.change(Changed::Run(id.clone()), move |tx| if fence.holds(tx)? { tx.execute(sql, [id]) } else { Ok(0) })
-            .await?;
-        Ok(())
+        let requeued = self.change(Changed::Run(id.clone()), move |tx| {
+            if !fence.holds(tx)? {
+                return Ok(0);
+            }
+            let usage = usage.map(|usage| raised(tx, &id, &usage)).transpose()?.map(|(usage, _)| usage);
+            let sql = "UPDATE runs SET state = 'queued', usage = coalesce(?2, usage)
+                       WHERE id = ?1 AND state = 'running'";
+            tx.execute(sql, params![id, usage])
+        });
+        requeued.await.map(drop)
     }
 
     /// Ends the claim of a process on a run, which goes back into the queue if it has not ended: a run without a claim is not
@@ -207,14 +233,15 @@ impl Store {
         released.await
     }
 
-    /// Records how a run ended, with what its chat remembers if that has changed, and withdraws what it waited for; returns false if another process has claimed the run.
+    /// Records how a run ended, with what its chat remembers if that has changed, and withdraws what it waited for; returns false
+    /// if another process has claimed the run.
     pub(in crate::app::serve) async fn finish(
         &self,
         id: &str,
         fence: Fence,
         outcome: Outcome,
         usage: RunUsage,
-        chat: Option<(String, Option<Value>)>,
+        chat: Option<(String, Value)>,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let id = id.to_owned();
@@ -224,8 +251,7 @@ impl Store {
             }
             finish(tx, &id, &outcome, Some(&usage), now)?;
             if let Some((chat, state)) = &chat {
-                let sql = "UPDATE chats SET state = coalesce(?2, state), updated = ?3 WHERE id = ?1";
-                tx.execute(sql, params![chat, state.as_ref().map(Json), Millis(now)])?;
+                tx.execute("UPDATE chats SET state = ?2 WHERE id = ?1", params![chat, Json(state)])?;
             }
             Ok(true)
         });
@@ -299,12 +325,16 @@ fn resume(tx: &Transaction<'_>, id: &str, quota: Quota, now: Timestamp) -> rusql
         Ok(limit) => limit,
         Err(reached) => return Ok(Resuming::OverQuota(reached)),
     };
+    // A run of an earlier day spends the money of this one from now on.
     let sql = "UPDATE runs SET state = 'queued', outcome = NULL, finished = NULL, is_cancelled = 0,
-               cost_limit = coalesce(?2, cost_limit) WHERE id = ?1";
-    tx.execute(sql, params![id, cost_limit.map(Json)])?;
+               cost_limit = coalesce(?2, cost_limit), admitted = CASE WHEN admitted < ?3 THEN ?4 ELSE admitted END,
+               cost_before = CASE WHEN admitted < ?3 THEN ?5 ELSE cost_before END WHERE id = ?1";
+    let (day, used) = (Millis(start_of_day(now)), Json(run.usage.cost.known));
+    tx.execute(sql, params![id, cost_limit.map(Json), day, Millis(now), used])?;
     Ok(Resuming::Done)
 }
 
+/// Records how a run ended: from then on counts also how long its chat is kept.
 fn finish(
     tx: &Transaction<'_>,
     id: &str,
@@ -312,9 +342,12 @@ fn finish(
     usage: Option<&RunUsage>,
     now: Timestamp,
 ) -> rusqlite::Result<()> {
-    let sql = "UPDATE runs SET state = ?2, outcome = ?3, usage = coalesce(?4, usage), counted = coalesce(?4, counted),
-               finished = ?5, wake = NULL WHERE id = ?1";
-    tx.execute(sql, params![id, outcome.state(), Json(outcome), usage.map(Json), Millis(now)])?;
+    let (usage, counted) = usage.map(|usage| raised(tx, id, usage)).transpose()?.unzip();
+    let sql = "UPDATE runs SET state = ?2, outcome = ?3, usage = coalesce(?4, usage), counted = coalesce(?5, counted),
+               finished = ?6, wake = NULL WHERE id = ?1";
+    tx.execute(sql, params![id, outcome.state(), Json(outcome), usage, counted, Millis(now)])?;
+    let sql = "UPDATE chats SET updated = max(updated, ?2) WHERE id = (SELECT chat FROM runs WHERE id = ?1)";
+    tx.prepare_cached(sql)?.execute(params![id, Millis(now)])?;
     number(tx, id)?.map_or(Ok(()), |number| promises::withdraw_all(tx, number))
 }
 

@@ -139,15 +139,18 @@ fn list(connection: &rusqlite::Connection, filter: &WaitFilter) -> rusqlite::Res
     Page::read(statement.query(params_from_iter(values))?, *limit, Wait::read)
 }
 
-/// Lists what a run asked, the oldest first.
+/// Lists what a run asked, the oldest first: up to `limit`, and fewer if they are long. What still waits for an answer is
+/// preferred.
 pub(super) fn of(connection: &rusqlite::Connection, run: &str, limit: u32) -> rusqlite::Result<Vec<Wait>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM waits JOIN runs ON runs.id = waits.run WHERE waits.run = ?1
-         ORDER BY waits.created, waits.id LIMIT ?2"
+        "SELECT {COLUMNS}, octet_length(waits.request) + coalesce(octet_length(waits.answer), 0) AS size
+         FROM waits JOIN runs ON runs.id = waits.run WHERE waits.run = ?1
+         ORDER BY waits.answer IS NOT NULL OR waits.is_withdrawn, waits.created, waits.id LIMIT ?2"
     );
     let mut statement = connection.prepare_cached(&sql)?;
-    let waits = statement.query_map((run, limit), Wait::read)?;
-    waits.collect()
+    let mut waits = Page::read(statement.query((run, limit))?, limit, Wait::read)?.rows;
+    waits.sort_by(|one, other| (one.created, &one.id).cmp(&(other.created, &other.id)));
+    Ok(waits)
 }
 
 impl Store {
@@ -202,7 +205,7 @@ impl Store {
         self.database.read(move |connection| list(connection, &filter)).await
     }
 
-    /// Lists what a run asked, the oldest first.
+    /// Lists what a run asked, the oldest first; if that is too much, what still waits for an answer is preferred.
     pub(in crate::app::serve) async fn waits_of(&self, run: &str, limit: u32) -> Result<Vec<Wait>, StoreError> {
         let run = run.to_owned();
         self.database.read(move |connection| of(connection, &run, limit)).await
