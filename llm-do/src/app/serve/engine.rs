@@ -16,17 +16,16 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 use tokio_util::task::TaskTracker;
 
-use self::active::{ActiveRuns, RunSlot};
+use self::active::ActiveRuns;
 use super::access::Client;
 use super::health::Health;
 use super::http::Streams;
 use super::metrics::Metrics;
 use super::schedule::Schedule;
-use super::store::{NewRun, RunState, Source, Store, StoreError};
+use super::store::{NewRun, Source, Store, StoreError};
 use super::webhook::Webhook;
 use crate::base::clock::Clock;
-use crate::base::error::chain;
-use crate::observe::journal::{Fence, SqliteJournal};
+use crate::observe::journal::SqliteJournal;
 use crate::session::runtime::Runtime;
 
 /// What all parts of a service share.
@@ -84,8 +83,6 @@ struct Expiry {
 const EXPIRED_TOGETHER: u32 = 50;
 /// How many runs are considered in one round.
 const CLAIMED_TOGETHER: usize = 64;
-/// How long a run waits whose records could not be read.
-const UNREAD_PAUSE: Duration = Duration::from_secs(1);
 
 impl Shared {
     /// Returns whether the runs live in Restate.
@@ -183,7 +180,7 @@ impl Shared {
         }
         for (id, fence) in self.store.take_over(&self.owner, self.now(), self.options.lease, free).await? {
             if let Some(slot) = self.active.enter(&id) {
-                self.drive_claimed(runs, id, fence, slot).await;
+                runs.spawn(Arc::clone(self).drive(id, fence, slot));
             }
         }
         Ok(())
@@ -200,39 +197,10 @@ impl Shared {
         // Those that are missing in the answer, another process claimed first.
         for (id, fence) in self.journal.claim_all(ids, &self.owner, self.options.lease).await? {
             if let Some(slot) = slots.remove(&id) {
-                self.drive_claimed(runs, id, fence, slot).await;
+                runs.spawn(Arc::clone(self).drive(id, fence, slot));
             }
         }
         Ok(())
-    }
-
-    /// Drives a run that this process has claimed, in a task of its own.
-    async fn drive_claimed(self: &Arc<Self>, runs: &TaskTracker, id: String, fence: Fence, slot: RunSlot) {
-        match self.journal.open_run(&id, fence, Some(self.options.lease)).await {
-            Ok(Some(journal)) => drop(runs.spawn(Arc::clone(self).drive(id, journal, slot))),
-            // It was deleted.
-            Ok(None) => {}
-            Err(error) => drop(runs.spawn(Arc::clone(self).leave_unread(id, fence, error, slot))),
-        }
-    }
-
-    /// Ends a run whose records cannot be read, now and later; or keeps it for a while, if the file may work again.
-    async fn leave_unread(self: Arc<Self>, id: String, fence: Fence, error: StoreError, slot: RunSlot) {
-        let ended = if error.is_invalid_value() {
-            self.metrics.finished.get_or_create(&RunState::Failed.into()).inc();
-            self.store.fail(&id, fence, chain(&error), self.now()).await
-        } else {
-            Err(error)
-        };
-        self.health.note(&ended);
-        if ended.is_err() {
-            // Or else a process would claim it again immediately.
-            let cancelled = self.shutdown.cancelled();
-            drop(tokio::time::timeout(UNREAD_PAUSE, cancelled).await);
-        }
-        self.health.note(&self.store.release(&id, fence).await);
-        drop(slot);
-        self.store.notify_queue();
     }
 
     /// Cancels the runs of this process that a client, perhaps through another process, wants cancelled.

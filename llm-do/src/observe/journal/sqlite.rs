@@ -5,6 +5,7 @@ mod in_flight;
 pub(crate) mod lease;
 mod open_run;
 pub(crate) mod promises;
+mod read;
 mod retention;
 mod run;
 pub(crate) mod tables;
@@ -207,7 +208,7 @@ impl SqliteJournal {
     /// Returns [`JournalError::Io`] if the file cannot be read.
     pub async fn records(&self, id: &str) -> Result<Vec<Record>, JournalError> {
         let id = id.to_owned();
-        Ok(self.database.read(move |connection| tables::records(connection, &id)).await?)
+        Ok(self.database.read(move |connection| read::records(connection, &id)).await?)
     }
 
     /// Lists what runs ask people that has no answer so far, the oldest first.

@@ -37,18 +37,18 @@ enum DriveOutcome {
 
 impl Shared {
     /// Drives a run for as long as it does something.
-    pub(super) async fn drive(self: Arc<Self>, id: String, journal: SqliteRun, slot: RunSlot) {
-        let driven = match self.try_drive(&id, &journal, &slot).await {
+    pub(super) async fn drive(self: Arc<Self>, id: String, fence: Fence, slot: RunSlot) {
+        let driven = match self.try_drive(&id, fence, &slot).await {
             // What is stored of the run cannot be read, now and later.
             Err(error) if error.is_invalid_value() => {
                 self.metrics.finished.get_or_create(&RunState::Failed.into()).inc();
-                self.store.fail(&id, journal.fence(), chain(&error), self.now()).await
+                self.store.fail(&id, fence, chain(&error), self.now()).await
             }
             // The file cannot be read or written: the run stays as it was, and a later claim continues it.
             driven => driven,
         };
         self.health.note(&driven);
-        let released = self.store.release(&id, journal.fence()).await;
+        let released = self.store.release(&id, fence).await;
         self.health.note(&released);
         if driven.is_err() {
             self.back_off().await;
@@ -67,8 +67,10 @@ impl Shared {
         }
     }
 
-    async fn try_drive(&self, id: &str, journal: &SqliteRun, slot: &RunSlot) -> Result<(), StoreError> {
-        let fence = journal.fence();
+    async fn try_drive(&self, id: &str, fence: Fence, slot: &RunSlot) -> Result<(), StoreError> {
+        // `None`: it was deleted.
+        let opened = self.journal.open_run(id, fence, Some(self.options.lease)).await?;
+        let Some(journal) = &opened else { return Ok(()) };
         let Some(run) = self.store.begin(id, fence, self.now()).await? else { return Ok(()) };
         #[cfg(feature = "restate")]
         if let Some(engine) = &self.engine {
@@ -144,10 +146,10 @@ impl Shared {
                 self.finish(run, fence, result, usage, chat, is_cancelled).await
             }
             DriveOutcome::Waits { until, recorded } => self.park(&run.id, journal, until, recorded, usage).await,
-            DriveOutcome::Shutdown => self.store.requeue_used(&run.id, fence, usage).await,
+            DriveOutcome::Shutdown => self.store.requeue(&run.id, fence, Some(usage)).await,
             DriveOutcome::FileFailed(error) => {
                 self.health.note(&Err::<(), _>(error));
-                self.store.requeue_used(&run.id, fence, usage).await?;
+                self.store.requeue(&run.id, fence, Some(usage)).await?;
                 self.back_off().await;
                 Ok(())
             }

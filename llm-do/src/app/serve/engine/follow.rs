@@ -57,7 +57,7 @@ impl Shared {
             () = self.shutdown.cancelled() => None,
             ended = self.until_end(engine, &run, journal, slot) => Some(ended),
         };
-        let Some((outcome, usage)) = ended else { return self.store.requeue(&run.id, fence).await };
+        let Some((outcome, usage)) = ended else { return self.store.requeue(&run.id, fence, None).await };
         let state = outcome.state();
         if self.store.finish(&run.id, fence, outcome, usage, None, self.now()).await? {
             self.count(&run, state, &usage);

@@ -189,10 +189,10 @@ class WaitCard {
     this.isBusy = true;
     try {
       const now = await get(`/${this.wait.kind}s/${encodeURIComponent(this.wait.id)}`);
-      if (now.answered !== null) this.end(`${now.answered_by} was first: ${answerText(now.answer)}.`, { isOwn: false });
-      else if (now.is_withdrawn) this.end("The run no longer waits for it.", { isOwn: false });
+      if (now.answered !== null) this.end(firstDecision(now), { isOwn: false });
+      else if (now.is_withdrawn) this.end(WITHDRAWN, { isOwn: false });
     } catch (error) {
-      if (error.status === 404) this.end("The run no longer waits for it.", { isOwn: false });
+      if (error.status === 404) this.end(WITHDRAWN, { isOwn: false });
     } finally {
       this.isBusy = false;
     }
@@ -207,8 +207,8 @@ class WaitCard {
       await post(`/${this.wait.kind}s/${encodeURIComponent(this.wait.id)}`, { digest: this.wait.digest, ...answer });
       this.end(answer.decision === "deny" ? "Denied." : answer.decision ? "Approved." : "Answered.");
     } catch (error) {
-      if (error.code === "already_answered") this.end(`${error.current.answered_by} was first: ${answerText(error.current.answer)}.`);
-      else if (error.code === "withdrawn") this.end("The run no longer waits for it.");
+      if (error.code === "already_answered") this.end(firstDecision(error.current));
+      else if (error.code === "withdrawn") this.end(WITHDRAWN);
       else {
         this.note.textContent = visible(error.message);
         for (const button of this.foot.querySelectorAll("button")) button.disabled = false;
@@ -231,6 +231,12 @@ class WaitCard {
       this.isGone = true;
     }, 6000);
   }
+}
+
+const WITHDRAWN = "The run no longer waits for it.";
+
+function firstDecision({ answered_by: by, answer }) {
+  return `${by} was first: ${answerText(answer)}.`;
 }
 
 function answerText(answer) {

@@ -114,7 +114,7 @@ async fn an_attempt_that_ends_while_it_replays_does_not_lower_what_its_run_used(
     };
     let now = Timestamp::now();
     store.begin(&id, fence, now).await.unwrap().unwrap();
-    store.requeue_used(&id, fence, used(5, 2)).await.unwrap();
+    store.requeue(&id, fence, Some(used(5, 2))).await.unwrap();
     store.begin(&id, fence, now).await.unwrap().unwrap();
     store.add_events(&id, fence, Vec::new(), Some(used(1, 1))).await.unwrap();
     assert_eq!(store.run(&id).await.unwrap().unwrap().usage, used(5, 2));

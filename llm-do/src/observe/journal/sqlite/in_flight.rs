@@ -21,8 +21,6 @@ struct Steps {
     waits: HashMap<Arc<str>, Option<Timestamp>>,
     /// The calls with steps of their own, by the key that is the parent of these steps.
     calls: HashSet<Arc<str>>,
-    /// The keys of the approvals.
-    approvals: HashSet<Arc<str>>,
     /// The number of steps in flight by the key of the call that contains them.
     inside: HashMap<Arc<str>, usize>,
 }
@@ -34,8 +32,6 @@ pub(super) enum Activity {
     Wait,
     /// What is in flight inside of it decides: a call with steps of its own, or a decision with its promise.
     Call,
-    /// The same, but the promise may be that of an equal approval.
-    Approval,
 }
 
 /// A guard: the step counts as in flight until this is dropped.
@@ -52,7 +48,6 @@ impl InFlight {
         // The result of a run is recorded by a step that contains the whole run.
         let (activity, key) = match step.kind {
             StepKind::Result => (Activity::Call, step.call().into()),
-            StepKind::Approval => (Activity::Approval, Arc::clone(&step.key)),
             _ => (activity, Arc::clone(&step.key)),
         };
         self.enter(activity, key, Arc::clone(&step.parent))
@@ -94,7 +89,6 @@ impl Steps {
             Activity::Work => self.work += 1,
             Activity::Wait => drop(self.waits.insert(Arc::clone(&step.key), None)),
             Activity::Call => drop(self.calls.insert(Arc::clone(&step.key))),
-            Activity::Approval => drop(self.approvals.insert(Arc::clone(&step.key))),
         }
     }
 
@@ -109,28 +103,24 @@ impl Steps {
             Activity::Work => self.work -= 1,
             Activity::Wait => drop(self.waits.remove(&step.key)),
             Activity::Call => drop(self.calls.remove(&step.key)),
-            Activity::Approval => drop(self.approvals.remove(&step.key)),
         }
     }
 
     /// A call without a step in flight runs code of its own.
     fn is_only_waiting(&self) -> bool {
-        let contains_steps = |call: &Arc<str>| self.inside.contains_key(call);
-        self.work == 0
-            && !self.waits.is_empty()
-            && self.calls.iter().all(contains_steps)
-            && self.approvals.iter().all(|approval| contains_steps(approval) || self.shares_promise(approval))
+        let waits = |call: &Arc<str>| self.inside.contains_key(call) || self.shares_promise(call);
+        self.work == 0 && !self.waits.is_empty() && self.calls.iter().all(waits)
     }
 
-    /// Returns whether an equal approval waits: concurrent equal calls of a caller share the promise of the first.
-    fn shares_promise(&self, approval: &str) -> bool {
-        let equal = equal_approvals(approval);
-        equal.is_some() && self.waits.keys().any(|wait| equal_approvals(wait) == equal)
+    /// Returns whether an equal decision waits: concurrent equal calls of a caller share the promise of the first.
+    fn shares_promise(&self, decision: &str) -> bool {
+        let equal = equal_decisions(decision);
+        equal.is_some() && self.waits.keys().any(|wait| equal_decisions(wait) == equal)
     }
 }
 
-/// Returns what the keys of the approvals of equal calls have in common: the key of the first call, and the part of the call.
-fn equal_approvals(key: &str) -> Option<(&str, &str)> {
+/// Returns what the keys of the decisions about equal calls have in common: the key of the first call, and the part of the call.
+fn equal_decisions(key: &str) -> Option<(&str, &str)> {
     let (call, part) = key.rsplit_once('/')?;
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let first = call.rsplit_once('#').filter(|(_, number)| is_number(number)).map_or(call, |(first, _)| first);

@@ -17,6 +17,7 @@ use super::head::RecordHead;
 use super::in_flight::{Activity, InFlight};
 use super::lease::Fence;
 use super::promises::{self, Dropped};
+use super::read;
 use super::tables::{self, RecordRow, Written};
 use super::{SqliteJournal, later};
 use crate::base::error::{BoxError, chain};
@@ -115,7 +116,7 @@ impl OpenRun {
     /// Reads the outcome of a record.
     pub(super) async fn value(&self, record: i64) -> Result<Value, JournalError> {
         let fence = self.fence;
-        let text = self.journal.database.read(move |connection| tables::value(connection, fence, record)).await;
+        let text = self.journal.database.read(move |connection| read::value(connection, fence, record)).await;
         let text = text.map_err(|error| self.failed(error))?;
         self.parse(&text.ok_or_else(|| self.taken_over())?)
     }

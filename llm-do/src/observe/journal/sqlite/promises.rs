@@ -13,7 +13,7 @@ use super::super::{JournalError, Promise, PromiseSpec, StepKind};
 use super::in_flight::StepInFlight;
 use super::lease::Fence;
 use super::open_run::OpenRun;
-use super::tables;
+use super::read;
 use crate::base::mutex::IgnorePoison;
 
 /// How often a run looks for answers of other processes.
@@ -237,8 +237,8 @@ fn open_promise(row: &Row<'_>) -> rusqlite::Result<OpenPromise> {
     Ok(OpenPromise {
         id: row.get(0)?,
         run: row.get(1)?,
-        kind: tables::kind(row.get_ref(2)?.as_str()?, 2)?,
-        request: tables::parse(row.get_ref(3)?.as_str()?, 3)?,
+        kind: read::kind(row.get_ref(2)?.as_str()?, 2)?,
+        request: read::parse(row.get_ref(3)?.as_str()?, 3)?,
         digest: row.get(4)?,
         created: Timestamp::from_millisecond(row.get(5)?).unwrap_or(Timestamp::MAX),
     })

@@ -15,7 +15,7 @@ use super::in_flight::{Activity, InFlight};
 use super::lease::Fence;
 use super::open_run::{OpenRun, Records};
 use super::promises::{self, Dropped};
-use super::tables;
+use super::read;
 use super::{SqliteJournal, later};
 use crate::observe::database::DatabaseError;
 
@@ -40,7 +40,7 @@ impl SqliteRun {
             let sql = "SELECT reduced FROM journal_runs WHERE run = ?1";
             let reduced = connection.query_row(sql, [fence.run], |row| row.get(0)).optional()?;
             let Some(is_reduced) = reduced else { return Ok(None) };
-            Ok(Some((is_reduced, tables::load(connection, fence.run, is_reduced)?)))
+            Ok(Some((is_reduced, read::load(connection, fence.run, is_reduced)?)))
         };
         let Some((is_reduced, (replay, last))) = journal.database.read(load).await? else { return Ok(None) };
         Ok(Some(Self(Arc::new(OpenRun {

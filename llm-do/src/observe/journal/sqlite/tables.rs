@@ -1,19 +1,17 @@
-//! The tables of the journal, and the statements on them.
+//! The tables of the journal, and what is written to them.
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::super::replay::Replay;
 use super::super::{Record, StepKind, key};
-use super::head::{Names, RecordHead};
+use super::head::RecordHead;
 use super::lease::Fence;
 use super::promises;
+use super::read::{self, records_of};
 use crate::observe::database::Component;
 
 /// Never change a migration that is released.
@@ -92,20 +90,6 @@ const INSERT: &str = "INSERT OR IGNORE INTO journal_records \
     (previous, key, kind, name, parent, place, overlapped, begun, callers, digest, time, input, value) VALUES \
     ((SELECT last FROM journal_runs WHERE run = ?1 AND fence = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
 
-/// The numbers of the records of a run, the last one first.
-///
-/// Joined by `CROSS JOIN`, from the list to its records: the other way round, which SQLite may choose for a join with a condition on
-/// the records, the records of all runs would be read.
-macro_rules! records_of {
-    ($last:literal) => {
-        concat!(
-            "WITH RECURSIVE list (record) AS (",
-            $last,
-            " UNION ALL SELECT previous FROM list CROSS JOIN journal_records USING (record) WHERE previous > 0) "
-        )
-    };
-}
-
 /// A record as it is written.
 pub(super) struct RecordRow {
     record: Record,
@@ -153,7 +137,7 @@ impl RecordRow {
         earlier: Option<i64>,
     ) -> rusqlite::Result<Written> {
         if let Some(earlier) = earlier {
-            let value = self::value(transaction, fence, earlier)?;
+            let value = read::value(transaction, fence, earlier)?;
             return Ok(value.map_or(Written::TakenOver, Written::Earlier));
         }
         let Self { record, digest, callers, input, value } = self;
@@ -256,106 +240,15 @@ fn set_ended(transaction: &Transaction<'_>, fence: Fence, ended: Option<Timestam
     transaction.prepare_cached(sql)?.execute((fence.run, ended.map(Timestamp::as_millisecond))).map(drop)
 }
 
-const LOAD: &str = concat!(
-    records_of!("SELECT last FROM journal_runs WHERE run = ?1 AND last > 0"),
-    "SELECT record, key, parent, name, kind, place, overlapped, begun, callers, digest, \
-    CASE kind WHEN 'forget' THEN value END, forgotten FROM list CROSS JOIN journal_records USING (record) ORDER BY record"
-);
-
-/// Loads what is kept in memory of the records of a run, and the number of the last record.
-pub(super) fn load(connection: &Connection, run: i64, is_reduced: bool) -> rusqlite::Result<(Replay<RecordHead>, i64)> {
-    let (mut replay, mut names, mut last) = (Replay::default(), Names::default(), 0);
-    let mut statement = connection.prepare_cached(LOAD)?;
-    let mut rows = statement.query([run])?;
-    while let Some(row) = rows.next()? {
-        match row.get_ref(10)?.as_str_or_null()? {
-            Some(forgotten) => replay.forget(&parse::<Vec<Arc<str>>>(forgotten, 10)?),
-            // Earlier versions kept forgotten results here, but not the rows that forget them.
-            None if is_reduced && row.get(11)? => {}
-            None => drop(replay.load(head(row, &mut names)?)),
-        }
-        last = row.get(0)?;
-    }
-    Ok((replay, last))
-}
-
-fn head(row: &Row<'_>, names: &mut Names) -> rusqlite::Result<RecordHead> {
-    let text = |index| row.get_ref(index)?.as_str().map_err(rusqlite::Error::from);
-    Ok(RecordHead {
-        record: row.get(0)?,
-        key: text(1)?.into(),
-        parent: names.shared(text(2)?),
-        name: names.shared(text(3)?),
-        kind: kind(text(4)?, 4)?,
-        place: row.get(5)?,
-        overlapped: row.get(6)?,
-        begun: row.get(7)?,
-        callers: row.get_ref(8)?.as_str_or_null()?.map_or(Ok(Vec::new()), |callers| parse(callers, 8))?,
-        digest: row.get::<_, i64>(9)?.cast_unsigned(),
-    })
-}
-
 /// Returns the number of the last record of a run; 0 without a record.
 pub(crate) fn last(connection: &Connection, run: i64) -> rusqlite::Result<i64> {
     let sql = "SELECT last FROM journal_runs WHERE run = ?1";
     connection.prepare_cached(sql)?.query_row([run], |row| row.get(0)).optional().map(Option::unwrap_or_default)
 }
 
-/// Reads the outcome of a record, as JSON; `None` if another process has the run.
-///
-/// If the run was deleted, another run may have a record of this number.
-pub(super) fn value(connection: &Connection, fence: Fence, record: i64) -> rusqlite::Result<Option<String>> {
-    if !fence.holds(connection)? {
-        return Ok(None);
-    }
-    let sql = "SELECT value FROM journal_records WHERE record = ?1";
-    connection.prepare_cached(sql)?.query_row([record], |row| row.get(0)).map(Some)
-}
-
-const RECORDS: &str = concat!(
-    records_of!("SELECT last FROM journal_runs WHERE id = ?1 AND last > 0"),
-    "SELECT key, parent, name, kind, place, overlapped, begun, callers, time, input, value \
-    FROM list CROSS JOIN journal_records USING (record) WHERE forgotten = 0 ORDER BY record"
-);
-
-/// Reads the records of a run that are not forgotten.
-pub(super) fn records(connection: &Connection, id: &str) -> rusqlite::Result<Vec<Record>> {
-    let mut statement = connection.prepare_cached(RECORDS)?;
-    statement.query_map([id], record)?.collect()
-}
-
-fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
-    let text = |index| row.get_ref(index)?.as_str().map_err(rusqlite::Error::from);
-    Ok(Record {
-        key: text(0)?.into(),
-        parent: text(1)?.into(),
-        name: text(2)?.into(),
-        kind: kind(text(3)?, 3)?,
-        place: row.get(4)?,
-        overlapped: row.get(5)?,
-        begun: row.get(6)?,
-        callers: row.get_ref(7)?.as_str_or_null()?.map_or(Ok(Vec::new()), |callers| parse(callers, 7))?,
-        time: Timestamp::from_nanosecond(row.get::<_, i64>(8)?.into()).map_err(|error| invalid(8, error))?,
-        input: Arc::new(parse(text(9)?, 9)?),
-        value: parse(text(10)?, 10)?,
-    })
-}
-
 /// Saturates in the year 2262.
 fn nanoseconds(time: Timestamp) -> i64 {
     i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX)
-}
-
-pub(super) fn kind(name: &str, column: usize) -> rusqlite::Result<StepKind> {
-    serde_json::from_value(Value::from(name)).map_err(|error| invalid(column, error))
-}
-
-pub(super) fn parse<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> {
-    serde_json::from_str(text).map_err(|error| invalid(column, error))
-}
-
-fn invalid(column: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
 }
 
 fn json_text(value: impl Serialize) -> rusqlite::Result<String> {

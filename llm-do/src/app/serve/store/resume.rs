@@ -1,0 +1,62 @@
+//! Runs that failed or were cancelled go on.
+
+use jiff::Timestamp;
+use rusqlite::{Transaction, params};
+
+use super::changes::Changed;
+use super::new_run::{QuotaReached, admit, start_of_day, unfinished_of_chat};
+use super::run_state::RunState;
+use super::runs::{RunRow, find};
+use super::{Json, Millis, Store, StoreError};
+use crate::app::serve::access::Quota;
+
+/// What a request to resume a run met.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::app::serve) enum Resuming {
+    Done,
+    /// It has neither failed nor been cancelled.
+    NotResumable,
+    /// Its chat has another unfinished run.
+    ChatBusy(String),
+    /// A later message of its chat has succeeded, so it would not continue from where it began.
+    ChatWentOn,
+    OverQuota(QuotaReached),
+}
+
+impl Store {
+    /// Puts a failed or cancelled run back into the queue, unless a quota of the client that resumes it is used up.
+    pub(in crate::app::serve) async fn resume(
+        &self,
+        id: &str,
+        quota: Quota,
+        now: Timestamp,
+    ) -> Result<Resuming, StoreError> {
+        let id = id.to_owned();
+        self.change(Changed::QueueAndRun(id.clone()), move |tx| resume(tx, &id, quota, now)).await
+    }
+}
+
+fn resume(tx: &Transaction<'_>, id: &str, quota: Quota, now: Timestamp) -> rusqlite::Result<Resuming> {
+    let is_resumable = |run: &RunRow| matches!(run.state, RunState::Failed | RunState::Cancelled);
+    let Some(run) = find(tx, id)?.filter(is_resumable) else { return Ok(Resuming::NotResumable) };
+    if let Some(chat) = &run.chat {
+        if let Some(other) = unfinished_of_chat(tx, chat)? {
+            return Ok(Resuming::ChatBusy(other));
+        }
+        let sql = "SELECT 1 FROM runs WHERE chat = ? AND id > ? AND state = 'succeeded'";
+        if tx.prepare_cached(sql)?.exists([chat.as_str(), id])? {
+            return Ok(Resuming::ChatWentOn);
+        }
+    }
+    let cost_limit = match admit(tx, &run.tenant, quota, run.usage.cost.known, now)? {
+        Ok(limit) => limit,
+        Err(reached) => return Ok(Resuming::OverQuota(reached)),
+    };
+    // A run of an earlier day spends the money of this one from now on.
+    let sql = "UPDATE runs SET state = 'queued', outcome = NULL, finished = NULL, is_cancelled = 0,
+               cost_limit = coalesce(?2, cost_limit), admitted = CASE WHEN admitted < ?3 THEN ?4 ELSE admitted END,
+               cost_before = CASE WHEN admitted < ?3 THEN ?5 ELSE cost_before END WHERE id = ?1";
+    let (day, used) = (Millis(start_of_day(now)), Json(run.usage.cost.known));
+    tx.execute(sql, params![id, cost_limit.map(Json), day, Millis(now), used])?;
+    Ok(Resuming::Done)
+}
