@@ -97,6 +97,7 @@ impl Service {
             webhooks: Vec::new(),
             hosts: Vec::new(),
             max_active_runs: 64,
+            max_deaths: Some(3),
             park_after: Duration::from_secs(10),
             keep_finished: Duration::from_secs(30 * 24 * 60 * 60),
             max_body_bytes: 1 << 20,
@@ -152,6 +153,16 @@ impl Service {
     /// Runs that wait for a person or a time do not count once they are set aside.
     pub fn max_active_runs(mut self, runs: usize) -> Self {
         self.options.max_active_runs = runs.max(1);
+        self
+    }
+
+    /// Sets after how many deaths of a process in it a run fails; 0 for none. Default: 3.
+    ///
+    /// Counted are processes that were silent for [a time](Self::take_over_after) while they had the run, since the run last
+    /// recorded a finished effect: a run that makes progress between deaths goes on. It fails with the call that was in flight, if
+    /// that is known, and can be resumed. Runs in Restate are not counted.
+    pub fn max_deaths(mut self, deaths: u32) -> Self {
+        self.options.max_deaths = Some(deaths).filter(|deaths| *deaths > 0);
         self
     }
 
@@ -343,7 +354,8 @@ impl OpenService {
 
     /// Stops driving runs, and puts those that have not finished back into the queue: the next process continues them.
     ///
-    /// A tool that is running is interrupted at its next wait; its effect is repeated if it was not recorded.
+    /// A tool that is running is interrupted at its next wait; its effect is repeated if it was not recorded, after a question if the
+    /// tool is neither read-only nor idempotent.
     pub async fn close(self) {
         self.shared.shutdown.cancel();
         // Ignored: a panic of the engine was reported by its thread.

@@ -33,6 +33,7 @@ pub use self::policy::{Policy, ProposedCall, WorkerRule};
 pub(crate) use self::queue::ShowPreview;
 use self::queue::{ApprovalQueue, Enqueued, Review, SharedAnswer, ValidateEdit};
 pub use self::request::ApprovalRequest;
+pub(crate) use self::request::may_have_happened;
 pub use self::rule::Rule;
 use self::rules::{BuildRequest, LazyRequest, Rules, SourcedRule};
 use crate::base::error::Fault;
@@ -107,17 +108,19 @@ pub trait Approver: Debug + Send + Sync {
 /// How calls that need approval are decided.
 ///
 /// Decisions by the mode are not recorded: a run that is resumed from a
-/// [journal](crate::runtime::RuntimeBuilder::journal) follows the mode of the new process. Decisions of the approver are
-/// recorded and stay in force.
+/// [journal](crate::runtime::RuntimeBuilder::journal) follows the mode of the new process. A decision of the approver is recorded,
+/// and holds for its call until that begins; [`RejectAll`](Self::RejectAll) rejects such a call all the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ApprovalMode {
     /// Asks the approver; without an approver, the call is denied.
     #[default]
     Prompt,
-    /// Approves each call; [blocked](Rule::Blocked) calls stay blocked.
+    /// Approves each call; [blocked](Rule::Blocked) calls stay blocked. It also approves calls that [began](ApprovalRequest::began)
+    /// before and may have had their effect.
     ApproveAll,
-    /// Denies each call; [pre-approved](Rule::PreApproved) calls still run.
+    /// Denies each call; [pre-approved](Rule::PreApproved) calls still run, unless they [began](ApprovalRequest::began) before and
+    /// may have had their effect.
     RejectAll,
 }
 
@@ -259,7 +262,7 @@ impl Approvals {
         Ok(Ruling { source: found.source.clone(), outcome })
     }
 
-    /// Applies the rules of this process to a call that was approved in an earlier one: a rule may block it now.
+    /// Applies the rules and the mode of this process to a call that was approved in an earlier one: what is stricter now, holds.
     pub(crate) fn recheck(
         &self,
         tool: &Arc<Registered>,
@@ -270,9 +273,18 @@ impl Approvals {
         let found = self.rules.rule(tool, by, &mut LazyRequest::new(request))?;
         let answer = match &found.rule {
             Rule::Blocked { reason } => Answer::blocked(reason),
-            Rule::PreApproved | Rule::Ask => approved,
+            Rule::Ask => self.rechecked_mode(approved),
+            Rule::PreApproved => approved,
         };
         Ok((found.source.clone(), answer))
+    }
+
+    /// Applies the mode of this process to a call that needs approval, and was approved in an earlier one.
+    pub(crate) fn rechecked_mode(&self, approved: Answer) -> Answer {
+        match self.mode {
+            ApprovalMode::RejectAll if approved.is_approved() => rejected(),
+            _ => approved,
+        }
     }
 
     /// Remembers an approval of an earlier process.
@@ -314,12 +326,13 @@ impl Approvals {
             |request, answer| SubmittedRequest { request: Arc::new(request), answer: AnswerState::Ready(answer) };
         match (self.mode, &self.queue) {
             (ApprovalMode::ApproveAll, _) => decided(request, Answer::approved(DecidedBy::Mode)),
-            (ApprovalMode::RejectAll, _) => decided(
-                request,
-                Answer::denied("the approval mode rejects every call that needs approval", DecidedBy::Mode),
-            ),
+            (ApprovalMode::RejectAll, _) => decided(request, rejected()),
             (ApprovalMode::Prompt, None) => {
                 let reason = "no approver is configured; set an approver, or approve all calls";
+                let reason = match request.may_have_happened() {
+                    Some(began) => format!("the call {began}, and {reason}"),
+                    None => reason.to_owned(),
+                };
                 decided(request, Answer::denied(reason, DecidedBy::Policy))
             }
             (ApprovalMode::Prompt, Some(queue)) => {
@@ -333,6 +346,10 @@ impl Approvals {
             }
         }
     }
+}
+
+fn rejected() -> Answer {
+    Answer::denied("the approval mode rejects every call that needs approval", DecidedBy::Mode)
 }
 
 /// Returns the answer of a rule; `None` if the call needs approval.

@@ -3,6 +3,7 @@
 
 mod admit;
 mod approve;
+mod begun;
 mod guard;
 mod host;
 mod hybrid;
@@ -35,6 +36,8 @@ use self::admit::{Admitted, Proposed};
 pub(crate) use self::hybrid::Hybrids;
 use self::open_call::OpenCall;
 use self::perform::{Execution, WorkerSetup, close_instances, flatten_panic, panicked, perform, run_unless_stopped};
+#[cfg(feature = "serve")]
+pub(crate) use self::record::may_repeat_effects;
 pub(crate) use self::record::recorded_outcome;
 pub(crate) use self::root::{Root, fresh_id};
 pub(crate) use self::run_settings::RunSettings;
@@ -239,13 +242,14 @@ impl Run {
 
     /// Runs an admitted call and reports its result.
     async fn run(&self, admitted: Admitted<'_>, ctx: &CallContext) -> Result<ToolReturn, CallError> {
-        let Admitted { tool, mut prepared, in_flight } = admitted;
+        let Admitted { tool, mut prepared, in_flight, time } = admitted;
         self.set_deadline(ctx, &tool);
         let shadowed = self.plane.shadows.prepare(&tool, ctx, &prepared).map(Box::new);
         let guarded = self.guards(ctx).map(|guards| Box::new((guards, guard::arguments_for_guards(&prepared))));
         let mut open = OpenCall::start(ctx, tool.kind(), &mut prepared);
         let is_recorded = in_flight.is_some() || record::is_recorded_root(ctx, &tool);
-        let result = self.perform_until_stopped(&tool, prepared, ctx, is_recorded.then_some(&mut open)).await;
+        let recorded = is_recorded.then_some((&mut open, time));
+        let result = self.perform_until_stopped(&tool, prepared, ctx, recorded).await;
         // Few calls open instances.
         let result = if ctx.frame().instances.is_unused() {
             result
@@ -301,13 +305,13 @@ impl Run {
         tool: &Arc<Registered>,
         prepared: Prepared,
         ctx: &CallContext,
-        recorded: Option<&mut OpenCall<'_>>,
+        recorded: Option<(&mut OpenCall<'_>, u32)>,
     ) -> Result<ToolReturn, CallError> {
         let is_recorded = recorded.is_some();
         // A separate block, so that the future holds no finished result while it waits.
         let pending = {
             let execution = match recorded {
-                Some(open) => Execution::composed(self.record(tool, prepared, ctx, open)),
+                Some((open, time)) => Execution::composed(self.record(tool, prepared, (ctx, time), open)),
                 None => self.start(tool, prepared, ctx),
             };
             match execution {

@@ -28,6 +28,17 @@ use crate::plane::definition::{DeclaredRule, Start};
 #[cfg(feature = "script")]
 use crate::plane::script::Script;
 
+/// Where the changes happen that a call makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Acts {
+    /// In its own body: the journal does not see them.
+    Itself,
+    /// In the calls and effects that it makes, which are steps of their own in the journal.
+    InSteps,
+    /// In its own body, unless it has made steps.
+    Either,
+}
+
 /// Decodes arguments that passed the schema.
 pub(crate) type DecodeValue = dyn Fn(Value) -> std::result::Result<Box<dyn Start>, Fault> + Send + Sync;
 
@@ -108,6 +119,7 @@ pub struct FunctionTool {
     /// The names of schemas that were dropped because they are nested too deeply.
     too_deep: Vec<&'static str>,
     pub(crate) decode: Arc<DecodeValue>,
+    pub(crate) acts: Acts,
     /// The script that implements it, if one does.
     #[cfg(feature = "script")]
     pub(crate) script: Option<Arc<Script>>,
@@ -182,6 +194,7 @@ impl FunctionTool {
             is_typed: false,
             too_deep: Vec::new(),
             decode,
+            acts: Acts::Either,
             #[cfg(feature = "script")]
             script: None,
             #[cfg(feature = "script")]

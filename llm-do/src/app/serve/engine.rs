@@ -25,7 +25,7 @@ use super::schedule::Schedule;
 use super::store::{NewRun, Source, Store, StoreError};
 use super::webhook::Webhook;
 use crate::base::clock::Clock;
-use crate::observe::journal::SqliteJournal;
+use crate::observe::journal::{JournalError, Record, SqliteJournal};
 use crate::session::runtime::Runtime;
 
 /// What all parts of a service share.
@@ -57,6 +57,8 @@ pub(super) struct Options {
     pub(super) entries: Vec<String>,
     pub(super) hosts: Vec<String>,
     pub(super) max_active_runs: usize,
+    /// `None`: any number.
+    pub(super) max_deaths: Option<u32>,
     pub(super) park_after: Duration,
     pub(super) keep_finished: Duration,
     pub(super) max_body_bytes: usize,
@@ -96,6 +98,11 @@ impl Shared {
     #[expect(clippy::unused_self, reason = "the same as with the feature")]
     pub(super) fn is_elsewhere(&self) -> bool {
         false
+    }
+
+    /// Returns the records of a run.
+    pub(super) async fn records(&self, run: &str) -> Result<Vec<Record>, JournalError> {
+        self.journal.records(run).await
     }
 
     pub(super) fn now(&self) -> Timestamp {

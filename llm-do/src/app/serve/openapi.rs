@@ -75,7 +75,7 @@ const OPERATIONS: &[Operation] = &[
         ..post(
             "/runs/{id}/resume",
             "resume_run",
-            "Resumes a failed or cancelled run.",
+            "Resumes a failed or cancelled run; one whose calls may have had their effect, and would be made again, requires the role `decide` too.",
             Role::Start,
             "",
             "202",

@@ -66,6 +66,9 @@ CREATE TABLE runs (
     finished INTEGER,
     wake INTEGER,
     attempts INTEGER NOT NULL DEFAULT 0,
+    -- How many processes died in it since it last recorded a finished effect, and the number of that record.
+    deaths INTEGER NOT NULL DEFAULT 0,
+    last_effect INTEGER NOT NULL DEFAULT 0,
     -- How long processes worked on it, in milliseconds.
     worked INTEGER NOT NULL DEFAULT 0,
     is_cancelled INTEGER NOT NULL DEFAULT 0,

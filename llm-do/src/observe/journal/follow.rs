@@ -37,6 +37,8 @@ impl FollowJournal {
         let is_contained = match record.kind {
             StepKind::Result => true,
             StepKind::Call => self.has_recorded_steps(&record.key),
+            // The call goes on there: its result arrives.
+            StepKind::Begun => true,
             _ => false,
         };
         if !is_contained {
@@ -105,6 +107,8 @@ impl Journal for FollowJournal {
     async fn step(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
         match step.kind {
             StepKind::Result => self.0.here(step, local).await,
+            // No tool starts here.
+            StepKind::Begun => std::future::pending().await,
             _ => self.0.recorded(&step).await,
         }
     }

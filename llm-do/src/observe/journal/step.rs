@@ -25,6 +25,13 @@ pub enum StepKind {
     Model,
     /// The approval or denial of a call.
     Approval,
+    /// A call begins whose tool may change something that cannot be undone or made again: recorded durably before the tool starts,
+    /// so that the approval of the call is used up.
+    ///
+    /// A part of its call, as its approval is. If it is recorded and the result of the call is not, the call may have had its
+    /// effect: it is asked about again before it runs. Only calls of tools that are neither `read_only` nor `idempotent` have it.
+    /// A tool whose effects are steps of its own, such as one with a context, has it once it has failed.
+    Begun,
     /// A user's answer.
     Input,
     /// The current time.
@@ -47,6 +54,7 @@ impl StepKind {
             Self::Tool => "tool",
             Self::Model => "model",
             Self::Approval => "approval",
+            Self::Begun => "begun",
             Self::Input => "input",
             Self::Now => "now",
             Self::Sleep => "sleep",

@@ -42,9 +42,17 @@ pub(super) struct Review {
 /// A pending answer, shared by equal calls; cancelled once the last of them is dropped.
 pub(super) type SharedAnswer = Shared<BoxFuture<'static, Answer>>;
 
-/// The run, the calling call, whether the call has begun, and the called tool with its arguments: only concurrent equal calls
-/// of one call share a request.
-type QueueKey = (u64, Option<u64>, bool, EqualCall);
+/// Which calls share a request: concurrent equal calls of one call.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct QueueKey {
+    run: u64,
+    /// The calling call.
+    caller: Option<u64>,
+    has_begun: bool,
+    /// The key of the request, if the call may have had its effect: each answer is for one effect.
+    own: Option<Arc<str>>,
+    call: EqualCall,
+}
 
 /// The approval queue of a session, or of a run with its own approver; clones share it.
 #[derive(Clone)]
@@ -98,7 +106,7 @@ impl ApprovalQueue {
     /// Returns the open requests of a run, and which approvals hold for it.
     pub(super) fn overview(&self, run: &RunScope) -> ApprovalOverview {
         let open = lock(&self.open);
-        let mut pending: Vec<_> = open.by_key.iter().filter(|(key, _)| key.0 == run.number).collect();
+        let mut pending: Vec<_> = open.by_key.iter().filter(|(key, _)| key.run == run.number).collect();
         pending.sort_unstable_by_key(|(_, open)| open.number);
         let pending = pending.into_iter().filter_map(|(_, open)| open.join()).map(|(request, _)| request).collect();
         drop(open);
@@ -112,10 +120,13 @@ impl ApprovalQueue {
         let call = EqualCall::of(&request);
         let mut open = lock(&self.open);
         // Under the lock: an approval is remembered before its request is removed.
-        if self.session.holds(&call) || run.holds(&request, &call) {
+        // A call that may have had its effect needs an answer of its own.
+        if request.began.is_none() && (self.session.holds(&call) || run.holds(&request, &call)) {
             return Enqueued::Remembered(Box::new(request));
         }
-        let key = (run.number, request.path_ids.last().copied(), request.has_begun, call);
+        let own = request.key.clone().filter(|_| request.began.is_some());
+        let (caller, has_begun) = (request.path_ids.last().copied(), request.has_begun);
+        let key = QueueKey { run: run.number, caller, has_begun, own, call };
         if let Some((request, answer)) = open.by_key.get(&key).and_then(OpenRequest::join) {
             return Enqueued::Pending(request, answer);
         }

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::base::printable::printable;
@@ -65,6 +66,9 @@ pub struct ApprovalRequest {
     /// Whether steps of the call are recorded from before the run was resumed. Edited arguments are then invalid: they would
     /// make it another call, and repeat effects.
     pub has_begun: bool,
+    /// When the call began last, if it began before and its result is not known, such as after a crash: it may have had its
+    /// effect, and would have it again. `None` for a call that has not begun. The approval that it had is used up.
+    pub began: Option<Timestamp>,
     pub(super) total: BatchTotal,
     /// Distinguishes tools of the same name, if there may be several.
     pub(crate) variant: Option<Variant>,
@@ -102,6 +106,7 @@ impl ApprovalRequest {
             position: 1,
             problem: None,
             has_begun: false,
+            began: None,
             total: BatchTotal::new(1),
             variant: None,
             path_variants: Vec::new(),
@@ -117,7 +122,7 @@ impl ApprovalRequest {
 
     /// Returns what a person sees of the call. What changes from process to process, such as numbers of calls, is left out.
     fn shown(&self) -> Value {
-        json!({
+        let mut shown = json!({
             "tool": self.tool,
             "summary": self.summary(),
             "description": self.description,
@@ -128,7 +133,16 @@ impl ApprovalRequest {
             "preview": self.preview,
             "problem": self.problem,
             "can_be_edited": !self.has_begun,
-        })
+        });
+        if let Some(began) = self.began {
+            shown["began"] = json!(began);
+        }
+        shown
+    }
+
+    /// Returns that the call may have had its effect, if it began before.
+    pub(crate) fn may_have_happened(&self) -> Option<String> {
+        self.began.map(may_have_happened)
     }
 
     /// Sets the arguments.
@@ -153,7 +167,8 @@ impl ApprovalRequest {
     ///
     /// It is the tool's `summary`, or else `tool(argument="..", ..)`. A value of more than 80 characters is cut, with the
     /// number of missing characters; at most 12 arguments are listed. Line breaks, invisible characters and terminal
-    /// control characters are escaped as in Rust, such as `\n`.
+    /// control characters are escaped as in Rust, such as `\n`. For a call that [began](Self::began) before, it ends with
+    /// "(began at .., and may have had its effect)".
     ///
     /// # Examples
     ///
@@ -171,9 +186,13 @@ impl ApprovalRequest {
     /// ```
     #[must_use]
     pub fn summary(&self) -> String {
-        match &self.template {
+        let call = match &self.template {
             Some(template) => summary::filled(template, &self.arguments),
             None => summary::listed(&self.tool, &self.arguments),
+        };
+        match self.may_have_happened() {
+            Some(text) => format!("{call} ({text})"),
+            None => call,
         }
     }
 
@@ -185,6 +204,9 @@ impl ApprovalRequest {
         let mut text = format!("tool: {} ({})\n", self.tool, effect_text(self.effect));
         for line in self.description.lines() {
             let _ = writeln!(text, "    {line}");
+        }
+        if let Some(began) = self.may_have_happened() {
+            let _ = writeln!(text, "this call {began}");
         }
         if !self.path.is_empty() {
             let _ = writeln!(text, "called by: {}", self.path.join(" > "));
@@ -229,6 +251,11 @@ impl PartialEq for BatchTotal {
     fn eq(&self, other: &Self) -> bool {
         self.get() == other.get()
     }
+}
+
+/// Returns the words for a call that began at this time, and whose result is not known.
+pub(crate) fn may_have_happened(began: Timestamp) -> String {
+    format!("began at {began}, and may have had its effect")
 }
 
 /// Describes what a call may change.

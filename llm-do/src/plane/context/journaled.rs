@@ -93,6 +93,11 @@ impl<S> CallContext<S> {
         journal.now(step, self.scope.host.now()).await.map_err(|source| self.journal_error(source))
     }
 
+    /// Returns the time of the session's clock, without recording it.
+    pub(crate) fn clock_time(&self) -> Timestamp {
+        self.scope.host.now()
+    }
+
     /// Returns whether this call runs with a change of the code, for code that changes while runs are in flight.
     ///
     /// False for a call that has passed this place before the change: it must make the same calls again, and so takes the old way

@@ -7,7 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Run;
-use super::approve::RecordedCall;
+use super::approve::{RecordedCall, first_round};
+use super::begun::BegunCall;
 use super::perform::decode_async;
 use super::record::{journal_step, result_step};
 use crate::base::error::CallError;
@@ -39,6 +40,8 @@ pub(super) struct Admitted<'a> {
     pub(super) prepared: Prepared,
     /// Its step in the journal, if there is a journal: in flight until this is dropped.
     pub(super) in_flight: Option<InFlightStep>,
+    /// The 0-based number of the time for which it begins: more than 0 if it began before and its result is not recorded.
+    pub(super) time: u32,
 }
 
 impl<'a> Proposed<'a> {
@@ -146,13 +149,13 @@ impl Run {
         // Before the approver is asked; released if the call is refused.
         let caller = ctx.caller().filter(|_| ctx.frame().by != Caller::User);
         let reserved = caller.map(CallContext::reserve_tool_call).transpose()?;
-        let is_decided = match in_flight.as_ref().and_then(|_| RecordedCall::find(ctx, 0)) {
-            Some(recorded) => Box::pin(self.decide_as_recorded(ctx, &tool, &mut prepared, recorded)).await?,
-            None => false,
+        let time = match BegunCall::find(ctx, &tool).await? {
+            Some(begun) => Box::pin(self.decide_begun(ctx, &tool, &mut prepared, begun)).await?,
+            None => {
+                self.decide(ctx, &tool, &mut prepared, 0).await?;
+                0
+            }
         };
-        if !is_decided {
-            self.decide(ctx, &tool, &mut prepared, in_flight.is_some()).await?;
-        }
         if tool.kind() == ItemKind::Worker {
             // The approved arguments, which may have been edited: nested calls are compared with what runs.
             drop(ctx.frame().arguments.set(Box::new(cycle_key(&tool, &prepared).into_owned())));
@@ -160,22 +163,31 @@ impl Run {
         if let Some(reserved) = reserved {
             reserved.make();
         }
-        Ok(Admitted { tool, prepared, in_flight })
+        Ok(Admitted { tool, prepared, in_flight, time })
     }
 
-    /// Decides about a call by the approval rules, or asks the approver; with `is_journaled`, records a refusal.
+    /// Decides about a call by its records, by the approval rules, or by the approver; if it is journaled, records a refusal.
+    ///
+    /// `time` is the 0-based number of the time for which it begins.
     #[inline]
-    async fn decide(
+    pub(super) async fn decide(
         &self,
         ctx: &CallContext,
         tool: &Arc<Registered>,
         prepared: &mut Prepared,
-        is_journaled: bool,
+        time: u32,
     ) -> Result<(), CallError> {
+        let is_journaled = ctx.frame().by != Caller::User && ctx.frame().step.get().is_some();
+        if is_journaled
+            && let Some(recorded) = RecordedCall::find(ctx, first_round(time))
+            && Box::pin(self.decide_as_recorded(ctx, tool, prepared, recorded, time)).await?
+        {
+            return Ok(());
+        }
         match self.check_rules(ctx, tool, prepared) {
             Ok(None) => Ok(()),
-            Ok(Some(asked)) => Box::pin(self.approve(ctx, tool, prepared, *asked)).await,
-            Err(refusal) if is_journaled => Err(Box::pin(self.record_refusal(ctx, refusal, 0)).await),
+            Ok(Some(asked)) => Box::pin(self.approve(ctx, tool, prepared, *asked, time)).await,
+            Err(refusal) if is_journaled => Err(Box::pin(self.record_refusal(ctx, refusal, first_round(time))).await),
             Err(refusal) => Err(refusal),
         }
     }

@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-pub(super) use self::recorded::RecordedCall;
-use self::recorded::{approval_step, keep_approval, keep_denial};
+pub(super) use self::recorded::{RecordedCall, approval_step};
+use self::recorded::{keep_approval, keep_denial};
 use super::Run;
 use super::admit::refuse_cycle;
 use super::perform::decode_async;
@@ -25,7 +25,12 @@ const MAX_ROUNDS: u32 = 10;
 /// An approval that a call needs, by the rule from `source`.
 pub(super) struct RequiredApproval {
     source: RuleSource,
-    request: Box<ApprovalRequest>,
+    pub(super) request: Box<ApprovalRequest>,
+}
+
+/// Returns the number of the first request about a call that begins for the time with this 0-based number.
+pub(super) fn first_round(time: u32) -> u32 {
+    time * (MAX_ROUNDS + 1)
 }
 
 impl Run {
@@ -36,8 +41,7 @@ impl Run {
         tool: &Arc<Registered>,
         prepared: &Prepared,
     ) -> Result<Option<Box<RequiredApproval>>, CallError> {
-        let is_users = ctx.frame().by == Caller::User && !self.settings.gates_root;
-        let by_user = Some(&RuleSource::User).filter(|_| is_users);
+        let by_user = Some(&RuleSource::User).filter(|_| self.is_users(ctx));
         // The common case: no arguments are written, and no request is built.
         if let Some(source) = by_user.or_else(|| self.approvals().pre_approved(tool)) {
             emit_decision(ctx, source, &Answer::approved(DecidedBy::Policy));
@@ -53,17 +57,49 @@ impl Run {
         }
     }
 
+    /// Returns the approval of a call that no rule approves, since the call may have had its effect; a rule may block it.
+    pub(super) fn required_despite_rules(
+        &self,
+        ctx: &CallContext,
+        tool: &Arc<Registered>,
+        prepared: &Prepared,
+    ) -> Result<RequiredApproval, CallError> {
+        let invalid = |fault| CallError::invalid(tool.name(), fault);
+        let request = || self.request(ctx, tool, prepared).map(Box::new).map_err(invalid);
+        if self.is_users(ctx) {
+            return Ok(RequiredApproval { source: RuleSource::User, request: request()? });
+        }
+        let Ruling { source, outcome } = self.evaluate(ctx, tool, prepared).map_err(invalid)?;
+        match outcome {
+            Outcome::NeedsApproval(request) => Ok(RequiredApproval { source, request }),
+            Outcome::Decided(answer) if answer.is_approved() => Ok(RequiredApproval { source, request: request()? }),
+            Outcome::Decided(answer) => {
+                emit_decision(ctx, &source, &answer);
+                edited_arguments(tool, answer)?;
+                Ok(RequiredApproval { source, request: request()? })
+            }
+        }
+    }
+
+    /// Returns whether a call is the user's own, to which no rule applies.
+    fn is_users(&self, ctx: &CallContext) -> bool {
+        ctx.frame().by == Caller::User && !self.settings.gates_root
+    }
+
     /// Asks for the approval that a call needs; the approver may replace the arguments.
+    ///
+    /// `time` is the 0-based number of the time for which the call begins.
     pub(super) async fn approve(
         &self,
         ctx: &CallContext,
         tool: &Arc<Registered>,
         prepared: &mut Prepared,
         required: RequiredApproval,
+        time: u32,
     ) -> Result<(), CallError> {
         self.check_first_request(ctx, tool)?;
-        let edited = self.ask_once(ctx, tool, prepared, required, 0).await?;
-        self.apply_edit(ctx, tool, prepared, edited).await
+        let edited = self.ask_once(ctx, tool, prepared, required, first_round(time)).await?;
+        self.apply_edit(ctx, tool, prepared, edited, time).await
     }
 
     /// Submits one request; returns the arguments by which the approver replaced those of the call.
@@ -100,8 +136,9 @@ impl Run {
         tool: &Arc<Registered>,
         prepared: &mut Prepared,
         mut edited: Option<Value>,
+        time: u32,
     ) -> Result<(), CallError> {
-        for round in 1..=MAX_ROUNDS {
+        for round in first_round(time) + 1..=first_round(time) + MAX_ROUNDS {
             let Some(arguments) = edited else { return Ok(()) };
             *prepared = decode_async(ctx, tool, arguments, true).await?;
             let is_changed = self.guard_edit(ctx, tool, prepared).await?;
@@ -235,11 +272,11 @@ fn edited_arguments(tool: &Registered, answer: Answer) -> Result<Option<Value>, 
 
 /// Waits for the answer to a request.
 ///
-/// From the second request for a call on, an approval includes the arguments, so that the last one holds those that ran.
+/// From the second request for one begin of a call on, an approval includes the arguments, so that the last one holds those that ran.
 async fn answer_of(submitted: SubmittedRequest, round: u32) -> Answer {
     let request = Arc::clone(&submitted.request);
     let mut answer = submitted.answer().await;
-    if round > 0 {
+    if !round.is_multiple_of(MAX_ROUNDS + 1) {
         answer.set_arguments(&request);
     }
     answer

@@ -12,8 +12,11 @@ use serde_json::Value;
 
 pub(crate) use self::call_record::recorded_outcome;
 use self::call_record::{CallRecord, RecordedOutcome, digest_of};
+#[cfg(feature = "serve")]
+pub(crate) use self::retry::may_repeat_effects;
 pub(super) use self::retry::retry;
 use self::retry::{AFTER_GUARDS, AfterGuards, forgettable, with_causes};
+use super::begun::{begin, begins, begins_anew_after_failure, record_begun};
 use super::open_call::OpenCall;
 use super::perform::{WorkerSetup, close_instances, flatten_panic, perform, run_unless_stopped};
 use super::{Plane, Run};
@@ -156,11 +159,13 @@ impl CallContext {
 
 impl Run {
     /// Runs a call through the journal: replays its record, or runs and records it.
+    ///
+    /// `time` is the 0-based number of the time for which it begins.
     pub(super) async fn record(
         &self,
         tool: &Arc<Registered>,
         prepared: Prepared,
-        ctx: &CallContext,
+        (ctx, time): (&CallContext, u32),
         open: &mut OpenCall<'_>,
     ) -> Result<ToolReturn, CallError> {
         let Some(step) = ctx.frame().step.get().cloned() else { unreachable!("a recorded call has its step") };
@@ -170,7 +175,7 @@ impl Run {
             _ if tool.is_composite() => (JournalMethod::Call, *step),
             _ => (JournalMethod::Step, *step),
         };
-        let local = run_for_record(self.setup(ctx).into(), Arc::clone(tool), prepared, ctx.clone());
+        let local = run_for_record(self.setup(ctx).into(), Arc::clone(tool), prepared, (ctx.clone(), time));
         let recorded = ctx.recorded(mode, step, local).await?;
         if ctx.frame().by == Caller::User {
             ctx.begin_steps_after(&digest_of(&recorded.value));
@@ -224,8 +229,11 @@ async fn run_for_record(
     setup: RecordedSetup,
     tool: Arc<Registered>,
     prepared: Prepared,
-    ctx: CallContext,
+    (ctx, time): (CallContext, u32),
 ) -> Result<CallRecord, CallError> {
+    if begins(&tool) {
+        begin(&ctx, &tool, time).await?;
+    }
     let result = perform_in_time(setup.borrowed(), &tool, prepared, &ctx).await;
     // Before recording, so that a failure to close is part of the record.
     let result = close_instances(&tool, &ctx, result).await;
@@ -238,6 +246,9 @@ async fn run_for_record(
     let outcome = outcome.inspect_err(|_| ctx.pass_on_denials())?;
     ctx.record_denials().await?;
     ctx.check_all_replayed()?;
+    if matches!(outcome, RecordedOutcome::Failure(_)) && begins_anew_after_failure(&tool) {
+        record_begun(&ctx, time).await?;
+    }
     let usage = tool.is_composite().then(|| ctx.usage_tree()).filter(|used| !used.is_zero());
     let (created_workers, user_messages) =
         (setup.plane.runtime_workers.created_by(&ctx.key()), ctx.frame().take_user_messages());

@@ -66,7 +66,7 @@ impl Run {
         if is_replayed && answer.scope != ApprovalScope::Call {
             self.remember(ctx, &request, answer.scope);
         }
-        Ok(answer)
+        Ok(if is_replayed { self.approvals().rechecked_mode(answer) } else { answer })
     }
 
     fn server_side_frame(&self, worker: &CallContext, tool: &ServerSideTool) -> CallFrame {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::FunctionTool;
+use super::{Acts, FunctionTool};
 use crate::declare::schema::CheckedSchema;
 use crate::observe::event::ItemKind;
 use crate::plane::definition::{DeclaredRule, Decode, Implementation, ToolDef};
@@ -56,7 +56,8 @@ impl Alias {
         let tool = FunctionTool::defined(self.name, description, def.effect, Arc::new(decode));
         let approval = self.approval.or(def.approval);
         let output = def.output.map(|schema| schema());
-        FunctionTool { parameters, output, approval, timeout: def.timeout, is_typed: true, ..tool }
+        let acts = if def.is_composite { Acts::InSteps } else { Acts::Itself };
+        FunctionTool { parameters, output, approval, timeout: def.timeout, is_typed: true, acts, ..tool }
     }
 }
 

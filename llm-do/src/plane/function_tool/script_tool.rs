@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::FunctionTool;
+use super::{Acts, FunctionTool};
 use crate::base::error::{BoxError, fault_list};
 use crate::declare::tool::Effect;
 use crate::plane::context::CallContext;
@@ -146,6 +146,7 @@ impl From<ScriptTool> for FunctionTool {
             .toolsets(toolsets);
         script_tool.has_effect = effect.is_some();
         script_tool.script = Some(script);
+        script_tool.acts = Acts::InSteps;
         script_tool
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::FunctionTool;
+use super::{Acts, FunctionTool};
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::{Effect, ToolReturn};
 
@@ -94,7 +94,8 @@ impl From<SubtaskTool> for FunctionTool {
             let request = SubtaskTool::request(&hints, arguments);
             async move { Ok(ToolReturn::subtask(request)) }
         };
-        let tool = Self::new(name, description, schema(), Effect::Undeclared, delegate);
+        let mut tool = Self::new(name, description, schema(), Effect::Undeclared, delegate);
+        tool.acts = Acts::InSteps;
         let tool = tool.pre_approved().summary("delegate: {task}");
         match workers {
             Some(names) => tool.toolsets(names),

@@ -19,7 +19,7 @@ use crate::observe::event::ItemKind;
 use crate::plane::context::{StateKey, Variant};
 use crate::plane::declared::{Declared, OfferedTool};
 use crate::plane::definition::{DeclaredRule, Decode, InstanceDef, Location, Preview, ToolDef};
-use crate::plane::function_tool::FunctionTool;
+use crate::plane::function_tool::{Acts, FunctionTool};
 
 /// An item of the registry.
 #[derive(Debug)]
@@ -217,6 +217,20 @@ impl Registered {
     /// Returns whether it may make calls of its own.
     pub(crate) fn is_composite(&self) -> bool {
         self.linked.is_none_or(|def| def.is_composite || def.kind != ItemKind::Tool)
+    }
+
+    /// Returns where the changes happen that a call of it makes.
+    pub(crate) fn acts(&self) -> Acts {
+        match &self.code {
+            Code::Value(tool) => tool.acts,
+            Code::Function(_) if !self.is_composite() => Acts::Itself,
+            Code::Function(_) | Code::Worker(_) => Acts::InSteps,
+        }
+    }
+
+    /// Returns whether a call of it that is made twice may do harm.
+    pub(crate) fn must_not_repeat(&self) -> bool {
+        !matches!(self.effect, Effect::ReadOnly | Effect::Idempotent)
     }
 
     /// Returns whether its arguments can be decoded straight from their text.

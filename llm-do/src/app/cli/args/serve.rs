@@ -31,6 +31,9 @@ pub(in crate::app::cli) struct ServiceOptions {
     /// The maximum number of runs that this process drives concurrently.
     #[arg(long, value_name = "RUNS", default_value_t = 64)]
     pub(in crate::app::cli) max_active_runs: usize,
+    /// Fail a run after this number of processes died in it without a finished effect in between; 0: never.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(in crate::app::cli) max_deaths: u32,
     /// Delete finished runs after this number of days.
     #[arg(long, value_name = "DAYS", default_value_t = 30)]
     pub(in crate::app::cli) keep_days: u32,

@@ -11,7 +11,7 @@ use super::connection::{FirstList, McpConnection};
 use super::server::McpServer;
 use super::{body, effect, sampling, text};
 use crate::declare::tool::Effect;
-use crate::plane::function_tool::FunctionTool;
+use crate::plane::function_tool::{Acts, FunctionTool};
 use crate::plane::tool_source::{Listing, LoadedTools};
 
 /// The longest description of a tool, in characters.
@@ -74,8 +74,10 @@ fn function_tool(connection: &McpConnection, listed: &Tool) -> FunctionTool {
     let remote = Arc::new(RemoteTool { definition: listed.clone(), is_repeatable });
     let connection = connection.clone();
     let call = move |ctx, arguments| body::call(connection.clone(), Arc::clone(&remote), ctx, arguments);
-    let tool =
+    let mut tool =
         FunctionTool::new(mcp_tool_name(&server.name, &listed.name), description(listed), schema(listed), effect, call);
+    // What the server asks meanwhile are steps, but its own effect is not.
+    tool.acts = Acts::Itself;
     match &listed.output_schema {
         Some(output) => tool.output_schema(Value::Object((**output).clone())),
         None => tool,

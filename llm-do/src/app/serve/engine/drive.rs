@@ -82,6 +82,9 @@ impl Shared {
             }
             return Ok(());
         }
+        if let Some(deaths) = self.options.max_deaths.filter(|deaths| run.deaths >= *deaths) {
+            return self.fail_after_deaths(&run, journal, deaths).await;
+        }
         let (is_resumed, dropped) = (run.attempts > 1, self.metrics.dropped_events.clone());
         let recorder = Recorder::start(self.store.clone(), run.id.clone(), fence, is_resumed, dropped);
         let mut chat = match &run.chat {
@@ -127,6 +130,22 @@ impl Shared {
         }
         self.store.worked(&self.owner, vec![(id.to_owned(), slot.take_time())]).await?;
         self.leave(&run, journal, slot, ended, usage, chat).await
+    }
+
+    /// Ends a run in which processes died again and again: it would end this one too.
+    async fn fail_after_deaths(&self, run: &RunRow, journal: &SqliteRun, deaths: u32) -> Result<(), StoreError> {
+        let call = match journal.call_in_flight() {
+            Some(call) => format!("the call in flight was `{call}`"),
+            None => "which call was in flight is not known".to_owned(),
+        };
+        let error = format!(
+            "the process died {deaths} times in this run without recording a finished effect in between; {call}; resume the run \
+             once the cause is mended"
+        );
+        if self.store.finish(&run.id, journal.fence(), Outcome::Error(error), run.usage, None, self.now()).await? {
+            self.count(run, RunState::Failed, &run.usage);
+        }
+        Ok(())
     }
 
     /// Stores what became of a run that this process no longer drives.

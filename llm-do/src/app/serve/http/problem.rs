@@ -5,6 +5,7 @@ use http::{HeaderValue, StatusCode, header};
 use serde_json::{Map, Value, json};
 
 use crate::app::serve::store::StoreError;
+use crate::observe::journal::JournalError;
 
 /// Why a request failed.
 #[derive(Debug)]
@@ -57,6 +58,12 @@ impl Problem {
 impl From<StoreError> for Problem {
     /// Where the file is, and what is wrong with it, concerns the operator alone: the engine meets the same error, and reports it.
     fn from(_: StoreError) -> Self {
+        Self::storage_failed()
+    }
+}
+
+impl From<JournalError> for Problem {
+    fn from(_: JournalError) -> Self {
         Self::storage_failed()
     }
 }

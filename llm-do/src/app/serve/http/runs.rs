@@ -15,7 +15,7 @@ use super::view::{ChangedRun, MAX_LIST, RunList, RunListQuery, RunView, StartRun
 use super::{App, Id, Identity, Role};
 use crate::app::serve::engine::Shared;
 use crate::app::serve::store::{Cancelling, Inserted, NewRun, QuotaReached, Resuming, RunRow, Source};
-use crate::plane::dispatch::fresh_id;
+use crate::plane::dispatch::{fresh_id, may_repeat_effects};
 use crate::plane::registry::Registered;
 
 /// The header of a key that makes starting a run idempotent.
@@ -196,6 +196,10 @@ pub(super) async fn resume(
     let refused = |text| Err(Problem::new(StatusCode::CONFLICT, "not_resumable", text));
     if shared.is_elsewhere() {
         return refused("a run in Restate is not resumed once it has ended; start a new one");
+    }
+    if !client.may(Role::Decide) && may_repeat_effects(shared.records(&id).await?).await {
+        let text = "calls of the run began and may have had their effect, and would be made again: the role `decide` is required";
+        return Err(Problem::new(StatusCode::FORBIDDEN, "may_repeat_effects", text));
     }
     match shared.store.resume(&id, client.quota, shared.now()).await? {
         Resuming::Done => Ok((StatusCode::ACCEPTED, Json(changed(&shared, &client, &id).await?))),

@@ -53,7 +53,8 @@ impl Store {
         self.ids(OWN, [owner.to_owned()]).await
     }
 
-    /// Claims running runs whose process may have died, since its claim has lapsed, for `owner` and this time from `now` on.
+    /// Claims running runs whose process may have died, since its claim has lapsed, for `owner` and this time from `now` on; counts
+    /// these deaths.
     ///
     /// They are chosen in the transaction that claims them: processes that look at one time get different runs.
     pub(in crate::app::serve) async fn take_over(
@@ -72,7 +73,9 @@ impl Store {
             let mut lapsed = tx.prepare_cached(LAPSED)?;
             let ids = lapsed.query_map(params![owner, Millis(now), limit], |row| row.get(0))?;
             let ids: Vec<String> = ids.collect::<Result<_, _>>()?;
-            lease::claim_all(tx, ids, &owner, now, time)
+            let claimed = lease::claim_all(tx, ids, &owner, now, time)?;
+            claimed.iter().try_for_each(|(id, fence)| count_death(tx, id, *fence))?;
+            Ok(claimed)
         };
         self.database.write(claim).await
     }
@@ -271,6 +274,14 @@ impl Store {
         let sql = "SELECT id FROM runs INDEXED BY runs_to_cancel WHERE is_cancelled = 1 AND finished IS NULL AND state = 'running'";
         self.ids(sql, []).await
     }
+}
+
+/// Counts that a process died in a run. A run that has recorded a finished effect since the last death makes progress: its count
+/// begins again.
+fn count_death(tx: &Transaction<'_>, id: &str, fence: Fence) -> rusqlite::Result<()> {
+    let last = sqlite_tables::last_effect(tx, fence.run)?;
+    let sql = "UPDATE runs SET deaths = CASE WHEN last_effect = ?2 THEN deaths + 1 ELSE 1 END, last_effect = ?2 WHERE id = ?1";
+    tx.prepare_cached(sql)?.execute(params![id, last]).map(drop)
 }
 
 /// Records how a run ended: from then on counts also how long its chat is kept.

@@ -53,7 +53,7 @@ fn resume(tx: &Transaction<'_>, id: &str, quota: Quota, now: Timestamp) -> rusql
         Err(reached) => return Ok(Resuming::OverQuota(reached)),
     };
     // A run of an earlier day spends the money of this one from now on.
-    let sql = "UPDATE runs SET state = 'queued', outcome = NULL, finished = NULL, is_cancelled = 0,
+    let sql = "UPDATE runs SET state = 'queued', outcome = NULL, finished = NULL, is_cancelled = 0, deaths = 0,
                cost_limit = coalesce(?2, cost_limit), admitted = CASE WHEN admitted < ?3 THEN ?4 ELSE admitted END,
                cost_before = CASE WHEN admitted < ?3 THEN ?5 ELSE cost_before END WHERE id = ?1";
     let (day, used) = (Millis(start_of_day(now)), Json(run.usage.cost.known));

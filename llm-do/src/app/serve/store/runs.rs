@@ -17,7 +17,7 @@ use crate::observe::journal::delete_run;
 
 /// The columns that [`RunRow`] is read from.
 const COLUMNS: &str = "id, tenant, client, source, entry, arguments, chat, cost_limit, state, outcome, usage, created, started, \
-                       finished, wake, attempts, worked, is_cancelled, counted";
+                       finished, wake, attempts, deaths, worked, is_cancelled, counted";
 
 /// A run as stored.
 #[derive(Clone, Debug)]
@@ -38,6 +38,8 @@ pub(in crate::app::serve) struct RunRow {
     pub(in crate::app::serve) finished: Option<Timestamp>,
     pub(in crate::app::serve) wake: Option<Timestamp>,
     pub(in crate::app::serve) attempts: u64,
+    /// How many processes died in it since it last recorded a finished effect.
+    pub(in crate::app::serve) deaths: u32,
     /// How long processes worked on it.
     pub(in crate::app::serve) worked: Duration,
     pub(in crate::app::serve) is_cancelled: bool,
@@ -79,6 +81,7 @@ impl RunRow {
             finished: time("finished")?,
             wake: time("wake")?,
             attempts: row.get("attempts")?,
+            deaths: row.get("deaths")?,
             worked: Duration::from_millis(row.get("worked")?),
             is_cancelled: row.get("is_cancelled")?,
             counted: row.get::<_, Option<Json<_>>>("counted")?.map(|Json(usage)| usage).unwrap_or_default(),

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value;
 
-use super::super::{Journal, JournalError, Promise, PromiseSpec, StepFuture, StepSpec};
+use super::super::{Journal, JournalError, Promise, PromiseSpec, StepFuture, StepKind, StepSpec, key};
 use super::in_flight::{Activity, InFlight};
 use super::lease::Fence;
 use super::open_run::{OpenRun, Records};
@@ -78,6 +78,18 @@ impl SqliteRun {
     /// Returns the number of the last record in the file; 0 without a record.
     pub(crate) fn last_record(&self) -> i64 {
         self.0.records.last.load(Ordering::Relaxed)
+    }
+
+    /// Returns the name of the call that began last and has no result, if there is one.
+    pub(crate) fn call_in_flight(&self) -> Option<Arc<str>> {
+        let replay = self.0.records.lock();
+        let begun = replay.records().filter(|head| head.kind == StepKind::Begun);
+        let unfinished = begun.filter(|head| {
+            let call = key::call(&head.key, &head.parent);
+            // The result of a root call has a key of its own.
+            replay.get(call).is_none_or(|record| record.kind == StepKind::Run)
+        });
+        unfinished.last().map(|head| Arc::clone(&head.name))
     }
 
     /// Returns whether the file could not be read or written at some time: what failed with it may work later.

@@ -246,6 +246,17 @@ pub(crate) fn last(connection: &Connection, run: i64) -> rusqlite::Result<i64> {
     connection.prepare_cached(sql)?.query_row([run], |row| row.get(0)).optional().map(Option::unwrap_or_default)
 }
 
+/// Returns the number of the last record of a run that is of a finished effect, and not only of what precedes one; 0 without such a
+/// record.
+pub(crate) fn last_effect(connection: &Connection, run: i64) -> rusqlite::Result<i64> {
+    let sql = concat!(
+        records_of!("SELECT last FROM journal_runs WHERE run = ?1 AND last > 0"),
+        "SELECT coalesce(max(record), 0) FROM list CROSS JOIN journal_records USING (record) \
+        WHERE forgotten = 0 AND kind NOT IN ('run', 'approval', 'begun')"
+    );
+    connection.prepare_cached(sql)?.query_row([run], |row| row.get(0))
+}
+
 /// Saturates in the year 2262.
 fn nanoseconds(time: Timestamp) -> i64 {
     i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX)

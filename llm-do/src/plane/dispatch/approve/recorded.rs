@@ -1,6 +1,6 @@
 //! Recorded approvals, applied when a run is resumed.
 //!
-//! An answer of the approver stays in force. An approval by a mode, a rule or the session's memory holds for its process
+//! An answer of the approver holds until its call begins, which uses it up: see [`begun`](super::super::begun). An approval by a mode, a rule or the session's memory holds for its process
 //! only: it is not recorded, and the call is decided again, unless its result is recorded; then nothing runs.
 
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::super::Run;
-use super::super::perform::decode;
-use super::{edited_arguments, emit_decision, masked};
+use super::super::perform::{decode, decode_async};
+use super::{MAX_ROUNDS, edited_arguments, emit_decision, first_round, masked};
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{ApprovalScope, DecidedBy, RuleSource};
 use crate::observe::journal::{StepKind, StepSpec};
@@ -37,7 +37,7 @@ impl RecordedCall {
 }
 
 /// Returns the step of an answer about a call; `round` is the 0-based number of the request.
-pub(super) fn approval_step(call: &StepSpec, round: u32) -> StepSpec {
+pub(in crate::plane::dispatch) fn approval_step(call: &StepSpec, round: u32) -> StepSpec {
     match round {
         0 => call.within(StepKind::Approval, "approval"),
         round => call.within(StepKind::Approval, &format!("approval:{round}")),
@@ -52,9 +52,31 @@ impl Run {
         tool: &Arc<Registered>,
         prepared: &mut Prepared,
         recorded: RecordedCall,
+        time: u32,
     ) -> Result<bool, CallError> {
         let Some(edited) = self.recorded_decision(ctx, tool, prepared, recorded).await? else { return Ok(false) };
-        self.apply_edit(ctx, tool, prepared, edited).await.map(|()| true)
+        self.apply_edit(ctx, tool, prepared, edited, time).await.map(|()| true)
+    }
+
+    /// Applies the edits of the answers that were used up when the call began for this time: the next answer is about the
+    /// arguments with which it began.
+    pub(in crate::plane::dispatch) async fn repeat_edits(
+        &self,
+        ctx: &CallContext,
+        tool: &Arc<Registered>,
+        prepared: &mut Prepared,
+        time: u32,
+    ) -> Result<(), CallError> {
+        for round in first_round(time)..=first_round(time) + MAX_ROUNDS {
+            let Some(answer) = used_up_answer(ctx, round).await? else { return Ok(()) };
+            self.remember_recorded(ctx, tool, prepared, &answer)?;
+            let Some(edited) = answer.edited_arguments().cloned() else { return Ok(()) };
+            *prepared = decode_async(ctx, tool, edited, true).await?;
+            if !self.guard_edit(ctx, tool, prepared).await? {
+                return Ok(());
+            }
+        }
+        Ok(())
     }
 
     /// Applies the recorded decision about a call; returns the arguments by which the approver replaced those of the call.
@@ -102,19 +124,36 @@ impl Run {
         has_result: bool,
     ) -> Result<Option<Value>, CallError> {
         let invalid = |fault: Fault| CallError::invalid(tool.name(), fault);
-        if answer.scope != ApprovalScope::Call {
-            let request = self.request(ctx, tool, prepared).map_err(invalid)?;
-            self.remember(ctx, &request, answer.scope);
-        }
+        self.remember_recorded(ctx, tool, prepared, &answer)?;
         let edited = answer.edited_arguments().map(|edited| decode(tool, Ok(edited.clone()), true)).transpose()?;
         let (rule, answer) = if has_result || !answer.is_approved() {
             (RuleSource::Journal, answer)
         } else {
             let request = || self.request(ctx, tool, edited.as_ref().unwrap_or(prepared));
+            if self.is_users(ctx) {
+                let answer = self.approvals().rechecked_mode(answer);
+                emit_decision(ctx, &RuleSource::User, &masked(tool, &answer));
+                return edited_arguments(tool, answer);
+            }
             self.approvals().recheck(tool, ctx.frame().by, &request, answer).map_err(invalid)?
         };
         emit_decision(ctx, &rule, &masked(tool, &answer));
         edited_arguments(tool, answer)
+    }
+
+    /// Remembers a recorded answer, if it is an approval that holds for more than its call.
+    fn remember_recorded(
+        &self,
+        ctx: &CallContext,
+        tool: &Registered,
+        prepared: &Prepared,
+        answer: &Answer,
+    ) -> Result<(), CallError> {
+        if answer.scope != ApprovalScope::Call {
+            let request = self.request(ctx, tool, prepared).map_err(|fault| CallError::invalid(tool.name(), fault))?;
+            self.remember(ctx, &request, answer.scope);
+        }
+        Ok(())
     }
 
     /// Remembers a recorded approval, and stores it in the records of the calls around it.
@@ -173,6 +212,14 @@ pub(super) fn keep_approval(ctx: &CallContext, request: &ApprovalRequest, scope:
 pub(super) fn keep_denial(ctx: &CallContext, step: StepSpec, answer: &Answer) {
     if let (Some(caller), Ok(answer)) = (ctx.caller(), serde_json::to_value(answer)) {
         caller.add_denial(step, answer);
+    }
+}
+
+/// Returns the recorded answer of a round, if it has one.
+async fn used_up_answer(ctx: &CallContext, round: u32) -> Result<Option<Answer>, CallError> {
+    match RecordedCall::find(ctx, round) {
+        Some(RecordedCall { approval: Some(step), .. }) => recorded_answer(ctx, step).await.map(Some),
+        _ => Ok(None),
     }
 }
 

@@ -9,6 +9,8 @@ use serde_json::Value;
 use super::call_record::{CallRecord, RecordedOutcome, digest_of};
 use super::result_step;
 use crate::observe::journal::{Journal, JournalError, StepKind, StepSpec};
+#[cfg(feature = "serve")]
+use crate::observe::journal::{MemoryJournal, Record};
 use crate::plane::context::CallContext;
 
 /// The outcome of a run after the guards of its root call; the call's own result is recorded before they run.
@@ -25,14 +27,43 @@ pub(super) const AFTER_GUARDS: &str = "after guards";
 
 /// Removes a run's recorded error and its causes from the journal, so that they are retried.
 pub(in crate::plane::dispatch) async fn retry(journal: &dyn Journal, run: &StepSpec) -> Result<(), JournalError> {
+    let keys = retried(journal, run).await;
+    if keys.is_empty() { Ok(()) } else { journal.forget(keys).await }
+}
+
+#[cfg(feature = "serve")]
+/// Returns whether a run that is resumed would make calls again that began, and may have had their effect.
+pub(crate) async fn may_repeat_effects(records: Vec<Record>) -> bool {
+    let Some(run) = records.iter().find(|record| record.kind == StepKind::Run) else { return false };
+    let run =
+        StepSpec::new(Arc::clone(&run.parent), run.place, run.kind, Arc::clone(&run.name), Arc::clone(&run.input));
+    let begun = records.iter().filter(|record| record.kind == StepKind::Begun);
+    let begun: Vec<Arc<str>> = begun.map(|record| record.call().into()).collect();
+    if begun.is_empty() {
+        return false;
+    }
+    let journal = MemoryJournal::from_records(records);
+    let retried = retried(&journal, &run).await;
+    let result = result_step(&run).key;
+    let is_kept = |key: &str| journal.is_recorded(key) && !retried.iter().any(|retried| **retried == *key);
+    // A call does not run again inside of one that has a result.
+    let has_result = |call: &Arc<str>| {
+        let calls = std::iter::successors(Some(&**call), |call| call.rsplit_once('/').map(|(outer, _)| outer));
+        calls.map(|call| if *call == *run.key { &*result } else { call }).any(is_kept)
+    };
+    !begun.iter().all(has_result)
+}
+
+/// Returns the keys of a run's recorded error and its causes, which are retried; none if the run did not fail.
+async fn retried(journal: &dyn Journal, run: &StepSpec) -> Vec<Arc<str>> {
     let result = result_step(run).key;
-    let Some(record) = recorded::<CallRecord>(journal, &result).await else { return Ok(()) };
+    let Some(record) = recorded::<CallRecord>(journal, &result).await else { return Vec::new() };
     let is_failure = matches!(record.outcome, RecordedOutcome::Failure(_));
     let parent = CallContext::key_after(&run.key, &digest_of(&record));
     let end = StepSpec::new(parent, 0, StepKind::Effect, AFTER_GUARDS, Value::Null).key;
     let guarded = recorded::<AfterGuards>(journal, &end).await;
     if !guarded.as_ref().map_or(is_failure, |guarded| guarded.has_failed) {
-        return Ok(());
+        return Vec::new();
     }
     let mut keys = Vec::new();
     if is_failure {
@@ -42,8 +73,7 @@ pub(in crate::plane::dispatch) async fn retry(journal: &dyn Journal, run: &StepS
         keys.push(end);
         keys.extend(forgettable(journal, guarded.causes).await);
     }
-    let keys = with_causes(journal, keys).await;
-    journal.forget(keys).await
+    with_causes(journal, keys).await
 }
 
 /// Adds the keys of the failures that caused the given ones, transitively.

@@ -1,0 +1,217 @@
+//! Calls that begin: each uses up its approval, since it may have had its effect when its result is not recorded.
+//!
+//! The times at which one call begins are numbered. Each has rounds of requests of its own, and a record that it began. A call
+//! that began and has no recorded result is asked about again, and its answer is used up in the same way.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::Run;
+use super::approve::{RecordedCall, RequiredApproval, approval_step, first_round};
+use super::record::result_step;
+use crate::base::error::CallError;
+use crate::observe::event::{Caller, ItemKind};
+use crate::observe::journal::{Journal, StepKind, StepSpec};
+use crate::plane::approval::may_have_happened;
+use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
+use crate::plane::function_tool::Acts;
+use crate::plane::registry::{Prepared, Registered};
+
+/// How long a call that may have had its effect waits for recorded calls that its caller made without its result.
+const LATER_STEPS: Duration = Duration::from_secs(1);
+
+/// What is recorded before a tool starts, if a second call of it may do harm.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Begun {
+    /// When it began.
+    began: Timestamp,
+    /// The key of the decision of a person that this used up, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    approval: Option<Arc<str>>,
+}
+
+/// A call that began before, and whose result is not recorded.
+pub(super) struct BegunCall {
+    /// How often it began.
+    times: u32,
+    /// When it began last.
+    began: Timestamp,
+    /// Whether it is followed through the steps that it has made, so that it does not have its effect again.
+    is_in_steps: bool,
+}
+
+/// Returns the step that records that a call begins for the time with this 0-based number.
+fn begun_step(call: &StepSpec, time: u32) -> StepSpec {
+    match time {
+        0 => call.within(StepKind::Begun, "begun"),
+        time => call.within(StepKind::Begun, &format!("begun:{time}")),
+    }
+}
+
+/// Returns whether a call of the tool uses up its approval when it starts.
+pub(super) fn begins(tool: &Registered) -> bool {
+    tool.must_not_repeat() && tool.acts() != Acts::InSteps
+}
+
+/// Returns whether a call of the tool uses up its approval when it has failed: until then, its steps have approvals of their own.
+pub(super) fn begins_anew_after_failure(tool: &Registered) -> bool {
+    tool.must_not_repeat() && tool.acts() == Acts::InSteps && tool.kind() == ItemKind::Tool
+}
+
+impl BegunCall {
+    /// Finds out whether a call began before, in the journal.
+    pub(super) async fn find(ctx: &CallContext, tool: &Registered) -> Result<Option<Self>, CallError> {
+        if !tool.must_not_repeat() || tool.kind() != ItemKind::Tool {
+            return Ok(None);
+        }
+        let (Some(journal), Some(step)) = (ctx.journal(), ctx.frame().step.get()) else { return Ok(None) };
+        if !journal.is_recorded(&begun_step(step, 0).key) || has_result(ctx, journal.as_ref(), step) {
+            return Ok(None);
+        }
+        Box::pin(Self::read(ctx, tool, journal.as_ref(), step)).await
+    }
+
+    async fn read(
+        ctx: &CallContext,
+        tool: &Registered,
+        journal: &dyn Journal,
+        call: &StepSpec,
+    ) -> Result<Option<Self>, CallError> {
+        let (mut found, is_in_steps) = (None, is_in_steps(tool, journal, call));
+        for time in 0.. {
+            let step = begun_step(call, time);
+            if !journal.is_recorded(&step.key) {
+                break;
+            }
+            let tool = ctx.name().to_owned();
+            // Unreachable: records are never removed during a run.
+            let missing = async { Err(CallError::Cancelled { tool }) };
+            let StepOutcome { value: Begun { began, .. }, .. } =
+                ctx.recorded(JournalMethod::Step, step, missing).await?;
+            found = Some(Self { times: time + 1, began, is_in_steps });
+        }
+        Ok(found)
+    }
+}
+
+fn has_result(ctx: &CallContext, journal: &dyn Journal, call: &StepSpec) -> bool {
+    match ctx.frame().by {
+        Caller::User => journal.is_recorded(&result_step(call).key),
+        _ => journal.is_recorded(&call.key),
+    }
+}
+
+/// Returns whether a call is followed through the steps that it has made.
+fn is_in_steps(tool: &Registered, journal: &dyn Journal, call: &StepSpec) -> bool {
+    tool.acts() == Acts::Either && journal.has_recorded_steps(&call.key)
+}
+
+/// Records that a call begins, before its tool starts.
+///
+/// If it began before, this is a journal that could not say so when the call was admitted: the call is refused.
+pub(super) async fn begin(ctx: &CallContext, tool: &Registered, time: u32) -> Result<(), CallError> {
+    let StepOutcome { value: Begun { began, .. }, is_replayed } = Box::pin(record(ctx, time)).await?;
+    let is_known = |(journal, call): (&Arc<dyn Journal>, _)| is_in_steps(tool, journal.as_ref(), call);
+    if !is_replayed || ctx.journal().zip(ctx.frame().step.get().map(AsRef::as_ref)).is_some_and(is_known) {
+        return Ok(());
+    }
+    let reason = format!(
+        "the call {}, and its journal cannot be asked whether its result is recorded; implement `is_recorded` for it",
+        may_have_happened(began)
+    );
+    Err(CallError::Denied { tool: ctx.name().to_owned(), reason })
+}
+
+/// Records that the approval of a call is used up, which may have begun before.
+pub(super) async fn record_begun(ctx: &CallContext, time: u32) -> Result<(), CallError> {
+    Box::pin(record(ctx, time)).await.map(drop)
+}
+
+async fn record(ctx: &CallContext, time: u32) -> Result<StepOutcome<Begun>, CallError> {
+    let (Some(journal), Some(call)) = (ctx.journal(), ctx.frame().step.get()) else {
+        unreachable!("a recorded call has a journal and a step")
+    };
+    let approval = approval_step(call, first_round(time)).key;
+    let approval = Some(approval).filter(|key| journal.is_recorded(key));
+    let begun = Begun { began: ctx.clock_time(), approval };
+    ctx.recorded(JournalMethod::Step, begun_step(call, time), async { Ok(begun) }).await
+}
+
+impl Run {
+    /// Decides about a call that began before; returns the number of the time for which it begins now.
+    pub(super) async fn decide_begun(
+        &self,
+        ctx: &CallContext,
+        tool: &Arc<Registered>,
+        prepared: &mut Prepared,
+        begun: BegunCall,
+    ) -> Result<u32, CallError> {
+        if !begun.is_in_steps {
+            return self.approve_again(ctx, tool, prepared, begun).await;
+        }
+        let last = begun.times - 1;
+        for time in 0..last {
+            self.repeat_edits(ctx, tool, prepared, time).await?;
+        }
+        self.decide(ctx, tool, prepared, last).await?;
+        Ok(last)
+    }
+
+    /// Asks again about a call that may have had its effect; returns the number of the time for which it begins now.
+    ///
+    /// No rule and no remembered approval approves it.
+    async fn approve_again(
+        &self,
+        ctx: &CallContext,
+        tool: &Arc<Registered>,
+        prepared: &mut Prepared,
+        begun: BegunCall,
+    ) -> Result<u32, CallError> {
+        let BegunCall { times, began, .. } = begun;
+        for time in 0..times {
+            self.repeat_edits(ctx, tool, prepared, time).await?;
+        }
+        wait_for_later_steps(ctx).await;
+        let round = first_round(times);
+        let is_decided = match RecordedCall::find(ctx, round) {
+            Some(recorded) => self.decide_as_recorded(ctx, tool, prepared, recorded, times).await?,
+            None => false,
+        };
+        if !is_decided {
+            let required = match self.required_again(ctx, tool, prepared, began) {
+                Ok(required) => required,
+                Err(refusal) => return Err(self.record_refusal(ctx, refusal, round).await),
+            };
+            self.approve(ctx, tool, prepared, required, times).await?;
+        }
+        Ok(times)
+    }
+
+    fn required_again(
+        &self,
+        ctx: &CallContext,
+        tool: &Arc<Registered>,
+        prepared: &Prepared,
+        began: Timestamp,
+    ) -> Result<RequiredApproval, CallError> {
+        let mut required = self.required_despite_rules(ctx, tool, prepared)?;
+        required.request.began = Some(began);
+        Ok(required)
+    }
+}
+
+/// Waits until the caller has made the calls again that it made after this one, without its result: it may have gone on when
+/// another call finished first, and then this one is dropped.
+async fn wait_for_later_steps(ctx: &CallContext) {
+    let (Some(journal), Some(step)) = (ctx.journal(), ctx.frame().step.get()) else { return };
+    let has_begun = async {
+        while !step.parent.is_empty() && journal.has_later_steps(&step.parent) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    // Past it, the program has changed.
+    let _ = tokio::time::timeout(LATER_STEPS, has_begun).await;
+}
