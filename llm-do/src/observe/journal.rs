@@ -60,7 +60,9 @@ pub type StepFuture = BoxFuture<'static, Result<Value, Interrupted>>;
 ///
 /// A journal is a map from a step's [`key`](StepSpec::key) to its value. A recorded value is returned in the process that
 /// recorded it and in each later one. An effect that is interrupted before it is recorded runs again: effects run at least
-/// once, and exactly once if none is interrupted. Only [`step`](Self::step) and [`is_replaying`](Self::is_replaying) are
+/// once, and exactly once if none is interrupted. But before a tool starts that is neither `read_only` nor `idempotent`, a step of the
+/// kind [`Begun`](StepKind::Begun) is recorded: if the call then has no result, it is asked about again before it runs, since it
+/// may have had its effect. Only [`step`](Self::step) and [`is_replaying`](Self::is_replaying) are
 /// required. The crate provides [`MemoryJournal`], [`FileJournal`] for one run, and `SqliteJournal` (feature `serve`) for many; a
 /// durable execution engine can implement this trait.
 ///
@@ -221,7 +223,7 @@ pub trait Journal: Debug + Send + Sync + 'static {
     /// A call whose result is recorded needs no approval, and no rule is applied to it.
     ///
     /// Called in async code, so it must not read a file. Default: `false`. A mode or rule then decides again on resume about calls
-    /// whose effects are recorded.
+    /// whose effects are recorded, and a call that began and has no result is refused instead of asked about.
     fn is_recorded(&self, key: &str) -> bool {
         let _ = key;
         false

@@ -37,6 +37,8 @@ pub(crate) enum Acts {
     InSteps,
     /// In its own body, unless it has made steps.
     Either,
+    /// In the calls that it makes only: its body can change nothing itself.
+    InCalls,
 }
 
 /// Decodes arguments that passed the schema.

@@ -3,6 +3,7 @@
 
 mod approvals;
 mod attacks;
+mod begun;
 mod chats;
 mod deployed;
 mod described;

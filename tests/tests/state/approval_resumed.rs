@@ -102,6 +102,14 @@ async fn drop_run_at(text: &str, builder: RuntimeBuilder, world: &World) {
     world.take();
 }
 
+/// Returns the journal as it is if the process died before the last call began: its approval is not used up.
+fn before_begin(journal: &MemoryJournal) -> MemoryJournal {
+    let mut records = journal.records();
+    let last = records.iter().rposition(|record| record.kind == StepKind::Begun).unwrap();
+    records.remove(last);
+    MemoryJournal::from_records(records)
+}
+
 /// Returns the journal with `change` applied to each recorded answer of an approval.
 fn with_answers(journal: &MemoryJournal, change: impl Fn(&mut Value)) -> MemoryJournal {
     let changed = journal.records().into_iter().map(|mut record: Record| {
@@ -151,13 +159,14 @@ async fn a_resumed_run_uses_the_current_mode_for_calls_without_a_recorded_answer
             } else {
                 drop_run_at("b", first, &world).await;
             }
+            let journal = if before == ApprovalMode::RejectAll { journal } else { before_begin(&journal) };
             let resumed = answering(&journal.replayed(), &world, Decision::approve()).approval_mode(after);
             let result = run(resumed).await;
             let expected: &[&str] = match (before, after) {
                 (ApprovalMode::ApproveAll, ApprovalMode::Prompt) => &["asked about b", "wrote b"],
+                (_, ApprovalMode::RejectAll) => &[],
                 // Under `Prompt`, the answer of the person about `b` was recorded, and it is kept.
                 (ApprovalMode::Prompt, _) | (ApprovalMode::ApproveAll, ApprovalMode::ApproveAll) => &["wrote b"],
-                (_, ApprovalMode::RejectAll) => &[],
                 (_, ApprovalMode::Prompt) => &["asked about a", "wrote a", "asked about b", "wrote b"],
                 _ => &["wrote a", "wrote b"],
             };
@@ -235,6 +244,7 @@ async fn recorded_edited_arguments_are_checked_against_the_current_rules() {
     let (journal, world) = (MemoryJournal::new(), World::default());
     drop_run_at("edited", answering(&journal, &world, Decision::approve_with(json!({ "text": "edited" }))), &world)
         .await;
+    let journal = before_begin(&journal);
     let resumed = || answering(&journal.replayed(), &world, Decision::deny("no"));
 
     let blocking = Policy::new()
@@ -257,6 +267,7 @@ async fn recorded_edited_arguments_are_checked_against_the_current_rules() {
 async fn a_recorded_answer_outlives_the_rule_that_asked_but_a_block_takes_precedence() {
     let (journal, world) = (MemoryJournal::new(), World::default());
     drop_run_at("a", answering(&journal, &world, Decision::approve()), &world).await;
+    let journal = before_begin(&journal);
     let blocked = Policy::new().tool("post", Rule::blocked("not any more"));
     let error = run(answering(&journal.replayed(), &world, Decision::approve()).policy(blocked)).await.unwrap_err();
     assert!(error.is_blocked(), "{error:?}");
@@ -274,6 +285,7 @@ async fn a_recorded_answer_outlives_the_rule_that_asked_but_a_block_takes_preced
 async fn an_approval_by_a_mode_in_an_older_journal_is_ignored() {
     let (journal, world) = (MemoryJournal::new(), World::default());
     drop_run_at("b", answering(&journal, &world, Decision::approve()), &world).await;
+    let journal = before_begin(&journal);
     let older = || with_answers(&journal, |answer| answer["by"] = json!("mode"));
 
     let error = run(process(&older(), &world).approval_mode(ApprovalMode::RejectAll)).await.unwrap_err();
@@ -311,6 +323,7 @@ async fn a_journal_with_the_required_methods_only_keeps_answers_and_checks_edits
     let (journal, world) = (MemoryJournal::new(), World::default());
     drop_run_at("edited", answering(&journal, &world, Decision::approve_with(json!({ "text": "edited" }))), &world)
         .await;
+    let journal = before_begin(&journal);
     let minimal = || crate::own_builder().journal(MinimalJournal(journal.replayed())).state(world.clone());
 
     let answered = minimal().approver(Always(Decision::deny("no"), world.clone()));

@@ -3,6 +3,7 @@
 
 mod allocations;
 mod approval_resumed;
+mod begun;
 mod busy_threads;
 mod composite;
 mod dispatch;

@@ -19,7 +19,8 @@ const MIN_TOKEN_CHARS: usize = 16;
 #[schemars(crate = "::schemars")]
 #[non_exhaustive]
 pub enum Role {
-    /// Starts runs and chats, and cancels and resumes its own tenant's.
+    /// Starts runs and chats, and cancels and resumes its own tenant's. To resume a run that would repeat effects takes
+    /// [`Decide`](Self::Decide) too.
     Start,
     /// Lists and watches runs: state, result, events, and what waits for a person.
     Watch,

@@ -53,11 +53,11 @@ fn begun_step(call: &StepSpec, time: u32) -> StepSpec {
 
 /// Returns whether a call of the tool uses up its approval when it starts.
 pub(super) fn begins(tool: &Registered) -> bool {
-    tool.must_not_repeat() && tool.acts() != Acts::InSteps
+    tool.must_not_repeat() && matches!(tool.acts(), Acts::Itself | Acts::Either)
 }
 
 /// Returns whether a call of the tool uses up its approval when it has failed: until then, its steps have approvals of their own.
-pub(super) fn begins_anew_after_failure(tool: &Registered) -> bool {
+pub(super) fn begins_by_failure(tool: &Registered) -> bool {
     tool.must_not_repeat() && tool.acts() == Acts::InSteps && tool.kind() == ItemKind::Tool
 }
 
@@ -111,7 +111,7 @@ fn is_in_steps(tool: &Registered, journal: &dyn Journal, call: &StepSpec) -> boo
 
 /// Records that a call begins, before its tool starts.
 ///
-/// If it began before, this is a journal that could not say so when the call was admitted: the call is refused.
+/// If it began before, this is a journal that does not know what is recorded, or the call would not have been admitted: it is refused.
 pub(super) async fn begin(ctx: &CallContext, tool: &Registered, time: u32) -> Result<(), CallError> {
     let StepOutcome { value: Begun { began, .. }, is_replayed } = Box::pin(record(ctx, time)).await?;
     let is_known = |(journal, call): (&Arc<dyn Journal>, _)| is_in_steps(tool, journal.as_ref(), call);

@@ -146,7 +146,7 @@ impl From<ScriptTool> for FunctionTool {
             .toolsets(toolsets);
         script_tool.has_effect = effect.is_some();
         script_tool.script = Some(script);
-        script_tool.acts = Acts::InSteps;
+        script_tool.acts = Acts::InCalls;
         script_tool
     }
 }

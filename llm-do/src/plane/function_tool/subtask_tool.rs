@@ -95,7 +95,7 @@ impl From<SubtaskTool> for FunctionTool {
             async move { Ok(ToolReturn::subtask(request)) }
         };
         let mut tool = Self::new(name, description, schema(), Effect::Undeclared, delegate);
-        tool.acts = Acts::InSteps;
+        tool.acts = Acts::InCalls;
         let tool = tool.pre_approved().summary("delegate: {task}");
         match workers {
             Some(names) => tool.toolsets(names),

@@ -38,7 +38,7 @@ impl Code {
     pub(crate) fn offer(self, service: Service) -> Result<Service, ServiceError> {
         service.entries(
             match self {
-                Self::Unset => &["work"][..],
+                Self::Unset => &["work", "crash"][..],
                 Self::First | Self::OtherSteps => &["work", "release", "notes"],
                 Self::Later => &["work", "release", "notes", "archive"],
             }

@@ -36,6 +36,35 @@ pub(crate) fn act_if_approved(what: String, effects: State<Effects>) -> Result<S
     effects.add(&what)
 }
 
+impl Effects {
+    /// Waits until the file `go` is beside the effects, and ends the process after an effect.
+    fn crash(&self) -> Result<String> {
+        while !self.0.with_file_name("go").exists() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        self.add("crash")?;
+        std::process::abort()
+    }
+}
+
+/// End the process.
+#[tool(effect = read_only)]
+pub(crate) fn crash_reading(effects: State<Effects>) -> Result<String> {
+    effects.crash()
+}
+
+/// End the process after an effect.
+#[tool(effect = destructive, approval = pre_approved)]
+pub(crate) fn crash_paying(effects: State<Effects>) -> Result<String> {
+    effects.crash()
+}
+
+/// Ends the process.
+#[entry(toolsets = [crash_reading, crash_paying])]
+async fn crash(ctx: &CallContext<crash>, pays: bool) -> Result<String> {
+    Ok(if pays { ctx.call(crash_paying {}).await? } else { ctx.call(crash_reading {}).await? })
+}
+
 /// Do two things.
 #[worker(toolsets = [act])]
 async fn clerk(input: String) -> String;

@@ -37,6 +37,8 @@ impl Random {
 #[derive(Default)]
 struct Asked {
     seen: BTreeSet<String>,
+    /// The keys of questions about calls that may have had their effect.
+    again: BTreeSet<String>,
     answered: BTreeSet<String>,
 }
 
@@ -87,7 +89,8 @@ impl Client {
         let (_, list) = self.post("killed.inbox/all/list", Value::Null, None).await?;
         for question in list["waiting"].as_array()? {
             let key = format!("{} {}", question["run"], question["asked"]["key"]);
-            asked.seen.insert(key.clone());
+            let is_again = question["asked"]["shown"]["began"].is_string();
+            if is_again { &mut asked.again } else { &mut asked.seen }.insert(key.clone());
             let mut body = match question["asked"]["kind"].as_str()? {
                 "approval" => json!({ "decision": "approve" }),
                 _ => json!({ "answer": "yes" }),
@@ -158,11 +161,12 @@ async fn kill(mut engine: Engine, kills: usize) {
     }
     let [of_workers, of_servers] = killed;
     println!(
-        "{of_workers} kills of workers, {of_servers} of servers; {} runs, {} effects, {} questions, {repeated} effects interrupted \
-         before they were recorded; the last run ended {seconds:.1} s after the last kill",
+        "{of_workers} kills of workers, {of_servers} of servers; {} runs, {} effects, {} questions, {} asked again about calls that \
+         had begun, {repeated} effects interrupted before they were recorded; the last run ended {seconds:.1} s after the last kill",
         runs.len(),
         effects.len(),
         asked.seen.len(),
+        asked.again.len(),
     );
     assert_eq!(asked.seen.len(), 3 * runs.len(), "each approval and question was kept");
     let most = 4 * (of_workers + of_servers);

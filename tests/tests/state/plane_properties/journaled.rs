@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::cases;
 use super::claims::check_claims;
-use super::plan::plans;
+use super::plan::{plans, unedited};
 use super::trial::{Kept, Seen, Setting, Stop, run, run_all, settings};
 
 /// Settings without a limit on calls: which of several concurrent calls exceeds it is not deterministic.
@@ -49,9 +49,10 @@ pub(crate) fn recorded(records: &[Record]) -> BTreeMap<u32, usize> {
     recorded
 }
 
-/// Returns the recorded values that do not depend on the process: without run ids, approvals and the order of usage.
+/// Returns the recorded values that do not depend on the process: without run ids, approvals, begins and the order of usage.
 fn stable_values(records: &[Record]) -> BTreeMap<String, Value> {
-    let stable = records.iter().filter(|record| !matches!(record.kind, StepKind::Run | StepKind::Approval));
+    let stable =
+        records.iter().filter(|record| !matches!(record.kind, StepKind::Run | StepKind::Approval | StepKind::Begun));
     let value = |record: &Record| match record.kind {
         StepKind::Call | StepKind::Result => {
             json!({ "result": record.value["result"], "failed": record.value["failed"] })
@@ -59,6 +60,13 @@ fn stable_values(records: &[Record]) -> BTreeMap<String, Value> {
         _ => record.value.clone(),
     };
     stable.map(|record| (record.key.to_string(), value(record))).collect()
+}
+
+/// Returns the ids of the calls that began, before edits.
+fn begun(records: &[Record]) -> BTreeSet<u32> {
+    let begun = records.iter().filter(|record| record.kind == StepKind::Begun);
+    let ids = begun.filter_map(|record| record.input["plan"]["id"].as_u64());
+    ids.map(|id| unedited(u32::try_from(id).unwrap())).collect()
 }
 
 fn keys(records: &[Record]) -> BTreeSet<Arc<str>> {
@@ -122,14 +130,17 @@ proptest! {
         }
         // An approval for the session holds again once the replay reaches it; a concurrent call that it covered may ask before.
         let for_session = plan.ids_approved_for_session();
-        prop_assert!(replay.approved().is_subset(&for_session), "{:?}", replay.approved());
+        // A call that failed after it began is asked about again.
+        let begun = if has_failed(&kept.journal.records()) { begun(&kept.journal.records()) } else { BTreeSet::new() };
+        let may_ask = |id: &u32| for_session.contains(id) || begun.contains(&unedited(*id));
+        prop_assert!(replay.approved().iter().all(may_ask), "{:?}", replay.approved());
         // A denial that was not sent to a model, and that ended the run, may be decided again.
         let asked = replay.world.asked.lock().unwrap().clone();
-        prop_assert!(asked.iter().all(|id| for_session.contains(id)) || !setting.return_denials, "{asked:?}");
+        prop_assert!(asked.iter().all(may_ask) || !setting.return_denials, "{asked:?}");
         let (before, after) = (keys(&kept.journal.records()), keys(&again.journal.records()));
         prop_assert!(after.is_superset(&before));
         let mut added = after.difference(&before);
-        prop_assert!(added.all(|key| !asked.is_empty() && key.ends_with("/approval")), "{after:?}");
+        prop_assert!(added.all(|key| !asked.is_empty() && (key.contains("/approval") || key.contains("/begun"))), "{after:?}");
     }
 
     #[test]

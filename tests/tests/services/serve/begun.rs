@@ -1,0 +1,179 @@
+//! What may have had its effect: who resumes it, what is asked, and how a run ends in which processes die.
+
+use llm_do::approval::ApprovalMode;
+use llm_do::serve::{Client, Role};
+
+use super::killed::Served;
+use super::*;
+
+const STARTER: &str = "starter-0123456789abcdef";
+const DECIDER: &str = "decider-0123456789abcdef";
+
+/// Wires money, and fails after that while the switch is on.
+#[tool(effect = destructive, approval = pre_approved)]
+fn wire_money(to: String, lines: State<Lines>, failing: State<Failing>) -> Result<usize> {
+    lines.0.lock().unwrap().push(to);
+    if failing.0.load(Ordering::Relaxed) { Err("the line is dead".into()) } else { Ok(1) }
+}
+
+/// Wires money, and never learns whether it has arrived.
+#[tool(effect = destructive, approval = pre_approved)]
+async fn wire_slowly(to: String, lines: State<Lines>) {
+    lines.0.lock().unwrap().push(to);
+    std::future::pending::<()>().await;
+}
+
+/// Wires money.
+#[entry(toolsets = [wire_money, wire_slowly])]
+async fn transfer(ctx: &CallContext<transfer>, to: String, slowly: bool) -> Result<()> {
+    if slowly {
+        ctx.call(wire_slowly { to }).await?;
+    } else {
+        ctx.call(wire_money { to }).await?;
+    }
+    Ok(())
+}
+
+async fn send(server: &Server, token: &str, method: Method, path: &str, body: Value) -> (StatusCode, Value) {
+    let response = server.request(method, path).bearer_auth(token).json(&body).send().await.unwrap();
+    (response.status(), json_of(response).await)
+}
+
+/// Starts a run and waits until it has this state.
+async fn started(server: &Server, entry: &str, arguments: Value) -> String {
+    let body = json!({ "entry": entry, "arguments": arguments });
+    let (status, run) = send(server, STARTER, Method::POST, "/runs", body).await;
+    assert_eq!(status, StatusCode::CREATED, "{run}");
+    run["id"].as_str().unwrap().to_owned()
+}
+
+async fn reaches(server: &Server, id: &str, state: &str) {
+    while send(server, STARTER, Method::GET, &format!("/runs/{id}"), json!(null)).await.1["state"] != state {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+async fn resume(server: &Server, token: &str, id: &str) -> (StatusCode, Value) {
+    send(server, token, Method::POST, &format!("/runs/{id}/resume"), json!({})).await
+}
+
+async fn serve(setup: &Setup, mode: ApprovalMode) -> Server {
+    let starter = Client::new("starter", STARTER).unwrap().tenant("web").role(Role::Start).role(Role::Watch);
+    let decider = Client::new("decider", DECIDER).unwrap().tenant("web").role(Role::Start).role(Role::Decide);
+    let service = setup.service_of(|runtime| runtime.approval_mode(mode));
+    setup.serve_this(service.client(starter).client(decider.role(Role::Watch))).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_who_may_decide_resumes_a_run_that_would_repeat_effects() {
+    for mode in [ApprovalMode::Prompt, ApprovalMode::ApproveAll] {
+        let setup = Setup::new();
+        setup.failing.0.store(true, Ordering::Relaxed);
+        let server = serve(&setup, mode).await;
+        let id = started(&server, "transfer", json!({ "to": "ann", "slowly": false })).await;
+        reaches(&server, &id, "failed").await;
+        for _ in 0..3 {
+            let (status, problem) = resume(&server, STARTER, &id).await;
+            let expected = (StatusCode::FORBIDDEN, &json!("urn:llm-do:problem:may_repeat_effects"));
+            assert_eq!((status, &problem["type"]), expected);
+        }
+        assert_eq!(setup.lines.all(), ["ann"]);
+        setup.failing.0.store(false, Ordering::Relaxed);
+        assert_eq!(resume(&server, DECIDER, &id).await.0, StatusCode::ACCEPTED);
+        if mode == ApprovalMode::Prompt {
+            approve_again(&server).await;
+        }
+        reaches(&server, &id, "succeeded").await;
+        assert_eq!(setup.lines.all(), ["ann", "ann"]);
+        server.stop().await;
+    }
+}
+
+/// Approves a call that may have had its effect, as its question shows.
+async fn approve_again(server: &Server) {
+    let shown = loop {
+        let (_, list) = send(server, DECIDER, Method::GET, "/approvals", json!(null)).await;
+        match list["waiting"].as_array().and_then(|waiting| waiting.first()) {
+            Some(shown) => break shown.clone(),
+            None => tokio::time::sleep(Duration::from_millis(5)).await,
+        }
+    };
+    let (summary, began) = (shown["request"]["summary"].as_str().unwrap(), shown["request"]["began"].as_str().unwrap());
+    assert!(summary.ends_with(&format!("(began at {began}, and may have had its effect)")), "{summary}");
+    let path = format!("/approvals/{}", shown["id"].as_str().unwrap());
+    let body = json!({ "digest": shown["digest"], "decision": "approve" });
+    assert_eq!(send(server, DECIDER, Method::POST, &path, body).await.0, StatusCode::OK);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_run_with_a_call_in_flight_is_resumed_by_who_may_decide() {
+    let setup = Setup::new();
+    let server = serve(&setup, ApprovalMode::Prompt).await;
+    let id = started(&server, "transfer", json!({ "to": "bob", "slowly": true })).await;
+    while setup.lines.all().is_empty() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    send(&server, STARTER, Method::POST, &format!("/runs/{id}/cancel"), json!({})).await;
+    reaches(&server, &id, "cancelled").await;
+    assert_eq!(resume(&server, STARTER, &id).await.0, StatusCode::FORBIDDEN);
+    assert_eq!(resume(&server, DECIDER, &id).await.0, StatusCode::ACCEPTED);
+    reaches(&server, &id, "waiting").await;
+    assert_eq!(setup.lines.all(), ["bob"], "it waits for an answer");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_repeats_no_effect_is_resumed_by_who_may_start() {
+    let setup = Setup::new();
+    setup.failing.0.store(true, Ordering::Relaxed);
+    let server = serve(&setup, ApprovalMode::Prompt).await;
+    let id = started(&server, "try_it", json!({})).await;
+    reaches(&server, &id, "failed").await;
+    assert_eq!(resume(&server, STARTER, &id).await.0, StatusCode::ACCEPTED);
+    server.stop().await;
+}
+
+/// Returns how often a process died in the run of the folder.
+fn crashes(folder: &std::path::Path) -> usize {
+    crate::effects::effects(folder).values().sum()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_in_which_three_processes_died_fails_and_is_not_repeated_without_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut served = Served::start(folder.path());
+    let id = served.server.start("crash", json!({ "pays": false })).await;
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    let run = loop {
+        match served.failed_or_died(&id, false).await {
+            Some(run) => break run,
+            None => served = Served::start(folder.path()),
+        }
+    };
+    assert!(run["error"].as_str().unwrap().contains("the process died 3 times in this run"), "{run}");
+    assert_eq!(crashes(folder.path()), 3);
+    served.kill();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_dies_in_an_effect_repeats_it_only_with_an_answer_and_not_without_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut served = Served::start(folder.path());
+    let id = served.server.start("crash", json!({ "pays": true })).await;
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    assert!(served.failed_or_died(&id, false).await.is_none());
+    served = Served::start(folder.path());
+    let shown = served.server.waiting("/approvals").await;
+    assert!(shown["request"]["began"].is_string(), "{shown}");
+    assert_eq!(crashes(folder.path()), 1, "it waits for an answer");
+    let run = loop {
+        match served.failed_or_died(&id, true).await {
+            Some(run) => break run,
+            None => served = Served::start(folder.path()),
+        }
+    };
+    let error = run["error"].as_str().unwrap();
+    assert!(error.contains("died 3 times") && error.contains("the call in flight was `crash_paying`"), "{error}");
+    assert_eq!(crashes(folder.path()), 3, "one effect for each answer, and the first");
+    served.kill();
+}
