@@ -1,7 +1,8 @@
 //! A service for the tests that kill and restart it.
 //!
 //! `served FOLDER`: serves `runs.db` in the folder, and prints its address. Each effect is a line of the file `effects` in the
-//! folder. `LLM_DO_TEST_NOW` stops its clock at a time, and `LLM_DO_TEST_CODE` selects the code.
+//! folder. `LLM_DO_TEST_NOW` stops its clock at a time, `LLM_DO_TEST_CODE` selects the code, and
+//! `LLM_DO_TEST_ANY_DEATHS` lets any number of processes die in a run.
 
 #[path = "served/release.rs"]
 mod release;
@@ -26,6 +27,9 @@ async fn main() -> Result<()> {
     let mut service = code.offer(Service::new(runtime))?;
     if let Ok(now) = std::env::var("LLM_DO_TEST_NOW") {
         service = service.clock(now.parse::<Timestamp>()?);
+    }
+    if std::env::var_os("LLM_DO_TEST_ANY_DEATHS").is_some() {
+        service = service.max_deaths(0);
     }
     let service = service.park_after(std::time::Duration::from_millis(20));
     let service = service.requests_per_second(100_000).take_over_after(std::time::Duration::from_millis(300));

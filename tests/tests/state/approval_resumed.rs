@@ -233,7 +233,7 @@ async fn only_decisions_of_the_approver_are_recorded() {
     assert_eq!(decided_by, ["approver", "approver"], "remembered approvals are not recorded separately");
 
     // A recorded approval for the session is remembered after a resume, even if its effect is only replayed.
-    let resumed = MemoryJournal::from_records(journal.records().into_iter().take(3));
+    let resumed = MemoryJournal::from_records(journal.records().into_iter().take(4));
     let runtime = answering(&resumed, &world, Decision::deny("no")).build().unwrap();
     assert!(runtime.run(texts()).await.unwrap_err().is_denied());
     assert_eq!(world.take(), ["wrote a", "asked about b"]);

@@ -307,9 +307,9 @@ async fn an_approval_for_the_session_is_remembered_by_the_next_process() {
     let asked = |log: &Log| log.take().iter().filter(|line| line.starts_with("asked")).count();
     assert_eq!(asked(&log), 2, "about `a` once, and about `b`");
 
-    // The run, the approval of the first `a` and its result are kept; the rest is new.
+    // The run, the approval of the first `a`, its begin and its result are kept; the rest is new.
     let recorder = Recorder::new();
-    remembering(&cut(&journal, 3), &recorder).run(all()).await.unwrap();
+    remembering(&cut(&journal, 4), &recorder).run(all()).await.unwrap();
     assert_eq!(asked(&log), 1, "about `b`");
     let by = |kind: EventKind| match kind {
         EventKind::ApprovalDecided { by, .. } => Some(by),

@@ -118,6 +118,11 @@ async fn recorded(server: &Server, id: &str) -> BTreeSet<String> {
     finished.filter_map(|event| event["result"].as_str().map(str::to_owned)).collect()
 }
 
+/// Starts a service that lets any number of processes die in a run: they are killed faster than runs make progress.
+fn started(folder: &std::path::Path) -> Served {
+    Served::start_with(folder, &[("LLM_DO_TEST_ANY_DEATHS", "1")])
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_at_any_point_a_service_loses_and_repeats_no_recorded_effect() {
     let kills = std::env::var("LLM_DO_TEST_KILLS").map_or(KILLS, |kills| kills.parse().unwrap());
@@ -125,8 +130,8 @@ async fn killed_at_any_point_a_service_loses_and_repeats_no_recorded_effect() {
     let (mut runs, mut answers, mut killed, mut interrupted, mut taken_over) = (Vec::new(), 0, 0, 0, 0);
     while killed < kills {
         // Sometimes two processes serve the file, and one is killed.
-        let survivor = (random.u64(0..3) == 0).then(|| Served::start(folder.path()));
-        let served = Served::start(folder.path());
+        let survivor = (random.u64(0..3) == 0).then(|| started(folder.path()));
+        let served = started(folder.path());
         for _ in 0..random.u64(1..5) {
             let name = format!("run{}", runs.len());
             runs.push((name.clone(), served.server.start("work", json!({ "name": name })).await));
@@ -147,7 +152,7 @@ async fn killed_at_any_point_a_service_loses_and_repeats_no_recorded_effect() {
             killed += 1;
         }
     }
-    let served = Served::start(folder.path());
+    let served = started(folder.path());
     while served.unfinished().await.unwrap() > 0 {
         answers += served.answer_all().await.unwrap();
         tokio::time::sleep(Duration::from_millis(10)).await;

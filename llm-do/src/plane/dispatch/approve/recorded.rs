@@ -11,7 +11,7 @@ use super::super::Run;
 use super::super::perform::{decode, decode_async};
 use super::{MAX_ROUNDS, edited_arguments, emit_decision, first_round, masked};
 use crate::base::error::{CallError, Fault};
-use crate::observe::event::{ApprovalScope, DecidedBy, RuleSource};
+use crate::observe::event::{ApprovalScope, Caller, DecidedBy, RuleSource};
 use crate::observe::journal::{StepKind, StepSpec};
 use crate::plane::approval::{Answer, ApprovalRequest, LastingApproval};
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
@@ -30,7 +30,8 @@ impl RecordedCall {
     /// `round` is the 0-based number of the decision about the call.
     pub(in crate::plane::dispatch) fn find(ctx: &CallContext, round: u32) -> Option<Self> {
         let (journal, step) = (ctx.journal()?, ctx.frame().step.get()?);
-        let has_result = journal.is_recorded(&step.key);
+        // The step of a root call is that of its run, which is recorded when it begins.
+        let has_result = ctx.frame().by != Caller::User && journal.is_recorded(&step.key);
         let approval = Some(approval_step(step, round)).filter(|approval| journal.is_recorded(&approval.key));
         (has_result || approval.is_some()).then_some(Self { has_result, approval })
     }

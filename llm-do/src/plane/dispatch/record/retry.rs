@@ -31,8 +31,8 @@ pub(in crate::plane::dispatch) async fn retry(journal: &dyn Journal, run: &StepS
     if keys.is_empty() { Ok(()) } else { journal.forget(keys).await }
 }
 
-#[cfg(feature = "serve")]
 /// Returns whether a run that is resumed would make calls again that began, and may have had their effect.
+#[cfg(feature = "serve")]
 pub(crate) async fn may_repeat_effects(records: Vec<Record>) -> bool {
     let Some(run) = records.iter().find(|record| record.kind == StepKind::Run) else { return false };
     let run =
