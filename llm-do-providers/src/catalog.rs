@@ -180,6 +180,14 @@ pub fn unknown_model(name: &str, prices: &PriceTable) -> Option<String> {
     Some(format!("`{prefix}` has no known model `{model}`, as of {}{suggestion}", builtin.date()))
 }
 
+/// Returns whether a program registers the provider of a model itself. Not public API: what a project may use without a question.
+#[doc(hidden)]
+#[must_use]
+pub fn is_registered_by_program(name: &str) -> bool {
+    let is_own = |prefix: &str| FEATURES.into_iter().any(|(own, _)| own == prefix);
+    split(name).is_some_and(|(prefix, _)| !is_own(prefix) && linked().any(|provider| provider.prefix == prefix))
+}
+
 /// Returns whether the environment sets another base URL for the provider.
 fn has_own_server(prefix: &str) -> bool {
     let name = if prefix == "openai-responses" { "openai" } else { prefix };

@@ -114,6 +114,8 @@ pub use self::attachment::Attachment;
 #[doc(hidden)]
 pub use self::attachment::{FoundFile, find_files, found_path};
 pub use self::capability::{CapabilityEntry, CapabilityTable, CapabilityTableError};
+#[doc(hidden)]
+pub use self::catalog::is_registered_by_program;
 pub use self::catalog::{ModelProvider, check_model_name, model, model_with, provider_collisions, unknown_model};
 pub use self::error::{ErrorKind, ProviderError};
 pub use self::fallback::FallbackModel;

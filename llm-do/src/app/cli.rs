@@ -1,5 +1,6 @@
 //! The command line of an application: runs and lists the tools, workers and entries that are linked in.
 
+mod agreed;
 mod answer;
 mod approve;
 mod args;

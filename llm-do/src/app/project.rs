@@ -1,7 +1,10 @@
 #![doc = include_str!("../../docs/project.md")]
 
 mod advance;
+mod demand;
+mod digest;
 mod find;
+mod folder;
 mod front_matter;
 mod json;
 mod manifest;
@@ -19,6 +22,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+#[cfg(feature = "cli")]
+pub(in crate::app) use self::demand::{Demand, Kind, of_worker, root_demand};
+#[cfg(not(feature = "cli"))]
+use self::digest::Digests;
+#[cfg(feature = "cli")]
+pub(in crate::app) use self::digest::{Digest, Digests};
+#[cfg(feature = "cli")]
+pub(in crate::app) use self::folder::Folder;
 #[cfg(feature = "cli")]
 pub(in crate::app) use self::manifest::expanded;
 #[cfg(all(feature = "cli", feature = "mcp"))]
@@ -42,6 +53,10 @@ use crate::session::runtime::RuntimeBuilder;
 #[derive(Debug, Default)]
 pub struct Project {
     root: PathBuf,
+    /// What was opened, without links: the folder, the manifest or the worker file.
+    path: PathBuf,
+    /// The digests of all files that were read, and of programs in the folder that servers start.
+    files: Digests,
     entry: Option<String>,
     arguments: Option<Value>,
     /// Where the entry is named, if it is a tool that may change something.
@@ -184,7 +199,8 @@ impl RuntimeBuilder {
         if !chosen_skills.is_empty() {
             self = self.tool(skills::tool(skills, chosen_skills));
         }
-        self = self.with_files(workers, aliases).with_scripts(scripts).project_root(root).fallback_policy(policy);
+        self = self.with_files(workers, aliases).with_scripts(scripts).project_root(root).working_in_project();
+        self = self.fallback_policy(policy);
         if let Some((mode, _)) = mode {
             self = self.fallback_mode(mode);
         }

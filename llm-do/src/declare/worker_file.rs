@@ -26,6 +26,9 @@ pub(crate) const EXTENSIONS: [&str; 2] = ["worker", "agent"];
 /// The tools and toolsets that a worker file names, or the keys of a tool file, each with its line.
 pub(crate) type ToolLines = Vec<(String, usize)>;
 
+/// The line of a tool that no line names, such as those of a subagent without `tools`.
+pub(crate) const IMPLIED: usize = 0;
+
 /// A worker file that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LoadedFile {
@@ -42,9 +45,15 @@ impl LoadedFile {
     /// Returns the place where the file names a tool or toolset, or has a key.
     pub(crate) fn place_of(&self, tool: &str) -> String {
         match self.tools.iter().find(|(name, _)| name == tool) {
-            Some((_, line)) => format!("{self}:{line}"),
-            None => self.to_string(),
+            Some((_, line)) if *line != IMPLIED => format!("{self}:{line}"),
+            _ => self.to_string(),
         }
+    }
+
+    /// Returns whether it has a tool without naming it.
+    #[cfg(feature = "project")]
+    pub(crate) fn is_implied(&self, tool: &str) -> bool {
+        self.tools.iter().any(|(name, line)| name == tool && *line == IMPLIED)
     }
 }
 

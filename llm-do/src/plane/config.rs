@@ -30,6 +30,8 @@ pub(crate) struct SessionConfig {
     pub(crate) sink_capacity: usize,
     pub(crate) settings: Settings,
     pub(crate) project_root: PathBuf,
+    #[cfg_attr(not(any(feature = "filesystem", feature = "project")), expect(dead_code, reason = "of files"))]
+    pub(crate) working_folder: WorkingFolder,
     pub(crate) max_depth: u32,
     /// How many tools a worker's request has before its model has to search for them.
     pub(crate) max_tools: usize,
@@ -50,6 +52,20 @@ pub(crate) struct SessionConfig {
     pub(crate) journal: Option<Arc<dyn Journal>>,
 }
 
+/// The folder that tools of the working directory use.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum WorkingFolder {
+    /// That of the process.
+    #[default]
+    OfProcess,
+    /// The root of the project, of a session with the files of one.
+    #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of projects"))]
+    OfProject,
+    /// One that the user names.
+    #[cfg_attr(not(all(feature = "cli", feature = "filesystem")), expect(dead_code, reason = "of the command line"))]
+    Given(PathBuf),
+}
+
 impl Default for SessionConfig {
     fn default() -> Self {
         Self {
@@ -57,6 +73,7 @@ impl Default for SessionConfig {
             sink_capacity: event::CAPACITY,
             settings: Settings::default(),
             project_root: PathBuf::from("."),
+            working_folder: WorkingFolder::default(),
             max_depth: MAX_DEPTH,
             max_tools: MAX_TOOLS,
             limits: None,

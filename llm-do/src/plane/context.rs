@@ -218,6 +218,12 @@ impl<S> CallContext<S> {
         self.scope.host.project_root()
     }
 
+    /// Returns the folder that tools of the working directory use.
+    #[cfg(feature = "filesystem")]
+    pub(crate) fn working_folder(&self) -> &Path {
+        self.scope.host.working_folder()
+    }
+
     /// Reports the progress of the call to the user, as an event; the command line shows it immediately.
     pub fn progress(&self, text: impl Into<String>) {
         self.emit(|| EventKind::Progress { text: text.into() });

@@ -2,6 +2,7 @@
 
 mod chat;
 mod config;
+mod gate;
 mod handbook;
 mod init;
 mod login;

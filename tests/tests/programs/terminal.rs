@@ -8,7 +8,7 @@ mod dialogues;
 mod input;
 mod pipes;
 mod progress;
-mod session;
+pub(crate) mod session;
 
 /// The prompt of an approval, at the start of a row.
 const PROMPT: &str = "\r\nApprove? [y]es, this [s]ession, [a]lways, [n]o and why, [e]dit, [d]etails: ";

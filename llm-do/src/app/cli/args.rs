@@ -240,9 +240,6 @@ pub(super) struct RootOptions {
     /// text.
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub(super) output: Option<Format>,
-    /// Write the files of the result into this folder; existing files are kept.
-    #[arg(long, value_name = "DIR")]
-    pub(super) files: Option<PathBuf>,
     /// Write every event to this file, as JSON Lines.
     ///
     /// It contains arguments and answers in plain text; on Unix, only its owner may read it.

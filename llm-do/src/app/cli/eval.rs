@@ -15,7 +15,6 @@ use serde_json::json;
 use super::args::{EvalCommand, EvalOptions, EvaluateOptions, ReportFormat};
 use super::config::{Set, Settings};
 use super::run::{block_on, print_safely};
-use super::trust::Trust;
 use super::{CommandError, print};
 use crate::app::eval::{Dataset, EvalError, Evaluation, Evaluator, Kept, Variant};
 use crate::declare::tool::Effect;
@@ -96,7 +95,7 @@ fn variants(
     let mut settings = options.items.settings();
     settings.model = Set::option(options.model.first().cloned(), "--model");
     let mut settings = settings.read(options.items.project.as_deref())?;
-    let trust = if options.approve_all { Trust::ApproveAll } else { Trust::Ask };
+    let trust = options.items.trust(options.approve_all);
     let (mut builder, _) = options.items.add_to(builder, &mut settings, runs_projects, trust)?;
     let registry = super::project::collect(&mut builder)?;
     options.tool.iter().try_for_each(|name| check(&registry, name, options))?;

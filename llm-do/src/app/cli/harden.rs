@@ -13,7 +13,6 @@ use super::args::HardenOptions;
 use super::config::Set;
 use super::config::Settings;
 use super::run::{block_on, print_safely};
-use super::trust::Trust;
 use super::{CommandError, print};
 use crate::app::harden::{Agreement, Cases, Compared, Summary, Verdict, compare_one};
 use crate::declare::tool::Effect;
@@ -57,7 +56,7 @@ fn configured(
         settings.model = Set::option(options.propose.model.clone(), "--model");
     }
     let mut settings = settings.read(options.items.project.as_deref())?;
-    let trust = if options.approve_all { Trust::ApproveAll } else { Trust::Ask };
+    let trust = options.items.trust(options.approve_all);
     let (builder, _) = options.items.add_to(builder, &mut settings, runs_projects, trust)?;
     Ok((builder, settings))
 }

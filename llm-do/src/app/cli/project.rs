@@ -7,13 +7,15 @@ use clap::Args;
 use serde_json::Value;
 
 use super::CommandError;
+use super::agreed::{Agreement, Known};
 use super::config::{Set, Settings, Source};
 use super::rule_file::RuleFile;
-use super::trust::Trust;
-use crate::app::project::Project;
+use super::trust::{Answer, Subject, Trust};
+use crate::app::project::{Demand, Digest, Digests, Kind, Project, of_worker, root_demand};
 use crate::base::printable::printable;
+use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::approval::Policy;
-use crate::plane::registry::Registry;
+use crate::plane::registry::{Origin, Registry};
 use crate::session::runtime::RuntimeBuilder;
 
 /// Options that add files to what is linked.
@@ -28,6 +30,14 @@ pub(super) struct FileOptions {
     /// Decide about approvals by the rules in this JSON file, before those of the project.
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
+    /// The folder of the tools `filesystem_cwd`, and of the files of a result, which are written there under new names. Default: the
+    /// root of the project, or else the current folder; files of results are not written.
+    #[arg(long, value_name = "DIR")]
+    pub(super) files: Option<PathBuf>,
+    /// Agree for this command to everything that the files of the project do beyond asking a model. Default: the user is asked
+    /// once, and without a terminal nothing is run.
+    #[arg(long)]
+    pub(super) trust_project: bool,
 }
 
 /// What a command needs to know about its project.
@@ -62,6 +72,15 @@ impl FileOptions {
         }
     }
 
+    /// Returns how the user is asked about the files of a project.
+    pub(super) fn trust(&self, approves_all: bool) -> Trust {
+        match (self.trust_project, approves_all) {
+            (true, _) => Trust::Given,
+            (false, true) => Trust::ApproveAll,
+            (false, false) => Trust::Ask,
+        }
+    }
+
     /// Adds the files to the builder, and completes the settings with those of the project and the application.
     ///
     /// A program that `runs_projects` takes the current folder, if no other is given.
@@ -85,7 +104,7 @@ impl FileOptions {
         runs_projects: bool,
         trust: Trust,
     ) -> Result<(RuntimeBuilder, Entries), CommandError> {
-        let mut builder = settings.worker_dir.get().into_iter().flatten().fold(builder, RuntimeBuilder::worker_dir);
+        let (mut builder, mut subjects) = self.add_worker_dirs(builder, settings)?;
         if let Some(path) = settings.policy.get() {
             let policy = Policy::from_file(path).map_err(CommandError::from_error)?;
             builder = builder.preferred_policy(policy);
@@ -95,16 +114,24 @@ impl FileOptions {
         let is_given = settings.policy.source().is_some_and(Source::is_of_command);
         let given = settings.policy.get().filter(|_| is_given).cloned().map(RuleFile::read);
         let Some(path) = path else {
+            subjects.extend(of_settings(settings)?);
+            trust.decide(&subjects)?;
             return Ok((builder, Entries { rules: given.unwrap_or_default(), ..Entries::default() }));
         };
-        let project = Project::open(path).map_err(CommandError::from_error)?;
-        for warning in project.warnings() {
-            // Ignored: standard error may be closed.
-            let _ = writeln!(io::stderr(), "warning: {}", printable(warning));
-        }
+        let project = open(path)?;
         let needs_project = runs_projects && self.project.is_none() && project.is_empty();
         let has_entry = project.entry().is_some();
-        let project = trust.apply(project)?;
+        let subject = of_project(path, &project, Some(settings));
+        let is_harmless = subject.demands.is_empty();
+        let agreement = subject.agreement.clone();
+        subjects.push(subject);
+        let answer = trust.decide(&subjects)?;
+        let is_kept = is_harmless || agreement.known() == Known::Yes;
+        let project = match answer {
+            Answer::Everything => project,
+            Answer::WithoutOptional => project.without_approvals().without_servers(),
+            Answer::Nothing => project.without_servers(),
+        };
         #[cfg(feature = "mcp")]
         let project = project.with_tokens(super::mcp::tokens());
         let entries = Entries {
@@ -112,12 +139,31 @@ impl FileOptions {
             arguments: project.arguments().cloned(),
             workers: project.workers().map(str::to_owned).collect(),
             refuses_input: !project.takes_input(),
-            rules: given.unwrap_or_else(|| RuleFile::of_project(&project)),
+            rules: given.unwrap_or_else(|| RuleFile::of_project(&project, is_kept.then_some(agreement))),
             needs_project,
             is_entry_refused: has_entry && project.entry().is_none(),
             project: Some(project.root().to_owned()),
         };
         Ok((builder.project(project), entries))
+    }
+
+    /// Adds the worker files of folders, which may come from someone else as a project may.
+    fn add_worker_dirs(
+        &self,
+        mut builder: RuntimeBuilder,
+        settings: &Settings,
+    ) -> Result<(RuntimeBuilder, Vec<Subject>), CommandError> {
+        let mut subjects = Vec::new();
+        if let Some(folder) = &self.files {
+            builder = builder.working_folder(folder);
+        }
+        for folder in settings.worker_dir.get().into_iter().flatten() {
+            let (changed, workers) = builder.read_worker_dir(folder).map_err(CommandError::from_error)?;
+            builder = changed;
+            let workers: Vec<_> = workers.iter().map(|(spec, origin)| (spec, origin)).collect();
+            subjects.push(of_worker_dir(folder, &workers, self.files.is_some() || self.project.is_some()));
+        }
+        Ok((builder, subjects))
     }
 
     /// Takes the first word of a command as the project, if it is the path of one.
@@ -131,6 +177,49 @@ impl FileOptions {
             self.project = word.take().map(PathBuf::from);
         }
     }
+}
+
+/// Opens a project, and prints what of it has no effect.
+pub(super) fn open(path: &Path) -> Result<Project, CommandError> {
+    let project = Project::open(path).map_err(CommandError::from_error)?;
+    for warning in project.warnings() {
+        // Ignored: standard error may be closed.
+        let _ = writeln!(io::stderr(), "warning: {}", printable(warning));
+    }
+    Ok(project)
+}
+
+/// Returns what a project demands, with the settings in its folder.
+pub(super) fn of_project(path: &Path, project: &Project, settings: Option<&Settings>) -> Subject {
+    let mut demands = project.demand_list();
+    if let Some(settings) = settings {
+        // A mode of the user, or a stricter one in the folder, comes before that of the manifest.
+        demands.retain(|demand| !(demand.is_of_mode() && settings.decides_mode()));
+        demands.extend(settings.demand());
+    }
+    let agreement = Agreement::of_project(project, &demands);
+    Subject { name: path.display().to_string(), demands, agreement }
+}
+
+/// Returns what the file with settings in the current folder demands.
+fn of_settings(settings: &Settings) -> Result<Option<Subject>, CommandError> {
+    let Some(demand) = settings.demand() else { return Ok(None) };
+    let here = std::env::current_dir().map_err(CommandError::from_error)?;
+    let demands = vec![demand];
+    let agreement = Agreement::new(&here.join(".llm-do"), &here, &demands, Digests::new());
+    Ok(Some(Subject { name: here.display().to_string(), demands, agreement }))
+}
+
+/// Returns what the worker files of a folder demand.
+fn of_worker_dir(folder: &Path, workers: &[(&WorkerSpec, &Origin)], has_files: bool) -> Subject {
+    let mut demands: Vec<_> = workers.iter().flat_map(|(spec, origin)| of_worker(spec, origin, &[])).collect();
+    let root = root_demand(Path::new(".")).filter(|_| !has_files && !workers.is_empty());
+    demands.extend(root.map(|text| Demand::new(Kind::Root, "", format!("its tools work on the files of {text}"))));
+    demands.sort_by_key(|demand| demand.kind);
+    // What was read, which is what runs.
+    let files = workers.iter().map(|(spec, origin)| (origin.to_string(), Digest::of(spec.to_worker_file().as_bytes())));
+    let agreement = Agreement::new(folder, folder, &demands, files.collect());
+    Subject { name: folder.display().to_string(), demands, agreement }
 }
 
 /// Collects the items, and prints what was left out of them.

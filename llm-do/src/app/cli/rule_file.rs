@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{state, trust};
+use super::agreed::Agreement;
+use super::state;
 use crate::app::project::Project;
 use crate::plane::approval::{ApprovalRequest, Policy};
 
@@ -19,26 +20,28 @@ pub(super) struct RuleFile {
     path: PathBuf,
     /// Whether the policy is read from it.
     is_read: bool,
-    /// The folder of the project whose policy it is.
-    project: Option<PathBuf>,
+    /// What the user agreed to in the project whose policy it is.
+    agreement: Option<Agreement>,
 }
 
 impl Default for RuleFile {
     fn default() -> Self {
-        Self { path: PathBuf::from(NAME), is_read: false, project: None }
+        Self { path: PathBuf::from(NAME), is_read: false, agreement: None }
     }
 }
 
 impl RuleFile {
     /// The file of `--policy`.
     pub(super) fn read(path: PathBuf) -> Self {
-        Self { path, is_read: true, project: None }
+        Self { path, is_read: true, agreement: None }
     }
 
     /// The file with the policy of a project, or a new one in its folder.
-    pub(super) fn of_project(project: &Project) -> Self {
+    ///
+    /// Rules that are written there need no further question, if there is an agreement.
+    pub(super) fn of_project(project: &Project, agreement: Option<Agreement>) -> Self {
         let path = project.policy_file().map_or_else(|| project.root().join(NAME), Path::to_owned);
-        Self { path, is_read: project.policy_file().is_some(), project: Some(project.root().to_owned()) }
+        Self { path, is_read: project.policy_file().is_some(), agreement }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -47,22 +50,24 @@ impl RuleFile {
 
     /// Adds a rule to a file, which is created if it is missing; returns where it is, and how it takes effect.
     pub(super) fn add(&self, path: &Path, rule: Value) -> io::Result<String> {
-        let mut policy: Value = match fs::read_to_string(path) {
-            Ok(text) => serde_json::from_str(&text)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => json!({}),
-            Err(error) => return Err(error),
+        let before = match fs::read_to_string(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => "{}".to_owned(),
+            text => text?,
         };
+        let mut policy: Value = serde_json::from_str(&before)?;
         let added: Policy = serde_json::from_value(json!({ "calls": [rule.clone()] }))?;
         let rules = policy.as_object_mut().ok_or_else(|| io::Error::other("the file is not a policy"))?;
         let calls = rules.entry("calls").or_insert_with(|| json!([]));
         calls.as_array_mut().ok_or_else(|| io::Error::other("`calls` of the policy is not a list"))?.push(rule);
         serde_json::from_value::<Policy>(policy.clone())?;
-        state::replace(path, &format!("{policy:#}\n"))?;
+        let after = format!("{policy:#}\n");
+        state::replace(path, &after)?;
         let shown = path.display();
         let is_read = self.is_read && (path == self.path || path == self.path());
-        if let Some(project) = self.project.as_deref().filter(|_| is_read) {
+        if let Some(agreement) = self.agreement.as_ref().filter(|_| is_read) {
+            let demands = added.approved_in_advance().into_iter().map(|(_, calls)| calls).collect();
             // Ignored: the user is asked about the rule once more.
-            let _ = trust::agree(project, added.approved_in_advance().into_iter().map(|(_, calls)| calls));
+            let _ = agreement.keep_with(path, before.as_bytes(), after.as_bytes(), demands);
         }
         Ok(if is_read {
             format!("written to {shown}")

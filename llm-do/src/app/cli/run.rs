@@ -92,7 +92,7 @@ pub(super) fn run(
     }
     settings.format().print(&result, &handle)?;
     let returned = result.map_err(|error| run_error(&error, journal, cannot_ask, is_asking))?;
-    files::write_all(returned.attachments(), options.files.as_deref())
+    files::write_all(returned.attachments(), options.session.items.files.as_deref())
 }
 
 /// Creates the file for events; fails if it is also the journal.

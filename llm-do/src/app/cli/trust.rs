@@ -1,145 +1,208 @@
-//! Whether the files of a project may approve calls in advance and start servers: the user is asked, once for each project.
+//! Whether the files of a project may do more than ask a model: the user is asked, once for each project.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 
 use super::CommandError;
+use super::agreed::{Agreement, Known};
 use super::console::{Console, Terminal};
 use super::keyboard::Keyboard;
-use super::state;
 use super::terminal_user::TerminalUser;
-use crate::app::project::Project;
+use crate::app::project::{Demand, Kind};
+use crate::base::clip::clip;
 use crate::base::printable::{printable, printable_line};
 
-/// The file with what the user agreed to.
-const FILE: &str = "trusted.json";
+/// How many demands a question shows, and how many bytes of each.
+const MAX_SHOWN: usize = 50;
+const MAX_LINE: usize = 600;
 
-/// What a command does with what a project demands in advance: approvals, and servers to start.
+/// What a command does with what the files of a project demand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Trust {
-    /// Uses it, as an option demands.
+    /// Agrees to it, as an option demands.
     Given,
-    /// Uses the approvals, since all calls are approved; asks about servers.
+    /// Agrees to the approvals, since all calls are approved; asks about the rest.
     ApproveAll,
-    /// Asks the user, unless the user agreed before; without a terminal, drops it.
+    /// Asks the user, unless the user agreed before; without a terminal, refuses.
     Ask,
     /// Shows it, since nothing runs.
     Show,
 }
 
-/// The texts about one kind of what a project demands.
+/// The texts about demands of one kind, or of several.
 struct Texts {
-    shown: &'static str,
-    ignored: &'static str,
+    what: &'static str,
     heading: &'static str,
     question: &'static str,
 }
 
 const APPROVALS: Texts = Texts {
-    shown: "note: files of the project approve calls in advance; `run` and `chat` ask about this:",
-    ignored: "warning: files of the project approve calls in advance; these approvals are ignored; --trust-project applies \
-              them:",
-    heading: "Files of the project approve calls in advance:",
-    question: "Run these calls without asking, now and later? [y]es, [n]o: ",
+    what: "files of the project approve calls in advance",
+    heading: "Files of the project approve calls in advance",
+    question: "Run these calls without asking, now and later? ",
 };
 const SERVERS: Texts = Texts {
-    shown: "note: files of the project name MCP servers, which are not started here; `run` and `chat` ask about this:",
-    ignored: "warning: files of the project name MCP servers, which are not started; --trust-project starts them:",
-    heading: "Files of the project name MCP servers, which run with your rights:",
-    question: "Start them, now and later? [y]es, [n]o: ",
+    what: "files of the project name MCP servers, which are not started here",
+    heading: "Files of the project name MCP servers, which run with your rights",
+    question: "Start them, now and later? ",
+};
+const ALL: Texts = Texts {
+    what: "files of the project do more than ask a model with tools whose calls are approved",
+    heading: "Files of the project do more than ask a model with tools whose calls are approved",
+    question: "Agree to all of it, now and later? ",
 };
 
-impl Trust {
-    /// Returns the project with the approvals and servers that may be used.
-    pub(super) fn apply(self, project: Project) -> Result<Project, CommandError> {
-        let advances = project.advances();
-        let demands = advances.iter().map(|advance| (advance.to_string(), advance.calls.clone())).collect();
-        let is_given = matches!(self, Self::Given | Self::ApproveAll | Self::Show);
-        let is_used = self.decide(&project, demands, is_given, &APPROVALS)?;
-        let project = if is_used { project } else { project.without_approvals() };
-        let servers = project.server_files().iter().map(|server| (server.to_string(), server.start())).collect();
-        let is_used = self.decide(&project, servers, self == Self::Given, &SERVERS)?;
-        Ok(if is_used { project } else { project.without_servers() })
+impl Texts {
+    fn of(demands: &[&Demand]) -> &'static Self {
+        let is_all = |kind| demands.iter().all(|demand| demand.kind == kind);
+        if is_all(Kind::Approval) {
+            &APPROVALS
+        } else if is_all(Kind::Server) {
+            &SERVERS
+        } else {
+            &ALL
+        }
     }
+}
 
-    /// Returns whether what a project demands is used; each demand is what is shown, and what the user agrees to.
-    fn decide(
-        self,
-        project: &Project,
-        demands: Vec<(String, String)>,
-        is_given: bool,
-        texts: &Texts,
-    ) -> Result<bool, CommandError> {
-        if demands.is_empty() {
-            return Ok(true);
-        }
-        let list = listed(&demands);
+/// What of the demands is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// Everything, or nothing is demanded.
+    Everything,
+    /// All but what can be left out: approvals and servers.
+    WithoutOptional,
+    /// Everything is listed, and no server is started.
+    Nothing,
+}
+
+/// The files of one folder, and what they demand.
+#[derive(Debug)]
+pub(super) struct Subject {
+    /// How the user named it.
+    pub(super) name: String,
+    pub(super) demands: Vec<Demand>,
+    pub(super) agreement: Agreement,
+}
+
+impl Trust {
+    /// Returns what of the demands is used.
+    pub(super) fn decide(self, subjects: &[Subject]) -> Result<Answer, CommandError> {
+        let open: Vec<_> = subjects.iter().filter_map(|subject| self.open(subject)).collect();
+        let demands: Vec<_> = open.iter().flat_map(|subject| &subject.demands).collect();
         if self == Self::Show {
-            note(&format!("{}{list}", texts.shown));
-            return Ok(is_given);
+            if !demands.is_empty() {
+                let what = Texts::of(&demands).what;
+                note(&format!("note: {what}; `run` and `chat` ask about this:{}", whole(&demands)));
+            }
+            return Ok(Answer::Nothing);
         }
-        let agreed: Vec<_> = demands.into_iter().map(|(_, agreed)| agreed).collect();
-        if is_given || is_agreed(project.root(), &agreed) {
-            return Ok(true);
+        let known: Vec<_> = open.iter().map(|subject| subject.agreement.known()).collect();
+        if self == Self::Given || known.iter().all(|known| *known == Known::Yes) {
+            return Ok(Answer::Everything);
         }
         if !TerminalUser::is_available() {
-            note(&format!("{}{list}", texts.ignored));
-            return Ok(false);
+            return Err(refused(&open, &demands, &known));
         }
-        note(&format!("{}{list}", texts.heading));
-        if !ask(texts.question).map_err(CommandError::from_error)? {
-            return Ok(false);
-        }
-        if let Err(error) = agree(project.root(), agreed) {
+        ask(&open, &demands, &known)
+    }
+
+    /// Returns what has to be agreed to, if something has.
+    fn open(self, subject: &Subject) -> Option<Subject> {
+        let Subject { name, demands, agreement } = subject;
+        let is_covered = |demand: &Demand| self == Self::ApproveAll && demand.kind == Kind::Approval;
+        let demands: Vec<_> = demands.iter().filter(|demand| !is_covered(demand)).cloned().collect();
+        let agreement = agreement.with_demands(&demands);
+        (!demands.is_empty()).then(|| Subject { name: name.clone(), demands, agreement })
+    }
+}
+
+/// Asks the user, and remembers an agreement.
+fn ask(open: &[Subject], demands: &[&Demand], known: &[Known]) -> Result<Answer, CommandError> {
+    let (list, is_clipped) = clipped(demands);
+    let texts = Texts::of(demands);
+    note(&format!("{}:{list}{}", texts.heading, changed(known)));
+    if !agrees(texts.question, demands, is_clipped).map_err(CommandError::from_error)? {
+        let needed: Vec<_> = demands.iter().copied().filter(|demand| !demand.can_be_dropped()).collect();
+        return if needed.is_empty() {
+            Ok(Answer::WithoutOptional)
+        } else {
+            Err(CommandError::Usage(format!("the project is not run, since it needs this:{}", clipped(&needed).0)))
+        };
+    }
+    for subject in open {
+        if let Err(error) = subject.agreement.keep() {
             note(&format!("warning: the answer is not remembered: {error}"));
         }
-        Ok(true)
+    }
+    Ok(Answer::Everything)
+}
+
+/// Asks until the user has seen everything, and answered.
+fn agrees(question: &str, demands: &[&Demand], mut is_clipped: bool) -> io::Result<bool> {
+    loop {
+        let details = if is_clipped { ", [d]etails" } else { "" };
+        let (keyboard, _withdrawal) = Keyboard::open()?;
+        let answer = Terminal::new(keyboard).ask(&format!("{question}[y]es, [n]o{details}: "))?;
+        let word = answer.unwrap_or_default().trim().to_lowercase();
+        let is_yes = ["y", "yes"].contains(&word.as_str());
+        if !is_clipped || !(is_yes || ["d", "details"].contains(&word.as_str())) {
+            return Ok(is_yes);
+        }
+        // Nobody agrees to what was not shown.
+        note(&format!("All of it:{}", whole(demands)));
+        is_clipped = false;
     }
 }
 
-/// Returns what is shown, each on a line of its own.
-fn listed(demands: &[(String, String)]) -> String {
-    let mut text = String::new();
-    for (shown, _) in demands {
+fn refused(open: &[Subject], demands: &[&Demand], known: &[Known]) -> CommandError {
+    let names: Vec<_> = open.iter().map(|subject| printable_line(&subject.name)).collect();
+    CommandError::Usage(format!(
+        "{}, and no user agreed to this, in {}:{}{}\n\
+         nothing is run: read these files, then give --trust-project to agree to it for this command, or run it once in a \
+         terminal to be asked",
+        Texts::of(demands).what,
+        names.join(", "),
+        clipped(demands).0,
+        changed(known)
+    ))
+}
+
+/// Names the files that differ from those that the user agreed to.
+fn changed(known: &[Known]) -> String {
+    let names = known.iter().flat_map(|known| match known {
+        Known::Changed(names) => names.as_slice(),
+        _ => &[],
+    });
+    let names: Vec<_> = names.map(|name| printable_line(name)).collect();
+    match names.len() {
+        0 => String::new(),
+        count if count > MAX_SHOWN => format!("\nchanged since you agreed: {count} files"),
+        _ => format!("\nchanged since you agreed: {}", names.join(", ")),
+    }
+}
+
+/// Returns the demands, each on a line of its own.
+fn whole(demands: &[&Demand]) -> String {
+    demands.iter().map(|demand| format!("\n  {}", printable_line(&demand.to_string()))).collect()
+}
+
+/// Returns the first demands, and whether something is left out, which is counted.
+fn clipped(demands: &[&Demand]) -> (String, bool) {
+    let (mut text, mut is_clipped) = (String::new(), demands.len() > MAX_SHOWN);
+    for demand in demands.iter().take(MAX_SHOWN) {
+        let line = printable_line(&demand.to_string());
+        let shown = clip(&line, MAX_LINE);
         text.push_str("\n  ");
-        text.push_str(&printable_line(shown));
+        text.push_str(shown);
+        if shown.len() < line.len() {
+            is_clipped = true;
+            text.push_str(&format!(" … and {} more bytes: `check` shows them", line.len() - shown.len()));
+        }
     }
-    text
-}
-
-/// Asks whether it is used.
-fn ask(question: &str) -> io::Result<bool> {
-    let (keyboard, _withdrawal) = Keyboard::open()?;
-    let answer = Terminal::new(keyboard).ask(question)?;
-    Ok(answer.is_some_and(|answer| ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())))
-}
-
-/// What the user agreed to, by the folder of the project.
-type Agreed = BTreeMap<PathBuf, BTreeSet<String>>;
-
-fn is_agreed(root: &Path, demands: &[String]) -> bool {
-    let agreed = state::path(FILE).and_then(|file| read(&file).ok()).unwrap_or_default();
-    let known = root.canonicalize().ok().and_then(|root| agreed.get(&root).cloned()).unwrap_or_default();
-    demands.iter().all(|demand| known.contains(demand))
-}
-
-/// Remembers that the user agreed to these calls in a project.
-pub(super) fn agree(root: &Path, calls: impl IntoIterator<Item = String>) -> io::Result<()> {
-    let file = state::path(FILE).ok_or_else(|| io::Error::other("the home folder is unknown"))?;
-    let mut agreed = match read(&file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Agreed::new(),
-        agreed => agreed?,
-    };
-    agreed.entry(root.canonicalize()?).or_default().extend(calls);
-    file.parent().map_or(Ok(()), state::create_folder)?;
-    state::replace(&file, &serde_json::to_string_pretty(&agreed)?)
-}
-
-fn read(file: &Path) -> io::Result<Agreed> {
-    let at_file = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", file.display()));
-    let text = std::fs::read_to_string(file).map_err(at_file)?;
-    serde_json::from_str(&text).map_err(|error| at_file(error.into()))
+    if demands.len() > MAX_SHOWN {
+        text.push_str(&format!("\n  … and {} more: `check` shows them", demands.len() - MAX_SHOWN));
+    }
+    (text, is_clipped)
 }
 
 fn note(text: &str) {

@@ -7,11 +7,14 @@ use crate::plane::approval::ApprovalMode;
 use crate::plane::definition::DeclaredRule;
 use crate::plane::registry::Origin;
 
+/// What the mode `approve_all` approves.
+pub(super) const EVERY_CALL: &str = "every call";
+
 /// Calls that a file approves in advance.
 #[derive(Clone, Debug)]
 pub(crate) struct Advance {
     /// The file and line.
-    place: String,
+    pub(super) place: String,
     /// Which calls.
     pub(crate) calls: String,
 }
@@ -55,7 +58,7 @@ impl Project {
     pub(crate) fn advances(&self) -> Vec<Advance> {
         let of_entry = self.tool_entry.iter().map(|place| Advance { place: place.clone(), calls: self.entry_call() });
         let of_mode = self.mode.iter().filter(|(mode, _)| *mode == ApprovalMode::ApproveAll);
-        let of_mode = of_mode.map(|(_, place)| Advance { place: place.clone(), calls: "every call".to_owned() });
+        let of_mode = of_mode.map(|(_, place)| Advance { place: place.clone(), calls: EVERY_CALL.to_owned() });
         let of_policy = self.policy.approved_in_advance().into_iter().map(|(place, calls)| {
             let place = place.map_or_else(|| "the policy of the project".to_owned(), str::to_owned);
             Advance { place, calls }

@@ -17,6 +17,8 @@ const SUBAGENT: &str = "md";
 /// Where subagents are.
 const SUBAGENTS: &str = ".claude/agents";
 const MAX_DEPTH: usize = 16;
+/// How many files and folders are looked at below one folder.
+const MAX_ENTRIES: usize = 10_000;
 
 /// The files of a project, sorted by path.
 #[derive(Debug, Default)]
@@ -57,14 +59,19 @@ pub(super) fn find(root: &Path, report: &mut Report) -> Files {
 
 /// Lists the files below a folder, which may be missing; hidden files and folders are left out.
 fn below(folder: &Path, max_depth: usize, report: &mut Report) -> Vec<PathBuf> {
-    if !folder.is_dir() {
+    if !folder.is_dir() || !report.is_inside(folder) {
         return Vec::new();
     }
     let is_shown =
         |entry: &walkdir::DirEntry| entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".");
     let entries = WalkDir::new(folder).max_depth(max_depth).sort_by_file_name().into_iter().filter_entry(is_shown);
     let mut files = Vec::new();
-    for entry in entries {
+    for (count, entry) in entries.enumerate() {
+        if count == MAX_ENTRIES {
+            let text = format!("{}: more than {MAX_ENTRIES} files and folders", shown(folder).display());
+            report.faults.push(text);
+            break;
+        }
         match entry {
             // A link to a file is followed, a link to a folder is not: it may lead to a cycle, or outside.
             Ok(entry) if !entry.path().is_dir() => files.push(entry.into_path()),

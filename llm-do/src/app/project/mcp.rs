@@ -1,9 +1,11 @@
 //! MCP servers that the files of a project name: `.mcp.json`, and the front matter of workers.
 
 mod of_worker;
+mod program;
 mod server;
 #[cfg(feature = "mcp")]
 mod start;
+mod variable;
 
 use std::path::Path;
 
@@ -43,5 +45,5 @@ pub(super) fn read(path: &Path, root: &Path, report: &mut Report) -> Vec<ServerF
     for Fault { place, message } in notes {
         report.warning(path, place, message);
     }
-    servers.into_iter().map(|server| ServerFile::new(server, path, root)).collect()
+    servers.into_iter().map(|server| ServerFile::read(server, path, root, report)).collect()
 }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use llm_do_worker_file::{Context, Located, Place, Skills, did_you_mean};
 
 use super::find::{Files, find};
+use super::folder::Folder;
 use super::manifest::{EntryKey, Manifest};
 use super::report::shown;
 use super::skills::{READ_SKILL, Skill};
@@ -35,27 +37,47 @@ pub(super) fn project(path: &Path, report: &mut Report) -> Project {
         }
     };
     let mut project = Project { root: root.clone(), ..Project::default() };
+    match Folder::open(&root) {
+        Ok(folder) => {
+            let opened = Some(path).filter(|path| path.file_name().is_none_or(|name| name != MANIFEST));
+            let opened = opened.and_then(|path| path.canonicalize().ok());
+            project.path = opened.unwrap_or_else(|| folder.canonical().to_owned());
+            report.folder = Some(Rc::new(folder));
+        }
+        Err(error) => {
+            report.faults.push(format!("{}: cannot be opened: {error}", root.display()));
+            return project;
+        }
+    }
+    contents(path, &root, manifest, report, &mut project);
+    let of_servers = project.known_servers.iter().flat_map(|server| server.programs.clone());
+    let read = report.folder.iter().flat_map(|folder| folder.digests());
+    project.files = of_servers.chain(read).collect();
+    project
+}
+
+/// Reads what a project defines.
+fn contents(path: &Path, root: &Path, manifest: Option<PathBuf>, report: &mut Report, project: &mut Project) {
     if is_worker_file(path) && path.is_file() {
-        let mut reader = ProjectReader::new(path, &root, report, &mut project);
+        let mut reader = ProjectReader::new(path, root, report, project);
         // Below the root, so that the folders between them are found.
         let main = reader.file(&root.join(path.file_name().unwrap_or_default()));
         reader.finish(None, main);
-        return project;
+        return;
     }
     let given = manifest.as_ref().and_then(|path| {
         let text = report.text_of(path)?;
         manifest::read(path, &text).map_err(|faults| report.faults(path, faults)).ok()
     });
-    let found = find(&root, report);
+    let found = find(root, report);
     let path = manifest.unwrap_or_else(|| root.join(MANIFEST));
-    let mut reader = ProjectReader::new(&path, &root, report, &mut project);
+    let mut reader = ProjectReader::new(&path, root, report, project);
     reader.skills(&found);
     reader.servers();
     let main = reader.workers(&found, given.as_ref());
     reader.scripts(&found);
     reader.subagents(&found);
     reader.finish(given, main);
-    project
 }
 
 /// Returns whether a path has the extension of a worker file.
@@ -243,13 +265,13 @@ impl<'a> ProjectReader<'a> {
             self.report.fault(path, place, message);
             return None;
         };
-        self.report.text_within(self.root, &file).map(|text| text.trim().to_owned())
+        self.report.text_of(&file).map(|text| text.trim().to_owned())
     }
 
     /// Reads the servers of `.mcp.json`.
     fn servers(&mut self) {
         let path = self.root.join(MCP);
-        if path.is_file() {
+        if path.symlink_metadata().is_ok() {
             let servers = mcp::read(&path, self.root, self.report);
             self.listed_servers = servers.iter().map(|server| server.name().to_owned()).collect();
             self.project.add_servers(servers, self.report);
@@ -290,7 +312,19 @@ impl<'a> ProjectReader<'a> {
         self.project.max_depth = runtime.max_depth;
         self.project.return_permission_errors = runtime.return_permission_errors;
         self.project.takes_input = takes_input;
-        self.project.store = store.map(|path| self.root.join(path));
+        self.project.store = store.and_then(|path| self.store(&path));
+    }
+
+    /// Returns the folder of workers that models create: inside of the project.
+    fn store(&mut self, path: &Path) -> Option<PathBuf> {
+        let folder = self.root.join(path);
+        let checked = self.report.folder.as_ref().map(|inside| inside.inside_or_missing(&folder));
+        if let Some(Err(error)) = checked {
+            let message = format!("`generated_agents_dir`: `{}` cannot be used: {error}", path.display());
+            self.report.fault(self.path, Place::line(1), message);
+            return None;
+        }
+        Some(folder)
     }
 
     fn policy_file(&mut self, file: &Located<String>) -> Option<crate::plane::approval::Policy> {

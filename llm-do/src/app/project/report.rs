@@ -1,14 +1,19 @@
 //! The faults and warnings of a project's files, each with its file and line.
 
 use std::path::Path;
+use std::rc::Rc;
 
 use llm_do_worker_file::{Fault, Key, Place, did_you_mean};
+
+use super::folder::Folder;
 
 /// What was found while a project was read.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) faults: Vec<String>,
     pub(super) warnings: Vec<String>,
+    /// The folder of the project, which all of its files are in; `None` for a file of the user.
+    pub(super) folder: Option<Rc<Folder>>,
 }
 
 impl Report {
@@ -55,27 +60,35 @@ impl Report {
         self.faults.push(format!("{}: cannot be read: {error}", shown(path).display()));
     }
 
-    /// Returns the text of a file below a folder, or reports why it cannot be read: a model gets the text, so no link may
-    /// lead to a file outside.
-    pub(super) fn text_within(&mut self, folder: &Path, path: &Path) -> Option<String> {
-        let is_within = path.canonicalize().and_then(|file| Ok(file.starts_with(folder.canonicalize()?)));
-        match is_within {
-            Ok(true) => self.text_of(path),
-            Ok(false) => {
-                let error = std::io::Error::other("it is a link to a file outside of the project's folder");
-                self.unreadable(path, &error);
-                None
-            }
-            Err(error) => {
-                self.unreadable(path, &error);
-                None
-            }
-        }
+    /// Returns whether a path is inside of the project's folder; otherwise it is left out with a warning.
+    pub(super) fn is_inside(&mut self, path: &Path) -> bool {
+        let Some(Err(error)) = self.folder.as_ref().map(|folder| folder.inside(path)) else { return true };
+        let text = if error.kind() == std::io::ErrorKind::Other {
+            "it leads outside of the project's folder".to_owned()
+        } else {
+            error.to_string()
+        };
+        self.warnings.push(format!("{}: left out: {text}", shown(path).display()));
+        false
     }
 
-    /// Returns the text of a file, or reports why it cannot be read.
+    /// Returns the text of a file, or reports why it cannot be read: of a project, no path and no link leads outside.
     pub(super) fn text_of(&mut self, path: &Path) -> Option<String> {
-        crate::declare::worker_file::text_of(path).map_err(|error| self.unreadable(path, &error)).ok()
+        self.read(path).map_err(|error| self.unreadable(path, &error)).ok()
+    }
+
+    /// Opens a folder, or reports why it cannot be opened.
+    pub(super) fn folder_at(&mut self, path: &Path) -> Option<cap_std::fs::Dir> {
+        let opened = self.folder.as_ref()?.open_folder(path);
+        opened.map_err(|error| self.unreadable(path, &error)).ok()
+    }
+
+    /// Returns the text of a file.
+    pub(super) fn read(&self, path: &Path) -> std::io::Result<String> {
+        match &self.folder {
+            Some(folder) => folder.text(path),
+            None => crate::declare::worker_file::text_of(path),
+        }
     }
 }
 

@@ -123,6 +123,7 @@ impl Keys {
 pub(super) fn of_tool_file(
     path: &Path,
     entries: Vec<(Key, Node)>,
+    report: &Report,
     faults: &mut Vec<Fault>,
 ) -> Option<(ScriptFile, ToolLines)> {
     let place = entries.iter().find(|(key, _)| key.name == "script" || key.name == "type").map(|(key, _)| key.place);
@@ -130,7 +131,7 @@ pub(super) fn of_tool_file(
     let keys = Keys::read(entries, faults);
     let file = keys.script.unwrap_or_else(|| format!("{}.{EXTENSION}", stem(path)));
     let script = path.parent().unwrap_or(Path::new("")).join(&file);
-    let text = match crate::declare::worker_file::text_of(&script) {
+    let text = match report.read(&script) {
         Ok(text) => text,
         Err(error) => {
             faults.push(Fault::new(place, format!("`script`: {} cannot be read: {error}", shown(&script).display())));
@@ -160,6 +161,7 @@ pub(super) fn of_tool_file(
 pub(super) fn of_tool_file(
     _: &Path,
     entries: Vec<(Key, Node)>,
+    _: &Report,
     faults: &mut Vec<Fault>,
 ) -> Option<(ScriptFile, ToolLines)> {
     let place = entries.iter().find(|(key, _)| key.name == "type").map(|(key, _)| key.place).unwrap_or_default();

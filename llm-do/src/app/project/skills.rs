@@ -7,6 +7,9 @@ mod tool;
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_std::fs::Dir;
 
 use llm_do_worker_file::{Content, Fault, Key, Located, Node, Place, Reader};
 
@@ -19,6 +22,8 @@ use super::report::shown;
 const PLACES: [&str; 4] = ["skills", ".agents/skills", ".llm-do/skills", ".claude/skills"];
 /// The tool with which models read skills.
 pub(super) const READ_SKILL: &str = "read_skill";
+/// How many skills are looked for in one place.
+const MAX_FOLDERS: usize = 1000;
 const MAX_NAME: usize = 64;
 const MAX_DESCRIPTION: usize = 1024;
 const MAX_COMPATIBILITY: usize = 500;
@@ -48,7 +53,8 @@ pub(super) struct Skill {
     pub(super) name: String,
     pub(super) description: String,
     pub(super) body: String,
-    pub(super) folder: PathBuf,
+    /// Its folder, opened.
+    pub(super) folder: Arc<Dir>,
 }
 
 /// Returns the folders of a project's skills, sorted within each place; one that is reached by several ways counts once.
@@ -56,10 +62,14 @@ pub(super) fn folders(root: &Path, report: &mut Report) -> Vec<PathBuf> {
     let mut seen = HashSet::new();
     let mut folders: Vec<PathBuf> = Vec::new();
     for folder in PLACES {
-        let Ok(entries) = std::fs::read_dir(root.join(folder)) else { continue };
-        let mut found: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-        found.retain(|folder| folder.is_dir());
+        let place = root.join(folder);
+        if !place.is_dir() || !report.is_inside(&place) {
+            continue;
+        }
+        let Ok(entries) = std::fs::read_dir(&place) else { continue };
+        let mut found: Vec<_> = entries.take(MAX_FOLDERS).filter_map(|entry| Some(entry.ok()?.path())).collect();
         found.sort();
+        found.retain(|folder| folder.is_dir() && report.is_inside(folder));
         for folder in found {
             let is_new = folder.canonicalize().map_or(true, |canonical| seen.insert(canonical));
             if folder.join("SKILL.md").exists() {
@@ -75,7 +85,7 @@ pub(super) fn folders(root: &Path, report: &mut Report) -> Vec<PathBuf> {
 /// Reads the `SKILL.md` of a folder.
 pub(super) fn read(folder: &Path, report: &mut Report) -> Option<Skill> {
     let path = folder.join("SKILL.md");
-    let text = report.text_within(folder, &path)?;
+    let text = report.text_of(&path)?;
     let mut reading = Reading::default();
     let parsed = front_matter::parse(&text, "skill", &mut reading.faults);
     let FrontMatter { entries, body } = parsed.unwrap_or_default();
@@ -86,8 +96,9 @@ pub(super) fn read(folder: &Path, report: &mut Report) -> Option<Skill> {
     }
     let is_faulty = !reading.faults.is_empty();
     report.faults(&path, reading.faults);
+    let opened = report.folder_at(folder)?;
     let (Some(name), Some(description)) = (reading.name, reading.description) else { return None };
-    (!is_faulty).then(|| Skill { name, description, body, folder: folder.to_owned() })
+    (!is_faulty).then(|| Skill { name, description, body, folder: Arc::new(opened) })
 }
 
 #[derive(Default)]

@@ -32,13 +32,13 @@ pub(super) enum ToolFile {
 pub(super) fn read(path: &Path, report: &mut Report) -> Option<ToolFile> {
     let text = report.text_of(path)?;
     let mut faults = Vec::new();
-    let read = parse(path, &text, &mut faults);
+    let read = parse(path, &text, report, &mut faults);
     let is_faulty = !faults.is_empty();
     report.faults(path, faults);
     read.filter(|_| !is_faulty)
 }
 
-fn parse(path: &Path, text: &str, faults: &mut Vec<Fault>) -> Option<ToolFile> {
+fn parse(path: &Path, text: &str, report: &Report, faults: &mut Vec<Fault>) -> Option<ToolFile> {
     let Parts { yaml, yaml_line, instructions } = split(text).map_err(|fault| faults.push(fault)).ok()?;
     let root = read_yaml(yaml, yaml_line, faults)?;
     let top = Place::line(yaml_line.saturating_sub(1).max(1));
@@ -73,7 +73,7 @@ fn parse(path: &Path, text: &str, faults: &mut Vec<Fault>) -> Option<ToolFile> {
                 faults.push(Fault::new(text.place, "a tool of `type: script` has no instructions; remove the text"));
             }
             let lines = entries.iter().map(|(key, _)| (key.name.clone(), key.place.line)).collect();
-            let (script, mut tools): (ScriptFile, Vec<_>) = script::of_tool_file(path, entries, faults)?;
+            let (script, mut tools): (ScriptFile, Vec<_>) = script::of_tool_file(path, entries, report, faults)?;
             tools.extend::<Vec<_>>(lines);
             Some(ToolFile::Script(Box::new(script), Origin::File(LoadedFile::new(shown(path).to_owned(), tools))))
         }

@@ -126,6 +126,10 @@ pub(crate) trait Host: Send + Sync {
     /// Returns the folder that files are read from.
     fn project_root(&self) -> &Path;
 
+    /// Returns the folder that tools of the working directory use.
+    #[cfg(feature = "filesystem")]
+    fn working_folder(&self) -> &Path;
+
     /// Returns the handle that closes the run's instances.
     fn close_tasks(&self) -> &CloseTasks;
 

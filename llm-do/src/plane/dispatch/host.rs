@@ -170,6 +170,11 @@ impl Host for Run {
         self.run_project_root()
     }
 
+    #[cfg(feature = "filesystem")]
+    fn working_folder(&self) -> &Path {
+        self.run_working_folder()
+    }
+
     fn close_tasks(&self) -> &CloseTasks {
         &self.close_tasks
     }

@@ -13,6 +13,8 @@ use crate::base::usage::Limits;
 use crate::observe::event::{self, EventSink};
 use crate::observe::journal::Journal;
 use crate::plane::approval::{ApprovalMode, Approvals, Approver};
+#[cfg(feature = "filesystem")]
+use crate::plane::config::WorkingFolder;
 use crate::plane::user_input::InputHandler;
 
 /// The settings of one run; unset ones are taken from the runtime.
@@ -104,6 +106,16 @@ impl Run {
     /// Returns the folder below which this run reads files.
     pub(super) fn run_project_root(&self) -> &Path {
         self.settings.project_root.as_ref().unwrap_or(&self.plane.config.project_root)
+    }
+
+    /// Returns the folder that tools of the working directory use.
+    #[cfg(feature = "filesystem")]
+    pub(super) fn run_working_folder(&self) -> &Path {
+        match &self.plane.config.working_folder {
+            WorkingFolder::OfProcess => Path::new("."),
+            WorkingFolder::OfProject => self.run_project_root(),
+            WorkingFolder::Given(folder) => folder,
+        }
     }
 
     /// Returns the state of a type: the run's, or else the runtime's.

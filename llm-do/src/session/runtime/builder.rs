@@ -29,6 +29,8 @@ use crate::observe::event::{self, EventSink};
 use crate::observe::journal::{ChildSteps, Journal};
 use crate::plane::approval::{ApprovalMode, Approvals, Approver, Policy};
 use crate::plane::config::SessionConfig;
+#[cfg(any(feature = "cli", feature = "project"))]
+use crate::plane::config::WorkingFolder;
 use crate::plane::dispatch::{Hybrids, Plane, RuntimeWorkers, Shadow, Shadows};
 use crate::plane::guard::{Guard, Guards};
 use crate::plane::model_choice::SessionModel;
@@ -75,6 +77,22 @@ impl RuntimeBuilder {
     /// folder.
     pub fn project_root(mut self, path: impl Into<PathBuf>) -> Self {
         self.config.project_root = path.into();
+        self
+    }
+
+    /// Has tools of the working directory use the root of the project, unless the user named a folder.
+    #[cfg(feature = "project")]
+    pub(crate) fn working_in_project(mut self) -> Self {
+        if self.config.working_folder == WorkingFolder::OfProcess {
+            self.config.working_folder = WorkingFolder::OfProject;
+        }
+        self
+    }
+
+    /// Sets the folder that tools of the working directory use.
+    #[cfg(feature = "cli")]
+    pub(crate) fn working_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.config.working_folder = WorkingFolder::Given(folder.into());
         self
     }
 

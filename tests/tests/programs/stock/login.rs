@@ -50,8 +50,10 @@ impl Place {
 
     /// Logs in as a user does, in a browser that agrees to everything.
     fn log_in(&self, options: &[&str]) -> Answer {
-        let mut program =
-            self.without_keyring(&[&["mcp", "login", "s", "--no-browser"], options].concat()).spawn().unwrap();
+        let mut program = self
+            .without_keyring(&[&["mcp", "login", "s", "--no-browser", "--trust-project"], options].concat())
+            .spawn()
+            .unwrap();
         let mut errors = BufReader::new(program.stderr.take().unwrap());
         let mut err = String::new();
         while !err.contains("\nhttp") {
@@ -136,7 +138,9 @@ fn without_a_keyring_the_user_learns_that_the_tokens_are_in_a_file() {
 fn a_login_that_is_not_possible_is_an_error_with_the_reason() {
     let site = Site::start(&[]);
     let place = site.project();
-    let run = |server: &str| Place::answer(&mut place.without_keyring(&["mcp", "login", server, "--no-browser"]), "");
+    let run = |server: &str| {
+        Place::answer(&mut place.without_keyring(&["mcp", "login", server, "--no-browser", "--trust-project"]), "")
+    };
     assert_eq!(run("s").output(), "the MCP server `s` needs no login\n");
     run("p").fails(2, "`p` is a program: only servers at a URL have a login");
     run("other").fails(2, "unknown MCP server `other`: s, p");

@@ -34,15 +34,15 @@ fn place(policy: &str, runtime: &str) -> Place {
 }
 
 #[test]
-fn without_a_terminal_approvals_of_project_files_are_ignored_with_a_warning() {
+fn without_a_terminal_a_project_that_approves_calls_is_refused() {
     for (name, policy, runtime, text) in PROJECTS {
         let place = place(policy, runtime);
         let answer = place.run(&["run", WRITE]);
         assert!(
-            answer.err.contains(&format!("these approvals are ignored; --trust-project applies them:\n  {text}\n")),
+            answer.err.contains(&format!("approve calls in advance, and no user agreed to this, in .:\n  {text}\n")),
             "{answer:?}"
         );
-        answer.fails(1, "denied");
+        answer.fails(2, "give --trust-project to agree to it");
         assert!(!place.path().join("b.txt").exists(), "{name}");
         let trusted = place.run(&["run", "--trust-project", WRITE]);
         assert_eq!(trusted.err, "", "{name}");
@@ -60,17 +60,17 @@ fn a_tool_file_cannot_approve_its_own_calls() {
     let answer = place.run(&["run", write]);
     let text = "tools/save.tool:3: every call of `save`, another name of `project_write_file`";
     assert!(answer.err.contains(text), "{answer:?}");
-    answer.fails(1, "denied");
+    answer.fails(2, "give --trust-project to agree to it");
     place.run(&["run", "--trust-project", write]).output();
 }
 
 #[test]
-fn a_denied_project_keeps_its_stricter_rules() {
+fn the_stricter_rules_of_a_project_hold_against_its_approvals() {
     let rules = r#"{ "toolsets": { "filesystem_project": "pre_approved" },
         "tools": { "project_write_file": { "blocked": { "reason": "never" } } } }"#;
     let place = place(rules, "{}");
     place.run(&["run", "--approve-all", WRITE]).fails(1, "never");
-    place.run(&["run", WRITE]).fails(1, "never");
+    place.run(&["run", "--trust-project", WRITE]).fails(1, "never");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn an_entry_that_is_a_tool_does_not_run_before_the_user_agreed() {
     let answer = place.run(&["run"]);
     let text = r#"project.json:1: the entry is the call of `project_write_file` with {"path":"b.txt","content":"b"}"#;
     assert!(answer.err.contains(text), "{answer:?}");
-    answer.fails(2, "the entry of the project is not used: give --trust-project to agree to it, or name a worker");
+    answer.fails(2, "give --trust-project to agree to it");
     assert!(!place.path().join("b.txt").exists());
     place.run(&["run", "--trust-project"]).output();
     assert_eq!(place.read("b.txt"), "b");
@@ -119,12 +119,9 @@ fn without_a_terminal_servers_of_project_files_are_not_started() {
     let place = with_server();
     for approve in [&["run", "hi"][..], &["run", "--approve-all", "hi"]] {
         let answer = place.run(approve);
-        assert!(
-            answer.err.contains("name MCP servers, which are not started; --trust-project starts them:\n"),
-            "{answer:?}"
-        );
+        assert!(answer.err.contains("name MCP servers, which are not started here, and no user agreed"), "{answer:?}");
         assert!(answer.err.contains("\n  .mcp.json:1: `s` runs the program: \"A=b c\" python3 /"), "{answer:?}");
-        assert!(answer.output().contains("echo 1: hi"), "the rest of the project runs");
+        answer.fails(2, "give --trust-project to agree to it");
     }
     for shows in [&["tools"][..], &["check"], &["config", "show"]] {
         place.run(shows);
@@ -146,5 +143,5 @@ fn a_snapshot_of_a_server_is_printed_once_the_user_trusts_the_project() {
     let checked = place.run(&["mcp", "check", "--trust-project"]).output();
     assert_eq!(checked, "ok: MCP servers that match their snapshots: 0\n");
     place.run(&["mcp", "snapshot", "t", "--trust-project"]).fails(2, "unknown MCP server `t`");
-    place.run(&["mcp", "snapshot", "s"]).fails(2, "servers: none; add one to `.mcp.json`");
+    place.run(&["mcp", "snapshot", "s"]).fails(2, "give --trust-project to agree to it");
 }

@@ -25,6 +25,7 @@ fn the_command_of_its_page_that_needs_no_key_works() {
 
 #[test]
 fn a_model_without_a_web_search_is_refused() {
-    let answer = place().run(&["run", "examples/web_searcher", "--model", "echo:model", "Who won?"]);
+    let run = ["run", "examples/web_searcher", "--model", "echo:model", "--trust-project", "Who won?"];
+    let answer = place().run(&run);
     answer.fails(1, "compatible_models");
 }

@@ -34,6 +34,9 @@ pub(in crate::app::cli) enum McpCommand {
 pub(in crate::app::cli) struct LoginOptions {
     #[command(flatten)]
     pub(in crate::app::cli) server: LogoutOptions,
+    /// Agree for this command to everything that the files of the project do beyond asking a model.
+    #[arg(long)]
+    pub(in crate::app::cli) trust_project: bool,
     /// Only print the address of the login page.
     #[arg(long)]
     pub(in crate::app::cli) no_browser: bool,
@@ -62,9 +65,6 @@ pub(in crate::app::cli) struct SnapshotOptions {
 /// Where the servers come from.
 #[derive(Args, Debug)]
 pub(in crate::app::cli) struct CheckServersOptions {
-    /// Start the servers that the files of the project name, without asking.
-    #[arg(long)]
-    pub(in crate::app::cli) trust_project: bool,
     #[command(flatten)]
     pub(in crate::app::cli) items: FileOptions,
 }

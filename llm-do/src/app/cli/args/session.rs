@@ -9,7 +9,6 @@ use crate::app::cli::CommandError;
 use crate::app::cli::config::{Set, Settings, approval_mode, seconds};
 use crate::app::cli::project::{Entries, FileOptions};
 use crate::app::cli::run::verbosity;
-use crate::app::cli::trust::Trust;
 use crate::plane::approval::ApprovalMode;
 use crate::session::runtime::RuntimeBuilder;
 use crate::usage::Money;
@@ -30,10 +29,6 @@ pub(in crate::app::cli) struct SessionOptions {
     /// Deny every call that needs approval.
     #[arg(long, conflicts_with = "approval_mode")]
     reject_all: bool,
-    /// Use what the files of the project approve in advance, and start their MCP servers, without asking. Default: the user is
-    /// asked once, and without a terminal they are ignored.
-    #[arg(long)]
-    trust_project: bool,
     /// Return the denial of a call to the worker's model instead of ending the run; `=false` ends the run.
     #[arg(
         long,
@@ -96,11 +91,7 @@ impl SessionOptions {
         runs_projects: bool,
     ) -> Result<(RuntimeBuilder, Entries), CommandError> {
         let approves_all = settings.approval_mode.get() == Some(&ApprovalMode::ApproveAll);
-        let trust = match self.trust_project {
-            true => Trust::Given,
-            false if approves_all => Trust::ApproveAll,
-            false => Trust::Ask,
-        };
+        let trust = self.items.trust(approves_all);
         self.items.add_to(builder, settings, runs_projects, trust)
     }
 

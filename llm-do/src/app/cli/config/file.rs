@@ -8,6 +8,7 @@ use llm_do_worker_file::{Content, Fault, Key, Node, Place, Reader, read_yaml, un
 
 use super::settings::{SETTINGS, Setting, Settings};
 use super::source::{Given, Source};
+use crate::app::project::Folder;
 use crate::declare::worker_file::text_of;
 
 /// The variable that names another file of the user, or none.
@@ -61,7 +62,7 @@ impl ConfigFile {
 
     /// Reads the file into the settings, and returns its faults. A missing file has none, unless it was named.
     pub(super) fn read_into(&self, settings: &mut Settings) -> Vec<String> {
-        let text = match text_of(&self.path) {
+        let text = match self.text() {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound && self.kind != Kind::Named => return Vec::new(),
             Err(error) => return vec![format!("{}: cannot be read: {error}", self.path.display())],
@@ -72,6 +73,15 @@ impl ConfigFile {
         }
         faults.sort_by_key(|fault| fault.place);
         faults.iter().map(|fault| fault.in_file(self.path.display())).collect()
+    }
+
+    /// Returns the text of the file; that of a project is in its folder.
+    fn text(&self) -> io::Result<String> {
+        if self.kind != Kind::Project {
+            return text_of(&self.path);
+        }
+        let root = self.path.parent().and_then(Path::parent).unwrap_or(Path::new(""));
+        Folder::open(root)?.text(&self.path)
     }
 
     fn root(&self, root: Node, settings: &mut Settings, faults: &mut Vec<Fault>) {

@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use llm_do_providers::is_registered_by_program;
+
 use super::file::ConfigFile;
 use super::source::{Given, Set, Slot, Source};
 use crate::app::cli::CommandError;
 use crate::app::cli::output::Format;
+use crate::app::project::{Demand, Kind};
 use crate::observe::event::Verbosity;
 use crate::plane::approval::ApprovalMode;
 use crate::session::runtime::{Preset, RuntimeBuilder};
@@ -147,6 +150,19 @@ impl Settings {
         differing(&mut self.limit_tokens, limits.total_tokens.as_ref(), fewer.total_tokens.as_ref(), source);
         differing(&mut self.limit_cost, limits.cost.as_ref(), fewer.cost.as_ref(), source);
         differing(&mut self.timeout, limits.wall_time.as_ref(), fewer.wall_time.as_ref(), source);
+    }
+
+    /// Returns what the project's file demands, unless the user has set it for this command.
+    pub(in crate::app::cli) fn demand(&self) -> Option<Demand> {
+        let (model, source) = self.model.of_project()?;
+        let text = format!("workers ask the model `{model}`, with your key of its provider");
+        (!is_registered_by_program(model)).then(|| Demand::new(Kind::Model, source.to_string(), text))
+    }
+
+    /// Returns whether the approval mode of a manifest has no effect, or is not looser.
+    pub(in crate::app::cli) fn decides_mode(&self) -> bool {
+        let of_project = self.approval_mode.of_project().map(|(mode, _)| *mode);
+        self.approval_mode.get().is_some() || of_project.is_some_and(|mode| mode != ApprovalMode::ApproveAll)
     }
 
     pub(in crate::app::cli) fn verbosity(&self) -> Verbosity {

@@ -106,6 +106,12 @@ impl<T> Set<T> {
         self.value.as_ref().map(|(value, _)| value)
     }
 
+    /// Returns the value of the project's file, unless the value was set for this command.
+    pub(super) fn of_project(&self) -> Option<&(T, Source)> {
+        let is_given = self.source().is_some_and(Source::is_of_command);
+        self.of_project.as_ref().filter(|_| !is_given)
+    }
+
     pub(in crate::app::cli) fn source(&self) -> Option<&Source> {
         self.value.as_ref().map(|(_, source)| source)
     }

@@ -7,7 +7,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::browser::Browser;
 use crate::app::cli::args::{LoginOptions, LogoutOptions};
+use crate::app::cli::project::of_project;
 use crate::app::cli::run::block_on;
+use crate::app::cli::trust::{Answer, Trust};
 use crate::app::cli::{CommandError, print, state};
 use crate::app::mcp::{OAuth, TokenStore};
 use crate::app::project::{LogIn, Project, ServerFile};
@@ -31,7 +33,8 @@ pub(super) fn log_in(token: &CancellationToken, options: &LoginOptions) -> Resul
     let kept = tokens().ok_or_else(no_home)?;
     let tokens =
         if options.file { state::path(FOLDER).map(TokenStore::Folder).ok_or_else(no_home)? } else { kept.clone() };
-    at_server(&options.server, |login| {
+    at_server(&options.server, |project, login| {
+        agreed(project, options)?;
         block_on(token, async {
             kept.forget(&login.url).await.map_err(CommandError::from_error)?;
             let browser = Browser::listen(login.port(), !options.no_browser).await?;
@@ -50,11 +53,22 @@ pub(super) fn log_in(token: &CancellationToken, options: &LoginOptions) -> Resul
     })
 }
 
+/// Fails unless the user agreed to the files of the project: a login sends to the address that they name.
+fn agreed(project: &Project, options: &LoginOptions) -> Result<(), CommandError> {
+    let trust = if options.trust_project { Trust::Given } else { Trust::Ask };
+    match trust.decide(&[of_project(&options.server.project, project, None)])? {
+        Answer::Everything => Ok(()),
+        _ => {
+            Err(CommandError::Usage("nothing is sent, since you did not agree to the files of the project".to_owned()))
+        }
+    }
+}
+
 /// Forgets the tokens of a server; the server and its authorization server do not learn of it.
 pub(super) fn log_out(token: &CancellationToken, options: &LogoutOptions) -> Result<(), CommandError> {
     let name = printable_line(&options.server);
     let tokens = tokens().ok_or_else(no_home)?;
-    at_server(options, |login| {
+    at_server(options, |_, login| {
         let was_kept = block_on(token, tokens.forget(&login.url))?.map_err(CommandError::from_error)?;
         let ending = if was_kept { "are removed" } else { "were not kept" };
         print(&format!("the tokens of the MCP server `{name}` {ending}"))
@@ -73,7 +87,7 @@ fn note_file(tokens: &TokenStore, url: &str, is_wanted: bool) {
 /// Runs `run` with the server of the project that the options name.
 fn at_server(
     options: &LogoutOptions,
-    run: impl FnOnce(LogIn<'_>) -> Result<(), CommandError>,
+    run: impl FnOnce(&Project, LogIn<'_>) -> Result<(), CommandError>,
 ) -> Result<(), CommandError> {
     let project = Project::open(&options.project).map_err(CommandError::from_error)?;
     let servers = project.server_files();
@@ -85,7 +99,7 @@ fn at_server(
         return Err(CommandError::Usage(printable_line(&message)));
     };
     match server.log_in() {
-        Some(login) => run(login.map_err(CommandError::Error)?),
+        Some(login) => run(&project, login.map_err(CommandError::Error)?),
         None => {
             Err(CommandError::Usage(format!("`{}` is a program: only servers at a URL have a login", server.name())))
         }

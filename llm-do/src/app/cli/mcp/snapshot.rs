@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use llm_do_worker_file::did_you_mean;
 
 use crate::app::cli::args::{CheckServersOptions, SnapshotOptions};
-use crate::app::cli::trust::Trust;
 use crate::app::cli::{CommandError, print};
 use crate::app::mcp::{Snapshot, check_snapshots, linked_servers};
 use crate::base::printable::printable;
@@ -69,7 +68,7 @@ fn listings(
     runs_projects: bool,
 ) -> Result<Vec<Listing>, CommandError> {
     let mut settings = options.items.settings().read(options.items.project.as_deref())?;
-    let trust = if options.trust_project { Trust::Given } else { Trust::Ask };
+    let trust = options.items.trust(false);
     let (mut builder, _) = options.items.add_to(builder, &mut settings, runs_projects, trust)?;
     builder.load_listings().map_err(CommandError::from_error)
 }

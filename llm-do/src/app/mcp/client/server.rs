@@ -74,7 +74,7 @@ impl McpServer {
     ) -> Self {
         let arguments = arguments.into_iter().map(Into::into).collect();
         let (variables, inherits) = (Vec::new(), Vec::new());
-        let launch = Launch { program: program.into(), arguments, variables, inherits, folder: None };
+        let launch = Launch { program: program.into(), arguments, variables, inherits, folder: None, check: None };
         Self::new(name.into(), Transport::Command(launch))
     }
 
@@ -279,6 +279,18 @@ impl McpServer {
     /// Returns an [`McpError`] if the server cannot be reached in time, or if its list of tools is unusable.
     pub async fn connect(self) -> Result<McpConnection, McpError> {
         McpConnection::open(self, std::path::Path::new(".")).ready().await
+    }
+
+    /// Has the program checked before each start.
+    #[cfg(feature = "project")]
+    pub(in crate::app) fn check_before_start(
+        mut self,
+        check: impl Fn() -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        if let Some(launch) = self.launch("check_before_start") {
+            launch.check = Some(std::sync::Arc::new(check));
+        }
+        self
     }
 
     /// Adds faults of the file that describes it.

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::oauth::OAuth;
 
@@ -14,6 +15,9 @@ pub(super) enum Transport {
     Socket(PathBuf, Endpoint),
 }
 
+/// Why a program is not started, if it is not.
+pub(super) type Check = dyn Fn() -> Result<(), String> + Send + Sync;
+
 /// A program that is a server.
 #[derive(Clone)]
 pub(super) struct Launch {
@@ -22,6 +26,8 @@ pub(super) struct Launch {
     pub(super) variables: Vec<(OsString, OsString)>,
     pub(super) inherits: Vec<String>,
     pub(super) folder: Option<PathBuf>,
+    /// Called before each start.
+    pub(super) check: Option<Arc<Check>>,
 }
 
 /// A server at a URL.

@@ -36,7 +36,7 @@ impl Project {
                 }
                 McpServerItem::Inline(server) => {
                     let (name, root) = (server.name.clone(), self.root.clone());
-                    let server = ServerFile::new(server, path, &root);
+                    let server = ServerFile::read(server, path, &root, report);
                     toolsets.push((server.toolset(), line));
                     if let Some(first) = self.known_servers.iter().find(|known| known.name() == name.value) {
                         if !first.is_like(&server) {

@@ -1,13 +1,17 @@
 //! A server that a file names.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use llm_do_worker_file::{McpServer, McpTransport};
 
+use super::{program, variable};
+
 #[cfg(all(feature = "cli", feature = "mcp"))]
 use crate::app::mcp::TokenStore;
-use crate::app::project::report::shown;
+use crate::app::project::digest::Digests;
+use crate::app::project::report::{Report, shown};
 
 /// A server, as a file describes it: variables are not replaced yet.
 #[derive(Clone, Debug)]
@@ -18,18 +22,27 @@ pub(crate) struct ServerFile {
     /// The folder of the project.
     #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "no server is started"))]
     pub(super) root: PathBuf,
+    /// The programs in the folder that it starts, and the files that it is told to read.
+    pub(in crate::app::project) programs: Digests,
     /// Where its tokens are kept.
     #[cfg(all(feature = "cli", feature = "mcp"))]
     pub(super) tokens: Option<TokenStore>,
 }
 
 impl ServerFile {
-    pub(super) fn new(server: McpServer, file: &Path, root: &Path) -> Self {
+    pub(super) fn read(server: McpServer, file: &Path, root: &Path, report: &mut Report) -> Self {
         let place = format!("{}:{}", shown(file).display(), server.name.place.line);
+        let folder = report.folder.clone();
+        let programs = folder.map_or(Ok(Digests::new()), |folder| program::of_server(&server, root, &folder));
+        let programs = programs.unwrap_or_else(|fault| {
+            report.fault(file, server.name.place, format!("the MCP server `{}`: {fault}", server.name.value));
+            Digests::new()
+        });
         Self {
             server,
             place,
             root: root.to_owned(),
+            programs,
             #[cfg(all(feature = "cli", feature = "mcp"))]
             tokens: None,
         }
@@ -94,10 +107,30 @@ impl ServerFile {
             }
             McpTransport::Unsupported => format!("`{name}` is not supported"),
         };
+        let [variables, programs] = [self.variables(), self.programs()];
         match &self.server.sampling {
-            Some(model) => format!("{starts}; it may ask the model `{model}`"),
-            None => starts,
+            Some(model) => format!("{starts}{variables}{programs}; it may ask the model `{model}`"),
+            None => format!("{starts}{variables}{programs}"),
         }
+    }
+
+    /// Names the variables of the environment that it gets.
+    fn variables(&self) -> String {
+        let pairs = |pairs: &[(String, String)]| pairs.iter().map(|(_, value)| value.clone()).collect::<Vec<_>>();
+        let texts = match &self.server.transport {
+            McpTransport::Command { program, arguments, variables } => {
+                [vec![program.clone()], arguments.clone(), pairs(variables)].concat()
+            }
+            McpTransport::Http { url, headers, .. } => [vec![url.clone()], pairs(headers)].concat(),
+            McpTransport::Unsupported => Vec::new(),
+        };
+        let names: BTreeSet<_> = texts.iter().flat_map(|text| variable::names(text)).collect();
+        listed("; it gets the values of your variables", names)
+    }
+
+    /// Names the programs of the project that it starts.
+    fn programs(&self) -> String {
+        listed("; it gets these files of the project", self.programs.keys().map(String::as_str))
     }
 }
 
@@ -105,6 +138,11 @@ impl fmt::Display for ServerFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.start())
     }
+}
+
+fn listed<'a>(what: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { String::new() } else { format!("{what} {}", names.join(", ")) }
 }
 
 /// Returns a word with quotes, unless it is plain.

@@ -1,14 +1,18 @@
 //! Servers of files as servers of a runtime: variables of the environment are replaced.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use llm_do_worker_file::{McpOAuth, McpServer as Definition, McpTransport};
 
+use super::program;
 use super::server::ServerFile;
+use super::variable::expanded;
 use crate::app::mcp::McpServer;
 #[cfg(feature = "cli")]
 use crate::app::mcp::OAuth;
+use crate::app::project::digest::Digests;
+use crate::app::project::folder::Folder;
 use crate::declare::worker_file::LoadedFile;
 use crate::plane::registry::Origin;
 
@@ -16,8 +20,8 @@ impl ServerFile {
     /// Returns the server with the variables of this process; a missing one is a fault of its settings.
     pub(in crate::app::project) fn server(&self) -> McpServer {
         let mut faults = Vec::new();
-        let mut expanded = |text: &str| {
-            expand(text, |name| std::env::var(name).ok()).unwrap_or_else(|fault| {
+        let mut text_of = |text: &str| {
+            expanded(text).unwrap_or_else(|fault| {
                 faults.push(fault);
                 String::new()
             })
@@ -26,15 +30,16 @@ impl ServerFile {
         let name = name.value.as_str();
         let mut server = match transport {
             McpTransport::Command { program, arguments, variables } => {
-                let program = located(&expanded(program), &self.root);
-                let arguments: Vec<_> = arguments.iter().map(|argument| expanded(argument)).collect();
+                let program = located(&text_of(program), &self.root);
+                let arguments: Vec<_> = arguments.iter().map(|argument| text_of(argument)).collect();
                 let server = McpServer::command(name, program, arguments).working_folder(&self.root);
-                variables.iter().fold(server, |server, (name, value)| server.env(name, expanded(value)))
+                let server = server.check_before_start(unchanged(self.root.clone(), self.programs.clone()));
+                variables.iter().fold(server, |server, (name, value)| server.env(name, text_of(value)))
             }
             McpTransport::Http { url, headers, oauth } => {
-                let server = McpServer::http(name, expanded(url));
+                let server = McpServer::http(name, text_of(url));
                 let has_token = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-                let server = headers.iter().fold(server, |server, (name, value)| server.header(name, expanded(value)));
+                let server = headers.iter().fold(server, |server, (name, value)| server.header(name, text_of(value)));
                 if has_token { server } else { self.with_kept_tokens(server, oauth) }
             }
             McpTransport::Unsupported => McpServer::command(name, "", [""; 0]),
@@ -83,8 +88,7 @@ impl ServerFile {
     /// Returns how the user logs in; `None` for a program.
     pub(crate) fn log_in(&self) -> Option<Result<LogIn<'_>, String>> {
         let McpTransport::Http { url, oauth, .. } = &self.server.transport else { return None };
-        let url = expand(url, |name| std::env::var(name).ok());
-        Some(url.map(|url| LogIn { file: self, url, oauth }))
+        Some(expanded(url).map(|url| LogIn { file: self, url, oauth }))
     }
 }
 
@@ -110,6 +114,20 @@ fn configured(login: OAuth, given: &McpOAuth) -> OAuth {
     }
 }
 
+/// Returns the check that the programs of a project are those that were read.
+fn unchanged(root: PathBuf, programs: Digests) -> impl Fn() -> Result<(), String> {
+    move || {
+        if programs.is_empty() {
+            return Ok(());
+        }
+        let folder = Folder::open(&root).map_err(|error| format!("{}: {error}", root.display()))?;
+        match program::changed(&folder, &programs) {
+            Some(name) => Err(format!("`{name}` changed since the project was read; run the command again")),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Returns a program in the folder of the project, if it is given by a path.
 fn located(program: &str, root: &Path) -> std::ffi::OsString {
     let path = Path::new(program);
@@ -118,74 +136,4 @@ fn located(program: &str, root: &Path) -> std::ffi::OsString {
         return absolute.join(path).into_os_string();
     }
     program.into()
-}
-
-/// Replaces `${NAME}` and `${NAME:-default}` by variables; other text stays as it is.
-fn expand(text: &str, variable: impl Fn(&str) -> Option<String>) -> Result<String, String> {
-    let (mut expanded, mut rest) = (String::new(), text);
-    while let Some((before, after)) = rest.split_once("${") {
-        expanded.push_str(before);
-        let Some((inside, behind)) = after.split_once('}') else {
-            expanded.push_str("${");
-            rest = after;
-            continue;
-        };
-        let (name, default) = inside.split_once(":-").map_or((inside, None), |(name, text)| (name, Some(text)));
-        let is_name = !name.is_empty() && name.chars().all(|char| char.is_ascii_alphanumeric() || char == '_');
-        if !is_name {
-            expanded.push_str("${");
-            rest = after;
-            continue;
-        }
-        match (variable(name).filter(|value| default.is_none() || !value.is_empty()), default) {
-            (Some(value), _) => expanded.push_str(&value),
-            (None, Some(default)) => expanded.push_str(default),
-            (None, None) => {
-                return Err(format!("the variable `{name}` is not set; set it, or write `${{{name}:-DEFAULT}}`"));
-            }
-        }
-        rest = behind;
-    }
-    expanded.push_str(rest);
-    Ok(expanded)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::expand;
-
-    fn expanded(text: &str) -> Result<String, String> {
-        expand(text, |name| match name {
-            "A" => Some("a".to_owned()),
-            "EMPTY" => Some(String::new()),
-            "NESTED" => Some("${A}".to_owned()),
-            _ => None,
-        })
-    }
-
-    #[test]
-    fn variables_are_replaced_once() {
-        for (text, value) in [
-            ("", ""),
-            ("plain $A {A}", "plain $A {A}"),
-            ("x${A}y${A}", "xaya"),
-            ("${A:-b}", "a"),
-            ("${NONE:-b c}", "b c"),
-            ("${NONE:-}", ""),
-            ("${EMPTY}", ""),
-            ("${EMPTY:-b}", "b"),
-            ("${NESTED}", "${A}"),
-            ("${A", "${A"),
-            ("${}", "${}"),
-            ("${a b} ${A}", "${a b} a"),
-        ] {
-            assert_eq!(expanded(text).unwrap(), value, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_missing_variable_without_a_default_is_named() {
-        let fault = expanded("x${NONE}").unwrap_err();
-        assert_eq!(fault, "the variable `NONE` is not set; set it, or write `${NONE:-DEFAULT}`");
-    }
 }

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
-use std::path::Path;
 use std::sync::Arc;
 
-use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
@@ -60,14 +58,13 @@ async fn text(skills: &[Skill], listed: Option<&Vec<String>>, arguments: &Value)
     let found = skills.iter().filter(is_listed).find(|skill| skill.name == name);
     let skill = found.ok_or_else(|| format!("the worker does not list the skill `{name}`"))?;
     let Some(file) = arguments["file"].as_str().filter(|file| !file.is_empty()) else { return Ok(skill.body.clone()) };
-    let (folder, path) = (skill.folder.clone(), file.to_owned());
+    let (folder, path) = (Arc::clone(&skill.folder), file.to_owned());
     let read = spawn_blocking(move || contained(&folder, &path)).await?;
     Ok(read.map_err(|error| format!("`{file}` of the skill `{}` cannot be read: {error}", skill.name))?)
 }
 
 /// Reads a text below a folder; neither the path nor a link may lead outside.
-fn contained(folder: &Path, path: &str) -> io::Result<String> {
-    let dir = Dir::open_ambient_dir(folder, ambient_authority())?;
+fn contained(dir: &Dir, path: &str) -> io::Result<String> {
     // Checked before the file is opened, since opening a device may have effects.
     if !dir.metadata(path)?.is_file() {
         return Err(io::Error::other("it is not a file"));

@@ -8,7 +8,7 @@ use super::Known;
 use crate::app::project::ServerFile;
 use crate::app::project::report::Report;
 use crate::declare::toolset::Member;
-use crate::declare::worker_file::ToolLines;
+use crate::declare::worker_file::{IMPLIED, ToolLines};
 use crate::plane::definition::{ToolDef, ToolsetDef};
 
 /// The names of tools in subagent files, and the registered names of ours that do the same.
@@ -120,11 +120,11 @@ impl Tools<'_> {
     fn add_all(&mut self) {
         for (_, tool) in TOOLS {
             if is_linked(tool) {
-                self.push(tool, Place::line(1));
+                self.push(tool, Place::line(IMPLIED));
             }
         }
         for set in self.known.servers {
-            self.push(set, Place::line(1));
+            self.push(set, Place::line(IMPLIED));
         }
     }
 

@@ -25,9 +25,9 @@ impl Files {
         Self::new(ctx, |settings| settings.root_in(ctx.project_root()))
     }
 
-    /// Returns the files of the working directory.
+    /// Returns the files of the working directory; of a project, those of its root, unless the user names another folder.
     pub(super) fn of_working_directory(ctx: &CallContext) -> Self {
-        Self::new(ctx, |_| PathBuf::from("."))
+        Self::new(ctx, |_| ctx.working_folder().to_owned())
     }
 
     fn new(ctx: &CallContext, path: impl FnOnce(&Filesystem) -> PathBuf) -> Self {

@@ -51,7 +51,8 @@ impl Filesystem {
     /// Sets the root of [`filesystem_project`](super::filesystem_project), relative to the project's root. Default: the
     /// [project's root](crate::runtime::RuntimeBuilder::project_root).
     ///
-    /// The root of [`filesystem_cwd`](super::filesystem_cwd) is always the working directory.
+    /// The root of [`filesystem_cwd`](super::filesystem_cwd) is the working directory, or the root of the [project](crate::project) that
+    /// the session runs.
     pub fn root(mut self, root: impl Into<PathBuf>) -> Self {
         self.root = Some(root.into());
         self

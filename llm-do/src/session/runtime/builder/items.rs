@@ -1,14 +1,20 @@
 //! Which linked items a runtime has, and the workers and tools that are added to them.
 
+#[cfg(feature = "cli")]
+use std::path::Path;
 use std::path::PathBuf;
 
 use super::RuntimeBuilder;
+#[cfg(feature = "cli")]
+use crate::declare::worker_file;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::definition::Location;
 #[cfg(feature = "project")]
 use crate::plane::function_tool::Alias;
 use crate::plane::function_tool::FunctionTool;
 use crate::plane::registry::Origin;
+#[cfg(feature = "cli")]
+use crate::session::runtime::BuildError;
 
 impl RuntimeBuilder {
     /// Adds a worker, which models, code and toolsets find by its name like a linked one. Default: none.
@@ -52,6 +58,16 @@ impl RuntimeBuilder {
     pub(crate) fn tool_of_file(mut self, tool: FunctionTool, origin: Origin) -> Self {
         self.contents.tools.push((tool, origin));
         self
+    }
+
+    /// Adds the worker files of a folder, and returns its workers.
+    #[cfg(feature = "cli")]
+    pub(crate) fn read_worker_dir(mut self, folder: &Path) -> Result<(Self, Vec<(WorkerSpec, Origin)>), BuildError> {
+        let store = self.worker_store.as_deref();
+        let read = worker_file::read_dirs(&[folder.to_owned()], store).map_err(BuildError::WorkerFiles)?;
+        let workers: Vec<_> = read.into_iter().map(|(spec, file)| (spec, Origin::File(file))).collect();
+        self.contents.workers.extend(workers.clone());
+        Ok((self, workers))
     }
 
     /// Adds what the files of a project define.

@@ -1,0 +1,149 @@
+//! What the files of a project do beyond asking a model with tools whose calls are approved: the user has to agree to it.
+
+mod of_worker;
+
+use std::fmt;
+use std::path::Path;
+
+pub(in crate::app) use self::of_worker::of_worker;
+use super::Project;
+#[cfg(feature = "cli")]
+use super::advance::EVERY_CALL;
+#[cfg(feature = "cli")]
+use super::digest::Digests;
+use super::report::shown;
+
+/// The maximum nesting of workers that a project may set without a question: that of a runtime.
+const MAX_DEPTH: u32 = 5;
+/// What a folder of a user contains, and a project does not.
+const OF_HOME: [&str; 4] = [".ssh", ".gnupg", ".aws", ".bash_history"];
+
+/// What is demanded; the first is shown first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::app) enum Kind {
+    /// A program is started, or an address is sent to.
+    Server,
+    /// Calls are approved in advance.
+    Approval,
+    /// The root holds more than the project.
+    Root,
+    /// A provider gets what the user's keys pay for.
+    Model,
+    /// The provider does more than answer.
+    Provider,
+    /// Code of the project or of a model runs.
+    Code,
+    /// Tools of the program run without approval.
+    Tool,
+    /// A limit is looser than that of the program.
+    Limit,
+}
+
+/// Something that the user has to agree to.
+#[derive(Clone, Debug)]
+pub(in crate::app) struct Demand {
+    pub(in crate::app) kind: Kind,
+    /// The file, and the line if it is known.
+    place: String,
+    /// What it is: this is what the user agrees to.
+    pub(in crate::app) text: String,
+}
+
+impl Demand {
+    pub(in crate::app) fn new(kind: Kind, place: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { kind, place: place.into(), text: text.into() }
+    }
+
+    /// Returns whether it is the approval mode of a `project.json`.
+    #[cfg(feature = "cli")]
+    pub(in crate::app) fn is_of_mode(&self) -> bool {
+        self.kind == Kind::Approval && self.text == EVERY_CALL
+    }
+
+    /// Returns whether the rest of the project can be used without it.
+    #[cfg(feature = "cli")]
+    pub(in crate::app) fn can_be_dropped(&self) -> bool {
+        matches!(self.kind, Kind::Server | Kind::Approval)
+    }
+}
+
+impl fmt::Display for Demand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.place.is_empty() { f.write_str(&self.text) } else { write!(f, "{}: {}", self.place, self.text) }
+    }
+}
+
+impl Project {
+    /// Returns everything that its files do beyond asking a model with tools whose calls are approved, each with the file:
+    /// [servers](Self::servers) and [approvals](Self::approvals) among them.
+    ///
+    /// [The module](self) lists which keys these are. If the user did not write the project, show them to the user before a
+    /// runtime is built with it.
+    #[must_use]
+    pub fn demands(&self) -> Vec<String> {
+        self.demand_list().iter().map(ToString::to_string).collect()
+    }
+
+    pub(in crate::app) fn demand_list(&self) -> Vec<Demand> {
+        let servers = self.servers.iter().map(|server| Demand::new(Kind::Server, server.place(), server.start()));
+        let approvals = self.advances().into_iter();
+        let approvals = approvals.map(|advance| Demand::new(Kind::Approval, advance.place, advance.calls));
+        let workers = self.workers.iter().flat_map(|(spec, origin)| of_worker(spec, origin, &self.aliases));
+        let mut demands: Vec<_> =
+            servers.chain(approvals).chain(self.of_root()).chain(workers).chain(self.of_scripts()).collect();
+        demands.extend(self.of_limits());
+        demands.sort_by_key(|demand| demand.kind);
+        demands
+    }
+
+    /// Returns what the user agrees to, besides the demands: the digests of all files that were read.
+    #[cfg(feature = "cli")]
+    pub(in crate::app) fn digests(&self) -> &Digests {
+        &self.files
+    }
+
+    /// Returns what was opened, without links.
+    #[cfg(feature = "cli")]
+    pub(in crate::app) fn opened(&self) -> &Path {
+        &self.path
+    }
+
+    fn of_root(&self) -> Option<Demand> {
+        let text = root_demand(&self.root)?;
+        Some(Demand::new(Kind::Root, "", format!("its tools work on the files of {text}")))
+    }
+
+    fn of_scripts(&self) -> impl Iterator<Item = Demand> {
+        self.scripts.iter().map(|(script, _)| {
+            let place = shown(&script.path).display().to_string();
+            Demand::new(
+                Kind::Code,
+                place,
+                format!("the script `{}` runs, without approval if it only reads", script.name),
+            )
+        })
+    }
+
+    fn of_limits(&self) -> Vec<Demand> {
+        let manifest = "project.json";
+        let depth = self.max_depth.filter(|depth| *depth > MAX_DEPTH);
+        let depth = depth.map(|depth| {
+            Demand::new(Kind::Limit, manifest, format!("workers may be nested {depth} deep, and not only {MAX_DEPTH}"))
+        });
+        let goes_on = self.return_permission_errors.filter(|returned| *returned);
+        let goes_on = goes_on
+            .map(|_| Demand::new(Kind::Limit, manifest, "a run goes on after the user has denied one of its calls"));
+        depth.into_iter().chain(goes_on).collect()
+    }
+}
+
+/// Returns what a folder contains beside a project: the home folder of the user, or one that looks like a home folder.
+pub(in crate::app) fn root_demand(root: &Path) -> Option<String> {
+    let canonical = if root.as_os_str().is_empty() { Path::new(".") } else { root }.canonicalize().ok()?;
+    let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
+    if home.is_some_and(|home| home.starts_with(&canonical)) {
+        return Some(format!("{}, which contains your home folder", canonical.display()));
+    }
+    let private = OF_HOME.into_iter().find(|name| canonical.join(name).symlink_metadata().is_ok())?;
+    Some(format!("{}, which contains `{private}`", canonical.display()))
+}

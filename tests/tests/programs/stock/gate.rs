@@ -1,0 +1,18 @@
+//! What hostile projects do: the user has to agree to it, and is told what it is.
+
+mod agreement;
+mod contained;
+mod demands;
+
+use super::{ASSISTANT, Answer, Place};
+
+/// A worker with these keys.
+fn worker(name: &str, keys: &str) -> String {
+    format!("---\nname: {name}\n{keys}\n---\nHelp.\n")
+}
+
+/// Asserts that nothing ran, since nobody agreed to what is named.
+fn is_refused(answer: Answer, named: &str) {
+    assert!(answer.err.contains(named), "`{named}` is not named: {answer:?}");
+    answer.fails(2, "give --trust-project to agree to it");
+}
