@@ -161,6 +161,7 @@ impl FileOptions {
             let (changed, workers) = builder.read_worker_dir(folder).map_err(CommandError::from_error)?;
             builder = changed;
             let workers: Vec<_> = workers.iter().map(|(spec, origin)| (spec, origin)).collect();
+            workers.iter().try_for_each(|(_, origin)| inside(folder, origin))?;
             subjects.push(of_worker_dir(folder, &workers, self.files.is_some() || self.project.is_some()));
         }
         Ok((builder, subjects))
@@ -208,6 +209,16 @@ fn of_settings(settings: &Settings) -> Result<Option<Subject>, CommandError> {
     let demands = vec![demand];
     let agreement = Agreement::new(&here.join(".llm-do"), &here, &demands, Digests::new());
     Ok(Some(Subject { name: here.display().to_string(), demands, agreement }))
+}
+
+/// Fails if a worker file is a link to a file outside of its folder.
+fn inside(folder: &Path, origin: &Origin) -> Result<(), CommandError> {
+    let file = PathBuf::from(origin.to_string());
+    let is_inside = file.canonicalize().and_then(|file| Ok(file.starts_with(folder.canonicalize()?)));
+    match is_inside {
+        Ok(false) => Err(CommandError::Error(format!("{origin}: it is a link to a file outside of its folder"))),
+        _ => Ok(()),
+    }
 }
 
 /// Returns what the worker files of a folder demand.

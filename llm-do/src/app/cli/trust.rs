@@ -148,7 +148,7 @@ fn agrees(question: &str, demands: &[&Demand], mut is_clipped: bool) -> io::Resu
         if !is_clipped || !(is_yes || ["d", "details"].contains(&word.as_str())) {
             return Ok(is_yes);
         }
-        // Nobody agrees to what was not shown.
+        // An agreement to what was not shown does not count.
         note(&format!("All of it:{}", whole(demands)));
         is_clipped = false;
     }

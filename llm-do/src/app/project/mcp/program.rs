@@ -38,7 +38,7 @@ const MAX_WORDS: usize = 1000;
 /// How many files of named folders are compared.
 const MAX_FILES: usize = 5000;
 
-/// Finds the files of the folder that a server runs, reads as a program or is told to read, with their digests.
+/// Finds the files of the folder that a server runs or reads by the words of its definition, with their digests.
 ///
 /// # Errors
 ///
