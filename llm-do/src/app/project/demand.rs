@@ -85,7 +85,7 @@ impl Project {
     }
 
     pub(in crate::app) fn demand_list(&self) -> Vec<Demand> {
-        let servers = self.servers.iter().map(|server| Demand::new(Kind::Server, server.place(), server.start()));
+        let servers = self.servers.iter().map(|server| Demand::new(Kind::Server, server.place(), server.demand()));
         let approvals = self.advances().into_iter();
         let approvals = approvals.map(|advance| Demand::new(Kind::Approval, advance.place, advance.calls));
         let workers = self.workers.iter().flat_map(|(spec, origin)| of_worker(spec, origin, &self.aliases));

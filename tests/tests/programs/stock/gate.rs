@@ -1,4 +1,4 @@
-//! What hostile projects do: the user has to agree to it, and is told what it is.
+//! What hostile projects do: the user sees what it is, and has to agree to it.
 
 mod agreement;
 mod contained;
@@ -11,7 +11,7 @@ fn worker(name: &str, keys: &str) -> String {
     format!("---\nname: {name}\n{keys}\n---\nHelp.\n")
 }
 
-/// Asserts that nothing ran, since nobody agreed to what is named.
+/// Asserts that nothing ran, since the user did not agree to what is named.
 fn is_refused(answer: Answer, named: &str) {
     assert!(answer.err.contains(named), "`{named}` is not named: {answer:?}");
     answer.fails(2, "give --trust-project to agree to it");

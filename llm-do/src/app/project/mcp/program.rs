@@ -31,6 +31,12 @@ const UNNAMED: [&str; 13] = [
 ];
 /// What a word may be completed with, as `python -m NAME` and `node NAME` do.
 const ENDINGS: [&str; 6] = ["", ".py", "/__main__.py", ".js", ".mjs", "/index.js"];
+/// Programs whose arguments are programs.
+const INTERPRETERS: [&str; 14] =
+    ["bash", "bun", "deno", "java", "lua", "node", "npx", "perl", "php", "python", "ruby", "sh", "tsx", "uv"];
+/// How the names of programs end. Other files are data, which a server may write itself.
+const PROGRAMS: [&str; 16] =
+    ["bat", "cjs", "cmd", "exe", "jar", "js", "lua", "mjs", "mts", "php", "pl", "ps1", "py", "rb", "sh", "ts"];
 /// Folders in the named ones that programs write themselves.
 const LEFT_OUT: [&str; 2] = [".git", "__pycache__"];
 /// How many parts of the words of one server are looked for.
@@ -51,9 +57,17 @@ pub(super) fn of_server(server: &McpServer, root: &Path, folder: &Folder) -> Res
     let texts: Vec<_> = texts.map(|text| resolved(text)).collect();
     let words: BTreeSet<&str> = texts.iter().flat_map(|text| words(text)).take(MAX_WORDS).collect();
     let named = words.iter().flat_map(|word| completed(word));
+    let direct = direct(&texts).map(PathBuf::from);
     let unnamed = UNNAMED.into_iter().map(PathBuf::from).filter(|path| root.join(path).is_file());
     let mut files = BTreeSet::new();
-    for path in named.chain(unnamed) {
+    for path in direct.chain(unnamed) {
+        if let Some(inside) =
+            folder.inside(&root.join(path)).ok().filter(|path| folder.canonical().join(path).is_file())
+        {
+            files.insert(inside);
+        }
+    }
+    for path in named {
         // What is missing, or outside, is not the project's.
         let Ok(inside) = folder.inside(&root.join(path)) else { continue };
         below(folder, &inside, &mut files)?;
@@ -93,20 +107,46 @@ fn completed(word: &str) -> impl Iterator<Item = PathBuf> {
     paths.chain(modules).filter(|path| !path.as_os_str().is_empty())
 }
 
-/// Adds a file, or the files below a folder other than the project's.
+/// Returns the program, and the arguments of an interpreter.
+fn direct(texts: &[String]) -> impl Iterator<Item = &String> {
+    let program = texts.first().map(Path::new).and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    let is_interpreter =
+        INTERPRETERS.iter().any(|name| program.trim_end_matches(|char: char| !char.is_alphabetic()) == *name);
+    texts.iter().take(if is_interpreter { usize::MAX } else { 1 })
+}
+
+/// Returns whether a file is a program, by its name or its permissions.
+fn is_program(path: &Path) -> bool {
+    let has_ending = path.extension().is_some_and(|end| PROGRAMS.iter().any(|known| end.eq_ignore_ascii_case(known)));
+    has_ending || is_executable(path)
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &Path) -> bool {
+    false
+}
+
+/// Adds a program, or the programs below a folder other than the project's.
 fn below(folder: &Folder, inside: &Path, files: &mut BTreeSet<PathBuf>) -> Result<(), String> {
     let path = folder.canonical().join(inside);
     if inside.as_os_str().is_empty() {
         return Ok(());
     }
     if path.is_file() {
-        files.insert(inside.to_owned());
+        files.extend(is_program(&path).then(|| inside.to_owned()));
         return Ok(());
     }
     let is_kept = |entry: &walkdir::DirEntry| !LEFT_OUT.iter().any(|name| entry.file_name() == *name);
     for entry in WalkDir::new(&path).into_iter().filter_entry(is_kept) {
         let entry = entry.map_err(|error| format!("`{}`: {error}", name(inside)))?;
         if entry.file_type().is_file()
+            && is_program(entry.path())
             && let Ok(found) = entry.path().strip_prefix(folder.canonical())
         {
             files.insert(found.to_owned());

@@ -22,7 +22,7 @@ pub(crate) struct ServerFile {
     /// The folder of the project.
     #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "no server is started"))]
     pub(super) root: PathBuf,
-    /// The programs in the folder that it starts, and the files that it is told to read.
+    /// The programs in the folder that it runs.
     pub(in crate::app::project) programs: Digests,
     /// Where its tokens are kept.
     #[cfg(all(feature = "cli", feature = "mcp"))]
@@ -107,11 +107,15 @@ impl ServerFile {
             }
             McpTransport::Unsupported => format!("`{name}` is not supported"),
         };
-        let [variables, programs] = [self.variables(), self.programs()];
         match &self.server.sampling {
-            Some(model) => format!("{starts}{variables}{programs}; it may ask the model `{model}`"),
-            None => format!("{starts}{variables}{programs}"),
+            Some(model) => format!("{starts}; it may ask the model `{model}`"),
+            None => starts,
         }
+    }
+
+    /// Returns what the user agrees to: what starting it does, and what it gets.
+    pub(in crate::app::project) fn demand(&self) -> String {
+        format!("{}{}{}", self.start(), self.variables(), self.programs())
     }
 
     /// Names the variables of the environment that it gets.
@@ -130,7 +134,7 @@ impl ServerFile {
 
     /// Names the programs of the project that it starts.
     fn programs(&self) -> String {
-        listed("; it gets these files of the project", self.programs.keys().map(String::as_str))
+        listed("; it runs these files of the project", self.programs.keys().map(String::as_str))
     }
 }
 

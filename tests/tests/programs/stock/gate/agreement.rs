@@ -58,7 +58,7 @@ fn without_an_agreement_nothing_is_run_and_nothing_is_kept() {
 fn a_program_of_the_project_that_changed_is_asked_about_again() {
     let servers = r#"{ "mcpServers": { "s": { "command": "python3", "args": ["own/server.py"] } } }"#;
     let place = Place::new(&[("main.worker", ASSISTANT), (".mcp.json", servers), ("own/server.py", SERVER)]);
-    // The program is no server, so the command fails after it started.
+    // The program does not speak MCP, so the command fails after it started.
     assert_eq!(answer(&place, &RUN, "y\n"), Some(1));
     assert_eq!(fs::read_to_string(place.path().join("started")).unwrap(), "1");
     fs::remove_file(place.path().join("started")).unwrap();

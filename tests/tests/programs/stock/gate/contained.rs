@@ -155,7 +155,7 @@ fn tools_of_the_working_directory_use_the_root_of_the_project_or_the_folder_of_t
 }
 
 #[test]
-fn special_and_huge_files_are_errors_at_once() {
+fn special_and_huge_files_are_errors_without_waiting() {
     let fifo = |path: &Path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
     for name in
         ["w.worker", "workers/w.worker", "project.json", ".mcp.json", ".llm-do/config.yaml", "t.tool", "AGENTS.md"]

@@ -192,7 +192,7 @@ const SERVERS: &[(&str, &[&str])] = &[
         &["it may ask the model `anthropic:claude-opus-5-5`"],
     ),
     (r#"{ "command": "evil", "args": ["${env:NOT_REPLACED}"] }"#, &["${env:NOT_REPLACED}"]),
-    (r#"{ "command": "python3", "args": ["own/server.py"] }"#, &["these files of the project `own/server.py`"]),
+    (r#"{ "command": "python3", "args": ["own/server.py"] }"#, &["it runs these files of the project `own/server.py`"]),
     (r#"{ "command": "sh", "args": ["-c", "exec python3 -m own.server --quick"] }"#, &["`own/server.py`"]),
 ];
 
