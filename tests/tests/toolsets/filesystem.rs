@@ -1,6 +1,7 @@
 //! The filesystem tools: what they do, and what they refuse.
 
 mod approval;
+mod bounds;
 mod edit;
 #[cfg(unix)]
 mod escapes;

@@ -15,7 +15,7 @@ async fn calling(ctx: &CallContext<calling>, tool: String, arguments: llm_do::Va
 }
 
 /// Returns the request for a call, which is then decided.
-async fn asked(
+pub(super) async fn asked(
     project: &Project,
     tool: &str,
     arguments: llm_do::Value,
@@ -31,7 +31,7 @@ async fn asked(
     (request, run.await.unwrap())
 }
 
-async fn preview(project: &Project, tool: &str, arguments: llm_do::Value) -> String {
+pub(super) async fn preview(project: &Project, tool: &str, arguments: llm_do::Value) -> String {
     asked(project, tool, arguments, Decision::deny("only looking")).await.0.preview.unwrap()
 }
 

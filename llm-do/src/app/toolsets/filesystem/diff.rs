@@ -1,13 +1,23 @@
-//! Differences between two versions of a file, as an approver reads them.
+//! Differences between two versions of a file, as an approver reads them: within a budget of bytes and of time.
 
+mod changed_lines;
+
+use std::fmt::Write;
 use std::time::Duration;
 
-use similar::{Algorithm, TextDiff};
+use serde_json::Value;
+use similar::udiff::UnifiedHunkHeader;
+use similar::{Algorithm, ChangeTag, DiffOp, TextDiff};
 
+use self::changed_lines::ChangedLines;
 use super::text;
+use crate::observe::journal::digest;
 
 /// The maximum number of characters of a difference.
 const MAX_CHARS: usize = 100_000;
+
+/// The maximum size of the lines that are compared, old and new together, in bytes: 1 MiB. More are described by their numbers.
+const MAX_COMPARED: usize = 1 << 20;
 
 /// How long the smallest difference is looked for; a larger one is shown after that.
 const DEADLINE: Duration = Duration::from_secs(1);
@@ -17,7 +27,20 @@ pub(super) fn changed(path: &str, old: &str, new: &str) -> String {
     if old == new {
         return format!("no change: `{path}` already has this content");
     }
-    unified(path, path, old, new)
+    let changed = ChangedLines::between(old, new);
+    if changed.old.len() + changed.new.len() > MAX_COMPARED {
+        return described(path, old, new, &changed);
+    }
+    let mut shown = Shown::new(path, path);
+    let diff = TextDiff::configure().algorithm(Algorithm::Myers).timeout(DEADLINE).diff_lines(changed.old, changed.new);
+    for hunk in diff.unified_diff().context_radius(changed_lines::CONTEXT).iter_hunks() {
+        let moved: Vec<_> = hunk.ops().iter().map(|op| moved(*op, changed.before)).collect();
+        shown.push(&format!("{}\n", UnifiedHunkHeader::new(&moved)));
+        for change in hunk.iter_changes() {
+            shown.line(sign(change.tag()), change.value());
+        }
+    }
+    shown.finish()
 }
 
 /// Shows a file that is new.
@@ -25,7 +48,7 @@ pub(super) fn created(path: &str, new: &str) -> String {
     if new.is_empty() {
         return format!("new empty file `{path}`");
     }
-    unified("/dev/null", path, "", new)
+    whole("/dev/null", path, '+', new)
 }
 
 /// Shows a file that is deleted.
@@ -33,15 +56,94 @@ pub(super) fn deleted(path: &str, old: &str) -> String {
     if old.is_empty() {
         return format!("deletes the empty file `{path}`");
     }
-    unified(path, "/dev/null", old, "")
+    whole(path, "/dev/null", '-', old)
 }
 
-fn unified(from: &str, to: &str, old: &str, new: &str) -> String {
-    let diff = TextDiff::configure().algorithm(Algorithm::Myers).timeout(DEADLINE).diff_lines(old, new);
-    let whole = diff.unified_diff().context_radius(3).header(from, to).to_string();
-    let (shown, missing) = text::cut(whole.trim_end_matches('\n'), MAX_CHARS);
-    match missing {
-        0 => shown.to_owned(),
-        _ => format!("{shown}\n… {missing} more characters of the difference are not shown"),
+/// Shows all lines as added or removed: there is nothing to compare.
+fn whole(from: &str, to: &str, sign: char, content: &str) -> String {
+    let lines = content.split_inclusive('\n').count();
+    let range = if lines == 1 { "1".to_owned() } else { format!("1,{lines}") };
+    let mut shown = Shown::new(from, to);
+    shown.push(&if sign == '+' { format!("@@ -0,0 +{range} @@\n") } else { format!("@@ -{range} +0,0 @@\n") });
+    content.split_inclusive('\n').for_each(|line| shown.line(sign, line));
+    shown.finish()
+}
+
+/// Describes a difference that is too large to be computed.
+fn described(path: &str, old: &str, new: &str, changed: &ChangedLines<'_>) -> String {
+    let lines = |part: &str| text::count(text::lines(part).count(), "line");
+    format!(
+        "the difference of `{path}` is too large to show: from line {} on, {} changed to {}; the file goes from {} to {} bytes; digest \
+         of the new content: {}",
+        changed.before + 1,
+        lines(changed.old),
+        lines(changed.new),
+        old.len(),
+        new.len(),
+        digest(&Value::from(new))
+    )
+}
+
+/// Returns an operation with the numbers that its lines have in the file.
+fn moved(op: DiffOp, before: usize) -> DiffOp {
+    match op {
+        DiffOp::Equal { old_index, new_index, len } => {
+            DiffOp::Equal { old_index: old_index + before, new_index: new_index + before, len }
+        }
+        DiffOp::Delete { old_index, old_len, new_index } => {
+            DiffOp::Delete { old_index: old_index + before, old_len, new_index: new_index + before }
+        }
+        DiffOp::Insert { old_index, new_index, new_len } => {
+            DiffOp::Insert { old_index: old_index + before, new_index: new_index + before, new_len }
+        }
+        DiffOp::Replace { old_index, old_len, new_index, new_len } => {
+            DiffOp::Replace { old_index: old_index + before, old_len, new_index: new_index + before, new_len }
+        }
+    }
+}
+
+fn sign(tag: ChangeTag) -> char {
+    match tag {
+        ChangeTag::Equal => ' ',
+        ChangeTag::Delete => '-',
+        ChangeTag::Insert => '+',
+    }
+}
+
+/// A difference so far: what is beyond its maximum is counted only.
+struct Shown {
+    text: String,
+    left: usize,
+    missing: usize,
+}
+
+impl Shown {
+    fn new(from: &str, to: &str) -> Self {
+        let mut shown = Self { text: String::new(), left: MAX_CHARS, missing: 0 };
+        shown.push(&format!("--- {from}\n+++ {to}\n"));
+        shown
+    }
+
+    fn line(&mut self, sign: char, line: &str) {
+        self.push(sign.encode_utf8(&mut [0; 4]));
+        self.push(line);
+        if !line.ends_with('\n') {
+            self.push("\n\\ No newline at end of file\n");
+        }
+    }
+
+    fn push(&mut self, part: &str) {
+        let (shown, missing) = text::cut(part, self.left);
+        self.text.push_str(shown);
+        self.missing += missing;
+        self.left -= if missing > 0 { self.left } else { part.chars().count() };
+    }
+
+    fn finish(mut self) -> String {
+        self.text.truncate(self.text.trim_end_matches('\n').len());
+        if self.missing > 0 {
+            _ = write!(self.text, "\n… {} more characters of the difference are not shown", self.missing);
+        }
+        self.text
     }
 }

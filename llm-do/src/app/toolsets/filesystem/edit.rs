@@ -12,6 +12,9 @@ use super::write::check_writable;
 /// The maximum number of lines that an error lists.
 const MAX_LISTED: usize = 10;
 
+/// The maximum number of lines that are compared for a hint.
+const MAX_COMPARED: usize = 5_000_000;
+
 /// A replacement.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Edit<'a> {
@@ -27,7 +30,14 @@ struct Edited {
     metadata: cap_std::fs::Metadata,
     before: String,
     after: String,
-    /// The 1-based lines at which the replaced texts began.
+    occurrences: Occurrences,
+}
+
+/// The places of the replaced text.
+#[derive(Debug, Default)]
+struct Occurrences {
+    count: usize,
+    /// The 1-based lines of the first ones.
     lines: Vec<usize>,
 }
 
@@ -37,8 +47,8 @@ pub(super) fn edit(root: &Root, path: &str, edit: Edit<'_>) -> Result<String, Fa
     let edited = apply(root, path, edit)?;
     root.check_unchanged(&("edit", path, edit), &edited.place)?;
     replace(&edited.place, edited.after.as_bytes(), Some(&edited.metadata))?;
-    let times = text::count(edited.lines.len(), "occurrence");
-    Ok(format!("replaced {times} in `{}`, {}", shown(&edited.place.path), at_lines(&edited.lines)))
+    let times = text::count(edited.occurrences.count, "occurrence");
+    Ok(format!("replaced {times} in `{}`, {}", shown(&edited.place.path), edited.occurrences.at_lines()))
 }
 
 /// Shows what [`edit`] would change.
@@ -55,16 +65,12 @@ fn apply(root: &Root, path: &str, edit: Edit<'_>) -> Result<Edited, Fault> {
     let content = open::read(&place, root.max_bytes, "")?;
     check_writable(&place, &content.metadata)?;
     let before = text::decode(content.bytes, &place.path)?;
-    let (after, lines) = replaced(&before, edit, &place)?;
-    if after.len() as u64 > root.max_bytes {
-        let (bytes, max) = (after.len() as u64, root.max_bytes);
-        return Err(Fault::TooLarge { path: shown(&place.path), bytes, max, hint: " after the edit" });
-    }
-    Ok(Edited { place, metadata: content.metadata, before, after, lines })
+    let (after, occurrences) = replaced(&before, edit, &place, root.max_bytes)?;
+    Ok(Edited { place, metadata: content.metadata, before, after, occurrences })
 }
 
-/// Returns the text after the edit, and the lines at which replaced texts began.
-fn replaced(before: &str, edit: Edit<'_>, place: &Place) -> Result<(String, Vec<usize>), Fault> {
+/// Returns the text after the edit, of at most `max` bytes, and where texts were replaced.
+fn replaced(before: &str, edit: Edit<'_>, place: &Place, max: u64) -> Result<(String, Occurrences), Fault> {
     let invalid = |text: &str| Err(Fault::Invalid(text.to_owned()));
     if edit.old.is_empty() {
         return invalid("empty `old_text`; give the text to replace, or use `write_file`");
@@ -76,48 +82,86 @@ fn replaced(before: &str, edit: Edit<'_>, place: &Place) -> Result<(String, Vec<
     if old == new {
         return invalid("`old_text` and `new_text` are equal, so the edit would change nothing");
     }
-    let lines = lines_of(before, &old);
-    match (lines.len(), edit.all) {
+    let occurrences = Occurrences::of(&old, before);
+    match (occurrences.count, edit.all) {
         (0, _) => Err(not_found(before, &old, place)),
-        (1, _) | (_, true) => Ok((before.replace(&old, &new), lines)),
+        (1, _) | (_, true) => {
+            check_size(before, &old, &new, &occurrences, place, max)?;
+            Ok((before.replace(&old, &new), occurrences))
+        }
         (times, false) => Err(Fault::Invalid(format!(
             "`old_text` occurs {times} times in `{}`, {}; include more of the text around it, or set `replace_all`",
             shown(&place.path),
-            at_lines(&lines)
+            occurrences.at_lines()
         ))),
     }
 }
 
-/// Returns the 1-based line of each occurrence.
-fn lines_of(text: &str, part: &str) -> Vec<usize> {
-    let (mut line, mut counted) = (1, 0);
-    let starts = text.match_indices(part).map(|(start, _)| {
-        line += text[counted..start].matches('\n').count();
-        counted = start;
-        line
-    });
-    starts.collect()
+/// Computes the size of the file after an edit, which nothing is allocated for before it is known to be allowed.
+fn check_size(before: &str, old: &str, new: &str, found: &Occurrences, place: &Place, max: u64) -> Result<(), Fault> {
+    let size = |text: &str, times: usize| text.len() as u128 * times as u128;
+    let bytes = size(before, 1) - size(old, found.count) + size(new, found.count);
+    if bytes <= u128::from(max) {
+        return Ok(());
+    }
+    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+    Err(Fault::TooLarge { path: shown(&place.path), bytes, max, hint: " after the edit" })
 }
 
-fn at_lines(lines: &[usize]) -> String {
-    let listed: Vec<_> = lines.iter().take(MAX_LISTED).map(usize::to_string).collect();
-    let word = if lines.len() == 1 { "line" } else { "lines" };
-    match lines.len().checked_sub(MAX_LISTED).filter(|more| *more > 0) {
-        Some(more) => format!("at {word} {} and {more} more", listed.join(", ")),
-        None => format!("at {word} {}", listed.join(", ")),
+impl Occurrences {
+    fn of(part: &str, text: &str) -> Self {
+        let (mut line, mut counted, mut found) = (1, 0, Self::default());
+        for (start, _) in text.match_indices(part) {
+            found.count += 1;
+            if found.lines.len() < MAX_LISTED {
+                line += text[counted..start].matches('\n').count();
+                counted = start;
+                found.lines.push(line);
+            }
+        }
+        found
+    }
+
+    fn at_lines(&self) -> String {
+        let listed: Vec<_> = self.lines.iter().map(usize::to_string).collect();
+        let word = if self.count == 1 { "line" } else { "lines" };
+        match self.count - self.lines.len() {
+            0 => format!("at {word} {}", listed.join(", ")),
+            more => format!("at {word} {} and {more} more", listed.join(", ")),
+        }
     }
 }
 
 /// Returns the error for a text that is not there, with the line that differs in white space only, if there is one.
 fn not_found(before: &str, old: &str, place: &Place) -> Fault {
-    let path = shown(&place.path);
-    let wanted: Vec<_> = text::lines(old).map(str::trim).filter(|line| !line.is_empty()).collect();
-    let present = text::lines(before).map(str::trim).enumerate().filter(|(_, line)| !line.is_empty());
-    let present: Vec<_> = present.collect();
-    let alike = present.windows(wanted.len().max(1)).find(|lines| lines.iter().map(|(_, line)| line).eq(wanted.iter()));
-    let hint = match alike {
-        Some(lines) => format!("a text that differs only in white space begins at line {}", lines[0].0 + 1),
+    let hint = match alike(before, old) {
+        Some(line) => format!("a text that differs only in white space begins at line {line}"),
         None => "read the file again, and copy the text exactly, without line numbers".to_owned(),
     };
-    Fault::Invalid(format!("`old_text` was not found in `{path}`; {hint}"))
+    Fault::Invalid(format!("`old_text` was not found in `{}`; {hint}", shown(&place.path)))
+}
+
+/// Returns the 1-based line at which a text begins that differs only in white space; gives up after [`MAX_COMPARED`] lines.
+fn alike(before: &str, old: &str) -> Option<usize> {
+    let wanted: Vec<_> = filled(old).map(|(_, line)| line).collect();
+    if wanted.is_empty() {
+        return None;
+    }
+    let mut left = MAX_COMPARED;
+    let mut rest = filled(before);
+    loop {
+        let candidate = rest.clone().map(|(_, line)| line);
+        let equal = candidate.zip(&wanted).take(left).take_while(|(line, wanted)| line == *wanted).count();
+        left = left.checked_sub(equal + 1)?;
+        let (line, _) = rest.next()?;
+        if equal == wanted.len() {
+            return Some(line + 1);
+        }
+    }
+}
+
+/// Returns the lines that are not blank, trimmed, with their 0-based numbers.
+fn filled(text: &str) -> impl Iterator<Item = (usize, &str)> + Clone {
+    let lines = text.lines().map(str::trim).enumerate();
+    lines.filter(|(_, line)| !line.is_empty())
 }

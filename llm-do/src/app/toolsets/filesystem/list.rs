@@ -14,6 +14,9 @@ use super::walk::{Omitted, walk};
 /// The maximum length of a pattern in bytes.
 const MAX_PATTERN: usize = 1000;
 
+/// The length of an answer in bytes after which no further file is added.
+const MAX_ANSWER: usize = 200_000;
+
 /// Which files are listed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Listing<'a> {
@@ -29,7 +32,7 @@ pub(super) struct Listing<'a> {
 /// Lists files, one path on each line.
 pub(super) fn list(root: &Root, listing: Listing<'_>) -> Result<String, Fault> {
     let pattern = listing.pattern.map(glob).transpose()?;
-    let (first, end) = page(listing.offset, listing.limit);
+    let (first, mut end) = page(listing.offset, listing.limit);
     let (mut text, mut total, mut unnamed) = (String::new(), 0, 0);
     let omitted = walk(root, listing.path, !listing.include_ignored, &mut |found| {
         if pattern.as_ref().is_some_and(|pattern| !pattern.is_match(&found.below)) {
@@ -44,6 +47,9 @@ pub(super) fn list(root: &Root, listing: Listing<'_>) -> Result<String, Fault> {
             let _ = writeln!(text, "{}{}", listed(&found.path), if found.is_link { " (symbolic link)" } else { "" });
         }
         total += 1;
+        if text.len() >= MAX_ANSWER {
+            end = end.min(total);
+        }
         Ok(ControlFlow::Continue(()))
     })?;
     let mut notes = notes(first, end, total, "file", &omitted);

@@ -3,11 +3,12 @@
 mod page;
 
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 use globset::GlobMatcher;
 use regex::bytes::{Regex, RegexBuilder};
 
-use self::page::Page;
+use self::page::{Match, Page};
 use super::fault::Fault;
 use super::list::glob;
 use super::locate::{Links, Located, Missing, Place, locate};
@@ -18,8 +19,18 @@ use super::walk::{Found, Omitted, walk};
 /// The maximum number of bytes that one search reads: 512 MiB.
 const MAX_BYTES: u64 = 512 << 20;
 
-/// The maximum size of a compiled expression in bytes.
-const MAX_REGEX: usize = 1 << 20;
+/// How long one search takes.
+const MAX_TIME: Duration = Duration::from_secs(20);
+
+/// The maximum length of an expression in bytes.
+const MAX_REGEX: usize = 4_000;
+
+/// The sizes of compiled expressions in bytes, each with the length of the longest line that is searched: for each byte of a line, an
+/// expression may take a step for each of its states.
+const SIZES: [(usize, usize); 2] = [(32 << 10, 1 << 20), (1 << 20, 64 << 10)];
+
+/// How many bytes are searched between looks at the clock.
+const INTERVAL: usize = 64 << 10;
 
 /// What is searched.
 #[derive(Clone, Copy, Debug)]
@@ -39,14 +50,22 @@ pub(super) struct Query<'a> {
 
 /// Searches a file, or the files of a folder, line by line.
 pub(super) fn search(root: &Root, query: Query<'_>) -> Result<String, Fault> {
-    let regex = compile(query.regex, query.ignore_case)?;
+    let (regex, max_line) = compile(query.regex, query.ignore_case)?;
     let pattern = query.pattern.map(glob).transpose()?;
-    let mut search =
-        Search { root, regex, pattern, page: Page::new(&query), left: MAX_BYTES, skipped: Skipped::default() };
+    let mut search = Search {
+        root,
+        regex,
+        max_line,
+        pattern,
+        page: Page::new(&query),
+        left: MAX_BYTES,
+        deadline: Instant::now() + MAX_TIME,
+        skipped: Skipped::default(),
+    };
     let omitted = match single_file(root, query.path)? {
         Some(place) => {
             let bytes = open::read(&place, root.max_bytes, "")?.bytes;
-            search.lines_of(&place, &bytes);
+            search.lines_of(&place, &bytes)?;
             Omitted::default()
         }
         None => walk(root, query.path, !query.include_ignored, &mut |found| search.visit(found))?,
@@ -65,30 +84,50 @@ fn single_file(root: &Root, path: &str) -> Result<Option<Place>, Fault> {
     }
 }
 
-fn compile(pattern: &str, ignore_case: bool) -> Result<Regex, Fault> {
-    let compiled = RegexBuilder::new(pattern).case_insensitive(ignore_case).size_limit(MAX_REGEX).build();
-    compiled.map_err(|error| Fault::Invalid(format!("invalid regular expression: {error}")))
+/// Compiles an expression; returns it with the length of the longest line that it searches.
+fn compile(pattern: &str, ignore_case: bool) -> Result<(Regex, usize), Fault> {
+    if pattern.len() > MAX_REGEX {
+        let bytes = pattern.len();
+        return Err(Fault::Invalid(format!(
+            "the regular expression has {bytes} bytes; the maximum is {MAX_REGEX}: search for less"
+        )));
+    }
+    let build = |size| RegexBuilder::new(pattern).case_insensitive(ignore_case).size_limit(size).build();
+    let [(small, long_line), (large, line)] = SIZES;
+    match build(small) {
+        Ok(regex) => Ok((regex, long_line)),
+        Err(_) => match build(large) {
+            Ok(regex) => Ok((regex, line)),
+            Err(error) => Err(Fault::Invalid(format!("invalid regular expression: {error}"))),
+        },
+    }
 }
 
 /// A search in progress.
 struct Search<'a> {
     root: &'a Root,
     regex: Regex,
+    /// The length of the longest line that is searched.
+    max_line: usize,
     pattern: Option<GlobMatcher>,
     page: Page,
     /// How many bytes may still be read.
     left: u64,
+    deadline: Instant,
     skipped: Skipped,
 }
 
-/// The files that were not searched.
+/// What was not searched.
 #[derive(Clone, Copy, Debug, Default)]
 struct Skipped {
     large: usize,
     binary: usize,
     unreadable: usize,
+    long_lines: usize,
     /// Whether the search stopped at its maximum number of bytes.
     is_stopped: bool,
+    /// Whether the search stopped at its maximum time.
+    is_late: bool,
 }
 
 impl Search<'_> {
@@ -106,29 +145,57 @@ impl Search<'_> {
                 return Ok(ControlFlow::Continue(()));
             }
         };
-        self.lines_of(&place, &bytes);
+        self.lines_of(&place, &bytes)?;
         self.left = self.left.saturating_sub(bytes.len() as u64);
         self.skipped.is_stopped = self.left == 0;
-        Ok(if self.skipped.is_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        Ok(if self.skipped.is_stopped || self.skipped.is_late {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
     }
 
-    fn lines_of(&mut self, place: &Place, bytes: &[u8]) {
+    fn lines_of(&mut self, place: &Place, bytes: &[u8]) -> Result<(), Fault> {
         if bytes.contains(&0) {
             self.skipped.binary += 1;
-            return;
+            return Ok(());
         }
-        // Most files have no match: their lines are not stored.
-        if !lines(bytes).any(|line| self.regex.is_match(line)) {
-            return;
+        let (mut found, mut count, mut start, mut unchecked) = (Vec::new(), 0, 0, 0);
+        for (line, text) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+            if self.is_match(text) {
+                // Only those of the page are kept, and the one after them.
+                if self.page.needs(count) {
+                    found.push(Match { line, start });
+                }
+                count += 1;
+            }
+            start += text.len();
+            unchecked += text.len();
+            if unchecked >= INTERVAL {
+                unchecked = 0;
+                self.root.check_cancelled()?;
+                self.skipped.is_late = Instant::now() > self.deadline;
+                if self.skipped.is_late {
+                    break;
+                }
+            }
         }
-        let lines: Vec<_> = lines(bytes).collect();
-        let matches: Vec<_> = (0..lines.len()).filter(|line| self.regex.is_match(lines[*line])).collect();
-        self.page.push(&place.path, &lines, &matches);
+        self.page.push(&place.path, bytes, &found, count);
+        Ok(())
+    }
+
+    fn is_match(&mut self, line: &[u8]) -> bool {
+        let line = without_end(line);
+        if line.len() > self.max_line {
+            self.skipped.long_lines += 1;
+            return false;
+        }
+        self.regex.is_match(line)
     }
 }
 
-/// Returns the lines without their ends; a line break at the end begins no line.
-fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let lines = bytes.split_inclusive(|byte| *byte == b'\n');
-    lines.map(|line| line.strip_suffix(b"\n").unwrap_or(line)).map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+/// Returns a line without its end.
+fn without_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
 }

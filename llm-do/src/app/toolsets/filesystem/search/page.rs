@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use super::{Query, Skipped};
+use super::{Query, Skipped, without_end};
 use crate::app::toolsets::filesystem::list::{listed, notes, page};
 use crate::app::toolsets::filesystem::text::{self, count};
 use crate::app::toolsets::filesystem::walk::Omitted;
@@ -17,6 +17,15 @@ const MAX_CONTEXT: usize = 20;
 
 /// The length of an answer in bytes after which no further match is added.
 const MAX_ANSWER: usize = 100_000;
+
+/// A line that matches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Match {
+    /// Its 0-based number.
+    pub(super) line: usize,
+    /// Where it begins in the file.
+    pub(super) start: usize,
+}
 
 /// A page of matches.
 pub(super) struct Page {
@@ -39,40 +48,51 @@ impl Page {
         Self { text: String::new(), first, end, context, total: 0, files: 0 }
     }
 
-    /// Adds the matching lines of a file, by their 0-based numbers.
-    pub(super) fn push(&mut self, path: &Path, lines: &[&[u8]], matches: &[usize]) {
-        if matches.is_empty() {
+    /// Returns whether [`push`](Self::push) needs the match of this 0-based number of the next file: the page has it, or ends before it.
+    pub(super) fn needs(&self, number: usize) -> bool {
+        (self.first..=self.end).contains(&(self.total + number))
+    }
+
+    /// Adds the matching lines of a file: the needed ones of `count`.
+    pub(super) fn push(&mut self, path: &Path, bytes: &[u8], matches: &[Match], count: usize) {
+        if count == 0 {
             return;
         }
         self.files += 1;
+        let first = self.first.max(self.total);
+        self.total += count;
         let mut next = 0;
-        for (index, line) in matches.iter().enumerate() {
-            if (self.first..self.end).contains(&self.total) {
-                if next == 0 {
-                    let _ = writeln!(self.text, "{}", listed(path));
-                }
-                next = self.around(lines, *line, matches.get(index + 1).copied(), next);
-                if self.text.len() >= MAX_ANSWER {
-                    self.end = self.total + 1;
-                }
+        for (index, matched) in matches.iter().enumerate() {
+            if first + index >= self.end {
+                return;
             }
-            self.total += 1;
+            if next == 0 {
+                let _ = writeln!(self.text, "{}", listed(path));
+            }
+            next = self.around(bytes, *matched, matches.get(index + 1).map(|following| following.line), next);
+            if self.text.len() >= MAX_ANSWER {
+                self.end = first + index + 1;
+            }
         }
     }
 
     /// Adds a match with its context, from line `next` on; returns the next line that was not shown.
-    fn around(&mut self, lines: &[&[u8]], matched: usize, following: Option<usize>, next: usize) -> usize {
-        let start = matched.saturating_sub(self.context).max(next);
-        if next > 0 && start > next && self.context > 0 {
+    fn around(&mut self, bytes: &[u8], matched: Match, following: Option<usize>, next: usize) -> usize {
+        let Match { line, start } = matched;
+        let first = line.saturating_sub(self.context).max(next);
+        if next > 0 && first > next && self.context > 0 {
             self.text.push_str("  --\n");
         }
         // The next match shows itself.
-        let end = (matched + self.context + 1).min(lines.len()).min(following.unwrap_or(usize::MAX));
-        for (number, line) in lines.iter().enumerate().take(end).skip(start) {
-            let mark = if number == matched { ':' } else { '-' };
-            let _ = writeln!(self.text, "{:>6}{mark} {}", number + 1, shortened(line));
+        let end = (line + self.context + 1).min(following.unwrap_or(usize::MAX));
+        let mut number = first;
+        let shown = bytes[lines_before(bytes, start, line - first)..].split_inclusive(|byte| *byte == b'\n');
+        for text in shown.take(end - first) {
+            let mark = if number == line { ':' } else { '-' };
+            let _ = writeln!(self.text, "{:>6}{mark} {}", number + 1, shortened(without_end(text)));
+            number += 1;
         }
-        end.max(matched + 1)
+        number.max(line + 1)
     }
 
     pub(super) fn finish(self, omitted: &Omitted, skipped: Skipped) -> String {
@@ -86,6 +106,14 @@ impl Page {
         for (number, why) in skipped_files.into_iter().filter(|(number, _)| *number > 0) {
             notes.push(format!("[{} not searched: {why}]", count(number, "file")));
         }
+        if skipped.long_lines > 0 {
+            notes.push(format!("[{} not searched: too long]", count(skipped.long_lines, "line")));
+        }
+        if skipped.is_late {
+            notes.push(
+                "[stopped after 20 s: choose a folder as `path`, a `pattern`, or a simpler expression]".to_owned(),
+            );
+        }
         if skipped.is_stopped {
             notes.push("[stopped after 512 MiB: choose a folder as `path`, or a `pattern`]".to_owned());
         }
@@ -94,9 +122,23 @@ impl Page {
     }
 }
 
+/// Returns where the line begins that is this many lines before the one at `start`.
+fn lines_before(bytes: &[u8], start: usize, lines: usize) -> usize {
+    let mut breaks = (0..start).rev().filter(|byte| bytes[*byte] == b'\n');
+    breaks.nth(lines).map_or(0, |line_break| line_break + 1)
+}
+
 /// Returns a line as text, cut if it is long.
 fn shortened(line: &[u8]) -> String {
+    // A character has at most 4 bytes.
+    let mut end = line.len().min(4 * (MAX_WIDTH + 1));
+    while end < line.len() && end > 0 && line[end] & 0xc0 == 0x80 {
+        end -= 1;
+    }
+    let (line, beyond) = line.split_at(end);
+    let beyond = String::from_utf8_lossy(beyond).chars().count();
     let line = printable(&String::from_utf8_lossy(line));
     let (shown, missing) = text::cut(&line, MAX_WIDTH);
+    let missing = missing + beyond;
     if missing > 0 { format!("{shown}… {missing} more characters") } else { shown.to_owned() }
 }
