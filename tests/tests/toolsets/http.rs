@@ -2,6 +2,7 @@
 
 mod answers;
 mod approval;
+mod bounds;
 mod escapes;
 mod server;
 

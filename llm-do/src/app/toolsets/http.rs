@@ -5,6 +5,7 @@ mod answer;
 mod client;
 mod fault;
 mod host;
+mod html;
 mod page;
 mod request;
 mod settings;

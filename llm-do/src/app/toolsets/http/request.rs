@@ -5,6 +5,7 @@ use std::time::Instant;
 use llm_do_providers::Attachment;
 use reqwest::Url;
 use reqwest::header::{ACCEPT_ENCODING, LOCATION};
+use tokio_util::sync::CancellationToken;
 
 use super::answer::{Answer, header};
 use super::client::{self, Clients};
@@ -65,7 +66,10 @@ impl Prepared {
                 "`{from}` redirects to `{to}`, which is on another host; to follow it, fetch that URL"
             ))),
             End::Answer(answer) => {
-                let read = move || shown(*answer, part, deadline);
+                // A thread does not end with its call by itself.
+                let call = CancellationToken::new();
+                let _end = call.clone().drop_guard();
+                let read = move || shown(*answer, part, &|| call.is_cancelled() || Instant::now() > deadline);
                 let read = tokio::task::spawn_blocking(read).await;
                 read.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
             }
@@ -94,8 +98,8 @@ impl Prepared {
 }
 
 /// Returns what a model gets of an answer.
-fn shown(answer: Answer, part: Part, deadline: Instant) -> Result<ToolReturn, Fault> {
-    match text::content(&answer, deadline)? {
+fn shown(answer: Answer, part: Part, is_over: &dyn Fn() -> bool) -> Result<ToolReturn, Fault> {
+    match text::content(&answer, is_over)? {
         Content::Text(text) => Ok(ToolReturn::text(page::page(&answer, &text, part)?)),
         Content::File if answer.is_cut => {
             Err(Fault::FileSize { url: answer.url.to_string(), limit: answer.body.len() })

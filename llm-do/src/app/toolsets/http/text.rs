@@ -1,15 +1,10 @@
 //! The text of an answer: decoded, and without the markup of HTML.
 
-use std::io::{self, Read};
-use std::time::Instant;
-
 use encoding_rs::{Encoding, UTF_8};
 
 use super::answer::Answer;
 use super::fault::Fault;
-
-/// The columns that text of HTML is wrapped at: wide enough for most tables.
-const WIDTH: usize = 120;
+use super::html;
 
 /// How far into HTML its own declaration of the charset is looked for, as the HTML standard has it.
 const PRESCAN: usize = 1_024;
@@ -22,11 +17,13 @@ pub(super) enum Content {
     File,
 }
 
-/// Returns the content of an answer; takes long for large HTML, but not much longer than until `deadline`.
-pub(super) fn content(answer: &Answer, deadline: Instant) -> Result<Content, Fault> {
+/// Returns the content of an answer; fails once `is_over`.
+pub(super) fn content(answer: &Answer, is_over: &dyn Fn() -> bool) -> Result<Content, Fault> {
     let media_type = answer.media_type.as_str();
     if is_html(media_type) {
-        return html(answer, deadline).map(Content::Text);
+        let html = decoded(answer, declared(&answer.body));
+        let text = html::to_text(&html, is_over);
+        return text.map(Content::Text).map_err(|reason| Fault::Html { url: answer.url.to_string(), reason });
     }
     if is_text(media_type) || (media_type.is_empty() && is_plain(&answer.body)) {
         return Ok(Content::Text(decoded(answer, None)));
@@ -35,28 +32,6 @@ pub(super) fn content(answer: &Answer, deadline: Instant) -> Result<Content, Fau
         return Ok(Content::File);
     }
     Err(Fault::MediaType { url: answer.url.to_string(), media_type: media_type.to_owned() })
-}
-
-fn html(answer: &Answer, deadline: Instant) -> Result<String, Fault> {
-    let html = decoded(answer, declared(&answer.body));
-    let failed = |error: html2text::Error| Fault::Html { url: answer.url.to_string(), reason: error.to_string() };
-    let config = html2text::config::plain().no_link_wrapping().allow_width_overflow();
-    config.string_from_read(UntilDeadline { rest: html.as_bytes(), deadline }, WIDTH).map_err(failed)
-}
-
-/// HTML that ends with an error at the deadline: parsing takes quadratic time for what is nested deep.
-struct UntilDeadline<'h> {
-    rest: &'h [u8],
-    deadline: Instant,
-}
-
-impl Read for UntilDeadline<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if Instant::now() > self.deadline {
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "the conversion takes too long"));
-        }
-        self.rest.read(buffer)
-    }
 }
 
 fn is_html(media_type: &str) -> bool {

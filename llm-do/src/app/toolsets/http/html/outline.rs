@@ -1,0 +1,348 @@
+//! An outline: the elements of HTML that text depends on, each one closed, within limits of their number and depth.
+//!
+//! Elements beyond a limit are left out; their text stays.
+
+use std::fmt::Write;
+
+use super::element::{HIDDEN, Kind, known};
+use super::scanner::Tag;
+use super::table::Table;
+
+/// The maximum number of elements.
+const MAX_ELEMENTS: usize = 100_000;
+/// The maximum number of elements that are open.
+const MAX_DEPTH: usize = 64;
+/// The maximum number of open lists and quotes: each one indents its lines.
+const MAX_INDENTS: usize = 10;
+/// The maximum number of open tables.
+const MAX_TABLES: usize = 6;
+/// The maximum length of an attribute in bytes; a longer one is left out.
+const MAX_ATTRIBUTE: usize = 4_000;
+
+type Element = (&'static str, Kind);
+
+/// An outline so far.
+#[derive(Debug, Default)]
+pub(super) struct Outline {
+    html: String,
+    open: Vec<Element>,
+    /// Those of `open`.
+    tables: Vec<Table>,
+    /// The number of elements so far.
+    elements: usize,
+    hidden: Option<Hidden>,
+}
+
+/// An element whose content is not shown.
+#[derive(Debug)]
+struct Hidden {
+    name: String,
+    /// How many of its name are open.
+    depth: usize,
+    /// Whether it had no element so far.
+    is_first: bool,
+    /// Whether the next text is the title of an image.
+    is_title: bool,
+}
+
+impl Outline {
+    /// Adds text with character references.
+    pub(super) fn text(&mut self, text: &str) {
+        if self.begins_text(text) {
+            escape(&mut self.html, text, &[('<', "&lt;"), ('>', "&gt;")]);
+        }
+    }
+
+    /// Adds text without character references.
+    pub(super) fn raw(&mut self, text: &str) {
+        if self.begins_text(text) {
+            escape(&mut self.html, text, &[('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;")]);
+        }
+    }
+
+    /// Adds a start tag.
+    pub(super) fn start(&mut self, tag: &Tag<'_>) {
+        if let Some(hidden) = &mut self.hidden {
+            hidden.start(tag);
+            return;
+        }
+        let name = tag.name.as_str();
+        if HIDDEN.contains(&name) || (name == "svg" && !tag.is_closed) {
+            self.hidden = Some(Hidden { name: tag.name.clone(), depth: 1, is_first: true, is_title: false });
+            return;
+        }
+        match known(name) {
+            Some(_) if self.elements >= MAX_ELEMENTS => {
+                self.close_to(0);
+                self.html.push(' ');
+            }
+            Some((shown, Kind::Empty)) => self.empty(shown, tag),
+            // It has no content, but ends a paragraph.
+            Some(_) if name == "hr" => self.close_paragraph(),
+            Some(element) => self.begin(element, tag),
+            None => {}
+        }
+    }
+
+    /// Adds an end tag.
+    pub(super) fn end(&mut self, name: &str) {
+        if let Some(hidden) = &mut self.hidden {
+            if hidden.end(name) {
+                self.hidden = None;
+            }
+            return;
+        }
+        let Some((shown, kind)) = known(name) else { return };
+        let is_limit = |(_, other): &Element| match kind {
+            Kind::Table => false,
+            Kind::Rows | Kind::Row | Kind::Cell => *other == Kind::Table,
+            _ => matches!(other, Kind::Cell | Kind::Table),
+        };
+        // Each end tag of a heading ends any.
+        let is_it = |element: &Element| element.0 == shown || (kind == Kind::Heading && element.1 == kind);
+        if let Some(at) = self.last(is_it, is_limit) {
+            self.close_to(at);
+        }
+    }
+
+    /// Closes all elements.
+    pub(super) fn finish(mut self) -> String {
+        self.close_to(0);
+        self.html
+    }
+
+    /// Returns whether text is shown; in a table, it is put into a cell.
+    fn begins_text(&mut self, text: &str) -> bool {
+        if let Some(hidden) = &mut self.hidden {
+            let is_title = std::mem::take(&mut hidden.is_title);
+            if is_title && text.len() <= MAX_ATTRIBUTE && self.elements < MAX_ELEMENTS {
+                self.image_title(text);
+            }
+            return false;
+        }
+        if !self.is_between_cells() {
+            return true;
+        }
+        let is_shown = !text.trim_ascii().is_empty();
+        if is_shown {
+            self.begin_cell("td", 1, 1);
+        }
+        is_shown
+    }
+
+    fn image_title(&mut self, title: &str) {
+        if self.is_between_cells() {
+            self.begin_cell("td", 1, 1);
+        }
+        self.elements += 2;
+        self.html.push_str("<svg><title>");
+        escape(&mut self.html, title, &[('<', "&lt;"), ('>', "&gt;")]);
+        self.html.push_str("</title></svg>");
+    }
+
+    /// Opens an element, after what must be closed or opened before it.
+    fn begin(&mut self, element: Element, tag: &Tag<'_>) {
+        let (name, kind) = element;
+        match kind {
+            Kind::Rows | Kind::Row | Kind::Cell if self.tables.is_empty() => {}
+            Kind::Rows => {
+                self.close_to_table(&[Kind::Table]);
+                self.push(element, "");
+            }
+            Kind::Row => self.begin_row(),
+            Kind::Cell => self.begin_cell(name, span(tag, "colspan"), span(tag, "rowspan")),
+            Kind::Inline => self.begin_inline(element, tag),
+            _ => {
+                if self.is_between_cells() {
+                    self.begin_cell("td", 1, 1);
+                }
+                self.close_paragraph();
+                self.begin_block(element, tag);
+            }
+        }
+    }
+
+    fn begin_inline(&mut self, element: Element, tag: &Tag<'_>) {
+        if self.is_between_cells() {
+            self.begin_cell("td", 1, 1);
+        }
+        let is_cell = |(_, kind): &Element| *kind == Kind::Cell;
+        match self.last(|open| *open == element, is_cell) {
+            // A link ends where the next one begins; anything else holds already.
+            Some(at) if element.0 == "a" => self.close_to(at),
+            Some(_) => return,
+            None => {}
+        }
+        self.push(element, &attribute(tag, "href"));
+    }
+
+    fn begin_block(&mut self, element: Element, tag: &Tag<'_>) {
+        let (name, kind) = element;
+        let is_cell = |(_, kind): &Element| *kind == Kind::Cell;
+        match kind {
+            Kind::Heading => {
+                if let Some(at) = self.last(|(_, kind)| *kind == Kind::Heading, is_cell) {
+                    self.close_to(at);
+                }
+            }
+            Kind::Item => self.begin_part("ul", &["ul", "ol"]),
+            Kind::Description => self.begin_part("dl", &["dl"]),
+            _ => {}
+        }
+        let indents = self.open.iter().filter(|(_, kind)| matches!(kind, Kind::List | Kind::Quote)).count();
+        let is_left_out = match kind {
+            Kind::List | Kind::Quote => indents >= MAX_INDENTS,
+            Kind::Item | Kind::Description => !self.open.last().is_some_and(|(_, kind)| *kind == Kind::List),
+            Kind::Table => self.tables.len() >= MAX_TABLES,
+            _ => name == "pre" && self.last(|open| open.0 == "pre", is_cell).is_some(),
+        };
+        if is_left_out {
+            return;
+        }
+        self.push(element, &attribute(tag, "start"));
+    }
+
+    /// Closes the open part of a list, or opens a list if none is open.
+    fn begin_part(&mut self, list: &'static str, lists: &[&str]) {
+        let is_cell = |(_, kind): &Element| *kind == Kind::Cell;
+        match self.last(|(name, _)| lists.contains(name), is_cell) {
+            Some(at) => self.close_to(at + 1),
+            None => self.push((list, Kind::List), ""),
+        }
+    }
+
+    fn begin_row(&mut self) {
+        if !self.tables.last_mut().is_some_and(Table::begin_row) {
+            return;
+        }
+        self.close_to_table(&[Kind::Table, Kind::Rows]);
+        if self.open.last().is_some_and(|(_, kind)| *kind == Kind::Table) {
+            self.push(("tbody", Kind::Rows), "");
+        }
+        self.push(("tr", Kind::Row), "");
+    }
+
+    fn begin_cell(&mut self, name: &'static str, colspan: usize, rowspan: usize) {
+        if self.last(|(_, kind)| *kind == Kind::Row, |(_, kind)| *kind == Kind::Table).is_none() {
+            self.begin_row();
+        }
+        let spans = self.tables.last_mut().and_then(|table| table.add_cell(colspan, rowspan));
+        let Some((columns, rows)) = spans else {
+            self.html.push(' ');
+            return;
+        };
+        self.close_to_table(&[Kind::Row]);
+        let mut attributes = String::new();
+        for (name, span) in [("colspan", columns), ("rowspan", rows)] {
+            if span > 1 {
+                _ = write!(attributes, " {name}=\"{span}\"");
+            }
+        }
+        self.push((name, Kind::Cell), &attributes);
+    }
+
+    fn empty(&mut self, name: &'static str, tag: &Tag<'_>) {
+        if self.is_between_cells() {
+            self.begin_cell("td", 1, 1);
+        }
+        self.elements += 1;
+        _ = write!(self.html, "<{name}{}{}>", attribute(tag, "src"), attribute(tag, "alt"));
+    }
+
+    /// Whether the innermost element holds rows or cells only.
+    fn is_between_cells(&self) -> bool {
+        self.open.last().is_some_and(|(_, kind)| matches!(kind, Kind::Table | Kind::Rows | Kind::Row))
+    }
+
+    fn close_paragraph(&mut self) {
+        let is_cell = |(_, kind): &Element| *kind == Kind::Cell;
+        if let Some(at) = self.last(|(_, kind)| *kind == Kind::Paragraph, is_cell) {
+            self.close_to(at);
+        }
+    }
+
+    /// Closes what is open in the innermost table, up to an element of these kinds.
+    fn close_to_table(&mut self, kinds: &[Kind]) {
+        if let Some(at) = self.open.iter().rposition(|(_, kind)| kinds.contains(kind)) {
+            self.close_to(at + 1);
+        }
+    }
+
+    /// Returns the place of the innermost element that is searched for, not beyond one that limits the search.
+    fn last(&self, is_it: impl Fn(&Element) -> bool, is_limit: impl Fn(&Element) -> bool) -> Option<usize> {
+        let mut open = self.open.iter().enumerate().rev();
+        open.find(|(_, element)| is_it(element) || is_limit(element))
+            .filter(|(_, element)| is_it(element))
+            .map(|(at, _)| at)
+    }
+
+    fn push(&mut self, element: Element, attributes: &str) {
+        // Parts of a table follow it, so that its text stays in cells.
+        let is_part = matches!(element.1, Kind::Rows | Kind::Row | Kind::Cell);
+        if self.open.len() >= MAX_DEPTH && !is_part {
+            return;
+        }
+        self.elements += 1;
+        if element.1 == Kind::Table {
+            self.tables.push(Table::default());
+        }
+        _ = write!(self.html, "<{}{attributes}>", element.0);
+        self.open.push(element);
+    }
+
+    /// Closes all elements from this place on.
+    fn close_to(&mut self, at: usize) {
+        for (name, kind) in self.open.drain(at..).rev() {
+            if kind == Kind::Table {
+                self.tables.pop();
+            }
+            _ = write!(self.html, "</{name}>");
+        }
+    }
+}
+
+impl Hidden {
+    fn start(&mut self, tag: &Tag<'_>) {
+        self.is_title = self.is_first && self.name == "svg" && tag.name == "title";
+        self.is_first = false;
+        if tag.name == self.name && !tag.is_closed {
+            self.depth += 1;
+        }
+    }
+
+    /// Returns whether an end tag ends it.
+    fn end(&mut self, name: &str) -> bool {
+        self.depth -= usize::from(name == self.name);
+        self.depth == 0
+    }
+}
+
+/// Returns an attribute as it is written in a tag, with a space before it; nothing if it is missing or too long.
+fn attribute(tag: &Tag<'_>, name: &str) -> String {
+    let value = tag.attributes.iter().find(|(given, _)| *given == name).map(|(_, value)| *value);
+    let Some(value) = value.filter(|value| value.len() <= MAX_ATTRIBUTE) else { return String::new() };
+    let mut written = format!(" {name}=\"");
+    escape(&mut written, value, &[('"', "&quot;")]);
+    written.push('"');
+    written
+}
+
+/// Returns how many columns or rows a cell takes.
+fn span(tag: &Tag<'_>, name: &str) -> usize {
+    let value = tag.attributes.iter().find(|(given, _)| *given == name);
+    value.and_then(|(_, value)| value.trim().parse().ok()).unwrap_or(1)
+}
+
+/// Adds text in which some characters are replaced.
+fn escape(to: &mut String, text: &str, replaced: &[(char, &str)]) {
+    let mut rest = text;
+    while let Some(at) = rest.find(|next| replaced.iter().any(|(character, _)| *character == next)) {
+        let (before, after) = rest.split_at(at);
+        to.push_str(before);
+        let mut characters = after.chars();
+        let next = characters.next();
+        to.extend(replaced.iter().filter(|(character, _)| Some(*character) == next).map(|(_, with)| *with));
+        rest = characters.as_str();
+    }
+    to.push_str(rest);
+}
