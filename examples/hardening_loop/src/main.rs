@@ -60,6 +60,8 @@ struct Measured {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
+    // What the model writes runs in a process of its own: this program, started again.
+    llm_do::script::interpreter_process();
     let all = messages(RECORDED + MEASURED);
     let (recorded, measured) = all.split_at(RECORDED);
 

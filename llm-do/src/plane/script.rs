@@ -30,10 +30,10 @@ use std::sync::Mutex;
 use monty::MontyRun;
 use serde_json::{Map, Value};
 
-pub(crate) use self::code::CodeTool;
 pub use self::code::interpreter_process;
+pub(crate) use self::code::{CodeTool, ScriptData, ScriptProcess};
 pub(crate) use self::large_stack::on_large_stack;
-pub(crate) use self::limits::MAX_TIME;
+pub(crate) use self::limits::{MAX_SOURCE, MAX_TIME};
 pub(crate) use self::linked::LinkedScript;
 use self::names::Callees;
 pub(crate) use self::names::{ScriptCallee, identifier};

@@ -9,6 +9,7 @@ mod search;
 mod split;
 mod switch_on;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use llm_do_providers::Money;
@@ -22,12 +23,13 @@ pub use self::split::Contradiction;
 use self::split::Split;
 use super::Cases;
 use crate::base::agreement::Agreement;
+use crate::base::error::BoxError;
 use crate::declare::tool::Effect;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::ItemKind;
 use crate::plane::function_tool::FunctionTool;
 use crate::plane::registry::{Registered, Registry};
-use crate::plane::script::{ScriptCallee, identifier, stubs};
+use crate::plane::script::{ScriptCallee, ScriptProcess, identifier, stubs};
 use crate::session::runtime::{BuildError, RuntimeBuilder};
 
 /// The worker that writes scripts.
@@ -70,6 +72,7 @@ const ATTEMPTS: u32 = 5;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<()> {
+/// llm_do::script::interpreter_process();
 /// let journal = MemoryJournal::new();
 /// # let model = TestModel::new().output(json!({ "result": 30 }));
 /// # let runtime = Runtime::builder().force_model(model).journal(journal.clone());
@@ -97,6 +100,8 @@ pub struct Proposer {
     budget: Option<Money>,
     attempts: u32,
     agreement: Agreement,
+    /// `None` for this program.
+    interpreter: Option<PathBuf>,
 }
 
 /// A script for a worker, if one was good enough, and the evidence.
@@ -143,6 +148,9 @@ pub enum ProposeError {
     /// The session cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// The process that runs the scripts cannot be started.
+    #[error("the scripts of a model run in a process of their own: {0}")]
+    Interpreter(BoxError),
     /// The builder's token was cancelled.
     #[error("the proposal was cancelled")]
     Cancelled,
@@ -153,7 +161,15 @@ impl Proposer {
     pub fn new(worker: impl Into<String>) -> Self {
         let worker = worker.into();
         let name = format!("{}_script", identifier(&worker));
-        Self { worker, name, model: None, budget: None, attempts: ATTEMPTS, agreement: Agreement::new() }
+        Self {
+            worker,
+            name,
+            model: None,
+            budget: None,
+            attempts: ATTEMPTS,
+            agreement: Agreement::new(),
+            interpreter: None,
+        }
     }
 
     /// Sets the name of the script's function. Default: that of the worker, with `_script`.
@@ -181,6 +197,12 @@ impl Proposer {
     /// Sets how results are compared. Default: all fields.
     pub fn agreement(self, agreement: Agreement) -> Self {
         Self { agreement, ..self }
+    }
+
+    /// Sets the program that is started to run the scripts; it calls [`interpreter_process`](crate::script::interpreter_process)
+    /// first. Default: this program.
+    pub fn interpreter(self, program: impl Into<PathBuf>) -> Self {
+        Self { interpreter: Some(program.into()), ..self }
     }
 
     /// Has the model write scripts, and returns the best one with its evidence.
@@ -231,6 +253,7 @@ impl Proposer {
             return Err(ProposeError::TooFewCases { worker: self.worker.clone(), cases: usable });
         }
         let subject = Subject::of(&self.name, &worker, &registry)?;
+        ScriptProcess::check(self.interpreter.as_deref()).await.map_err(ProposeError::Interpreter)?;
         let recorded = cases.calls(builder.price_table());
         let builder = builder.without_journal_and_shadows();
         let mut search = Search::new(self, &split, &worker, &registry, &builder)?;

@@ -1,5 +1,6 @@
 //! Tools that are scripts.
 
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,11 +8,12 @@ use serde_json::Value;
 
 use super::{Acts, FunctionTool};
 use crate::base::error::{BoxError, fault_list};
+use crate::base::open_file::read_only;
 use crate::declare::tool::Effect;
 use crate::plane::context::CallContext;
 #[cfg(feature = "project")]
 use crate::plane::definition::DeclaredRule;
-use crate::plane::script::{LinkedScript, Script};
+use crate::plane::script::{LinkedScript, MAX_SOURCE, Script};
 
 /// A tool that is a script, added by [`RuntimeBuilder::tool`](crate::runtime::RuntimeBuilder::tool).
 ///
@@ -69,7 +71,7 @@ impl ScriptTool {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ScriptFault> {
         let path = path.as_ref();
         let function = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let text = std::fs::read_to_string(path)
+        let text = read(path)
             .map_err(|error| ScriptFault { faults: vec![format!("{}: cannot be read: {error}", path.display())] })?;
         Self::of(&path.display().to_string(), &function, &text)
     }
@@ -123,16 +125,23 @@ impl ScriptTool {
         self
     }
 
-    /// Returns whether its effect is given, and not that of its tools.
-    pub(crate) fn has_own_effect(&self) -> bool {
-        self.effect.is_some()
-    }
-
     /// Returns the lines on which its front matter names tools and toolsets.
     #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of files in projects"))]
     pub(crate) fn toolset_lines(&self) -> Vec<(String, usize)> {
         self.script.toolsets.clone()
     }
+}
+
+/// Reads a file of at most the size of a script.
+fn read(path: &Path) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    read_only(path)?.take(MAX_SOURCE as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > MAX_SOURCE {
+        return Err(std::io::Error::other(format!(
+            "it has more than {MAX_SOURCE} bytes, the maximum of a script: split it"
+        )));
+    }
+    String::from_utf8(bytes).map_err(std::io::Error::other)
 }
 
 impl From<ScriptTool> for FunctionTool {

@@ -44,6 +44,11 @@ impl Registry {
             .extend(registry.tools.get_key_value(&name).map(|(name, item)| (Arc::clone(name), Arc::clone(item))));
         if faults.is_empty() { Ok(registry) } else { Err(faults) }
     }
+
+    /// Returns the tools that the script of this name may call.
+    pub(crate) fn script_callees(&self, name: &str) -> Vec<ScriptCallee> {
+        callees(name, &self.tools)
+    }
 }
 
 /// Checks all scripts, and makes them callable; adds the faults of each.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::exception::{Raised, raised};
-use super::limits::MAX_CALLS;
+use super::limits::{MAX_ARGUMENTS, MAX_CALLS};
 use super::names::{Callees, ScriptCallee};
 use super::stubs::positions;
 use super::values::{to_json, to_python};
@@ -106,7 +106,9 @@ impl MadeCalls {
             let message = format!("the script made more than {MAX_CALLS} calls");
             return Disposition::Abort(MontyException::runtime_error(message));
         }
-        let call = match bind(&function, callee, positional, keywords) {
+        let bound =
+            bind(&function, callee, positional, keywords).and_then(|arguments| check_size(&function, arguments));
+        let call = match bound {
             Ok(arguments) => Call { shown: Arc::clone(&callee.shown), arguments, is_read_only: callee.is_read_only },
             Err(fault) => return Disposition::Continue(MontyException::new(ExcType::TypeError, Some(fault)).into()),
         };
@@ -138,6 +140,16 @@ impl MadeCalls {
 /// Returns the refusal of what reaches the outside without a tool.
 pub(super) fn refusal() -> MontyException {
     MontyException::new(ExcType::PermissionError, Some(OUTSIDE.to_owned()))
+}
+
+/// Returns arguments of at most [`MAX_ARGUMENTS`] bytes.
+fn check_size(function: &str, arguments: Value) -> Result<Value, String> {
+    match arguments.to_string().len() {
+        size if size > MAX_ARGUMENTS => {
+            Err(format!("the arguments of {function}() have {size} bytes; the maximum is {MAX_ARGUMENTS}: pass less"))
+        }
+        _ => Ok(arguments),
+    }
 }
 
 /// Makes one object of the arguments: positional ones have the names of the stub.

@@ -3,8 +3,14 @@
 mod check;
 mod child;
 mod instructions;
+mod process;
 mod protocol;
+mod script_child;
+mod script_process;
 mod session;
+mod shown;
 
 pub use self::child::interpreter_process;
+pub(crate) use self::protocol::ScriptData;
+pub(crate) use self::script_process::ScriptProcess;
 pub(crate) use self::session::CodeTool;

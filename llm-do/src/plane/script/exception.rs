@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use monty_types::{ExcType, MontyException};
+use serde::{Deserialize, Serialize};
 
 use super::program::UNSURE;
 use crate::base::error::{BoxError, CallError, Unsure, chain};
@@ -58,11 +59,30 @@ fn of_text(text: &str) -> Option<(ExcType, String)> {
     found
 }
 
+/// An exception that ended a script.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Exception {
+    kind: ExcType,
+    message: String,
+    /// The file and the line of the script.
+    place: String,
+}
+
+impl From<&MontyException> for Exception {
+    fn from(exception: &MontyException) -> Self {
+        let place = exception.traceback().iter().rev().find(|frame| !frame.filename.starts_with('<'));
+        Self {
+            kind: exception.exc_type(),
+            message: exception.message().unwrap_or_default().to_owned(),
+            place: place.map(|frame| format!("{}:{}", frame.filename, frame.start.line)).unwrap_or_default(),
+        }
+    }
+}
+
 /// Returns the error of an exception that ended a script; `made` are the errors that calls raised in the script.
-pub(super) fn ended(exception: &MontyException, made: Vec<CallError>) -> BoxError {
-    let text = exception.message().unwrap_or_default();
-    let why = text.strip_prefix(UNSURE).and_then(|text| text.strip_prefix(": "));
-    match why.filter(|_| exception.exc_type() == ExcType::Exception) {
+pub(super) fn ended(exception: &Exception, made: Vec<CallError>) -> BoxError {
+    let why = exception.message.strip_prefix(UNSURE).and_then(|text| text.strip_prefix(": "));
+    match why.filter(|_| exception.kind == ExcType::Exception) {
         Some(why) => Unsure::new(why).into(),
         None => ScriptError::of(exception, made).into(),
     }
@@ -85,13 +105,10 @@ impl ScriptError {
     }
 
     /// Returns the error of an exception; `made` are the errors that calls raised in the script.
-    fn of(exception: &MontyException, made: Vec<CallError>) -> Self {
-        let kind = exception.exc_type();
-        let message = exception.message().unwrap_or_default();
-        let place = exception.traceback().iter().rev().find(|frame| !frame.filename.starts_with('<'));
-        let place = place.map(|frame| format!("{}:{}", frame.filename, frame.start.line)).unwrap_or_default();
+    fn of(exception: &Exception, made: Vec<CallError>) -> Self {
+        let Exception { kind, message, place } = exception;
         let is_cause = |error: &CallError| match raised(error) {
-            Raised::Exception(kind, text) => kind == exception.exc_type() && text == message,
+            Raised::Exception(raised, text) => raised == *kind && text == *message,
             Raised::Stop => false,
         };
         let source = made.into_iter().rev().find(is_cause);

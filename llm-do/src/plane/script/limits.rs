@@ -5,7 +5,7 @@ use std::time::Duration;
 use monty_types::ResourceLimits;
 
 /// The maximum size of a script, in bytes: within it, no source overflows the stack of its thread.
-pub(super) const MAX_SOURCE: usize = 64 * 1024;
+pub(crate) const MAX_SOURCE: usize = 64 * 1024;
 /// The stack of the threads on which scripts are read, checked and run, in bytes; only what is used takes memory.
 pub(super) const STACK: usize = 64 * 1024 * 1024;
 /// The maximum time that the interpreter of one call works, without the calls that it waits for.
@@ -22,6 +22,11 @@ pub(super) const MAX_RECURSION: usize = 200;
 pub(super) const MAX_PRINTED: usize = 256 * 1024;
 /// The maximum size of the result as JSON, in bytes.
 pub(super) const MAX_RESULT: usize = 16 * 1024 * 1024;
+
+/// The maximum size of the arguments of one call, as JSON, in bytes.
+pub(super) const MAX_ARGUMENTS: usize = 16 * 1024 * 1024;
+/// The maximum size of what the process that runs the code of models writes in one message, in bytes: the calls that wait, or the result.
+pub(super) const MAX_LINE: usize = 20 * 1024 * 1024;
 
 /// Returns the limits that the interpreter checks.
 pub(super) fn of_interpreter() -> ResourceLimits {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::exception::{ScriptError, ended};
+use super::exception::{Exception, ScriptError, ended};
 use super::interpreter::{self, Ending, Step};
 use super::limits::MAX_RESULT;
 use super::names::{Callees, ScriptCallee};
@@ -67,21 +67,17 @@ impl LinkedScript {
                 }
                 Step::Ended(Ok(value)) => return self.checked(value),
                 Step::Ended(Err(Ending::Fault(fault))) => return Err(ScriptError::new(fault).into()),
-                Step::Ended(Err(Ending::Exception(exception))) => return Err(ended(&exception, made)),
+                Step::Ended(Err(Ending::Exception(exception))) => {
+                    return Err(ended(&Exception::from(&exception), made));
+                }
             }
         }
         Err(ScriptError::new("the interpreter of the script panicked").into())
     }
 
     fn checked(&self, value: Value) -> Result<Value, BoxError> {
-        let size = value.to_string().len();
-        if size > MAX_RESULT {
-            let message = format!("the result has {size} bytes; the maximum is {MAX_RESULT}: return less");
-            return Err(ScriptError::new(message).into());
-        }
-        self.output.check(&value).map_err(|fault| {
-            ScriptError::new(format!("the result does not have the type that the script declares: {fault}"))
-        })?;
+        check_size(&value).map_err(ScriptError::new)?;
+        check_type(&self.output, &value)?;
         Ok(value)
     }
 
@@ -103,4 +99,21 @@ impl LinkedScript {
         );
         Err(CallError::Journal { tool: ctx.name().to_owned(), source: message.into() })
     }
+}
+
+/// Checks the size of a result.
+pub(super) fn check_size(value: &Value) -> Result<(), String> {
+    match value.to_string().len() {
+        size if size > MAX_RESULT => {
+            Err(format!("the result has {size} bytes; the maximum is {MAX_RESULT}: return less"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks a result against the type that the script declares.
+pub(super) fn check_type(output: &CheckedSchema, value: &Value) -> Result<(), ScriptError> {
+    let fault =
+        |fault| ScriptError::new(format!("the result does not have the type that the script declares: {fault}"));
+    output.check(value).map_err(fault)
 }

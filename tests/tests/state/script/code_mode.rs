@@ -53,6 +53,28 @@ fn large_values_are_cut_and_stay_in_variables() {
 }
 
 #[test]
+fn values_and_output_that_would_fill_the_application_stay_in_the_process() {
+    let seen = run(&[
+        "x = 'a' * 60000000\nx",
+        "for i in range(100000):\n    print('x' * 1000)",
+        "[0] * 5000000",
+        "read_ticket(id=1)['title']",
+    ]);
+    assert!(seen[0].contains("60000002 bytes") && seen[0].len() < 10_000, "{}", seen[0].len());
+    assert!(seen[1].len() < 40_000, "{}", seen[1].len());
+    assert!(seen[2].contains("15000000 bytes") && seen[2].len() < 10_000, "{}", seen[2].len());
+    assert!(seen[3].contains("ticket 1"), "{seen:?}");
+}
+
+#[test]
+fn arguments_that_are_too_large_fail_in_the_code_with_their_size() {
+    let seen = run(&["close_ticket(1, 'a' * 20000000)", "1 + 1"]);
+    let refused = "the arguments of close_ticket() have 20";
+    assert!(seen[0].contains(refused) && seen[0].contains("the maximum is 16777216"), "{}", &seen[0][..300]);
+    assert!(seen[1].contains('2'), "{seen:?}");
+}
+
+#[test]
 fn code_that_exhausts_or_stalls_the_process_ends_alone() {
     let started = Instant::now();
     let grow = "x = ['a']\nwhile True:\n    x = x + x";

@@ -1,6 +1,7 @@
 //! Proposals: a model writes a script for a worker from its recorded cases.
 
 mod commands;
+mod hostile;
 mod rust;
 
 use std::collections::BTreeSet;
@@ -18,6 +19,8 @@ use llm_do::{Effect, harden};
 
 pub(crate) use self::rust::{Parcel, size_of};
 use super::Log;
+
+const INTERPRETER: &str = env!("CARGO_BIN_EXE_code_mode");
 
 /// Return the votes for a ticket.
 #[tool(effect = read_only)]
@@ -132,8 +135,9 @@ async fn propose(scripts: &[&str], proposer: Proposer, cases: &Cases) -> (Propos
     (proposal, asked.lines())
 }
 
+/// What models write runs in a program that is an interpreter, which a test program is not.
 fn proposer() -> Proposer {
-    Proposer::new("urgency")
+    Proposer::new("urgency").interpreter(INTERPRETER)
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! One script of the model: read, checked, and run over cases.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -11,9 +12,11 @@ use super::score::Score;
 use crate::base::agreement::Agreement;
 use crate::declare::tool::Effect;
 use crate::observe::event::{ItemKind, Outcome};
-use crate::plane::function_tool::{FunctionTool, ScriptTool};
+use crate::plane::context::CallContext;
+use crate::plane::declared::DeclaredTool;
+use crate::plane::function_tool::FunctionTool;
 use crate::plane::registry::{Registered, Registry};
-use crate::plane::script::MAX_TIME;
+use crate::plane::script::{MAX_TIME, ScriptData, ScriptProcess};
 use crate::session::runtime::Runtime;
 
 /// After this many failures that take as long as the interpreter works at most, a script does not run on the remaining cases.
@@ -61,13 +64,22 @@ pub(super) fn parameters(worker: &Registered) -> Value {
 }
 
 /// Checks a script as every script is checked, and adds it to the registry; returns all faults.
-pub(super) fn link(registry: &Registry, worker: &Registered, name: &str, text: &str) -> Result<Registry, Vec<String>> {
-    let tool = ScriptTool::parse(name, text).map_err(|fault| fault.faults().to_vec())?;
+///
+/// It is read, checked and run in a process of its own: a model wrote it.
+pub(super) async fn link(
+    registry: &Registry,
+    worker: &Registered,
+    interpreter: Option<&Path>,
+    name: &str,
+    text: &str,
+) -> Result<Registry, Vec<String>> {
+    let (script, data) = ScriptProcess::read(interpreter.map(Path::to_owned), name, text).await?;
     let mut faults = Vec::new();
-    if tool.has_own_effect() {
+    if data.has_effect {
         faults.push(format!("{name}.py: remove `effect`: it follows from the tools"));
     }
-    let tool = FunctionTool::from(tool);
+    let script = Arc::new(script);
+    let tool = tool(Arc::clone(&script), name, data);
     faults.extend(of_parameters(name, &tool.parameters, &parameters(worker)));
     let registry = match registry.with_script(tool) {
         Ok(registry) => registry,
@@ -76,16 +88,36 @@ pub(super) fn link(registry: &Registry, worker: &Registered, name: &str, text: &
             return Err(faults);
         }
     };
-    let known = allowed(&registry, worker);
-    let declared = registry.get(name).and_then(|item| item.declared.as_ref());
-    for tool in declared.iter().flat_map(|declared| declared.iter()) {
-        if known.iter().all(|known| known.name() != &*tool.tool) {
-            let names: Vec<_> = known.iter().map(|known| format!("`{}`", known.name())).collect();
-            let names = if names.is_empty() { "no tools".to_owned() } else { names.join(", ") };
-            faults.push(format!("{name}.py: `toolsets`: `{}` is not allowed here; allowed: {names}", tool.tool));
-        }
-    }
+    faults.extend(not_allowed(&registry, worker, name));
+    faults.extend(script.link(&registry.script_callees(name)).await);
     if faults.is_empty() { Ok(registry) } else { Err(faults) }
+}
+
+/// Returns the tool that a script is. It changes nothing, since it may call no tool that does.
+fn tool(script: Arc<ScriptProcess>, name: &str, data: ScriptData) -> FunctionTool {
+    let defaults = data.defaults;
+    let run = move |ctx: CallContext, given: Value| {
+        let (script, mut arguments) = (Arc::clone(&script), defaults.clone());
+        arguments.extend(given.as_object().cloned().unwrap_or_default());
+        async move { script.run(&ctx, Value::Object(arguments)).await }
+    };
+    FunctionTool::new(name, data.description, data.parameters, Effect::ReadOnly, run)
+        .output_schema(data.output)
+        .toolsets(data.toolsets)
+}
+
+/// Returns the faults of tools that a script in place of the worker may not call.
+fn not_allowed(registry: &Registry, worker: &Registered, name: &str) -> Vec<String> {
+    let known = allowed(registry, worker);
+    let declared = registry.get(name).and_then(|item| item.declared.as_ref());
+    let declared = declared.iter().flat_map(|declared| declared.iter());
+    let others = declared.filter(|tool| known.iter().all(|known| known.name() != &*tool.tool));
+    let fault = |tool: &DeclaredTool| {
+        let names: Vec<_> = known.iter().map(|known| format!("`{}`", known.name())).collect();
+        let names = if names.is_empty() { "no tools".to_owned() } else { names.join(", ") };
+        format!("{name}.py: `toolsets`: `{}` is not allowed here; allowed: {names}", tool.tool)
+    };
+    others.map(fault).collect()
 }
 
 /// Returns the fault of parameters that are not those of the worker.
@@ -100,23 +132,24 @@ fn of_parameters(name: &str, own: &Value, expected: &Value) -> Option<String> {
     })
 }
 
-/// Runs a script on cases, in order; returns those in which it does not agree.
+/// Runs a script on cases, in order; returns those in which it does not agree. `slow` counts the failures that took too long.
 pub(super) async fn run(
     runtime: &Runtime,
     name: &str,
     cases: &[&Case],
     agreement: &Agreement,
+    slow: &mut usize,
 ) -> (Score, Vec<Compared>) {
-    let (mut compared, mut slow) = (Vec::new(), 0);
+    let mut compared = Vec::new();
     for case in cases {
-        if slow == MAX_SLOW {
+        if *slow >= MAX_SLOW {
             let reason = "it did not run, since it was too slow before".to_owned();
             compared.push(Compared::new(case, Verdict::Failed, Some(Outcome::Error(reason))));
             continue;
         }
         let began = Instant::now();
         let one = compare_one(runtime, name, case, agreement).await;
-        slow += usize::from(one.verdict == Verdict::Failed && began.elapsed() >= MAX_TIME);
+        *slow += usize::from(one.verdict == Verdict::Failed && began.elapsed() >= MAX_TIME);
         compared.push(one);
     }
     let score = Score::of(compared.iter().map(|compared| compared.verdict));

@@ -111,7 +111,8 @@ impl<'a> Search<'a> {
     /// Checks a script and runs it on the shown and the selecting cases.
     async fn judge(&mut self, text: &str, used: RunUsage) -> Result<Feedback, ProposeError> {
         let name = &self.proposer.name;
-        let linked = match candidate::link(self.registry, self.worker, name, text) {
+        let interpreter = self.proposer.interpreter.as_deref();
+        let linked = match candidate::link(self.registry, self.worker, interpreter, name, text).await {
             Ok(linked) => linked,
             Err(faults) => {
                 let attempt = Attempt { faults: faults.clone(), shown: None, selecting: None, usage: used };
@@ -126,8 +127,9 @@ impl<'a> Search<'a> {
             .map_limits(|limits| limits.requests(0))
             .build_on(linked)?;
         let agreement = &self.proposer.agreement;
-        let (shown, not_agreeing) = candidate::run(&runtime, name, &self.split.shown, agreement).await;
-        let (selecting, _) = candidate::run(&runtime, name, &self.split.selecting, agreement).await;
+        let mut slow = 0;
+        let (shown, not_agreeing) = candidate::run(&runtime, name, &self.split.shown, agreement, &mut slow).await;
+        let (selecting, _) = candidate::run(&runtime, name, &self.split.selecting, agreement, &mut slow).await;
         self.attempts.push(Attempt { faults: Vec::new(), shown: Some(shown), selecting: Some(selecting), usage: used });
         let best = Best { attempt: self.attempts.len(), text: text.to_owned(), runtime, shown, selecting };
         if self.best.as_ref().is_none_or(|known| best.rank() > known.rank()) {
@@ -165,7 +167,7 @@ impl<'a> Search<'a> {
     async fn measure(&self, best: &Best) -> Result<Chosen, ProposeError> {
         let (name, cases) = (&self.proposer.name, &self.split.held_back);
         let began = Instant::now();
-        let (held_back, _) = candidate::run(&best.runtime, name, cases, &self.proposer.agreement).await;
+        let (held_back, _) = candidate::run(&best.runtime, name, cases, &self.proposer.agreement, &mut 0).await;
         #[expect(clippy::cast_precision_loss, reason = "there are few cases")]
         let milliseconds = began.elapsed().as_secs_f64() * 1000.0 / cases.len().max(1) as f64;
         self.check_cancelled()?;

@@ -15,7 +15,9 @@ use super::super::limits::{self, MAX_PRINTED, MAX_TIME};
 use super::super::names::{Callees, ScriptCallee};
 use super::super::values::to_json;
 use super::check::{Before, Checked, check, unsupported};
-use super::protocol::{End, READY, Reply, Request, VARIABLE};
+use super::protocol::{End, READY, Reply, Request, ToolData, VARIABLE};
+use super::script_child;
+use super::shown::bounded;
 
 /// Runs code for the process that started this one, and then exits; returns if the process is not an interpreter.
 ///
@@ -26,8 +28,19 @@ pub fn interpreter_process() {
     }
     limit_memory();
     // The other side sees that the process has ended.
-    _ = on_large_stack(|| Process::start().map(Process::run));
+    _ = on_large_stack(serve);
     std::process::exit(0);
+}
+
+/// Reads what to run, and runs it until the other side is gone.
+fn serve() -> Option<()> {
+    let (mut input, mut output) = (stdin().lock(), stdout().lock());
+    writeln!(output, "{READY}").and_then(|()| output.flush()).ok()?;
+    match read(&mut input)? {
+        Request::Tools(tools) => Process::new(input, output, tools)?.run(),
+        Request::Script { function, text } => script_child::run(input, output, &function, &text),
+        _ => None,
+    }
 }
 
 #[cfg(unix)]
@@ -55,11 +68,8 @@ struct Process {
 type Progress = Result<ReplProgress, Box<ReplStartError>>;
 
 impl Process {
-    /// Reads the tools; `None` if the other side is gone.
-    fn start() -> Option<Self> {
-        let (mut input, mut output) = (stdin().lock(), stdout().lock());
-        writeln!(output, "{READY}").and_then(|()| output.flush()).ok()?;
-        let Request::Tools(tools) = read(&mut input)? else { return None };
+    /// Begins with the tools of the code; `None` if two of them have one name.
+    fn new(input: StdinLock<'static>, output: StdoutLock<'static>, tools: Vec<ToolData>) -> Option<Self> {
         let callees = Arc::new(Callees::new(tools.into_iter().map(ScriptCallee::from).collect()).ok()?);
         let tracker = ResourceTracker::new(limits::of_interpreter());
         let session = Some(MontyRepl::new(super::check::FILE, tracker, CompileOptions::default()));
@@ -92,7 +102,7 @@ impl Process {
                     self.session = Some(repl);
                     self.before.add(code, checked.is_async, false);
                     let result = self.calls.check_awaited().and_then(|()| to_json(value, "the last value"));
-                    return Some(result.map_or_else(End::Failed, End::Value));
+                    return Some(result.map_or_else(End::Failed, |value| End::Value(bounded(value))));
                 }
                 Ok(ReplProgress::FunctionCall(call)) => self.call(call)?,
                 Ok(ReplProgress::ResolveFutures(futures)) => self.resolve(futures)?,
@@ -148,7 +158,7 @@ impl Process {
         self.reply(&Reply::Calls(calls))?;
         match read(&mut self.input)? {
             Request::Answers(answers) => Some(answers),
-            Request::Tools(_) | Request::Run(_) => None,
+            _ => None,
         }
     }
 
@@ -157,12 +167,18 @@ impl Process {
     }
 
     fn reply(&mut self, reply: &Reply) -> Option<()> {
-        let line = serde_json::to_string(reply).ok()?;
-        writeln!(self.output, "{line}").and_then(|()| self.output.flush()).ok()
+        write(&mut self.output, reply)
     }
 }
 
-fn read(input: &mut StdinLock<'static>) -> Option<Request> {
+/// Writes to the other side; `None` if it is gone.
+pub(super) fn write(output: &mut StdoutLock<'static>, reply: &Reply) -> Option<()> {
+    let line = serde_json::to_string(reply).ok()?;
+    writeln!(output, "{line}").and_then(|()| output.flush()).ok()
+}
+
+/// Reads what the other side asks for; `None` if it is gone.
+pub(super) fn read(input: &mut StdinLock<'static>) -> Option<Request> {
     let mut line = String::new();
     input.read_line(&mut line).ok().filter(|bytes| *bytes > 0)?;
     let value: Value = serde_json::from_str(&line).ok()?;

@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::super::calls::Answer;
+use super::super::exception::Exception;
 use super::super::names::ScriptCallee;
+use crate::plane::script::Script;
 
 /// The variable that makes a process the interpreter of another.
 pub(super) const VARIABLE: &str = "LLM_DO_INTERPRETER";
 /// The first line that the interpreter process writes.
-pub(super) const READY: &str = "\"llm-do interpreter 2\"";
+pub(super) const READY: &str = "\"llm-do interpreter 3\"";
 
 /// A tool, as the interpreter knows it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -47,6 +49,37 @@ pub(super) enum Request {
     Run(String),
     /// The answers to the calls that the code waits for, in their order.
     Answers(Vec<Answer>),
+    /// A script to read, in place of tools and code: it is the function of this name in the text.
+    Script { function: String, text: String },
+    /// The tools of the script, to check it against.
+    Link(Vec<ToolData>),
+    /// The arguments of a call of the script.
+    Call(Value),
+}
+
+/// A script that was read.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct ScriptData {
+    pub(crate) description: String,
+    pub(crate) parameters: Value,
+    pub(crate) output: Value,
+    pub(crate) defaults: Map<String, Value>,
+    pub(crate) toolsets: Vec<String>,
+    /// Whether its front matter has an effect.
+    pub(crate) has_effect: bool,
+}
+
+impl From<&Script> for ScriptData {
+    fn from(script: &Script) -> Self {
+        Self {
+            description: script.description.clone(),
+            parameters: script.parameters.clone(),
+            output: script.output.clone(),
+            defaults: script.defaults.clone(),
+            toolsets: script.toolsets.iter().map(|(name, _)| name.clone()).collect(),
+            has_effect: script.effect.is_some(),
+        }
+    }
 }
 
 /// What the interpreter does.
@@ -55,6 +88,10 @@ pub(super) enum Request {
 pub(super) enum Reply {
     /// It waits for the answers to these calls of tools: their names, and the arguments.
     Calls(Vec<(Arc<str>, Value)>),
+    /// The script, or its faults.
+    Script(Result<ScriptData, Vec<String>>),
+    /// The faults of the script with its tools.
+    Linked(Vec<String>),
     /// The code has ended.
     Ended {
         printed: String,
@@ -71,6 +108,8 @@ pub(super) enum End {
     Value(Value),
     /// It was refused before anything ran.
     Refused(String),
-    /// An exception ended it.
+    /// An exception ended it, or it broke a rule.
     Failed(String),
+    /// An exception ended the script.
+    Raised(Exception),
 }

@@ -1,32 +1,22 @@
 //! The tool `run_code` of a worker: its code runs in a process, which lives as long as the worker's call.
 
 use std::collections::BTreeSet;
-use std::process::Stdio;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::Mutex;
 
 use super::super::calls::{self, Answer, Call};
 use super::super::exception::ScriptError;
-use super::super::limits::{MAX_PROCESS, MAX_TIME};
 use super::super::names::{Callees, ScriptCallee};
 use super::instructions::instructions;
-use super::protocol::{End, READY, Reply, Request, ToolData, VARIABLE};
-use crate::base::clip::clip;
+use super::process::Process;
+use super::protocol::{End, Reply, Request, ToolData};
+use super::shown::{MAX_SHOWN, clipped_to};
 use crate::base::error::{BoxError, CallError};
 use crate::plane::context::CallContext;
 
-/// How long the process may take for its first line.
-const START: Duration = Duration::from_secs(10);
-/// How long the process may compute, which is longer than the interpreter's own limit: then it does not check it.
-const STALLED: Duration = Duration::from_secs(5 + MAX_TIME.as_secs());
-/// The maximum size of the last value that the model sees, in bytes of JSON.
-const MAX_SHOWN: usize = 16 * 1024;
 /// The maximum number of calls of failed code that are listed, and the size of each.
 const MAX_LISTED: usize = 20;
 const MAX_LISTED_BYTES: usize = 200;
@@ -42,7 +32,7 @@ pub(crate) struct CodeTool {
 
 /// The process of a worker's call; `None` before its first code, and after a failure of the process.
 #[derive(Debug, Default)]
-struct Session(Mutex<Option<Process>>);
+struct Session(Mutex<Option<CodeProcess>>);
 
 /// Code that ran to its end, as the journal keeps it.
 #[derive(Debug, Deserialize, Serialize)]
@@ -81,7 +71,7 @@ impl CodeTool {
         // Out of its place, so that a call that is dropped ends the process.
         let mut running = match process.take() {
             Some(running) => running,
-            None => Process::start(&self.tools).await?,
+            None => CodeProcess::start(&self.tools).await?,
         };
         let mut calls = Calls { ctx, read_only: &self.read_only, made: Vec::new(), answers: Vec::new() };
         let ended = match running.repeat(replayed).await {
@@ -170,32 +160,15 @@ enum Stopped {
     Process(String),
 }
 
+/// An interpreter process with the tools of a worker.
 #[derive(Debug)]
-struct Process {
-    /// Killed when this is dropped.
-    _child: Child,
-    input: ChildStdin,
-    output: Lines<BufReader<ChildStdout>>,
-}
+struct CodeProcess(Process);
 
-impl Process {
+impl CodeProcess {
     async fn start(tools: &[ToolData]) -> Result<Self, BoxError> {
-        if std::env::var_os(VARIABLE).is_some() {
-            return Err("this program does not call `llm_do::script::interpreter_process` first in `main`".into());
-        }
-        let mut command = Command::new(std::env::current_exe()?);
-        command.env_clear().env(VARIABLE, "1").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.kill_on_drop(true).spawn()?;
-        let (input, output) = (child.stdin.take(), child.stdout.take());
-        let (Some(input), Some(output)) = (input, output) else { return Err("the process has no pipes".into()) };
-        let mut process = Self { _child: child, input, output: BufReader::new(output).lines() };
-        let first = tokio::time::timeout(START, process.output.next_line()).await;
-        if !matches!(&first, Ok(Ok(Some(line))) if line == READY) {
-            let advice = "call `llm_do::script::interpreter_process()` first in `main`";
-            return Err(format!("the program did not start as an interpreter; {advice}").into());
-        }
+        let mut process = Process::start(None).await?;
         process.send(&Request::Tools(tools.to_vec())).await.map_err(|_| "the interpreter process ended")?;
-        Ok(process)
+        Ok(Self(process))
     }
 
     /// Runs code to its end, and makes its calls; returns what it printed.
@@ -208,6 +181,7 @@ impl Process {
                     let answers = calls.make(waiting).await.map_err(Stopped::Call)?;
                     self.send(&Request::Answers(answers)).await?;
                 }
+                Reply::Script(_) | Reply::Linked(_) => return Err(unexpected()),
             }
         }
     }
@@ -226,54 +200,31 @@ impl Process {
     }
 
     async fn send(&mut self, request: &Request) -> Result<(), Stopped> {
-        let ended = || Stopped::Process("its process ended".to_owned());
-        let mut line = serde_json::to_string(request).map_err(|error| Stopped::Process(error.to_string()))?;
-        line.push('\n');
-        self.input.write_all(line.as_bytes()).await.map_err(|_| ended())?;
-        self.input.flush().await.map_err(|_| ended())
+        self.0.send(request).await.map_err(Stopped::Process)
     }
 
     async fn next(&mut self) -> Result<Reply, Stopped> {
-        match tokio::time::timeout(STALLED, self.output.next_line()).await {
-            Err(_) => Err(Stopped::Process(format!("it computed for more than {} s", STALLED.as_secs()))),
-            Ok(Ok(Some(line))) => serde_json::from_str(&line).map_err(|error| Stopped::Process(error.to_string())),
-            Ok(_) => {
-                let memory = MAX_PROCESS >> 20;
-                Err(Stopped::Process(format!("its process used more than {memory} MiB of memory, or crashed")))
-            }
-        }
+        self.0.next().await.map_err(Stopped::Process)
     }
+}
+
+fn unexpected() -> Stopped {
+    Stopped::Process("its process wrote what nothing asked for".to_owned())
 }
 
 /// Returns what the model sees of code that ended.
 fn shown(printed: &str, end: End, made: &[Made]) -> Result<Value, BoxError> {
     let printed = clipped_to(printed, MAX_SHOWN);
     match end {
-        End::Value(value) => {
-            let value = bounded(value);
-            Ok(if printed.is_empty() {
-                json!({ "value": value })
-            } else {
-                json!({ "value": value, "printed": printed })
-            })
-        }
+        End::Value(value) if printed.is_empty() => Ok(json!({ "value": value })),
+        End::Value(value) => Ok(json!({ "value": value, "printed": printed })),
         End::Refused(faults) => Err(ScriptError::new(format!("the code was refused before it ran:\n{faults}")).into()),
         End::Failed(text) => {
             let printed = if printed.is_empty() { String::new() } else { format!("\nprinted:\n{printed}") };
             Err(ScriptError::new(format!("{text}{}{printed}", listed(made))).into())
         }
+        End::Raised(_) => Err("the interpreter process ran a script".into()),
     }
-}
-
-/// Returns a value, or the beginning of one that is too large for the model.
-fn bounded(value: Value) -> Value {
-    let text = value.to_string();
-    let size = text.len();
-    if size <= MAX_SHOWN {
-        return value;
-    }
-    let beginning = clipped_to(&text, MAX_SHOWN / 4);
-    json!(format!("{size} bytes, of which this is the beginning: {beginning}; compute what you need of it"))
 }
 
 /// Lists the calls that failed code made, so that the model does not repeat their effects.
@@ -291,9 +242,4 @@ fn listed(made: &[Made]) -> String {
 
 fn clipped(text: &str) -> String {
     clipped_to(text, MAX_LISTED_BYTES)
-}
-
-fn clipped_to(text: &str, bytes: usize) -> String {
-    let beginning = clip(text, bytes);
-    if beginning.len() == text.len() { text.to_owned() } else { format!("{beginning}...") }
 }
