@@ -5,6 +5,7 @@ mod call;
 #[cfg(feature = "cli")]
 mod diff;
 mod figures;
+mod lines;
 mod page;
 mod read;
 mod report;

@@ -1,5 +1,7 @@
 //! Logs as trees of calls.
 
+use std::io::{self, BufReader, Read};
+
 use llm_do::event::{Clock, Timestamp};
 use llm_do::model::{Request, Response, ResponsePart, ToolCall};
 use llm_do::prelude::*;
@@ -157,4 +159,20 @@ fn a_log_of_any_depth_is_read_and_printed() {
         (call, levels) = (below, levels + 1);
     }
     assert_eq!(levels, 256, "deeper calls are beside each other");
+}
+
+#[tokio::test]
+async fn a_line_without_an_end_is_a_fault_and_ends_the_log() {
+    let whole = log().await;
+    let endless = BufReader::new(whole.as_bytes().chain(io::repeat(b'x')));
+    let trace = Trace::read(endless).unwrap();
+    let lines = whole.lines().count();
+    let fault = format!("line {}: it has more than 64 MiB, so neither it nor what follows is read", lines + 1);
+    assert_eq!(trace.faults().iter().map(ToString::to_string).collect::<Vec<_>>(), [fault]);
+    assert_eq!(trace.to_json()["runs"].as_array().unwrap().len(), 1);
+
+    let mut page = Vec::new();
+    let endless = BufReader::new(whole.as_bytes().chain(io::repeat(b'x')));
+    llm_do::trace::write_page(endless, &mut page).unwrap();
+    assert!(page.len() < 10 << 20, "{}", page.len());
 }

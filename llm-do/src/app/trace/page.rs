@@ -6,6 +6,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
+use super::lines::{Next, next};
+
 /// The scripts that show a model, in the order in which they use each other: a page is one script, in one scope.
 const SCRIPTS: [&str; 11] = [
     include_str!("page/format.js"),
@@ -81,14 +83,13 @@ pub fn write_page(mut events: impl BufRead, mut page: impl Write) -> io::Result<
     page.write_all(html.begin("Trace").as_bytes())?;
     write!(page, "{BODY}\n<script type=\"application/json\" id=\"events\">\n")?;
     let mut line = Vec::new();
-    while events.read_until(b'\n', &mut line)? > 0 {
+    while next(&mut events, &mut line)? == Next::Line {
         if let Ok(text) = std::str::from_utf8(&line)
             && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
         {
             page.write_all(inert(text.trim()).as_bytes())?;
             page.write_all(b"\n")?;
         }
-        line.clear();
     }
     write!(page, "</script>\n{}", html.end())?;
     page.flush()

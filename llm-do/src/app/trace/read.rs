@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::Trace;
 use super::build::Builder;
+use super::lines::{MAX_LINE, Next, next};
 use crate::observe::event::{Event, EventKind};
 
 /// How many faults are kept.
@@ -26,9 +27,15 @@ pub(super) fn read(mut events: impl BufRead) -> io::Result<Trace> {
     let (mut builder, mut faults, mut skipped, mut is_torn) = (Builder::default(), Vec::new(), 0, false);
     let mut line = Vec::new();
     for number in 1.. {
-        line.clear();
-        if events.read_until(b'\n', &mut line)? == 0 {
-            break;
+        match next(&mut events, &mut line)? {
+            Next::Line => {}
+            Next::End => break,
+            Next::TooLong => {
+                let message =
+                    format!("it has more than {} MiB, so neither it nor what follows is read", MAX_LINE >> 20);
+                faults.push(TraceFault { line: number, message });
+                break;
+            }
         }
         match parse(&line) {
             Ok(Some(event)) => builder.push(&event),
