@@ -26,6 +26,8 @@ fn shown(ctx: &CallContext, call: &write_note) -> Result<String> {
     match call.title.as_str() {
         "bad" => Err("`bad` is not a title".into()),
         "worse" => panic!("a preview must not panic"),
+        "huge" => Ok("é".repeat(3_000_000)),
+        "huge and bad" => Err("é".repeat(3_000_000).into()),
         title => Ok(format!("{}: +{title}\n+{}\n", ctx.name(), call.text.repeat(call.copies as usize))),
     }
 }
@@ -52,6 +54,22 @@ async fn the_approver_sees_what_the_call_would_do() {
     let request = &approver.asked()[0];
     assert_eq!(request.preview.as_deref(), Some("write_note: +one\n+aa\n"));
     assert!(request.details().ends_with("\npreview:\n    write_note: +one\n    +aa"), "{}", request.details());
+}
+
+#[tokio::test]
+async fn a_huge_preview_is_cut_with_the_number_of_missing_bytes() {
+    for (title, more) in [("huge", 5_590_000), ("huge and bad", 5_590_012)] {
+        let approver = Scripted::approving();
+        let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
+        runtime.run(writing(&[title])).await.unwrap();
+        let shown = approver.asked()[0].preview.clone().unwrap();
+        assert!(
+            shown.ends_with(&format!("é\n… {more} more bytes of the preview are not shown")),
+            "{}",
+            &shown[shown.len() - 90..]
+        );
+        assert!(shown.len() < 410_100, "{}", shown.len());
+    }
 }
 
 #[tokio::test]

@@ -8,10 +8,14 @@ use serde_json::Value;
 use super::console::Console;
 use super::rule_file::{RuleFile, exact_rule};
 use super::terminal_user::TerminalUser;
+use crate::base::clip::clip;
 use crate::plane::approval::{ApprovalRequest, Approver, Decision};
 
-/// The maximum number of lines of a preview that are shown with the question.
+/// The maximum number of lines and of bytes of a preview that are shown with the question.
 const PREVIEW_LINES: usize = 60;
+const PREVIEW_BYTES: usize = 12_000;
+/// The maximum size of arguments that are shown with the question, in bytes.
+const ARGUMENTS_BYTES: usize = 4_000;
 
 const CHOICES: &str = "Approve? [y]es, this [s]ession, [a]lways, [n]o and why, [e]dit, [d]etails: ";
 
@@ -64,6 +68,7 @@ impl<C: Console> Dialogue<'_, C> {
     fn decide(mut self) -> io::Result<Decision> {
         self.console.show(&question(self.request))?;
         if let Some(given) = &self.request.given {
+            let given = cut(&given.to_string(), ARGUMENTS_BYTES);
             self.console.show_text(&format!("Arguments as given: {given}"))?;
         }
         if let Some(preview) = &self.request.preview {
@@ -148,10 +153,23 @@ impl<C: Console> Dialogue<'_, C> {
 
 /// Returns the first lines of a preview, with the number of those that are left out.
 fn shortened(preview: &str) -> String {
-    let lines: Vec<_> = preview.trim_end_matches('\n').split('\n').collect();
-    match lines.len().checked_sub(PREVIEW_LINES).filter(|more| *more > 0) {
-        Some(more) => format!("{}\n… {more} more lines: [d]etails shows all", lines[..PREVIEW_LINES].join("\n")),
-        None => lines.join("\n"),
+    let preview = preview.trim_end_matches('\n');
+    let lines = preview.split('\n').count();
+    match lines.checked_sub(PREVIEW_LINES).filter(|more| *more > 0) {
+        Some(more) => {
+            let first: Vec<_> = preview.split('\n').take(PREVIEW_LINES).collect();
+            format!("{}\n… {more} more lines: [d]etails shows all", cut(&first.join("\n"), PREVIEW_BYTES))
+        }
+        None => cut(preview, PREVIEW_BYTES),
+    }
+}
+
+/// Returns the beginning of a text, with the number of bytes that are left out.
+fn cut(text: &str, bytes: usize) -> String {
+    let shown = clip(text, bytes);
+    match text.len() - shown.len() {
+        0 => text.to_owned(),
+        more => format!("{shown}\n… {more} more bytes: [d]etails shows all"),
     }
 }
 
@@ -244,6 +262,19 @@ mod tests {
         assert!(!shown.contains("+61"), "{shown}");
         let shown = decide(&request, "d\n").1;
         assert!(shown.contains("  │ preview:\n  │     +1\n") && shown.contains("  │     +63\n"), "{shown}");
+    }
+
+    #[test]
+    fn a_preview_or_arguments_of_one_huge_line_are_cut_before_the_prompt() {
+        let mut request = request();
+        request.preview = Some("x".repeat(100_000));
+        request.given = Some(json!({ "path": "y".repeat(100_000) }));
+        let shown = decide(&request, "").1;
+        assert!(shown.contains("… 88000 more bytes: [d]etails shows all"), "{}", shown.len());
+        assert!(shown.contains("… 96011 more bytes: [d]etails shows all"), "{}", shown.len());
+        assert!(shown.len() < 20_000, "{}", shown.len());
+        let shown = decide(&request, "d\n").1;
+        assert!(shown.contains(&"x".repeat(100_000)) && shown.contains(&"y".repeat(100_000)));
     }
 
     #[test]

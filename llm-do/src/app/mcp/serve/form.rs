@@ -3,11 +3,14 @@
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
 use serde_json::{Value, json};
 
+use crate::base::clip::clip;
 use crate::base::printable::printable;
 use crate::declare::question::Question;
 use crate::plane::approval::{ApprovalRequest, Decision};
 use crate::plane::user_input;
 
+/// The maximum size of the description of a call in a form, in bytes.
+const MAX_DETAILS: usize = 64 << 10;
 /// The field of a form about an approval.
 const DECISION: &str = "decision";
 /// The field of a form about a question without a name.
@@ -32,7 +35,13 @@ fn field_name(question: &Question) -> &str {
 /// Describes a call that needs approval.
 pub(super) fn approval_message(request: &ApprovalRequest) -> String {
     let problem = request.problem.as_ref().map(|problem| format!("{}\n\n", printable(problem))).unwrap_or_default();
-    format!("{problem}Allow this call?\n\n{}", request.details())
+    let details = request.details();
+    let shown = clip(&details, MAX_DETAILS);
+    let more = match details.len() - shown.len() {
+        0 => String::new(),
+        more => format!("\n\n… {more} more bytes of this call are NOT shown: deny it unless you know them."),
+    };
+    format!("{problem}Allow this call?\n\n{shown}{more}")
 }
 
 /// Describes a question.
