@@ -12,9 +12,16 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
     nearest(word, candidates).map(|candidate| format!("; did you mean `{candidate}`?")).unwrap_or_default()
 }
 
+/// The maximum length of words that are compared, in bytes: comparing takes the product of their lengths.
+const MAX_WORD: usize = 256;
+
 /// Returns the candidate that is most like `word`, if one is similar.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let rated = candidates.into_iter().map(|candidate| (strsim::jaro_winkler(word, candidate), candidate));
+    if word.len() > MAX_WORD {
+        return None;
+    }
+    let compared = candidates.into_iter().filter(|candidate| candidate.len() <= MAX_WORD);
+    let rated = compared.map(|candidate| (strsim::jaro_winkler(word, candidate), candidate));
     let nearest = rated.max_by(|one, other| one.0.total_cmp(&other.0));
     nearest.filter(|(similarity, _)| *similarity > 0.8).map(|(_, candidate)| candidate)
 }

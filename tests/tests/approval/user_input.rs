@@ -76,6 +76,29 @@ async fn a_model_asks_with_choices_and_gets_the_choice() {
 }
 
 #[tokio::test]
+async fn a_question_that_is_too_large_is_not_asked() {
+    for (arguments, refused) in [
+        (json!({ "question": "x".repeat(10_001) }), "the question has 10001 bytes; the maximum is 10000"),
+        (
+            json!({ "question": "?", "choices": ["a", "é".repeat(501)] }),
+            "an answer to choose from has 1002 bytes; the maximum is 1000",
+        ),
+        (
+            json!({ "question": "?", "default": "x".repeat(1_001) }),
+            "an answer to choose from has 1001 bytes; the maximum is 1000",
+        ),
+    ] {
+        let model = ScriptedModel::new().call("ask_user", arguments).text("Booked.");
+        let user = User::new(&[]);
+        let runtime = builder(&user).force_model(model.clone()).build().unwrap();
+        runtime.run(planner { input: "go".into() }).await.unwrap();
+        let result = json!(model.requests()[1].messages[2]).to_string();
+        assert!(result.contains(refused), "{result}");
+        assert_eq!(user.asked().len(), 0);
+    }
+}
+
+#[tokio::test]
 async fn an_answer_that_is_not_a_choice_is_asked_again_with_the_problem() {
     let user = User::new(&["db", "web, 9", "jobs"]);
     assert_eq!(builder(&user).build().unwrap().run(deploy {}).await.unwrap(), ["jobs"]);

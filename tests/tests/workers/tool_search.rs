@@ -112,6 +112,15 @@ async fn an_unknown_tool_is_an_error_that_the_model_reads() {
 }
 
 #[tokio::test]
+async fn a_query_that_is_too_large_is_refused_with_its_size() {
+    let query = "letters ".repeat(100_000);
+    let script = ScriptedModel::new().call("search_tools", json!({ "query": query })).text("No.");
+    runtime(&script, 0).run(ask()).await.unwrap();
+    let refused = "`query` has 800000 bytes; the maximum is 2000: write a few words";
+    assert_eq!(script.requests()[1].last_text(), refused);
+}
+
+#[tokio::test]
 async fn tools_that_were_loaded_stay_loaded_in_the_conversation() {
     let script =
         ScriptedModel::new().call("load_tool", json!({ "name": "count_letters" })).text("Ready.").text("Still.");

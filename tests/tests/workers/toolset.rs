@@ -176,6 +176,29 @@ fn the_two_tools_have_the_documented_arguments() {
     assert_eq!(arguments("worker_call"), ("worker input attachments".to_owned(), json!(["worker", "input"])));
 }
 
+#[tokio::test]
+async fn a_worker_of_texts_that_are_too_large_is_not_created() {
+    let told = led(vec![
+        create(&json!({ "instructions": "x".repeat(100_001) })),
+        create(&json!({ "description": "x".repeat(4_001) })),
+        create(&json!({ "model": "x".repeat(1_000_000) })),
+        create(&json!({ "toolsets": ["x".repeat(257)] })),
+        create(&json!({})),
+    ])
+    .await;
+    let expected = [
+        "the text of the instructions has 100001 bytes; the maximum is 100000",
+        "the description has 4001 bytes; the maximum is 4000",
+        "a name has 1000000 bytes; the maximum is 256",
+        "a name has 257 bytes; the maximum is 256",
+        r#"{"worker":"helper""#,
+    ];
+    for (told, expected) in told.iter().zip(expected) {
+        assert!(told.contains(expected), "{expected}: {told:.300}");
+    }
+    assert_eq!(told.len(), expected.len());
+}
+
 // Conformance 63.
 #[tokio::test]
 async fn a_name_is_trimmed_and_used_only_once() {

@@ -9,6 +9,10 @@ use crate::base::error::Result;
 use crate::declare::question::Question;
 use crate::plane::context::CallContext;
 
+/// The maximum size of a question, and of an answer to choose from, in bytes.
+const MAX_QUESTION: usize = 10_000;
+const MAX_ANSWER: usize = 1_000;
+
 short_names! {
     /// Ask the user.
     user_input("user_input") = ask_user, "user_input_"
@@ -33,9 +37,22 @@ pub async fn ask_user(
     /// The answer if the user gives none.
     default: Option<String>,
 ) -> Result<Vec<String>> {
+    check_size(&question, MAX_QUESTION, "the question")?;
+    for answer in choices.iter().chain(&default) {
+        check_size(answer, MAX_ANSWER, "an answer to choose from")?;
+    }
     let mut asked = Question::new(question).choices(choices);
     asked.several = several;
     asked.accepts_text = other;
     asked.default = default;
     Ok(ctx.request_user_choices(asked).await?)
+}
+
+fn check_size(text: &str, max: usize, what: &str) -> Result<()> {
+    match text.len() {
+        bytes if bytes > max => {
+            Err(format!("{what} has {bytes} bytes; the maximum is {max}: ask in fewer words").into())
+        }
+        _ => Ok(()),
+    }
 }

@@ -15,6 +15,12 @@ use crate::declare::tool::ToolReturn;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::context::CallContext;
 
+/// The maximum size of the instructions of a created worker, and of its description, in bytes.
+const MAX_INSTRUCTIONS: usize = 100_000;
+const MAX_DESCRIPTION: usize = 4_000;
+/// The maximum size of the name of a model or of a tool, in bytes.
+const MAX_NAME: usize = 256;
+
 toolset! {
     /// Create workers and call them.
     pub workers = [worker_create, worker_call];
@@ -40,11 +46,23 @@ pub async fn worker_create(
     /// The JSON schema of the input, an object; omit it for plain text.
     input_schema: Option<Map<String, Value>>,
 ) -> Result<Value> {
+    check_size("the text of the instructions", &instructions, MAX_INSTRUCTIONS)?;
+    check_size("the description", &description, MAX_DESCRIPTION)?;
+    for name in model.iter().chain(&toolsets) {
+        check_size("a name", name, MAX_NAME)?;
+    }
     let mut spec = WorkerSpec::new(name.trim(), instructions.trim()).description(description).toolsets(toolsets);
     spec.model = model;
     spec.output_schema = output_schema.map(Value::Object);
     spec.input_schema = input_schema.map(Value::Object);
     ctx.create_worker(spec).await
+}
+
+fn check_size(what: &str, text: &str, max: usize) -> Result<()> {
+    match text.len() {
+        bytes if bytes > max => Err(format!("{what} has {bytes} bytes; the maximum is {max}: write less").into()),
+        _ => Ok(()),
+    }
 }
 
 /// Call a worker that was created with `worker_create`, and return its result.

@@ -16,6 +16,8 @@ use crate::declare::subtask::{Candidate, SubtaskRequest, score};
 const SEARCH: &str = "search_tools";
 /// The tool that adds a tool to the requests.
 const LOAD: &str = "load_tool";
+/// The maximum size of a query in bytes: it is compared with each tool.
+const MAX_QUERY: usize = 2_000;
 /// The maximum number of tools that one search returns.
 const MAX_FOUND: usize = 10;
 /// How many characters of a description a search returns.
@@ -92,6 +94,12 @@ impl ToolSearch {
             query: String,
         }
         let query = match serde_json::from_str::<Search>(arguments) {
+            Ok(Search { query }) if query.len() > MAX_QUERY => {
+                let bytes = query.len();
+                return Found::error(format!(
+                    "`query` has {bytes} bytes; the maximum is {MAX_QUERY}: write a few words"
+                ));
+            }
             Ok(Search { query }) => SubtaskRequest::new(query),
             Err(error) => return Found::error(format!("invalid arguments for `{SEARCH}`: {error}")),
         };

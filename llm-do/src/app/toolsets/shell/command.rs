@@ -2,8 +2,14 @@
 
 use super::fault::Fault;
 
+/// The maximum size of a command in bytes: the system takes no longer argument.
+const MAX_BYTES: usize = 100_000;
+
 /// Splits a command into its words; fails if a shell would do more with it than split it.
 pub(super) fn split(command: &str) -> Result<Vec<String>, Fault> {
+    if command.len() > MAX_BYTES {
+        return Err(Fault::TooLong { bytes: command.len(), max: MAX_BYTES });
+    }
     if command.contains('\0') {
         return Err(Fault::Nul);
     }

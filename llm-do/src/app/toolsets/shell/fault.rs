@@ -5,6 +5,9 @@ use std::io;
 /// Why a command does not run, in words for a model.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Fault {
+    #[error("the command has {bytes} bytes; the maximum is {max}: write what it reads to a file")]
+    TooLong { bytes: usize, max: usize },
+
     #[error("the command is empty; give a program and its arguments")]
     Empty,
 
