@@ -183,13 +183,13 @@ async fn a_line_that_is_too_long_is_counted_and_not_searched() {
 #[tokio::test]
 async fn a_file_of_empty_lines_is_searched_without_a_list_of_its_lines() {
     let project = Project::new();
-    project.put("a.txt", "\n".repeat(10_000_000));
+    project.put("a.txt", "\n".repeat(200_000));
     let found = project
-        .call("search_files", json!({ "regex": "^$", "limit": 2, "context": 20, "offset": 5_000_000 }))
+        .call("search_files", json!({ "regex": "^$", "limit": 2, "context": 20, "offset": 100_000 }))
         .await
         .unwrap();
-    assert!(found.contains("5000001: \n"), "{}", &found[..200]);
-    assert!(found.ends_with("[10000000 matches in 1 file]"), "{}", &found[found.len() - 100..]);
+    assert!(found.contains("100001: \n"), "{found:.200}");
+    assert!(found.ends_with("[200000 matches in 1 file]"), "{found}");
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use super::scanner::Tag;
 use super::table::Table;
 
 /// The maximum number of elements.
-const MAX_ELEMENTS: usize = 100_000;
+const MAX_ELEMENTS: usize = 50_000;
 /// The maximum number of elements that are open.
 const MAX_DEPTH: usize = 64;
 /// The maximum number of open lists and quotes: each one indents its lines.
