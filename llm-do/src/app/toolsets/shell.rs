@@ -1,11 +1,15 @@
 #![doc = include_str!("../../../docs/shell.md")]
 
+mod arguments;
 mod command;
 mod environment;
 mod fault;
+mod git;
+mod guarded;
 mod output;
 mod process;
 mod read_only;
+mod repositories;
 mod rules;
 mod run;
 mod sandbox;

@@ -29,8 +29,26 @@ pub(super) enum Fault {
     #[error("invalid rule `{0}` in the application's settings: it is not a command")]
     Rule(String),
 
-    #[error("the application requires a sandbox, and `bwrap` does not work on this machine; no command runs")]
-    NoSandbox,
+    #[error("the application requires a sandbox, and {0} on this machine; no command runs")]
+    NoSandbox(&'static str),
+
+    #[error(
+        "the working directory has more than {0} files and folders, or they take too long to list, so its repositories cannot \
+         be protected; no command that may change files runs: the application has to set a smaller working directory"
+    )]
+    TooLarge(usize),
+
+    #[error(
+        "the command changed a repository, which may start programs later; do not use git there before this is undone:\n\
+         {changes}\nthe command's result:\n{result}"
+    )]
+    Repository { changes: String, result: String },
+
+    #[error(
+        "the command left so many files that the repositories in the working directory cannot be checked; do not use git \
+         there before they are removed\nthe command's result:\n{result}"
+    )]
+    Unchecked { result: String },
 
     #[error("the working directory of the commands is unusable")]
     Root(#[source] io::Error),

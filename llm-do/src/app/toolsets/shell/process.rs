@@ -9,13 +9,17 @@ use tokio::process::Child;
 
 use super::fault::Fault;
 use super::output::Output;
-use super::sandbox::{Confinement, Launch};
+use super::sandbox::{Confinement, Launch, Started};
 use super::watch::{self, Exceeded};
 use crate::base::delay::within;
 use crate::base::process_group::ProcessGroup;
 
 /// How long the output of a process that left the group is waited for, after the command ended.
 const GRACE: Duration = Duration::from_millis(500);
+
+/// How many processes that are killed are awaited, and for how long.
+const MAX_AWAITED: usize = 1024;
+const AWAITED: Duration = Duration::from_secs(2);
 
 /// The lowest priority of a process: see `setpriority(2)`.
 #[cfg(unix)]
@@ -49,14 +53,15 @@ pub(super) async fn run(
         #[cfg(unix)]
         command.process_group(0);
     });
-    let mut child = started.map_err(|source| match source.kind() {
+    let Started { mut child, leader: waiting } = started.map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => Fault::NotFound(program.clone()),
         _ => Fault::Start { program: program.clone(), source },
     })?;
-    let group = lowered(&child);
+    let leader = waiting.as_ref().unwrap_or(&child).id();
+    let group = lowered(&child, leader);
     let (stdout, stderr) = (Output::new(settings.max_output), Output::new(settings.max_output));
     let (out, err) = (child.stdout.take(), child.stderr.take());
-    let (leader, has_namespace) = (child.id(), matches!(confinement, Some(Confinement::Bwrap(_))));
+    let has_namespace = matches!(confinement, Some(Confinement::Bwrap(_)));
     let end = {
         let reading = async { tokio::join!(stdout.read(out), stderr.read(err)) };
         let mut reading = std::pin::pin!(reading);
@@ -74,8 +79,12 @@ pub(super) async fn run(
             }
         };
         let (end, is_read) = within(timeout, ended).await.unwrap_or((Ok(End::TimedOut), false));
+        let family =
+            if confinement.is_some() { watch::family(leader, has_namespace, MAX_AWAITED).await } else { Vec::new() };
         // Processes that the command left behind may hold its output open.
         drop(group);
+        // A killed process may still end a system call.
+        watch::ended(family, AWAITED).await;
         if !is_read {
             within(GRACE, &mut reading).await;
         }
@@ -85,12 +94,10 @@ pub(super) async fn run(
 }
 
 /// Returns the group of a command that has started, and lowers its priority, so that the processes that watch it get time.
-fn lowered(child: &Child) -> ProcessGroup {
-    let group = ProcessGroup::of(child.id());
+fn lowered(child: &Child, leader: Option<u32>) -> ProcessGroup {
     #[cfg(unix)]
-    if let Some(leader) = group.leader() {
-        // An error means that it has ended.
-        let _ = setpriority_process(Some(leader), LOWEST);
+    if let Some(child) = ProcessGroup::of(child.id()).leader() {
+        let _ = setpriority_process(Some(child), LOWEST);
     }
-    group
+    ProcessGroup::of(leader)
 }

@@ -1,6 +1,7 @@
 //! Commands that are known to read only: each with all options that it may have.
 //!
-//! Options are listed, not excluded: GNU programs accept abbreviations, so `sort --outp=F` writes a file too.
+//! Options are listed, not excluded: GNU programs accept abbreviations, so `sort --outp=F` writes a file too. Those that follow
+//! symbolic links below a folder are not in the list: they leave the project without an argument that does.
 
 /// A program or a subcommand, and its harmless options.
 struct Reader {
@@ -22,7 +23,7 @@ const READERS: &[Reader] = &[
     Reader { words: &["cat"], flags: "AbeEnstTuv", valued: "", long: &["number", "show-all"], max_operands: ANY },
     Reader {
         words: &["ls"],
-        flags: "aAbBcCdfFghGiklLmnNopqQrRsStuUvxXZ1",
+        flags: "aAbBcCdfFghGiklmnNopqQrRsStuUvxXZ1",
         valued: "",
         long: &["all", "almost-all", "human-readable", "recursive", "reverse"],
         max_operands: ANY,
@@ -38,7 +39,7 @@ const READERS: &[Reader] = &[
     },
     Reader {
         words: &["grep"],
-        flags: "EFGPivwxcLloqsbHhnrRaIzTU0123456789",
+        flags: "EFGPivwxcLloqsbHhnraIzTU0123456789",
         valued: "emABCf",
         long: &[
             "include",
@@ -107,7 +108,7 @@ const READERS: &[Reader] = &[
 const FIND: &[&str] = &[
     "name", "iname", "path", "ipath", "regex", "iregex", "type", "maxdepth", "mindepth", "size", "mtime", "mmin",
     "newer", "empty", "print", "print0", "not", "a", "and", "o", "or", "perm", "prune", "true", "false", "xdev", "H",
-    "L", "P",
+    "P",
 ];
 
 /// Returns whether a command is known to read only, with every option that it has.
@@ -124,10 +125,28 @@ pub(super) fn is_listed(words: &[String]) -> bool {
     program == Some("find") || READERS.iter().any(|reader| reader.rest(words).is_some())
 }
 
+/// Returns the index of the word that is text to its program, and no path: the pattern of `grep`.
+pub(super) fn pattern(words: &[String]) -> Option<usize> {
+    let reader = READERS.iter().find(|reader| reader.words == ["grep"])?;
+    let parsed = reader.parse(reader.rest(words)?)?;
+    // With `-e` or `-f`, all operands are files.
+    let pattern = parsed.operands.first().filter(|_| !parsed.letters.contains(['e', 'f']))?;
+    Some(pattern + reader.words.len())
+}
+
 fn is_harmless_in_find(word: &str) -> bool {
     let Some(test) = word.strip_prefix('-') else { return true };
     // `-size -5k`: a number.
     FIND.contains(&test) || test.starts_with(|first: char| first.is_ascii_digit())
+}
+
+/// The words after those of a reader.
+#[derive(Default)]
+struct Parsed {
+    /// Their indices.
+    operands: Vec<usize>,
+    /// The letters of options, with values in the same word.
+    letters: String,
 }
 
 impl Reader {
@@ -138,29 +157,32 @@ impl Reader {
     }
 
     fn accepts(&self, rest: &[String]) -> bool {
-        let (mut operands, mut words) = (0, rest.iter());
-        while let Some(word) = words.next() {
+        self.parse(rest).is_some_and(|parsed| parsed.operands.len() <= self.max_operands)
+    }
+
+    /// Reads the words after those of the reader; `None` for an option that is not listed.
+    fn parse(&self, rest: &[String]) -> Option<Parsed> {
+        let mut parsed = Parsed::default();
+        let mut words = rest.iter().enumerate();
+        while let Some((at, word)) = words.next() {
             if word == "--" {
-                operands += words.len();
+                parsed.operands.extend(words.map(|(at, _)| at));
                 break;
             }
             if let Some(long) = word.strip_prefix("--") {
                 let name = long.split_once('=').map_or(long, |(name, _)| name);
-                if !self.long.contains(&name) {
-                    return false;
-                }
+                self.long.contains(&name).then_some(())?;
             } else if let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) {
-                match self.cluster(letters) {
-                    Some(false) => {}
-                    // A value that looks like an option may be one, if the program reads the cluster in another way.
-                    Some(true) if words.next().is_some_and(|value| !value.starts_with('-')) => {}
-                    _ => return false,
+                parsed.letters.push_str(letters);
+                // A value that looks like an option may be one, if the program reads the cluster in another way.
+                if self.cluster(letters)? {
+                    words.next().filter(|(_, value)| !value.starts_with('-'))?;
                 }
             } else {
-                operands += 1;
+                parsed.operands.push(at);
             }
         }
-        operands <= self.max_operands
+        Some(parsed)
     }
 
     /// Returns whether the next word is the value of these options; `None` for an unlisted option.

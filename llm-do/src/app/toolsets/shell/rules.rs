@@ -6,6 +6,7 @@ use super::command::split;
 use super::fault::Fault;
 use super::read_only::{is_listed, is_read_only};
 use super::settings::{Sandbox, Shell};
+use super::{arguments, git};
 
 /// Programs that run other programs, which their arguments name.
 const RUNNERS: &[&str] = &[
@@ -39,11 +40,16 @@ pub(super) fn check_refused(settings: &Shell, words: &[String]) -> Result<(), Fa
 }
 
 /// Returns how a command may run without approval; `None` if it needs approval.
-pub(super) fn approved(settings: &Shell, words: &[String], is_sandboxed: bool) -> Result<Option<Approved>, Fault> {
+pub(super) fn approved(
+    settings: &Shell,
+    words: &[String],
+    root: &Path,
+    is_sandboxed: bool,
+) -> Result<Option<Approved>, Fault> {
     if !is_sandboxed && settings.sandbox != Sandbox::Off {
         return Ok(None);
     }
-    if is_read_only(words) && (is_sandboxed || stays_inside(words)) {
+    if is_read_only(words) && arguments::stay_inside(words, root) && reads_only_files(words, root, is_sandboxed) {
         return Ok(Some(Approved::Reading));
     }
     for rule in &settings.allowed {
@@ -56,8 +62,7 @@ pub(super) fn approved(settings: &Shell, words: &[String], is_sandboxed: bool) -
     Ok(None)
 }
 
-/// Returns whether no argument names a place outside the working directory, and no configuration names a program to run.
-fn stays_inside(words: &[String]) -> bool {
-    let is_inside = |word: &String| !word.contains('/') || !(word.contains("..") || word.starts_with(['/', '-']));
-    words[0] != "git" && words[1..].iter().all(|word| is_inside(word) && word != "..")
+/// Returns whether a reading command starts no program that a repository names.
+fn reads_only_files(words: &[String], root: &Path, is_sandboxed: bool) -> bool {
+    words[0] != "git" || (is_sandboxed && git::fault(root).is_none())
 }

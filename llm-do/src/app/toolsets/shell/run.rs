@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use super::command;
 use super::fault::Fault;
+use super::git;
+use super::guarded::Guarded;
 use super::process::{self, End, Finished};
 use super::rules::{self, Approved};
 use super::sandbox::{self, Confinement, Launch};
@@ -44,44 +46,63 @@ impl Prepared {
         rules::check_refused(&settings, &words)?;
         let root = settings.root_in(project).canonicalize().map_err(Fault::Root)?;
         let confinement = sandbox::find(&settings, &root);
-        if confinement.is_none() && settings.sandbox == Sandbox::Required {
-            return Err(Fault::NoSandbox);
+        match settings.sandbox {
+            _ if confinement.is_some() => {}
+            Sandbox::Auto | Sandbox::Off => {}
+            Sandbox::Required => return Err(Fault::NoSandbox("neither `bwrap` nor Landlock works")),
+            Sandbox::Bwrap => return Err(Fault::NoSandbox("`bwrap` does not work")),
+            Sandbox::Landlock => return Err(Fault::NoSandbox("Landlock does not work")),
         }
         Ok(Self { settings, words, root, confinement })
     }
 
     /// Returns how the command may run without approval.
     pub(super) fn approved(&self) -> Result<Option<Approved>, Fault> {
-        rules::approved(&self.settings, &self.words, self.confinement.is_some())
+        rules::approved(&self.settings, &self.words, &self.root, self.confinement.is_some())
     }
 
     /// Describes what would run, and where, to the approver.
     pub(super) fn preview(&self) -> String {
         let (words, root) = (&self.words, self.root.display());
         let network = if self.settings.has_network { "with the network" } else { "without network" };
-        match self.confinement {
+        let mut text = match self.confinement {
             Some(Confinement::Bwrap(_)) => {
                 format!(
                     "runs {words:?} in `{root}`, in a sandbox that can change only this folder, except `.git`, {network}"
                 )
             }
-            Some(Confinement::Landlock) => {
-                format!(
-                    "runs {words:?} in `{root}`, in a sandbox that can change only this folder, including `.git`, {network}"
-                )
-            }
+            Some(Confinement::Landlock) => format!(
+                "runs {words:?} in `{root}`, in a sandbox that can change only this folder, {network}; a change of `.git` is \
+                 found afterwards, and fails the call"
+            ),
             None => format!(
                 "runs {words:?} in `{root}`, WITHOUT a sandbox: the command can do everything that this program can"
             ),
+        };
+        if let Some(fault) = (words[0] == "git").then(|| git::fault(&self.root)).flatten() {
+            let _ = write!(text, "; {fault}");
         }
+        text
     }
 
     /// Runs the command; `seconds` may shorten its time.
     pub(super) async fn run(self, approved: Approved, seconds: Option<u32>) -> Result<String, Fault> {
-        let Self { settings, words, root, confinement } = &self;
+        let is_guarded = self.confinement.is_some() && approved == Approved::Changing;
+        if !is_guarded {
+            return self.run_in(approved, seconds, &[]).await;
+        }
+        let guarded = Guarded::new(&self.root).await?;
+        let result = self.run_in(approved, seconds, guarded.folders()).await?;
+        guarded.check(result).await
+    }
+
+    async fn run_in(&self, approved: Approved, seconds: Option<u32>, protected: &[PathBuf]) -> Result<String, Fault> {
+        let Self { settings, words, root, confinement } = self;
         let given = seconds.map(|seconds| Duration::from_secs(seconds.into()));
         let timeout = given.map_or(settings.timeout, |given| given.min(settings.timeout));
-        let launch = Launch { settings, root, words, approved };
+        let reading = (approved == Approved::Reading && words[0] == "git").then(|| git::reading(words));
+        let words = reading.as_deref().unwrap_or(words);
+        let launch = Launch { settings, root, words, approved, protected };
         let finished = process::run(&launch, confinement.as_ref(), timeout).await?;
         Ok(answer(&finished, timeout, confinement.as_ref(), approved))
     }
@@ -97,10 +118,7 @@ fn answer(finished: &Finished, timeout: Duration, confinement: Option<&Confineme
     if !matches!(finished.end, End::Exited(status) if status.success()) {
         text.push_str(match (confinement, approved) {
             (Some(_), Approved::Reading) => "\nsandbox: no file can be changed",
-            (Some(Confinement::Bwrap(_)), Approved::Changing) => {
-                "\nsandbox: only the working directory can be changed, except `.git`"
-            }
-            (Some(Confinement::Landlock), Approved::Changing) => "\nsandbox: only the working directory can be changed",
+            (Some(_), Approved::Changing) => "\nsandbox: only the working directory can be changed, except `.git`",
             (None, _) => "",
         });
     }

@@ -14,6 +14,10 @@ pub enum Sandbox {
     Auto,
     /// Commands run in a sandbox only; where none works, each command fails.
     Required,
+    /// Commands run in the sandbox of `bwrap` only; where it does not work, each command fails.
+    Bwrap,
+    /// Commands run in the sandbox of Landlock only; where it does not work, each command fails.
+    Landlock,
     /// Commands run without a sandbox, and the rules still decide which need approval.
     Off,
 }
@@ -49,7 +53,7 @@ pub struct Shell {
     pub(super) has_network: bool,
     pub(super) sandbox: Sandbox,
     pub(super) bwrap: PathBuf,
-    readable: Vec<PathBuf>,
+    pub(super) readable: Vec<PathBuf>,
     pub(super) limits: Limits,
 }
 
@@ -117,18 +121,20 @@ impl Shell {
         self
     }
 
-    /// Lets commands in the sandbox use the network. Default: they cannot.
+    /// Lets commands in the sandbox reach addresses of the internet, local ones included. Default: they have no sockets.
+    ///
+    /// Sockets of other kinds stay denied: Unix sockets, raw ones, and those of the kernel.
     pub fn network(mut self) -> Self {
         self.has_network = true;
         self
     }
 
-    /// Lets commands in the sandbox read a folder that is hidden otherwise, such as `/home/ann/.cargo`. Default: those of the
-    /// system and the working directory.
+    /// Lets commands in the sandbox read a file or folder, such as `/home/ann/.cargo` or `/opt/tool`. Default: those of the
+    /// system that the [page of the tool](crate::toolsets::shell#the-sandbox) lists, and the working directory.
     ///
-    /// A folder that does not exist is skipped.
-    pub fn readable(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.readable.push(folder.into());
+    /// One that does not exist is skipped.
+    pub fn readable(mut self, path: impl Into<PathBuf>) -> Self {
+        self.readable.push(path.into());
         self
     }
 
@@ -158,12 +164,6 @@ impl Shell {
     pub fn bwrap(mut self, program: impl Into<PathBuf>) -> Self {
         self.bwrap = program.into();
         self
-    }
-
-    /// Returns the folders to read that exist, without symbolic links.
-    #[cfg(target_os = "linux")]
-    pub(super) fn readable_folders(&self) -> Vec<PathBuf> {
-        self.readable.iter().filter_map(|folder| folder.canonicalize().ok()).collect()
     }
 
     /// Returns the working directory, for a project in this folder.

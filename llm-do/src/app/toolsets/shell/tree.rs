@@ -3,7 +3,6 @@
 /// A process of a command.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Process {
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "processes are listed on Linux alone"))]
     pub(super) id: u32,
     /// In bytes.
     pub(super) memory: u64,
@@ -23,8 +22,14 @@ pub(super) fn group(_: u32) -> Vec<Process> {
     Vec::new()
 }
 
+/// Returns whether a process runs; false where the system does not list them.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn runs(_: u32) -> bool {
+    false
+}
+
 #[cfg(target_os = "linux")]
-pub(super) use self::linux::{descendants, group};
+pub(super) use self::linux::{descendants, group, runs};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -69,6 +74,11 @@ mod linux {
             family.extend(members.into_iter().map(|member| member.process));
             rest = others;
         }
+    }
+
+    pub(in super::super) fn runs(id: u32) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
     }
 
     /// Reads `/proc/PID/stat`: see `proc_pid_stat(5)`.

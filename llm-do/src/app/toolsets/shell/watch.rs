@@ -4,13 +4,17 @@ use std::time::Duration;
 
 use futures_timer::Delay;
 
-use super::tree;
+use super::tree::{self, Process};
+use crate::base::delay::within;
 
 /// How often the processes of a namespace are counted, which is quick.
 const OFTEN: Duration = Duration::from_millis(20);
 
 /// How often all processes are searched for those of a command.
 const SELDOM: Duration = Duration::from_millis(100);
+
+/// How often killed processes are looked for.
+const ENDING: Duration = Duration::from_millis(2);
 
 /// The limits of a command with all its processes.
 #[derive(Clone, Copy, Debug)]
@@ -33,10 +37,7 @@ pub(super) enum Exceeded {
 pub(super) async fn exceeded(leader: Option<u32>, has_namespace: bool, limits: Limits) -> Exceeded {
     let Some(leader) = leader.filter(|_| cfg!(target_os = "linux")) else { return std::future::pending().await };
     loop {
-        let count = move || {
-            if has_namespace { tree::descendants(leader, limits.processes + 1) } else { tree::group(leader) }
-        };
-        let family = tokio::task::spawn_blocking(count).await.unwrap_or_default();
+        let family = family(Some(leader), has_namespace, limits.processes + 1).await;
         if family.len() > limits.processes {
             return Exceeded::Processes(limits.processes);
         }
@@ -45,4 +46,21 @@ pub(super) async fn exceeded(leader: Option<u32>, has_namespace: bool, limits: L
         }
         Delay::new(if has_namespace { OFTEN } else { SELDOM }).await;
     }
+}
+
+/// Returns the processes of a command: with a namespace, at most `limit`.
+pub(super) async fn family(leader: Option<u32>, has_namespace: bool, limit: usize) -> Vec<Process> {
+    let Some(leader) = leader else { return Vec::new() };
+    let list = move || if has_namespace { tree::descendants(leader, limit) } else { tree::group(leader) };
+    tokio::task::spawn_blocking(list).await.unwrap_or_default()
+}
+
+/// Waits until processes have ended, but for those that nothing waits for; at most for some time.
+pub(super) async fn ended(family: Vec<Process>, at_most: Duration) {
+    let all_ended = async {
+        while family.iter().any(|process| tree::runs(process.id)) {
+            Delay::new(ENDING).await;
+        }
+    };
+    within(at_most, all_ended).await;
 }

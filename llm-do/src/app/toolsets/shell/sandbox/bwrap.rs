@@ -1,60 +1,59 @@
-//! The arguments of `bwrap`.
+//! The arguments of `bwrap`: an empty system, into which the places of the policy are mounted.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
 use std::os::fd::RawFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::super::rules::Approved;
-use super::super::settings::Shell;
-use super::hidden;
-
-/// How many folders are searched for repositories; the rest has none that is protected.
-const MAX_SEARCHED: usize = 2_000;
+use super::policy::{Place, Policy};
+use super::system;
 
 /// Returns the arguments of `bwrap` before the command: later ones are mounted over earlier ones.
-pub(super) fn arguments(settings: &Shell, root: &Path, approved: Approved, filter: Option<RawFd>) -> Vec<OsString> {
+pub(super) fn arguments(policy: &Policy<'_>, filter: RawFd) -> Vec<OsString> {
     let mut arguments: Vec<OsString> =
         ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"].map(Into::into).into();
-    if settings.has_network && approved == Approved::Changing {
+    if policy.has_network {
         arguments.push("--share-net".into());
     }
-    arguments.extend(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"].map(Into::into));
-    for folder in hidden() {
-        arguments.extend(["--tmpfs".into(), folder.into()]);
+    for (path, option) in mounts(policy) {
+        let source = (option == "--ro-bind").then(|| path.into());
+        arguments.extend([option.into()].into_iter().chain(source).chain([path.into()]));
     }
-    for folder in settings.readable_folders() {
-        arguments.extend(["--ro-bind".into(), folder.clone().into(), folder.into()]);
+    for place in links(policy) {
+        arguments.extend(["--symlink".into(), place.source.clone().into(), place.shown.clone().into()]);
     }
-    let bind = if approved == Approved::Reading { "--ro-bind" } else { "--bind" };
-    arguments.extend([bind.into(), root.into(), root.into()]);
-    for git in repositories(root) {
-        arguments.extend(["--ro-bind".into(), git.clone().into(), git.into()]);
+    let bind = if policy.is_changing { "--bind" } else { "--ro-bind" };
+    arguments.extend([bind.into(), policy.root.into(), policy.root.into()]);
+    for folder in policy.protected {
+        arguments.extend(["--ro-bind".into(), folder.into(), folder.into()]);
     }
-    if let Some(filter) = filter {
-        arguments.extend(["--seccomp".into(), filter.to_string().into()]);
-    }
-    arguments.extend(["--chdir".into(), root.into(), "--".into()]);
+    // Settings of the kernel are files of root in `/proc`, and a command of root is still root to them.
+    arguments.extend(["--remount-ro", "/proc", "--remount-ro", "/"].map(Into::into));
+    arguments.extend(["--seccomp".into(), filter.to_string().into()]);
+    arguments.extend(["--chdir".into(), policy.root.into(), "--".into()]);
     arguments
 }
 
-/// Returns the `.git` of the root and of the folders in it: hooks and configuration of a repository run programs, outside
-/// the sandbox too.
-fn repositories(root: &Path) -> Vec<PathBuf> {
-    let (mut found, mut open) = (Vec::new(), vec![root.to_owned()]);
-    let mut searched = 0;
-    while let Some(folder) = open.pop() {
-        searched += 1;
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            if entry.file_name() == ".git" {
-                // A file or a link names the true folder.
-                found.extend(entry.path().canonicalize());
-            } else if searched + open.len() < MAX_SEARCHED && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                open.push(entry.path());
-            }
-        }
-    }
-    found.sort();
-    found.dedup();
-    found
+/// Returns what is mounted where, a folder before what is in it.
+fn mounts<'a>(policy: &'a Policy<'_>) -> BTreeMap<&'a Path, &'static str> {
+    let own = system::PRIVATE.iter().map(|path| (Path::new(*path), "--tmpfs"));
+    let read = policy.readable.iter().map(|place| place.source.as_path()).filter(|source| {
+        let holds = |other: &Place| *source != other.source && source.starts_with(&other.source);
+        is_own(source) || !policy.readable.iter().any(holds)
+    });
+    let made = [(Path::new("/dev"), "--dev"), (Path::new("/proc"), "--proc")];
+    own.chain(read.map(|source| (source, "--ro-bind"))).chain(made).collect()
+}
+
+/// Returns the places that are known by a symbolic link, which no mounted folder has.
+fn links<'a>(policy: &'a Policy<'_>) -> impl Iterator<Item = &'a Place> {
+    policy.readable.iter().filter(|place| {
+        let holds = |other: &Place| *other != **place && place.shown.starts_with(&other.shown);
+        place.shown != place.source && !is_own(&place.shown) && !policy.readable.iter().any(holds)
+    })
+}
+
+/// Returns whether a path is in a folder that the sandbox makes.
+fn is_own(path: &Path) -> bool {
+    system::PRIVATE.iter().chain(&["/dev", "/proc"]).any(|folder| path.starts_with(folder))
 }

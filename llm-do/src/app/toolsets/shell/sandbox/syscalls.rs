@@ -1,19 +1,26 @@
-//! A filter of system calls, for what no command of a project needs and attacks on a kernel use.
+//! A filter of system calls, for what no command of a project needs and attacks on a kernel or on other processes use.
 
 use std::collections::BTreeMap;
 
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
+use rustix::process::Pid;
+use seccompiler::SeccompCmpOp::{Eq, MaskedEq, Ne};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch, sock_filter,
+};
 
 /// What fails: debugging of other processes, mounts and namespaces, keys, modules, and interfaces with many past faults.
 const DENIED: &[libc::c_long] = &[
     libc::SYS_acct,
     libc::SYS_add_key,
+    libc::SYS_adjtimex,
     libc::SYS_bpf,
     libc::SYS_chroot,
     libc::SYS_clock_adjtime,
     libc::SYS_clock_settime,
     libc::SYS_delete_module,
     libc::SYS_fanotify_init,
+    libc::SYS_fanotify_mark,
     libc::SYS_finit_module,
     libc::SYS_fsconfig,
     libc::SYS_fsmount,
@@ -23,22 +30,32 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
     libc::SYS_io_uring_setup,
+    libc::SYS_kcmp,
     libc::SYS_kexec_file_load,
     libc::SYS_kexec_load,
     libc::SYS_keyctl,
+    libc::SYS_migrate_pages,
     libc::SYS_mount,
     libc::SYS_mount_setattr,
     libc::SYS_move_mount,
+    libc::SYS_move_pages,
+    libc::SYS_name_to_handle_at,
     libc::SYS_open_by_handle_at,
     libc::SYS_open_tree,
     libc::SYS_perf_event_open,
+    libc::SYS_pidfd_getfd,
     libc::SYS_pivot_root,
+    libc::SYS_process_madvise,
+    libc::SYS_process_mrelease,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
     libc::SYS_ptrace,
     libc::SYS_quotactl,
+    libc::SYS_quotactl_fd,
     libc::SYS_reboot,
     libc::SYS_request_key,
+    libc::SYS_setdomainname,
+    libc::SYS_sethostname,
     libc::SYS_setns,
     libc::SYS_settimeofday,
     libc::SYS_swapoff,
@@ -47,20 +64,203 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_umount2,
     libc::SYS_unshare,
     libc::SYS_userfaultfd,
+    libc::SYS_vhangup,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_ioperm,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_iopl,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_modify_ldt,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_uselib,
 ];
 
-/// Returns the filter, which with `no_sockets` denies sockets of every kind too; `None` if this architecture has none.
-pub(super) fn filter(no_sockets: bool) -> Option<BpfProgram> {
-    let architecture: TargetArch = std::env::consts::ARCH.try_into().ok()?;
-    let sockets = no_sockets.then_some(libc::SYS_socket);
-    let rules: BTreeMap<i64, _> = DENIED.iter().copied().chain(sockets).map(|call| (call, Vec::new())).collect();
-    let denied = SeccompAction::Errno(libc::EPERM.unsigned_abs());
-    SeccompFilter::new(rules, SeccompAction::Allow, denied, architecture).ok()?.try_into().ok()
+/// What only sockets need: without the network, one that is inherited is of no use either.
+const SOCKETS: &[libc::c_long] =
+    &[libc::SYS_socket, libc::SYS_connect, libc::SYS_bind, libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4];
+
+/// What changes a file in another way than its content, for commands that may change none. Landlock does not know these.
+const ATTRIBUTES: &[libc::c_long] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    // `fchmodat2`, which has this number everywhere.
+    452,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_fremovexattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_setxattr,
+    libc::SYS_utimensat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_futimesat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lchown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utime,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utimes,
+];
+
+/// What reaches other processes of the user, or outlives the process group, where there are no namespaces.
+const AMONG: &[libc::c_long] = &[
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_msgctl,
+    libc::SYS_msgget,
+    libc::SYS_msgrcv,
+    libc::SYS_msgsnd,
+    libc::SYS_semctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_setsid,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_shmget,
+];
+
+/// The flags of `clone` that make a namespace.
+const NAMESPACES: &[libc::c_int] = &[
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWNET,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWUTS,
+];
+
+/// The first number of the x32 interface of x86-64, which has the same architecture; no other has numbers like it.
+const X32: u32 = 0x4000_0000;
+
+/// Where the processes of a command are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Commands {
+    /// In namespaces of their own.
+    Apart,
+    /// Among those of the user, in this group.
+    Among(Pid),
+}
+
+/// What a filter lets pass.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Filter {
+    pub(super) has_network: bool,
+    pub(super) is_changing: bool,
+    pub(super) commands: Commands,
+}
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+impl Filter {
+    /// Returns the filter for the kernel; `None` if there is none for this architecture.
+    pub(super) fn program(self) -> Option<BpfProgram> {
+        let architecture: TargetArch = std::env::consts::ARCH.try_into().ok()?;
+        let denied = SeccompAction::Errno(libc::EPERM.unsigned_abs());
+        let filter = SeccompFilter::new(self.rules()?, SeccompAction::Allow, denied, architecture).ok()?;
+        let rules: BpfProgram = filter.try_into().ok()?;
+        Some(numbers().into_iter().chain(rules).collect())
+    }
+
+    fn rules(self) -> Option<Rules> {
+        let none: &[libc::c_long] = &[];
+        let sockets = if self.has_network { none } else { SOCKETS };
+        let attributes = if self.is_changing { none } else { ATTRIBUTES };
+        let among = if matches!(self.commands, Commands::Among(_)) { AMONG } else { none };
+        let denied = [DENIED, sockets, attributes, among].concat();
+        let mut rules: Rules = denied.into_iter().map(|call| (call, Vec::new())).collect();
+        rules
+            .insert(libc::SYS_clone, NAMESPACES.iter().map(|flag| has(0, flag.unsigned_abs())).collect::<Option<_>>()?);
+        rules.insert(libc::SYS_ioctl, vec![is(1, TIOCSTI)?, is(1, TIOCLINUX)?]);
+        // A pair of datagram sockets could send to any path; 2 is the bit of datagrams and raw sockets.
+        let unix = libc::AF_UNIX.unsigned_abs();
+        rules.insert(libc::SYS_socketpair, vec![rule(&[(0, Ne, unix)])?, has(1, 2)?]);
+        if self.has_network {
+            rules.insert(libc::SYS_socket, internet()?);
+        }
+        if let Commands::Among(group) = self.commands {
+            rules.extend(other_processes(group)?);
+        }
+        Some(rules)
+    }
+}
+
+/// Returns the rules that deny all sockets but those of the internet.
+fn internet() -> Option<Vec<SeccompRule>> {
+    let [v4, v6] = [libc::AF_INET, libc::AF_INET6].map(libc::c_int::unsigned_abs);
+    let raw = libc::SOCK_RAW.unsigned_abs();
+    Some(vec![rule(&[(0, Ne, v4), (0, Ne, v6)])?, rule(&[(1, MaskedEq(0xf), raw)])?])
+}
+
+/// Returns the rules that deny to leave the process group, and to change the limits and priorities of other processes.
+fn other_processes(group: Pid) -> Option<Rules> {
+    let group = group.as_raw_nonzero().get().unsigned_abs();
+    let others = |argument| rule(&[(argument, Ne, 0)]);
+    Some(BTreeMap::from([
+        (libc::SYS_ioprio_set, vec![others(1)?, is(0, IOPRIO_WHO_USER)?]),
+        (libc::SYS_prlimit64, vec![others(0)?]),
+        (libc::SYS_sched_setaffinity, vec![others(0)?]),
+        (libc::SYS_sched_setattr, vec![others(0)?]),
+        (libc::SYS_sched_setparam, vec![others(0)?]),
+        (libc::SYS_sched_setscheduler, vec![others(0)?]),
+        (libc::SYS_setpgid, vec![rule(&[(1, Ne, group)])?]),
+        (libc::SYS_setpriority, vec![others(1)?, is(0, libc::PRIO_USER)?]),
+    ]))
+}
+
+/// Puts input into a terminal: see `ioctl_tty(2)`.
+const TIOCSTI: u32 = 0x5412;
+/// Pastes into a console.
+const TIOCLINUX: u32 = 0x541C;
+/// All processes of a user: see `ioprio_set(2)`.
+const IOPRIO_WHO_USER: u32 = 3;
+
+/// Denies a call whose argument has all these bits.
+fn has(argument: u8, bits: u32) -> Option<SeccompRule> {
+    rule(&[(argument, MaskedEq(bits.into()), bits)])
+}
+
+/// Denies a call whose argument has this value.
+fn is(argument: u8, value: u32) -> Option<SeccompRule> {
+    rule(&[(argument, Eq, value)])
+}
+
+/// Denies a call for which all conditions hold: of the lower 32 bits of an argument.
+fn rule(conditions: &[(u8, SeccompCmpOp, u32)]) -> Option<SeccompRule> {
+    let conditions = conditions.iter().map(|(argument, operator, value)| {
+        SeccompCondition::new(*argument, SeccompCmpArgLen::Dword, operator.clone(), (*value).into()).ok()
+    });
+    SeccompRule::new(conditions.collect::<Option<_>>()?).ok()
+}
+
+/// Returns what comes before the rules, which know no ranges: numbers of x32 are denied, and `clone3`, whose flags no filter
+/// can read, is unknown, so that libraries call `clone`.
+fn numbers() -> [sock_filter; 5] {
+    let statement = |code, k| sock_filter { code, jt: 0, jf: 0, k };
+    let returned = |error: libc::c_int| statement(0x06, u32::from(SeccompAction::Errno(error.unsigned_abs())));
+    let clone3 = u32::try_from(libc::SYS_clone3).unwrap_or(u32::MAX);
+    [
+        // The number of the call: `BPF_LD | BPF_W | BPF_ABS`.
+        statement(0x20, 0),
+        // `BPF_JMP | BPF_JGE | BPF_K`: to the denial, or behind it.
+        sock_filter { code: 0x35, jt: 0, jf: 1, k: X32 },
+        returned(libc::EPERM),
+        // `BPF_JMP | BPF_JEQ | BPF_K`.
+        sock_filter { code: 0x15, jt: 0, jf: 1, k: clone3 },
+        returned(libc::ENOSYS),
+    ]
 }
 
 /// Returns a filter as the kernel reads it.
 pub(super) fn bytes(filter: &BpfProgram) -> Vec<u8> {
-    let instruction = |it: &seccompiler::sock_filter| {
+    let instruction = |it: &sock_filter| {
         let [code, k] = [it.code.to_ne_bytes().to_vec(), it.k.to_ne_bytes().to_vec()];
         [code, vec![it.jt, it.jf], k].concat()
     };

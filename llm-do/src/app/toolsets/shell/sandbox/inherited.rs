@@ -1,0 +1,46 @@
+//! Which open files of this process a command gets: those that it is given, and no other.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{OwnedFd, RawFd};
+
+use command_fds::{CommandFdExt, FdMapping};
+use tokio::process::Command;
+
+/// The flag of files that are closed when a program starts, as `/proc` shows it.
+const CLOSED: u32 = libc::O_CLOEXEC.unsigned_abs();
+
+/// Gives a file to a command, which finds it under the returned number, and closes what others left open: libraries, or the
+/// program that started this one. An empty device takes the place of each.
+pub(super) fn limit(command: &mut Command, given: Option<File>) -> io::Result<Option<RawFd>> {
+    let mut mappings = Vec::new();
+    for number in left_open()? {
+        mappings.push(FdMapping { parent_fd: File::open("/dev/null")?.into(), child_fd: number });
+    }
+    let number = mappings.iter().map(|mapping| mapping.child_fd).max().unwrap_or(2) + 1;
+    let given = given.map(|file| FdMapping { parent_fd: OwnedFd::from(file), child_fd: number });
+    let number = given.is_some().then_some(number);
+    mappings.extend(given);
+    command.as_std_mut().fd_mappings(mappings).map_err(io::Error::other)?;
+    Ok(number)
+}
+
+/// Returns the numbers of open files that a program would inherit, besides its three streams.
+fn left_open() -> io::Result<Vec<RawFd>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc/self/fdinfo")? {
+        let name = entry?.file_name();
+        let Some(number) = name.to_str().and_then(|name| name.parse::<RawFd>().ok()).filter(|number| *number > 2)
+        else {
+            continue;
+        };
+        // It may have been closed meanwhile.
+        let Ok(facts) = fs::read_to_string(format!("/proc/self/fdinfo/{number}")) else { continue };
+        let flags = facts.lines().find_map(|line| line.strip_prefix("flags:"));
+        let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
+        if flags.is_none_or(|flags| flags & CLOSED == 0) {
+            found.push(number);
+        }
+    }
+    Ok(found)
+}
