@@ -1,6 +1,9 @@
 //! Programs with a command line, run as processes; projects of files, the page of a run, and the documents.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+#[path = "../shared/required.rs"]
+mod required;
+
 mod cli;
 mod kill;
 mod page;

@@ -1,6 +1,9 @@
 //! Services: runs over HTTP, tools over MCP, and runs on the engine Restate. Each module takes only its own items.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+#[path = "../shared/required.rs"]
+mod required;
+
 mod effects;
 mod mcp_serve;
 #[path = "../state/own_items.rs"]

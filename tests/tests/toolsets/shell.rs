@@ -3,14 +3,14 @@
 
 mod commands;
 #[cfg(target_os = "linux")]
-mod landlock;
+mod git;
 mod limits;
 mod rules;
+#[cfg(target_os = "linux")]
 mod sandboxed;
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use llm_do::approval::{ApprovalMode, Decision};
@@ -79,15 +79,14 @@ impl Project {
     }
 }
 
-/// Returns whether the sandbox works on this machine; prints why a test is skipped.
-#[allow(clippy::print_stderr, reason = "the reason for a skipped test")]
-fn has_sandbox() -> bool {
-    let works = Command::new("bwrap")
-        .args(["--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "true"])
-        .output()
-        .is_ok_and(|output| output.status.success());
-    if !works {
-        eprintln!("skipped: `bwrap` does not work here");
+/// Returns the sandboxes that work on this machine, which hold the same claims.
+async fn sandboxes() -> Vec<Sandbox> {
+    let mut found = Vec::new();
+    for (sandbox, name) in [(Sandbox::Bwrap, "bwrap"), (Sandbox::Landlock, "landlock")] {
+        match Project::new(Shell::new().sandbox(sandbox)).approved("true").await {
+            Ok(_) => found.push(sandbox),
+            Err(error) => crate::required::missing(name, &format!("the sandbox `{name}` does not work here: {error}")),
+        }
     }
-    works
+    found
 }

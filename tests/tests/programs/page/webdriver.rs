@@ -26,7 +26,7 @@ impl Browser {
         let one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let started = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
         let Ok(mut driver) = started else {
-            eprintln!("skipped: `chromedriver` is not on the path; install Chromium and its driver");
+            crate::required::missing("browser", "`chromedriver` is not on the path; install Chromium and its driver");
             return None;
         };
         let output = BufReader::new(driver.stdout.take().unwrap());

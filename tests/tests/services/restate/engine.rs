@@ -39,7 +39,8 @@ pub(super) fn installed() -> Option<PathBuf> {
     if folder.join("node_modules/@restatedev").exists() {
         return Some(folder);
     }
-    eprintln!("skipped: no server of Restate in {}; run tests/restate/install {0}", folder.display());
+    let message = format!("no server of Restate is in {}; run tests/restate/install {0}", folder.display());
+    crate::required::missing("restate", &message);
     None
 }
 

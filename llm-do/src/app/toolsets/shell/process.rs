@@ -4,7 +4,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 #[cfg(unix)]
-use rustix::process::setpriority_process;
+use rustix::process::{Pid, setpriority_process};
 use tokio::process::Child;
 
 use super::fault::Fault;
@@ -96,7 +96,7 @@ pub(super) async fn run(
 /// Returns the group of a command that has started, and lowers its priority, so that the processes that watch it get time.
 fn lowered(child: &Child, leader: Option<u32>) -> ProcessGroup {
     #[cfg(unix)]
-    if let Some(child) = ProcessGroup::of(child.id()).leader() {
+    if let Some(child) = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?)) {
         let _ = setpriority_process(Some(child), LOWEST);
     }
     ProcessGroup::of(leader)
