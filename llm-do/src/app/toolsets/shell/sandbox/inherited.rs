@@ -10,8 +10,8 @@ use tokio::process::Command;
 /// The flag of files that are closed when a program starts, as `/proc` shows it.
 const CLOSED: u32 = libc::O_CLOEXEC.unsigned_abs();
 
-/// Gives a file to a command, which finds it under the returned number, and closes what others left open: libraries, or the
-/// program that started this one. An empty device takes the place of each.
+/// Gives a file to a command, which finds it under the returned number, and closes what was left open: by libraries, or the
+/// by the program that started this one. An empty device takes the place of each.
 pub(super) fn limit(command: &mut Command, given: Option<File>) -> io::Result<Option<RawFd>> {
     let mut mappings = Vec::new();
     for number in left_open()? {

@@ -15,7 +15,7 @@ pub(super) struct Policy<'a> {
     pub(super) root: &'a Path,
     /// Whether the project can be changed.
     pub(super) is_changing: bool,
-    /// Folders of the project that cannot be changed even so, where the sandbox can tell them apart.
+    /// Folders of the project that cannot be changed even so, where the sandbox can protect a folder in another.
     pub(super) protected: &'a [PathBuf],
     /// Whether addresses of the internet can be reached.
     pub(super) has_network: bool,

@@ -160,7 +160,7 @@ pub(super) struct Filter {
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 impl Filter {
-    /// Returns the filter for the kernel; `None` if there is none for this architecture.
+    /// Returns the filter for the kernel; `None` for an unsupported architecture.
     pub(super) fn program(self) -> Option<BpfProgram> {
         let architecture: TargetArch = std::env::consts::ARCH.try_into().ok()?;
         let denied = SeccompAction::Errno(libc::EPERM.unsigned_abs());
