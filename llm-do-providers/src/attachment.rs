@@ -1,5 +1,7 @@
 //! Files in messages.
 
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
+mod as_sent;
 mod found_files;
 
 use std::fmt;
@@ -11,6 +13,8 @@ use base64::engine::general_purpose::{GeneralPurpose, STANDARD};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
+pub(crate) use self::as_sent::FileFault;
 pub use self::found_files::{FoundFile, find_files, found_path};
 
 /// A file in a message: an image, a PDF, audio, text.

@@ -99,6 +99,11 @@ mod retry;
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
 mod schema;
 mod secret;
+#[cfg_attr(
+    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
+    allow(dead_code, unused_imports, reason = "only providers on the network send histories")
+)]
+mod sent_history;
 mod server_side;
 mod settings;
 #[cfg(feature = "testing")]

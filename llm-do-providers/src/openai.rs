@@ -19,7 +19,8 @@ use async_trait::async_trait;
 
 pub use self::builder::OpenAiBuilder;
 use self::dialect::{Dialect, Target};
-pub(crate) use self::history::arguments;
+pub(crate) use self::history::object_text;
+pub(crate) use self::parts::{IMAGES, MAX_FILE};
 pub(crate) use self::server::OPENAI_SERVER as SERVER;
 pub use self::server::Server;
 use self::stream::ChatAccumulator;

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 
 use crate::attachment::Attachment;
-use crate::message::{Message, ResponsePart, ToolCall, ToolResult};
+use crate::message::{Message, ResponsePart};
 
 /// What a part of an answer has to do with a program, which has an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,25 +79,12 @@ impl<'a> Programs<'a> {
     }
 }
 
-/// Returns the calls that the results at `place` are of.
-pub(crate) fn calls_before(messages: &[Message], place: usize) -> impl Iterator<Item = &ToolCall> {
-    let parts = match place.checked_sub(1).and_then(|before| messages.get(before)) {
-        Some(Message::Assistant { parts }) => parts.as_slice(),
-        _ => &[],
-    };
-    parts.iter().filter_map(|part| match part {
-        ResponsePart::ToolCall(call) => Some(call),
-        _ => None,
-    })
-}
-
 /// Returns a result for a program, which reads text only. JSON stays as it is; another text states which files are missing.
-pub(crate) fn text_for_program(result: &ToolResult) -> Cow<'_, str> {
-    let text = result.content.as_str();
-    if result.attachments.is_empty() || serde_json::from_str::<IgnoredAny>(text).is_ok() {
+pub(crate) fn text_for_program<'a>(text: &'a str, attachments: &[Attachment]) -> Cow<'a, str> {
+    if attachments.is_empty() || serde_json::from_str::<IgnoredAny>(text).is_ok() {
         return text.into();
     }
-    let files: Vec<_> = result.attachments.iter().map(Attachment::described).collect();
+    let files: Vec<_> = attachments.iter().map(Attachment::described).collect();
     format!("{text}\n(not passed to code, which reads only text: {}; call the tool directly for it)", files.join(", "))
         .into()
 }
@@ -108,7 +95,7 @@ mod tests {
 
     use super::{Link, Programs, text_for_program};
     use crate::attachment::Attachment;
-    use crate::message::{Message, ProviderData, ResponsePart, ToolCall, ToolResult};
+    use crate::message::{Message, ProviderData, ResponsePart};
 
     /// An answer whose parts are links: `+a` starts the program `a`, `.a` calls from it, `-a` ends it.
     fn answer(links: &str) -> Message {
@@ -158,12 +145,9 @@ mod tests {
 
     #[test]
     fn code_gets_text_that_states_which_files_are_missing() {
-        let result = |content: &str| {
-            let file = Attachment::new("image/png", "hi!").named("a.png");
-            ToolResult::new(&ToolCall::new("c", "draw", "{}"), content).with_attachments([file])
-        };
-        let text = text_for_program(&result("see the files")).into_owned();
+        let files = [Attachment::new("image/png", "hi!").named("a.png")];
+        let text = text_for_program("see the files", &files).into_owned();
         assert!(text.starts_with("see the files\n(not passed to code") && text.contains("`a.png`"), "{text}");
-        assert_eq!(text_for_program(&result(r#"{"a":1}"#)), r#"{"a":1}"#);
+        assert_eq!(text_for_program(r#"{"a":1}"#, &files), r#"{"a":1}"#);
     }
 }

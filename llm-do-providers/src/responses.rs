@@ -2,6 +2,7 @@
 
 mod builder;
 mod convert;
+mod files;
 mod items;
 mod output;
 mod programs;

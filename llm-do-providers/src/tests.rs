@@ -1,3 +1,5 @@
 //! Tests of what all providers have in common.
 
+mod histories;
+mod rules;
 mod transcript;

@@ -16,6 +16,7 @@ use crate::http::{Endpoint, reported};
 use crate::model::StreamEvent;
 use crate::programs::Programs;
 use crate::response::Response;
+use crate::sent_history::Repeats;
 
 impl ResponseAccumulator for AnthropicAccumulator {
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
@@ -64,7 +65,7 @@ impl ResponseAccumulator for AnthropicAccumulator {
 
     /// The server needs its answer back unchanged, after the messages of the request, and nothing after it.
     fn continuation(sent: &[u8], paused: &Response) -> Option<Vec<u8>> {
-        let Ok(Value::Array(more)) = serde_json::to_value(replay::assistant(&paused.parts, &Programs::ALL, true))
+        let Ok(Value::Array(more)) = serde_json::to_value(replay::assistant(&paused.parts, |_| Repeats::default(), &Programs::ALL, true))
         else {
             return None;
         };

@@ -4,20 +4,29 @@
 //! <https://platform.claude.com/docs/en/build-with-claude/pdf-support> and
 //! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls>.
 
-use std::borrow::Cow;
-
 use super::PROVIDER;
 use super::wire::{Base64, Block, ResultBlock, Source};
-use crate::attachment::Attachment;
+use crate::attachment::{Attachment, FileFault};
 use crate::error::{ErrorKind, ProviderError};
-use crate::message::{ToolResult, UserPart};
+use crate::message::UserPart;
 use crate::programs::text_for_program;
+use crate::sent_history::{Answered, IdRule, call_id, tool_name};
+
+/// The ids of calls: `^[a-zA-Z0-9_-]+$`, up to 64 characters where the models run at Amazon's servers
+/// (<https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html>, read 2026-11-28).
+pub(super) const IDS: IdRule = IdRule::Word(64);
+/// The types of files, but for text.
+const ACCEPTED: &str = "image/jpeg, image/png, image/gif, image/webp, application/pdf, text/* or application/json";
+/// The maximum size of an image as base64, in bytes, by <https://platform.claude.com/docs/en/build-with-claude/vision>: 5 MB.
+const MAX_IMAGE: usize = 5 << 20;
+/// The maximum size of a request, in bytes, by <https://platform.claude.com/docs/en/build-with-claude/pdf-support>.
+const MAX_DOCUMENT: usize = 32_000_000;
 
 /// Returns the blocks of a user message; a text of only white space is left out, since the API refuses it.
 pub(super) fn user(parts: &[UserPart]) -> Result<Vec<Block<'_>>, ProviderError> {
     let blocks = parts.iter().filter_map(|part| match part {
         UserPart::Text { text } => (!text.trim().is_empty()).then(|| Ok(Block::text(text))),
-        UserPart::Attachment(attachment) => Some(file(attachment)),
+        UserPart::Attachment(attachment) => Some(file(attachment).map_err(|fault| refused(attachment, fault))),
     });
     blocks.collect()
 }
@@ -25,72 +34,68 @@ pub(super) fn user(parts: &[UserPart]) -> Result<Vec<Block<'_>>, ProviderError> 
 /// Returns the blocks of a turn's results: first all results, as the API requires, then the files that they cannot contain.
 ///
 /// Beside results for code, the API takes nothing else, and these may only hold text.
-pub(super) fn results(
-    results: &[ToolResult],
-    is_for_code: impl Fn(&ToolResult) -> bool,
-) -> Result<Vec<Block<'_>>, ProviderError> {
+pub(super) fn results<'a>(results: &[Answered<'a>], is_for_code: impl Fn(&Answered<'a>) -> bool) -> Vec<Block<'a>> {
     let has_code = results.iter().any(&is_for_code);
     let (mut blocks, mut files) = (Vec::with_capacity(results.len()), Vec::new());
     for result in results {
-        if is_for_code(result) || (has_code && result.is_error) {
-            let text = ResultBlock::Text(text_for_program(result));
-            blocks.push(Block::result(id(&result.call_id), text, result.is_error));
+        let id = call_id(&result.call.id, result.repeats.call, IDS);
+        let (is_error, attachments) = (result.is_error(), result.attachments());
+        if is_for_code(result) || (has_code && is_error) {
+            let text = ResultBlock::Text(text_for_program(result.content(), attachments));
+            blocks.push(Block::result(id, text, is_error));
             continue;
         }
         // "all content must be type "text" if "is_error" is true"
-        let inside = if result.is_error { &[][..] } else { &result.attachments };
-        blocks.push(Block::result(id(&result.call_id), content(result, inside)?, result.is_error));
-        for attachment in result.attachments.iter().skip(inside.len()) {
-            let text = format!("{}, from the tool `{}`:", attachment.heading(), result.name);
-            files.extend([Block::text(text), file(attachment)?]);
+        let inside = if is_error { &[][..] } else { attachments };
+        blocks.push(Block::result(id, content(result.content(), inside), is_error));
+        for attachment in attachments.iter().skip(inside.len()) {
+            let text = format!("{}, from the tool `{}`:", attachment.heading(), tool_name(&result.call.name));
+            files.extend([Block::text(text), file_or_note(attachment)]);
         }
     }
     blocks.extend(files);
-    Ok(blocks)
+    blocks
 }
 
-fn content<'a>(result: &'a ToolResult, files: &'a [Attachment]) -> Result<ResultBlock<'a>, ProviderError> {
-    let text = if result.content.trim().is_empty() { "" } else { &result.content };
+fn content<'a>(text: &'a str, files: &'a [Attachment]) -> ResultBlock<'a> {
+    let text = if text.trim().is_empty() { "" } else { text };
     if files.is_empty() {
-        return Ok(ResultBlock::Text(text.into()));
+        return ResultBlock::Text(text.into());
     }
-    let text = (!text.is_empty()).then(|| Ok(Block::text(text)));
-    Ok(ResultBlock::Blocks(text.into_iter().chain(files.iter().map(file)).collect::<Result<_, _>>()?))
+    let text = (!text.is_empty()).then(|| Block::text(text));
+    ResultBlock::Blocks(text.into_iter().chain(files.iter().map(file_or_note)).collect())
 }
 
-/// Returns a call's id in the API's format: ids of other providers may have characters other than letters, digits, `_` and `-`.
-pub(super) fn id(id: &str) -> Cow<'_, str> {
-    let is_fine = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
-    if id.is_empty() {
-        return "_".into();
-    }
-    if id.chars().all(is_fine) {
-        return id.into();
-    }
-    id.chars().map(|letter| if is_fine(letter) { letter } else { '_' }).collect()
+/// Returns a file of a result, or a text that states why it is not sent: a tool's file must not fail the conversation.
+fn file_or_note(attachment: &Attachment) -> Block<'_> {
+    file(attachment).unwrap_or_else(|fault| Block::text(fault.note(attachment, ACCEPTED)))
 }
 
-/// Returns a file as the kind of block that its media type has.
-fn file(attachment: &Attachment) -> Result<Block<'_>, ProviderError> {
-    let base64 = |media_type| Source::Base64 { media_type, data: Base64(attachment) };
-    match attachment.essence().as_str() {
-        "image/jpeg" | "image/jpg" => Ok(Block::image(base64("image/jpeg"))),
-        "image/png" => Ok(Block::image(base64("image/png"))),
-        "image/gif" => Ok(Block::image(base64("image/gif"))),
-        "image/webp" => Ok(Block::image(base64("image/webp"))),
-        "application/pdf" => Ok(Block::document(attachment.name(), base64("application/pdf"))),
-        _ if attachment.is_text() => {
-            let data = attachment.text().map_err(invalid)?;
-            Ok(Block::document(attachment.name(), Source::Text { media_type: "text/plain", data }))
+/// Returns a file as the kind of block that its content has.
+fn file(attachment: &Attachment) -> Result<Block<'_>, FileFault> {
+    if attachment.is_text() {
+        let data = attachment.text().map_err(|_| FileFault::NotUtf8)?;
+        if data.trim().is_empty() {
+            // The API refuses a document without text.
+            return Ok(Block::text(format!("{}: (empty)", attachment.heading())));
         }
-        _ => Err(invalid(format!(
-            "the Messages API cannot carry {}; convert it to one of image/jpeg, image/png, image/gif, image/webp, \
-             application/pdf, text/* or application/json",
-            attachment.described()
-        ))),
+        return Ok(Block::document(attachment.name(), Source::Text { media_type: "text/plain", data }));
     }
+    let base64 = |media_type| Source::Base64 { media_type, data: Base64(attachment) };
+    let content = attachment.checked_type(MAX_DOCUMENT)?;
+    let image = match content.as_str() {
+        "image/jpeg" => "image/jpeg",
+        "image/png" => "image/png",
+        "image/gif" => "image/gif",
+        "image/webp" => "image/webp",
+        "application/pdf" => return Ok(Block::document(attachment.name(), base64("application/pdf"))),
+        _ => return Err(FileFault::Type),
+    };
+    attachment.checked_type(MAX_IMAGE)?;
+    Ok(Block::image(base64(image)))
 }
 
-fn invalid(message: String) -> ProviderError {
-    ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, message)
+fn refused(attachment: &Attachment, fault: FileFault) -> ProviderError {
+    let text = fault.error(attachment, "the Messages API cannot carry", ACCEPTED);
+    ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text)
 }

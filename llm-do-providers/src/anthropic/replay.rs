@@ -19,13 +19,22 @@ use super::wire::{Block, Field, Input, Rebuilt};
 use super::{PROVIDER, parts, programs};
 use crate::message::{ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall};
 use crate::programs::Programs;
+use crate::sent_history::{Arguments, Repeats, arguments, call_id, tool_name};
+
+/// How deep arguments may be nested: the API documents no limit.
+const MAX_DEPTH: usize = 64;
 
 /// Returns the blocks of an answer, with or without its thoughts; parts of other providers are left out, and so is a
 /// thought at its end, where the API takes none.
 ///
 /// Uses of server-side tools go back as `programs` has them, with their results; calls of code that does not are sent as the
-/// model's own.
-pub(super) fn assistant<'a>(parts: &'a [ResponsePart], programs: &Programs<'_>, with_thoughts: bool) -> Vec<Block<'a>> {
+/// model's own. A use whose id is already in the history is left out: "`tool_use` ids must be unique".
+pub(super) fn assistant<'a>(
+    parts: &'a [ResponsePart],
+    repeats: impl Fn(usize) -> Repeats,
+    programs: &Programs<'_>,
+    with_thoughts: bool,
+) -> Vec<Block<'a>> {
     let mut blocks = Vec::with_capacity(parts.len());
     let mut thoughts = 0;
     for (place, part) in parts.iter().enumerate() {
@@ -37,8 +46,9 @@ pub(super) fn assistant<'a>(parts: &'a [ResponsePart], programs: &Programs<'_>, 
                 None => Block::text(text),
             }),
             ResponsePart::Thinking(thought) if with_thoughts => blocks.extend(thinking(thought)),
-            ResponsePart::ToolCall(made) => blocks.push(call(made, programs)),
-            ResponsePart::ServerSideTool(_) | ResponsePart::Opaque(_) if !programs::goes_back(part, programs) => {}
+            ResponsePart::ToolCall(made) => blocks.push(call(made, repeats(place).call, programs)),
+            ResponsePart::ServerSideTool(_) | ResponsePart::Opaque(_)
+                if !programs::goes_back(part, programs) || repeats(place).item => {}
             ResponsePart::ServerSideTool(used) => blocks.extend(server_side(used)),
             ResponsePart::Opaque(data) => blocks.extend(opaque(data)),
             ResponsePart::Thinking(_) | ResponsePart::Attachment(_) => {}
@@ -74,6 +84,9 @@ fn citations(part: &ResponsePart) -> Option<&Value> {
 fn thinking(thought: &Thinking) -> Option<Block<'_>> {
     let data = thought.provider_data.as_ref()?.of(PROVIDER)?;
     if data["type"] == "thinking" {
+        if data["signature"].as_str().is_none_or(str::is_empty) {
+            return None;
+        }
         let fields = vec![("thinking", Field::Text(&thought.text))];
         return Some(Block::Rebuilt(Rebuilt { kept: data.as_object()?, fields }));
     }
@@ -81,12 +94,15 @@ fn thinking(thought: &Thinking) -> Option<Block<'_>> {
 }
 
 /// A call whose arguments are not an object is sent with an object that holds them: the API accepts only objects.
-fn call<'a>(call: &'a ToolCall, programs: &Programs<'_>) -> Block<'a> {
-    let input = match serde_json::from_str::<&RawValue>(&call.arguments) {
-        Ok(written) if written.get().starts_with('{') => Input::Written(written),
-        _ if call.arguments.trim().is_empty() => Input::Instead(json!({})),
-        Ok(_) => Input::Instead(json!({ "not_an_object": call.arguments })),
-        Err(_) => Input::Instead(json!({ "invalid_json": call.arguments })),
+fn call<'a>(call: &'a ToolCall, repeat: u32, programs: &Programs<'_>) -> Block<'a> {
+    let input = match arguments(&call.arguments, MAX_DEPTH) {
+        Arguments::Object(object) => match serde_json::from_str::<&RawValue>(object) {
+            Ok(written) => Input::Written(written),
+            Err(_) => Input::Instead(json!({ "invalid_json": object })),
+        },
+        Arguments::Nothing => Input::Instead(json!({})),
+        Arguments::NotAnObject(text) => Input::Instead(json!({ "not_an_object": text })),
+        Arguments::Invalid(text) => Input::Instead(json!({ "invalid_json": text })),
     };
     let mut rest = object(call.provider_data.as_ref()).map(Cow::Borrowed);
     if let Some(rest) = &mut rest
@@ -94,7 +110,7 @@ fn call<'a>(call: &'a ToolCall, programs: &Programs<'_>) -> Block<'a> {
     {
         rest.to_mut().shift_remove("caller");
     }
-    Block::tool_use(parts::id(&call.id), &call.name, input, rest)
+    Block::tool_use(call_id(&call.id, repeat, parts::IDS), tool_name(&call.name), input, rest)
 }
 
 fn server_side(used: &ServerSideToolUse) -> Vec<Block<'_>> {

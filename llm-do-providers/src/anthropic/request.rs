@@ -7,10 +7,11 @@ use super::wire::{
 };
 use super::{parts, programs, replay, server_tools};
 use crate::error::ProviderError;
-use crate::message::{Message, ToolResult};
+use crate::message::Message;
 use crate::model::{Json, JsonWriter, OutputSchema, Profile, Request, ToolChoice, ToolSpec};
-use crate::programs::{Programs, calls_before};
+use crate::programs::Programs;
 use crate::schema::{SchemaCache, anthropic};
+use crate::sent_history::{Answered, CONTINUE, Step, steps};
 
 /// How many of the user's last messages have a cache breakpoint: the last one, and that of the previous request, since the
 /// API looks back only 20 blocks from a breakpoint.
@@ -47,6 +48,9 @@ pub(super) fn messages<'a>(
         container: container(request.messages),
         stream: stream.then_some(true),
     };
+    if !plan.continues_answers {
+        end_with_user(&mut body.messages);
+    }
     if settings.cache_prompt == Some(true) {
         mark(&mut body, request.deferred_tools.len());
     }
@@ -125,39 +129,57 @@ fn conversation<'a>(
     thoughts_from: usize,
     writer: &mut JsonWriter<'_>,
 ) -> Result<Vec<MessageParam<'a>>, ProviderError> {
+    let outline = writer.outline(messages);
     let (mut turns, mut programs) = (Vec::with_capacity(messages.len()), Programs::ALL);
-    for (place, message) in messages.iter().enumerate() {
-        if place == 0 || matches!(message, Message::User { .. }) {
+    let mut steps = steps(messages).enumerate().peekable();
+    while let Some((number, step)) = steps.next() {
+        let place = match step {
+            Step::User(place, _) | Step::Answer(place, _) => Some(place),
+            Step::Results(results) => results.place(),
+        };
+        if let (Some(place), true) = (place, number == 0 || matches!(step, Step::User(..))) {
             programs = Programs::of_turn(messages, place, true, programs::links);
         }
-        // What is left out depends on the rest of the turn.
+        // What is left out depends on the rest of the turn; and the last text ends in no white space.
         let mut changing = JsonWriter::default();
-        let writer = if programs.are_all() { &mut *writer } else { &mut changing };
-        let is_for_code = |result: &ToolResult| {
-            let call = calls_before(messages, place).find(|call| call.id == result.call_id);
-            call.and_then(programs::caller).is_some_and(|id| programs.has(id))
-        };
+        let is_last = steps.peek().is_none() && matches!(step, Step::Answer(..));
+        let writer = if programs.are_all() && !is_last { &mut *writer } else { &mut changing };
+        let is_for_code = |result: &Answered<'_>| programs::caller(result.call).is_some_and(|id| programs.has(id));
         let (mut content, mut has_code) = (Vec::new(), false);
-        let role = match message {
-            Message::Assistant { parts } => {
+        let role = match step {
+            Step::Answer(place, parts) => {
                 let with_thoughts = place >= thoughts_from;
-                let blocks = || Ok(replay::assistant(parts, &programs, with_thoughts));
-                writer.message(place, with_thoughts, &mut content, blocks)?;
+                writer.message(place, with_thoughts, &mut content, || {
+                    let repeats = |number| outline.repeats(place, number);
+                    let mut blocks = replay::assistant(parts, repeats, &programs, with_thoughts);
+                    if let Some(last) = blocks.last_mut().filter(|_| is_last) {
+                        last.trim_end();
+                    }
+                    Ok(blocks)
+                })?;
                 Role::Assistant
             }
-            Message::User { parts } => {
+            Step::User(place, parts) => {
                 writer.message(place, false, &mut content, || parts::user(parts))?;
                 Role::User
             }
-            Message::Tool { results } => {
-                has_code = results.iter().any(is_for_code);
-                writer.message(place, false, &mut content, || parts::results(results, is_for_code))?;
+            Step::Results(results) => {
+                has_code = results.calls().filter_map(programs::caller).any(|id| programs.has(id));
+                writer.message(place, false, &mut content, || Ok(parts::results(&results.answered(&outline), is_for_code)))?;
                 Role::User
             }
         };
         push_content(&mut turns, role, content, has_code);
     }
     Ok(turns)
+}
+
+/// Lets the user go on after an answer: newer models, and those that think, do not continue an answer of their own. "The
+/// conversation must end with a user message."
+fn end_with_user(messages: &mut Vec<MessageParam<'_>>) {
+    if messages.last().is_some_and(|last| last.role == Role::Assistant) {
+        push_content(messages, Role::User, vec![Json::New(Block::text(CONTINUE))], false);
+    }
 }
 
 fn push_content<'a>(

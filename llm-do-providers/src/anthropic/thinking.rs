@@ -28,6 +28,8 @@ pub(super) struct Plan {
     pub(super) top_p: Option<f64>,
     /// Whether the use of a tool may be forced.
     pub(super) forces_tools: bool,
+    /// Whether the model continues an answer that the conversation ends in.
+    pub(super) continues_answers: bool,
     /// The first message whose thoughts go back.
     pub(super) thoughts_from: usize,
     /// The settings that are not sent as they were set.
@@ -51,6 +53,7 @@ impl Plan {
             (AnthropicThinking::Budget, Some(level)) => plan.set_budget(capabilities, settings, level, messages),
             (AnthropicThinking::Effort, Some(level)) => plan.set_effort(capabilities, level),
         }
+        plan.continues_answers = capabilities.thinking != AnthropicThinking::Effort && plan.thinking.is_none();
         plan.set_sampling(capabilities, settings);
         plan.warn_of_absent_fields(settings);
         // The API accepts no rule for stale thoughts then, so thoughts that may be stale are left out.

@@ -12,6 +12,7 @@ use crate::capability::GeminiCapabilities;
 use crate::error::ProviderError;
 use crate::message::{Message, ProviderData, ResponsePart, ToolCall};
 use crate::model::{Json, JsonWriter};
+use crate::sent_history::{Arguments, BEGINNING, CONTINUE, Repeats, Step, arguments, steps, tool_name};
 
 /// What <https://ai.google.dev/gemini-api/docs/thought-signatures> has for calls that Gemini did not make, since version 3
 /// refuses those without a signature.
@@ -27,34 +28,53 @@ pub(super) fn contents<'a>(
     capabilities: &GeminiCapabilities,
     writer: &mut JsonWriter<'_>,
 ) -> Result<Vec<Json<Content<'a>>>, ProviderError> {
+    let outline = writer.outline(messages);
     let mut contents = Vec::with_capacity(messages.len() + 1);
-    let mut answer: &[ResponsePart] = &[];
-    let mut begins_with_user = false;
-    for (place, message) in messages.iter().enumerate() {
-        let is_first = contents.is_empty();
-        writer.message(place, false, &mut contents, || match message {
-            Message::User { parts } => Ok(content("user", parts::user(parts)?).into_iter().collect()),
-            Message::Assistant { parts } => Ok(content("model", model(parts, capabilities)).into_iter().collect()),
-            Message::Tool { results } => {
-                Ok(parts::results(answer, results, capabilities)?.into_iter().flatten().collect())
+    // Whether the last content is the model's; the API wants the user before and after each.
+    let mut is_answer = true;
+    for step in steps(messages) {
+        let (place, is_next_answer) = match step {
+            Step::User(place, _) => (Some(place), false),
+            Step::Answer(place, _) => (Some(place), true),
+            Step::Results(results) => (results.place(), false),
+        };
+        let before = contents.len();
+        writer.message(place, false, &mut contents, || match step {
+            Step::User(_, parts) => Ok(content("user", parts::user(parts)?).into_iter().collect()),
+            Step::Answer(place, parts) => {
+                let repeats = |number| outline.repeats(place, number);
+                Ok(content("model", model(parts, repeats, capabilities)).into_iter().collect())
+            }
+            Step::Results(results) => {
+                let contents = parts::results(&results.answered(&outline), capabilities);
+                Ok(contents.into_iter().flatten().collect())
             }
         })?;
-        if is_first && !contents.is_empty() {
-            begins_with_user = !matches!(message, Message::Assistant { .. });
+        if contents.len() == before {
+            continue;
         }
-        if let Message::Assistant { parts } = message {
-            answer = parts;
+        if is_answer && is_next_answer {
+            let text = if before == 0 { BEGINNING } else { CONTINUE };
+            contents.insert(before, Json::New(said(text)));
         }
+        is_answer = is_next_answer;
     }
-    if !begins_with_user {
-        let parts = vec![Data::Text(Cow::Borrowed("")).into()];
-        contents.insert(0, Json::New(Content { role: Some("user"), parts }));
+    if is_answer {
+        contents.push(Json::New(said(if contents.is_empty() { BEGINNING } else { CONTINUE })));
     }
     Ok(contents)
 }
 
+fn said(text: &str) -> Content<'_> {
+    Content { role: Some("user"), parts: vec![Data::Text(text.into()).into()] }
+}
+
 /// Returns the parts of a model's answer.
-fn model<'a>(answer: &'a [ResponsePart], capabilities: &GeminiCapabilities) -> Vec<Part<'a>> {
+fn model<'a>(
+    answer: &'a [ResponsePart],
+    repeats: impl Fn(usize) -> Repeats,
+    capabilities: &GeminiCapabilities,
+) -> Vec<Part<'a>> {
     let mut parts = Vec::with_capacity(answer.len());
     for (place, part) in answer.iter().enumerate() {
         match part {
@@ -65,9 +85,9 @@ fn model<'a>(answer: &'a [ResponsePart], capabilities: &GeminiCapabilities) -> V
                 // Gemini ignores a thought that it did not sign.
                 parts.extend(signature.map(|signature| Part { data, thought: true, signature: Some(signature) }));
             }
-            ResponsePart::ToolCall(call) => parts.push(function_call(call)),
+            ResponsePart::ToolCall(call) => parts.push(function_call(call, repeats(place))),
             ResponsePart::ServerSideTool(used) => parts.extend(tool_uses::parts(used)),
-            ResponsePart::Attachment(file) => parts.extend(parts::blob(file).map(Data::Blob).map(Part::from)),
+            ResponsePart::Attachment(file) => parts.extend(parts::blob(file).ok().map(Data::Blob).map(Part::from)),
             ResponsePart::Opaque(data) => {
                 let signed =
                     place.checked_sub(1).and_then(|before| answer.get(before)).filter(|part| is_signable(part));
@@ -87,7 +107,7 @@ fn model<'a>(answer: &'a [ResponsePart], capabilities: &GeminiCapabilities) -> V
 fn is_signable(part: &ResponsePart) -> bool {
     match part {
         ResponsePart::Text { text } => !text.is_empty(),
-        ResponsePart::Attachment(file) => parts::blob(file).is_some(),
+        ResponsePart::Attachment(file) => parts::blob(file).is_ok(),
         _ => false,
     }
 }
@@ -109,18 +129,20 @@ fn signature(data: &ProviderData) -> Option<&str> {
     data.of(PROVIDER)?.get("thoughtSignature")?.as_str()
 }
 
-fn function_call(call: &ToolCall) -> Part<'_> {
-    let data = call.provider_data.as_ref();
-    let id = data.and_then(|data| data.of(PROVIDER)?["id"].as_str());
-    let function = FunctionCall { id, name: &call.name, args: args(&call.arguments) };
-    Part { signature: data.and_then(signature), ..Data::FunctionCall(function).into() }
+fn function_call(call: &ToolCall, repeats: Repeats) -> Part<'_> {
+    let id = parts::given_id(call, repeats);
+    let function = FunctionCall { id, name: tool_name(&call.name), args: args(&call.arguments) };
+    let signature = call.provider_data.as_ref().and_then(signature);
+    Part { signature, ..Data::FunctionCall(function).into() }
 }
 
 /// The API accepts only objects, so that other arguments in a history are wrapped.
 fn args(text: &str) -> Args<'_> {
-    match parts::structure(text).filter(|_| text.trim_start().starts_with('{')) {
-        Some(object) => Args::Written(object),
-        None if text.trim().is_empty() => Args::Nothing {},
-        None => Args::Other { invalid_json: text },
+    match arguments(text, parts::MAX_DEPTH) {
+        Arguments::Object(object) => {
+            serde_json::from_str(object).map_or(Args::Other { invalid_json: object }, Args::Written)
+        }
+        Arguments::Nothing => Args::Nothing {},
+        Arguments::NotAnObject(text) | Arguments::Invalid(text) => Args::Other { invalid_json: text },
     }
 }

@@ -6,15 +6,25 @@ use serde_json::value::RawValue;
 
 use super::PROVIDER;
 use super::wire::{Base64, Blob, Content, Data, FunctionResponse, FunctionResponsePart, Outcome, OutputValue, Part};
-use crate::attachment::Attachment;
+use crate::attachment::{Attachment, FileFault};
 use crate::capability::GeminiCapabilities;
 use crate::error::{ErrorKind, ProviderError};
-use crate::message::{ResponsePart, ToolResult, UserPart};
+use crate::message::{ToolCall, UserPart};
+use crate::sent_history::{Answered, Repeats, is_plain_json, tool_name};
 
 /// The types of files that a function's response may contain, by
 /// <https://ai.google.dev/gemini-api/docs/function-calling#multimodal>; there it is text as well, which goes without its
 /// name there.
 const IN_RESPONSES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "application/pdf"];
+/// The images that the API reads, by <https://ai.google.dev/gemini-api/docs/image-understanding> (read 2026-11-28).
+const IMAGES: [&str; 5] = ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"];
+const ACCEPTED: &str = "image/png, image/jpeg, image/webp, image/heic, image/heif, application/pdf, audio/*, video/*, text/* or \
+    application/json";
+/// The maximum size of a request with files, in bytes, by <https://ai.google.dev/gemini-api/docs/file-input-methods>: 100 MB.
+const MAX_FILE: usize = 100_000_000;
+/// How deep values may be nested: a level is three messages of protocol buffers, whose parsers stop at 100
+/// (<https://protobuf.dev/programming-guides/proto-limits/>).
+pub(super) const MAX_DEPTH: usize = 30;
 /// The maximum number of digits of a result's numbers: the API parses them as 64-bit floats.
 const EXACT_DIGITS: usize = 15;
 
@@ -27,7 +37,7 @@ pub(super) fn content<'a>(role: &'static str, parts: Vec<Part<'a>>) -> Option<Co
 pub(super) fn user(parts: &[UserPart]) -> Result<Vec<Part<'_>>, ProviderError> {
     let parts = parts.iter().filter_map(|part| match part {
         UserPart::Text { text } => text_part(text).map(Ok),
-        UserPart::Attachment(attachment) => Some(file(attachment)),
+        UserPart::Attachment(attachment) => Some(file(attachment).map_err(|fault| refused(attachment, fault))),
     });
     parts.collect()
 }
@@ -37,72 +47,73 @@ pub(super) fn text_part(text: &str) -> Option<Part<'_>> {
     (!text.is_empty()).then(|| Data::Text(text.into()).into())
 }
 
-/// Returns a file as the kind of part that its media type has.
-fn file(attachment: &Attachment) -> Result<Part<'_>, ProviderError> {
-    if let Some(blob) = blob(attachment) {
-        return Ok(Data::Blob(blob).into());
-    }
+/// Returns a file as the kind of part that its content has.
+fn file(attachment: &Attachment) -> Result<Part<'_>, FileFault> {
     if attachment.is_text() {
-        return Ok(Data::Text(attachment.inlined().map_err(invalid)?.into()).into());
+        let text = attachment.inlined().map_err(|_| FileFault::NotUtf8)?;
+        return Ok(Data::Text(text.into()).into());
     }
-    Err(invalid(format!(
-        "the Gemini API cannot carry {}; convert it to one of image/*, application/pdf, audio/*, video/*, text/* or \
-         application/json",
-        attachment.described()
-    )))
+    blob(attachment).map(|blob| Data::Blob(blob).into())
+}
+
+/// Returns a file of a result, or a text that states why it is not sent: a tool's file must not fail the conversation.
+fn file_or_note(attachment: &Attachment) -> Part<'_> {
+    file(attachment).unwrap_or_else(|fault| Data::Text(fault.note(attachment, ACCEPTED).into()).into())
+}
+
+fn refused(attachment: &Attachment, fault: FileFault) -> ProviderError {
+    let text = fault.error(attachment, "the Gemini API cannot carry", ACCEPTED);
+    ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text)
 }
 
 /// Returns a file that goes as bytes, under the name that the API has for its type.
-pub(super) fn blob(file: &Attachment) -> Option<Blob<'_>> {
-    let essence = file.essence();
-    let mime_type: Cow<'static, str> = match essence.as_str() {
-        "audio/x-wav" | "audio/wave" | "audio/vnd.wave" => "audio/wav".into(),
+pub(super) fn blob(file: &Attachment) -> Result<Blob<'_>, FileFault> {
+    let content = file.checked_type(MAX_FILE)?;
+    let mime_type: Cow<'static, str> = match content.as_str() {
         "audio/mpeg" => "audio/mp3".into(),
-        "image/jpg" => "image/jpeg".into(),
-        "application/pdf" => essence.into(),
-        media if ["image/", "audio/", "video/"].iter().any(|kind| media.starts_with(kind)) => essence.into(),
-        _ => return None,
+        "application/pdf" => content.into(),
+        image if IMAGES.contains(&image) => content.into(),
+        media if ["audio/", "video/"].iter().any(|kind| media.starts_with(kind)) => content.into(),
+        _ => return Err(FileFault::Type),
     };
-    Some(Blob { mime_type, data: Base64(file) })
+    Ok(Blob { mime_type, data: Base64(file) })
 }
 
-/// Returns the results of the calls in `answer`, followed by their files that a response may not contain.
+/// Returns the results of an answer's calls, followed by their files that a response may not contain.
 pub(super) fn results<'a>(
-    answer: &'a [ResponsePart],
-    results: &'a [ToolResult],
+    results: &[Answered<'a>],
     capabilities: &GeminiCapabilities,
-) -> Result<[Option<Content<'a>>; 2], ProviderError> {
+) -> [Option<Content<'a>>; 2] {
     let (mut responses, mut files) = (Vec::with_capacity(results.len()), Vec::new());
     for result in results {
-        let mut parts = Vec::new();
-        for attachment in &result.attachments {
-            let inside = blob(attachment)
+        let (mut parts, name) = (Vec::new(), tool_name(&result.call.name));
+        for attachment in result.attachments() {
+            let inside = blob(attachment).ok().filter(|_| !attachment.is_text());
+            let inside = inside
                 .filter(|blob| capabilities.version_3_rules && IN_RESPONSES.contains(&&*blob.mime_type));
             if let Some(inline_data) = inside {
                 parts.push(FunctionResponsePart { inline_data });
             } else {
-                let text = format!("{}, from the tool `{}`:", attachment.heading(), result.name);
-                files.extend([Data::Text(text.into()).into(), file(attachment)?]);
+                let text = format!("{}, from the tool `{name}`:", attachment.heading());
+                files.extend([Data::Text(text.into()).into(), file_or_note(attachment)]);
             }
         }
-        let (id, response) = (given_id(answer, &result.call_id), outcome(result));
-        responses.push(Data::FunctionResponse(FunctionResponse { id, name: &result.name, response, parts }).into());
+        let (id, response) = (given_id(result.call, result.repeats), outcome(result));
+        responses.push(Data::FunctionResponse(FunctionResponse { id, name, response, parts }).into());
     }
     // In a separate content: a content with a response is treated as the model's.
-    Ok([content("user", responses), content("user", files)])
+    [content("user", responses), content("user", files)]
 }
 
-/// The id of a call, if it is Gemini's own.
-fn given_id<'a>(answer: &'a [ResponsePart], id: &str) -> Option<&'a str> {
-    answer.iter().find_map(|part| match part {
-        ResponsePart::ToolCall(call) if call.id == id => call.provider_data.as_ref()?.of(PROVIDER)?["id"].as_str(),
-        _ => None,
-    })
+/// The id of a call, if it is Gemini's own, and no earlier call has it.
+pub(super) fn given_id(call: &ToolCall, repeats: Repeats) -> Option<&str> {
+    let id = call.provider_data.as_ref()?.of(PROVIDER)?["id"].as_str()?;
+    (!repeats.item && !id.is_empty()).then_some(id)
 }
 
-fn outcome(result: &ToolResult) -> Outcome<'_> {
-    let content = result.content.as_str();
-    if result.is_error {
+fn outcome<'a>(result: &Answered<'a>) -> Outcome<'a> {
+    let content = result.content();
+    if result.is_error() {
         return Outcome::Error(content);
     }
     let json = structure(content).filter(|_| is_exact(content));
@@ -112,14 +123,11 @@ fn outcome(result: &ToolResult) -> Outcome<'_> {
 /// Returns an object or a list that is written as JSON.
 pub(super) fn structure(text: &str) -> Option<&RawValue> {
     let text = text.trim();
-    text.starts_with(['{', '[']).then(|| serde_json::from_str(text).ok()).flatten()
+    let is_structure = text.starts_with(['{', '[']) && is_plain_json(text, MAX_DEPTH);
+    is_structure.then(|| serde_json::from_str(text).ok()).flatten()
 }
 
 /// Whether all numbers in a text keep all their digits.
 fn is_exact(text: &str) -> bool {
     text.as_bytes().split(|byte| !byte.is_ascii_digit()).all(|digits| digits.len() <= EXACT_DIGITS)
-}
-
-fn invalid(message: String) -> ProviderError {
-    ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, message)
 }

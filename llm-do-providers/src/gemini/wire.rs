@@ -115,7 +115,7 @@ impl Serialize for Base64<'_> {
 pub(super) struct FunctionCall<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<&'a str>,
-    pub(super) name: &'a str,
+    pub(super) name: Cow<'a, str>,
     pub(super) args: Args<'a>,
 }
 
@@ -132,7 +132,7 @@ pub(super) enum Args<'a> {
 pub(super) struct FunctionResponse<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<&'a str>,
-    pub(super) name: &'a str,
+    pub(super) name: Cow<'a, str>,
     pub(super) response: Outcome<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) parts: Vec<FunctionResponsePart<'a>>,

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use serde::de::IgnoredAny;
 use serde_json::json;
 
 use super::dialect::{Dialect, Schemas, Target, in_words};
@@ -10,13 +9,19 @@ use super::parts::Parts;
 use super::reasoning::Replayed;
 use super::wire::{AssistantContent, CalledFunction, ChatMessage, Content, ContentChunk, Part, ToolCallParam, Typed};
 use crate::error::ProviderError;
-use crate::message::{Message, ResponsePart, ToolCall, ToolResult};
+use crate::message::{ResponsePart, ToolCall};
 use crate::model::{Json, JsonWriter, Request};
+use crate::sent_history::{
+    Answered, Arguments, BEGINNING, CONTINUE, IdRule, Outline, Step, arguments, call_id, steps, tool_name,
+};
 
-/// The digits of an id that a server wants short.
-const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/// How many of them there are.
-const SHORT: usize = 9;
+/// The ids of Mistral's API.
+const SHORT: IdRule = IdRule::Exact(9);
+/// The ids of OpenAI's API, which refuses more than 40 characters in a history
+/// (<https://community.openai.com/t/tool-call-id-string-too-long/>; observed 2026-11).
+const IDS: IdRule = IdRule::Printable(40);
+/// How deep arguments may be nested: no server documents a limit, and parsers stop between 100 and 1,000.
+const MAX_DEPTH: usize = 64;
 /// The text of an empty answer: Mistral's API and Kimi's refuse an empty one.
 const SILENCE: &str = "(no answer)";
 /// What stands for an answer of nothing but files, which have no place in one.
@@ -32,15 +37,39 @@ pub(super) fn messages<'a>(
     target: Target<'a>,
     writer: &mut JsonWriter<'_>,
 ) -> Result<Vec<Json<ChatMessage<'a>>>, ProviderError> {
-    let history = HistoryWriter { target, parts: Parts { target } };
+    let outline = writer.outline(request.messages);
+    let history = HistoryWriter { target, parts: Parts { target }, outline: &outline };
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
     messages.extend(system(request, target.dialect).map(|content| Json::New(ChatMessage::System { content })));
-    let mut follows_result = false;
-    for (place, message) in request.messages.iter().enumerate() {
-        writer.message(place, false, &mut messages, || history.message(message, follows_result))?;
-        follows_result = history.ends_in_result(message, follows_result);
+    let mut last = Last::Nothing;
+    for step in steps(request.messages) {
+        if last == Last::Nothing && target.is_mistral && messages.is_empty() && matches!(step, Step::Answer(..)) {
+            messages.push(Json::New(said(BEGINNING)));
+        }
+        let place = match step {
+            Step::User(place, _) | Step::Answer(place, _) => Some(place),
+            Step::Results(results) => results.place(),
+        };
+        writer.message(place, false, &mut messages, || history.step(step, last))?;
+        last = history.last(step);
+    }
+    if last == Last::Answer && target.is_mistral {
+        messages.push(Json::New(said(CONTINUE)));
     }
     Ok(messages)
+}
+
+fn said(text: &str) -> ChatMessage<'_> {
+    ChatMessage::User { content: Content::Text(text) }
+}
+
+/// What a history ends in so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Last {
+    Nothing,
+    User,
+    Answer,
+    Result,
 }
 
 /// The instructions, and the schema of the answer where it goes into them.
@@ -57,21 +86,20 @@ fn system<'a>(request: &Request<'a>, dialect: &Dialect) -> Option<Cow<'a, str>> 
 struct HistoryWriter<'a> {
     target: Target<'a>,
     parts: Parts<'a>,
+    outline: &'a Outline,
 }
 
 impl HistoryWriter<'_> {
-    /// Returns a message of the history as messages of the server.
-    fn message<'m>(&self, message: &'m Message, follows_result: bool) -> Result<Vec<ChatMessage<'m>>, ProviderError>
-    where
-        Self: 'm,
-    {
-        match message {
-            Message::User { parts } => Ok(self.user(self.parts.user(parts)?, follows_result).collect()),
-            Message::Assistant { parts } => Ok(vec![self.assistant(parts)]),
-            Message::Tool { results } => {
-                let mut messages = results.iter().map(|result| self.result(result)).collect::<Result<Vec<_>, _>>()?;
-                if let Some(files) = self.parts.attached(results)? {
-                    messages.extend(self.user(files, true));
+    /// Returns a step of the history, which follows `last`, as messages of the server.
+    fn step<'m>(&self, step: Step<'m>, last: Last) -> Result<Vec<ChatMessage<'m>>, ProviderError> {
+        match step {
+            Step::User(_, parts) => Ok(self.separated(self.parts.user(parts)?, last)),
+            Step::Answer(place, parts) => Ok(vec![self.assistant(place, parts)]),
+            Step::Results(results) => {
+                let results = results.answered(self.outline);
+                let mut messages = results.iter().map(|result| self.result(result)).collect::<Vec<_>>();
+                if let Some(files) = self.parts.attached(&results) {
+                    messages.extend(self.separated(files, Last::Result));
                 }
                 Ok(messages)
             }
@@ -79,32 +107,35 @@ impl HistoryWriter<'_> {
     }
 
     /// Returns a user's message, behind an answer if it may not follow results.
-    fn user<'m>(&self, user: ChatMessage<'m>, follows_result: bool) -> impl Iterator<Item = ChatMessage<'m>> + use<'m> {
-        let answer = (self.target.is_mistral && follows_result).then(|| self.assistant(&[]));
-        answer.into_iter().chain([user])
+    fn separated<'m>(&self, user: ChatMessage<'m>, last: Last) -> Vec<ChatMessage<'m>> {
+        let answer = (self.target.is_mistral && last == Last::Result).then(|| self.assistant(0, &[]));
+        answer.into_iter().chain([user]).collect()
     }
 
-    /// Whether a message ends in a result of a tool; `follows_result` is whether those before it do.
-    fn ends_in_result(&self, message: &Message, follows_result: bool) -> bool {
-        match message {
-            Message::User { .. } | Message::Assistant { .. } => false,
-            Message::Tool { results } if results.is_empty() => follows_result,
-            Message::Tool { results } => !self.parts.has_attached(results),
+    /// Returns what a history ends in after `step`.
+    fn last(&self, step: Step<'_>) -> Last {
+        match step {
+            Step::User(..) => Last::User,
+            Step::Answer(..) => Last::Answer,
+            // Only these servers distinguish it.
+            Step::Results(_) if !self.target.is_mistral => Last::Result,
+            Step::Results(results) if self.parts.has_attached(&results.answered(self.outline)) => Last::User,
+            Step::Results(_) => Last::Result,
         }
     }
 
     /// What is not the server's own thought, and what other protocols brought, is not sent: servers refuse or ignore it.
-    fn assistant<'m>(&self, parts: &'m [ResponsePart]) -> ChatMessage<'m> {
+    fn assistant<'m>(&self, place: usize, parts: &'m [ResponsePart]) -> ChatMessage<'m> {
         let mut text = Cow::Borrowed("");
         let mut tool_calls = Vec::new();
-        for part in parts {
+        for (number, part) in parts.iter().enumerate() {
             match part {
                 ResponsePart::Text { text: more } => text += more.as_str(),
                 ResponsePart::Thinking(_)
                 | ResponsePart::ServerSideTool(_)
                 | ResponsePart::Attachment(_)
                 | ResponsePart::Opaque(_) => {}
-                ResponsePart::ToolCall(made) => tool_calls.push(self.call(made)),
+                ResponsePart::ToolCall(made) => tool_calls.push(self.call(made, self.outline.repeats(place, number).call)),
             }
         }
         let Replayed { reasoning_content, reasoning, details, chunks } =
@@ -122,47 +153,30 @@ impl HistoryWriter<'_> {
         ChatMessage::Assistant { content, reasoning_content, reasoning, reasoning_details: details, tool_calls }
     }
 
-    fn call<'m>(&self, call: &'m ToolCall) -> ToolCallParam<'m> {
-        let function = CalledFunction { name: &call.name, arguments: arguments(&call.arguments) };
-        ToolCallParam { id: self.id(&call.id), function: Typed::Function { function } }
+    fn call<'m>(&self, call: &'m ToolCall, repeat: u32) -> ToolCallParam<'m> {
+        let function = CalledFunction { name: tool_name(&call.name), arguments: object_text(&call.arguments) };
+        ToolCallParam { id: self.id(call, repeat), function: Typed::Function { function } }
     }
 
-    fn result<'m>(&self, result: &'m ToolResult) -> Result<ChatMessage<'m>, ProviderError>
-    where
-        Self: 'm,
-    {
-        let content = match self.parts.in_result(result)? {
+    fn result<'m>(&self, result: &Answered<'m>) -> ChatMessage<'m> {
+        let content = match self.parts.in_result(result) {
             Some(parts) => Content::Parts(parts),
-            None => Content::Text(&result.content),
+            None => Content::Text(result.content()),
         };
-        Ok(ChatMessage::Tool { tool_call_id: self.id(&result.call_id), content })
+        ChatMessage::Tool { tool_call_id: self.id(result.call, result.repeats.call), content }
     }
 
-    fn id<'m>(&self, id: &'m str) -> Cow<'m, str> {
-        let is_short = id.len() == SHORT && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        if self.target.is_mistral && !is_short { short(id).into() } else { id.into() }
+    fn id<'m>(&self, call: &'m ToolCall, repeat: u32) -> Cow<'m, str> {
+        call_id(&call.id, repeat, if self.target.is_mistral { SHORT } else { IDS })
     }
 }
 
-/// Returns a short id for `id`, always the same.
-fn short(id: &str) -> String {
-    // FNV-1a, whose values are the same in every program; chance makes two of one conversation alike once in 10^13.
-    let mut hash = id
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    let digits = (0..SHORT).map(|_| {
-        let digit = DIGITS[usize::try_from(hash % 62).unwrap_or_default()];
-        hash /= 62;
-        char::from(digit)
-    });
-    digits.collect()
-}
-
-/// Many servers parse the arguments of earlier calls and fail at what a model once wrote wrongly.
-pub(crate) fn arguments(text: &str) -> Cow<'_, str> {
-    match serde_json::from_str::<IgnoredAny>(text) {
-        Ok(_) => text.into(),
-        Err(_) if text.trim().is_empty() => "{}".into(),
-        Err(_) => json!({ "invalid_json": text }).to_string().into(),
+/// Returns the arguments of an earlier call as the text of an object.
+pub(crate) fn object_text(text: &str) -> Cow<'_, str> {
+    match arguments(text, MAX_DEPTH) {
+        Arguments::Object(_) => text.into(),
+        Arguments::Nothing => "{}".into(),
+        Arguments::NotAnObject(text) => json!({ "not_an_object": text }).to_string().into(),
+        Arguments::Invalid(text) => json!({ "invalid_json": text }).to_string().into(),
     }
 }

@@ -2,10 +2,18 @@
 
 use super::dialect::{Audio, Pdf, Target};
 use super::wire::{Base64, ChatMessage, Content, DataUrl, FileData, ImageUrl, InputAudio, Part};
-use crate::attachment::Attachment;
+use crate::attachment::{Attachment, FileFault};
 use crate::error::{ErrorKind, ProviderError};
-use crate::message::{ToolResult, UserPart};
+use crate::message::UserPart;
+use crate::sent_history::{Answered, tool_name};
 
+/// The text of a message without content, which servers refuse.
+const EMPTY: &str = "(empty message)";
+/// The images of chat completions, by <https://platform.openai.com/docs/guides/images-vision> (read 2026-11-28); other servers
+/// document no more.
+pub(crate) const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+/// The maximum size of a file as base64, by the same page: 50 MB for a request.
+pub(crate) const MAX_FILE: usize = 50_000_000;
 /// The name of a PDF without one, since servers require it.
 const UNNAMED_PDF: &str = "attachment.pdf";
 
@@ -16,82 +24,94 @@ pub(super) struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// Returns a user's message; one text goes as plain text, which every server takes.
+    /// Returns a user's message; one text goes as plain text, which every server takes, and empty texts are left out.
     pub(super) fn user<'m>(&self, parts: &'m [UserPart]) -> Result<ChatMessage<'m>, ProviderError> {
+        let is_empty = |part: &UserPart| matches!(part, UserPart::Text { text } if text.is_empty());
         let content = match parts {
-            [UserPart::Text { text }] => Content::Text(text),
-            parts => Content::Parts(parts.iter().map(|part| self.part(part)).collect::<Result<_, _>>()?),
+            [UserPart::Text { text }] if !text.is_empty() => Content::Text(text),
+            parts if parts.iter().all(is_empty) => Content::Text(EMPTY),
+            parts => {
+                let parts = parts.iter().filter(|part| !is_empty(part)).map(|part| self.part(part));
+                Content::Parts(parts.collect::<Result<_, _>>()?)
+            }
         };
         Ok(ChatMessage::User { content })
     }
 
     /// Returns the user's message with the files of `results`, if there are any and a tool's message takes only text.
-    pub(super) fn attached<'m>(&self, results: &'m [ToolResult]) -> Result<Option<ChatMessage<'m>>, ProviderError> {
+    pub(super) fn attached<'m>(&self, results: &[Answered<'m>]) -> Option<ChatMessage<'m>> {
         if !self.has_attached(results) {
-            return Ok(None);
+            return None;
         }
         let mut parts = Vec::new();
         for result in results {
-            for attachment in &result.attachments {
-                let text = format!("{}, from the tool `{}`:", attachment.heading(), result.name).into();
-                parts.extend([Part::Text { text }, self.file(attachment)?]);
+            for attachment in result.attachments() {
+                let name = tool_name(&result.call.name);
+                let text = format!("{}, from the tool `{name}`:", attachment.heading()).into();
+                parts.extend([Part::Text { text }, self.file_or_note(attachment)]);
             }
         }
-        Ok(Some(ChatMessage::User { content: Content::Parts(parts) }))
+        Some(ChatMessage::User { content: Content::Parts(parts) })
     }
 
     /// Whether `results` have files that go into a message of their own.
-    pub(super) fn has_attached(&self, results: &[ToolResult]) -> bool {
-        !self.target.dialect.files.in_results && results.iter().any(|result| !result.attachments.is_empty())
+    pub(super) fn has_attached(&self, results: &[Answered<'_>]) -> bool {
+        !self.target.dialect.files.in_results && results.iter().any(|result| !result.attachments().is_empty())
     }
 
     /// Returns a result and its files, if it has any and they may stand in a tool's message.
-    pub(super) fn in_result<'m>(&self, result: &'m ToolResult) -> Result<Option<Vec<Part<'m>>>, ProviderError> {
-        if result.attachments.is_empty() || !self.target.dialect.files.in_results {
-            return Ok(None);
+    pub(super) fn in_result<'m>(&self, result: &Answered<'m>) -> Option<Vec<Part<'m>>> {
+        if result.attachments().is_empty() || !self.target.dialect.files.in_results {
+            return None;
         }
-        let text = Ok(Part::Text { text: result.content.as_str().into() });
-        let files = result.attachments.iter().map(|attachment| self.file(attachment));
-        std::iter::once(text).chain(files).collect::<Result<_, _>>().map(Some)
+        let text = (!result.content().is_empty()).then(|| Part::Text { text: result.content().into() });
+        let files = result.attachments().iter().map(|attachment| self.file_or_note(attachment));
+        Some(text.into_iter().chain(files).collect())
     }
 
     fn part<'m>(&self, part: &'m UserPart) -> Result<Part<'m>, ProviderError> {
         match part {
             UserPart::Text { text } => Ok(Part::Text { text: text.into() }),
-            UserPart::Attachment(attachment) => self.file(attachment),
+            UserPart::Attachment(attachment) => self.file(attachment).map_err(|fault| {
+                self.invalid(fault.error(attachment, "chat completions do not support", &self.taken(attachment)))
+            }),
         }
     }
 
-    /// Returns a file as the kind of part that its media type has.
-    fn file<'m>(&self, attachment: &'m Attachment) -> Result<Part<'m>, ProviderError> {
+    /// Returns a file of a result, or a text that states why it is not sent: a tool's file must not fail the conversation.
+    fn file_or_note<'m>(&self, attachment: &'m Attachment) -> Part<'m> {
+        let note = |fault: FileFault| Part::Text { text: fault.note(attachment, &self.taken(attachment)).into() };
+        self.file(attachment).unwrap_or_else(note)
+    }
+
+    /// Returns a file as the kind of part that its content has.
+    fn file<'m>(&self, attachment: &'m Attachment) -> Result<Part<'m>, FileFault> {
+        if attachment.is_text() {
+            let text = attachment.inlined().map_err(|_| FileFault::NotUtf8)?;
+            return Ok(Part::Text { text: text.into() });
+        }
         let files = self.target.dialect.files;
-        let part = match attachment.essence().as_str() {
-            essence if essence.starts_with("image/") && self.target.takes_images() => {
+        let part = match attachment.checked_type(MAX_FILE)?.as_str() {
+            image if IMAGES.contains(&image) && self.target.takes_images() => {
                 Some(Part::ImageUrl { image_url: ImageUrl { url: DataUrl(attachment) } })
             }
             "application/pdf" => files.pdf.map(|pdf| document(attachment, pdf)),
-            // The registered name is `audio/vnd.wave`; hardly anyone writes it.
-            "audio/wav" | "audio/x-wav" | "audio/wave" | "audio/vnd.wave" => audio(attachment, files.audio, "wav"),
-            "audio/mpeg" | "audio/mp3" => audio(attachment, files.audio, "mp3"),
-            _ if attachment.is_text() => {
-                let text = attachment.inlined().map_err(|fault| self.invalid(fault))?;
-                Some(Part::Text { text: text.into() })
-            }
+            "audio/wav" => audio(attachment, files.audio, "wav"),
+            "audio/mpeg" => audio(attachment, files.audio, "mp3"),
             _ => None,
         };
-        part.ok_or_else(|| {
-            let (described, taken) = (attachment.described(), self.taken());
-            self.invalid(format!("chat completions do not support {described}; convert it to one of {taken}"))
-        })
+        part.ok_or(FileFault::Type)
     }
 
-    /// The media types that there is a part for.
-    fn taken(&self) -> String {
+    /// The media types that there is a part for; which images, is of interest for an image alone.
+    fn taken(&self, file: &Attachment) -> String {
         let files = self.target.dialect.files;
-        let images = self.target.takes_images().then_some("image/*, ");
-        let pdf = files.pdf.map(|_| "application/pdf, ");
-        let audio = files.audio.map(|_| "audio/wav, audio/mpeg, ");
-        [images, pdf, audio, Some("text/* or application/json")].into_iter().flatten().collect()
+        let images = if file.is_image() { IMAGES.join(", ") } else { "image/*".to_owned() };
+        let images = self.target.takes_images().then(|| format!("{images}, "));
+        let pdf = files.pdf.map(|_| "application/pdf, ".to_owned());
+        let audio = files.audio.map(|_| "audio/wav, audio/mpeg, ".to_owned());
+        let text = Some("text/* or application/json".to_owned());
+        [images, pdf, audio, text].into_iter().flatten().collect()
     }
 
     fn invalid(&self, message: String) -> ProviderError {
@@ -126,7 +146,7 @@ mod tests {
     use crate::attachment::Attachment;
     use crate::capability::OpenAiCapabilities;
     use crate::error::ErrorKind;
-    use crate::message::{ToolCall, ToolResult, UserPart};
+    use crate::message::UserPart;
     use crate::openai::server::Server;
 
     static CAPABILITIES: LazyLock<OpenAiCapabilities> = LazyLock::new(OpenAiCapabilities::default);
@@ -137,10 +157,6 @@ mod tests {
 
     fn sent(attachment: Attachment) -> Value {
         serde_json::to_value(PARTS().user(&[UserPart::Attachment(attachment)]).unwrap()).unwrap()["content"].take()
-    }
-
-    fn result(name: &str) -> ToolResult {
-        ToolResult::new(&ToolCall::new(name, name, "{}"), "done")
     }
 
     #[test]
@@ -183,16 +199,17 @@ mod tests {
             [Attachment::new("video/mp4", "secret").named("a.mp4"), Attachment::new("audio/ogg", "secret")]
         {
             let parts = [UserPart::Attachment(attachment.clone())];
-            let results = [result("record").with_attachments([attachment.clone()])];
-            for error in [PARTS().user(&parts).unwrap_err(), PARTS().attached(&results).unwrap_err()] {
-                let text = error.to_string();
-                assert_eq!(error.kind(), ErrorKind::InvalidRequest);
-                assert!(text.contains(&format!("of type `{}`", attachment.media_type())), "{text}");
-                assert!(text.contains(attachment.name().unwrap_or_default()), "{text}");
-                assert!(text.ends_with("image/*, application/pdf, audio/wav, audio/mpeg, text/* or application/json"));
-                assert!(!text.contains("secret"), "{text}");
-            }
+            let error = PARTS().user(&parts).unwrap_err();
+            let text = error.to_string();
+            assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+            assert!(text.contains(&format!("of type `{}`", attachment.media_type())), "{text}");
+            assert!(text.contains(attachment.name().unwrap_or_default()), "{text}");
+            assert!(text.ends_with("image/*, application/pdf, audio/wav, audio/mpeg, text/* or application/json"));
+            assert!(!text.contains("secret"), "{text}");
         }
+        let svg = Attachment::new("image/svg+xml", "<svg/>").named("a.svg");
+        let text = PARTS().user(&[UserPart::Attachment(svg)]).unwrap_err().to_string();
+        assert!(text.contains("`a.svg` of type `image/svg+xml`") && text.contains("image/png, image/jpeg"), "{text}");
     }
 
     #[test]
@@ -201,10 +218,5 @@ mod tests {
         let error = PARTS().user(&parts).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidRequest);
         assert!(error.to_string().contains("`é.txt` of type `text/plain` is not UTF-8; convert it"), "{error}");
-    }
-
-    #[test]
-    fn results_without_files_need_no_message_of_their_own() {
-        assert!(PARTS().attached(&[result("a"), result("b")]).unwrap().is_none());
     }
 }

@@ -159,7 +159,7 @@ pub(crate) struct DataUrl<'a>(pub(crate) &'a Attachment);
 
 impl Serialize for DataUrl<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("data:{};base64,{}", self.0.essence(), self.0.base64()))
+        serializer.collect_str(&format_args!("data:{};base64,{}", self.0.content_type(), self.0.base64()))
     }
 }
 
@@ -182,7 +182,7 @@ pub(super) struct ToolCallParam<'a> {
 
 #[derive(Debug, Serialize)]
 pub(super) struct CalledFunction<'a> {
-    pub(super) name: &'a str,
+    pub(super) name: Cow<'a, str>,
     pub(super) arguments: Cow<'a, str>,
 }
 

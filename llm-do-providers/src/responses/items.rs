@@ -4,17 +4,20 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::files::{file, file_or_note};
 use super::wire::{CreatedItem, Item, Output, Part};
-use super::{PROVIDER, programs, tools};
-use crate::attachment::Attachment;
-use crate::error::{ErrorKind, ProviderError};
-use crate::message::{Message, ProviderData, ResponsePart, ToolCall, ToolResult, UserPart};
+use super::{PROVIDER, files, programs, tools};
+use crate::error::ProviderError;
+use crate::message::{ProviderData, ResponsePart, ToolCall, UserPart};
 use crate::model::{Json, JsonWriter, Request, ToolSpec};
-use crate::openai::{Base64, DataUrl, arguments};
-use crate::programs::{Programs, calls_before, text_for_program};
+use crate::openai::{Base64, object_text};
+use crate::programs::{Programs, text_for_program};
+use crate::sent_history::{Answered, IdRule, Repeats, Step, call_id, steps, tool_name};
 
-/// The name of a PDF without one, since the server requires it.
-const UNNAMED_PDF: &str = "attachment.pdf";
+/// The ids of calls, by <https://platform.openai.com/docs/api-reference/responses/create>, read 2026-11-28: 1 to 64 characters.
+const IDS: IdRule = IdRule::Printable(64);
+/// The text of a message without content, which servers refuse.
+const EMPTY: &str = "(empty message)";
 
 /// Returns the items of a conversation, for a model that may think or one that does not.
 ///
@@ -29,83 +32,99 @@ pub(super) fn input<'a>(
     let Request { deferred_tools: deferred, messages, .. } = *request;
     writer.set_deferred(deferred);
     let are_taken = may_think && request.takes_programs();
+    let outline = writer.outline(messages);
     let (mut items, mut programs) = (Vec::with_capacity(messages.len()), Programs::ALL);
-    for (place, message) in messages.iter().enumerate() {
-        if place == 0 || matches!(message, Message::User { .. }) {
+    for (number, step) in steps(messages).enumerate() {
+        let place = match step {
+            Step::User(place, _) | Step::Answer(place, _) => Some(place),
+            Step::Results(results) => results.place(),
+        };
+        if let (Some(place), true) = (place, number == 0 || matches!(step, Step::User(..))) {
             programs = Programs::of_turn(messages, place, are_taken, programs::link);
         }
         // What is left out depends on the rest of the turn.
         let mut changing = JsonWriter::default();
         let writer = if programs.are_all() { &mut *writer } else { &mut changing };
-        writer.message(place, false, &mut items, || match message {
-            Message::User { parts } => Ok(vec![user(parts)?]),
-            Message::Assistant { parts } => Ok(answer(parts, deferred, may_think, &programs)),
-            Message::Tool { results } => {
-                let program = |result: &ToolResult| {
-                    let call = calls_before(messages, place).find(|call| call.id == result.call_id)?;
-                    programs::caller_of(call).filter(|caller| programs::goes_back(caller, &programs))
-                };
-                results.iter().map(|result| output(result, program(result))).collect()
+        writer.message(place, false, &mut items, || match step {
+            Step::User(_, parts) => Ok(vec![user(parts)?]),
+            Step::Answer(place, parts) => {
+                let repeats = |number| outline.repeats(place, number);
+                Ok(answer(parts, &repeats, deferred, may_think, &programs))
+            }
+            Step::Results(results) => {
+                Ok(results.answered(&outline).iter().map(|result| output(result, &programs)).collect())
             }
         })?;
     }
     Ok(items)
 }
 
+/// Returns a user's message; empty texts are left out, since servers refuse them.
 fn user(parts: &[UserPart]) -> Result<Item<'_>, ProviderError> {
-    let content = parts.iter().map(part).collect::<Result<_, _>>()?;
+    let parts = parts.iter().filter(|part| !matches!(part, UserPart::Text { text } if text.is_empty()));
+    let mut content = parts.map(part).collect::<Result<Vec<_>, _>>()?;
+    if content.is_empty() {
+        content.push(Part::InputText { text: EMPTY.into() });
+    }
     Ok(Item::Created(CreatedItem::Message { role: "user", content, rest: None }))
 }
 
 fn part(part: &UserPart) -> Result<Part<'_>, ProviderError> {
     match part {
         UserPart::Text { text } => Ok(Part::InputText { text: text.into() }),
-        UserPart::Attachment(attachment) => file(attachment),
+        UserPart::Attachment(attachment) => file(attachment).map_err(|fault| files::refused(attachment, fault)),
     }
 }
 
 /// Returns the result of a call, for the model or for the program that made the call.
-fn output<'a>(result: &'a ToolResult, caller: Option<&'a Value>) -> Result<Item<'a>, ProviderError> {
-    let ToolResult { call_id, content, attachments, .. } = result;
+fn output<'a>(result: &Answered<'a>, programs: &Programs<'_>) -> Item<'a> {
+    let caller = programs::caller_of(result.call).filter(|caller| programs::goes_back(caller, programs));
+    let (content, attachments) = (result.content(), result.attachments());
     let output = if caller.is_some() {
-        Output::Text(text_for_program(result))
+        Output::Text(text_for_program(content, attachments))
     } else if attachments.is_empty() {
         Output::Text(content.into())
     } else {
-        let text = (!content.is_empty()).then(|| Ok(Part::InputText { text: content.into() }));
-        Output::Parts(text.into_iter().chain(attachments.iter().map(file)).collect::<Result<_, _>>()?)
+        let text = (!content.is_empty()).then(|| Part::InputText { text: content.into() });
+        Output::Parts(text.into_iter().chain(attachments.iter().map(file_or_note)).collect())
     };
-    Ok(Item::Created(CreatedItem::FunctionCallOutput { call_id, output, caller }))
+    let call_id = call_id(&result.call.id, result.repeats.call, IDS);
+    Item::Created(CreatedItem::FunctionCallOutput { call_id, output, caller })
 }
 
 /// Returns an answer: thoughts and tool uses of other providers are left out.
 ///
 /// For a model that does not think, an answer with thoughts is sent like that of another provider: it refuses the
-/// thoughts, and the API refuses items, by their ids, whose thought is missing. A call of a `deferred` tool needs its
+/// thoughts, and the API refuses items, by their ids, whose thought is missing. The same holds for an answer with a thought or a
+/// tool use that is already in the history, or a thought that nothing follows. A call of a `deferred` tool needs its
 /// namespace, whichever model made it. Programs go back as `programs` has them; the calls of other programs go back as the model's own.
 pub(super) fn answer<'a>(
     parts: &'a [ResponsePart],
+    repeats: &dyn Fn(usize) -> Repeats,
     deferred: &[ToolSpec],
     may_think: bool,
     programs: &Programs<'_>,
 ) -> Vec<Item<'a>> {
-    let mut items = Vec::with_capacity(parts.len());
-    let is_foreign = !may_think && parts.iter().any(is_thought);
+    let is_repeated = |(number, part): (usize, &ResponsePart)| is_whole(part) && repeats(number).item;
+    let is_foreign = (!may_think && parts.iter().any(is_thought)) || parts.iter().enumerate().any(is_repeated);
     let own = |data| own(data).filter(|_| !is_foreign);
-    let mut parts = parts.iter().peekable();
-    while let Some(part) = parts.next() {
+    let mut items = Vec::with_capacity(parts.len());
+    let mut parts = parts.iter().enumerate().peekable();
+    while let Some((number, part)) = parts.next() {
         match part {
-            ResponsePart::Text { text } => items.push(assistant_message(text, None)),
-            ResponsePart::Thinking(thought) => items.extend(own(thought.provider_data.as_ref()).map(theirs)),
+            ResponsePart::Text { text } => items.extend(assistant_message(text, None)),
+            ResponsePart::Thinking(thought) => {
+                items.extend(own(thought.provider_data.as_ref()).filter(|item| can_return(item)).map(theirs));
+            }
             ResponsePart::ToolCall(made) => {
                 let namespace = tools::namespace_of(deferred, &made.name);
-                items.push(call(made, namespace, own(made.provider_data.as_ref()), programs));
+                items.push(call(made, repeats(number), namespace, own(made.provider_data.as_ref()), programs));
             }
             ResponsePart::ServerSideTool(_) if programs::is_left_out(part, programs) => {}
             ResponsePart::ServerSideTool(used) => {
                 let Some(item) = own(used.provider_data.as_ref()) else { continue };
-                match parts.next_if(|next| matches!(next, ResponsePart::Attachment(_))) {
-                    Some(ResponsePart::Attachment(image)) => {
+                match parts.next_if(|(_, next)| matches!(next, ResponsePart::Attachment(_))) {
+                    Some((_, ResponsePart::Attachment(image))) => {
                         items.push(Item::Image { rest: item, result: Base64(image) });
                     }
                     _ => items.push(theirs(item)),
@@ -113,8 +132,10 @@ pub(super) fn answer<'a>(
             }
             ResponsePart::Opaque(data) => {
                 let Some(item) = own(Some(data)) else { continue };
-                match parts.next_if(|next| is_head(item) && matches!(next, ResponsePart::Text { .. })) {
-                    Some(ResponsePart::Text { text }) => items.push(assistant_message(text, Some(item))),
+                match parts.next_if(|(_, next)| is_head(item) && matches!(next, ResponsePart::Text { .. })) {
+                    Some((_, ResponsePart::Text { text })) => {
+                        items.extend(assistant_message(text, Some(item).filter(|_| !repeats(number).item)));
+                    }
                     _ if is_head(item) => {}
                     _ => items.push(theirs(item)),
                 }
@@ -122,7 +143,31 @@ pub(super) fn answer<'a>(
             ResponsePart::Attachment(_) => {}
         }
     }
+    without_last_thoughts(items)
+}
+
+/// Removes the thoughts at the end of an answer, as of one that broke off: "Item of type 'reasoning' was provided without its
+/// required following item."
+fn without_last_thoughts(mut items: Vec<Item<'_>>) -> Vec<Item<'_>> {
+    while items.last().is_some_and(|item| matches!(item, Item::Received(item) if item["type"] == "reasoning")) {
+        items.pop();
+    }
     items
+}
+
+/// Whether a thought has more than its id: with `store: false`, the server does not know the id.
+fn can_return(item: &Value) -> bool {
+    let has_text = |key: &str| item[key].as_array().is_some_and(|pieces| !pieces.is_empty());
+    item["encrypted_content"].as_str().is_some_and(|content| !content.is_empty()) || has_text("content")
+}
+
+/// Whether a part goes back as a whole item of the server, and not as one of ours with its id.
+fn is_whole(part: &ResponsePart) -> bool {
+    match part {
+        ResponsePart::Thinking(_) | ResponsePart::ServerSideTool(_) => true,
+        ResponsePart::Opaque(data) => own(Some(data)).is_some_and(|item| !is_head(item)),
+        ResponsePart::Text { .. } | ResponsePart::ToolCall(_) | ResponsePart::Attachment(_) => false,
+    }
 }
 
 /// Whether it holds the fields of a message other than its text, which follows.
@@ -130,20 +175,23 @@ fn is_head(item: &Value) -> bool {
     item.get("type").is_none()
 }
 
-fn assistant_message<'a>(text: &'a str, rest: Option<&'a Value>) -> Item<'a> {
+/// Returns a text of the model; an empty one is left out.
+fn assistant_message<'a>(text: &'a str, rest: Option<&'a Value>) -> Option<Item<'a>> {
     let content = vec![Part::OutputText { text, annotations: [] }];
-    Item::Created(CreatedItem::Message { role: "assistant", content, rest })
+    (!text.is_empty()).then_some(Item::Created(CreatedItem::Message { role: "assistant", content, rest }))
 }
 
 fn call<'a>(
     call: &'a ToolCall,
+    repeats: Repeats,
     namespace: Option<String>,
     own: Option<&'a Value>,
     programs: &Programs<'_>,
 ) -> Item<'a> {
-    let id = own.and_then(|data| data["id"].as_str());
+    let id = own.filter(|_| !repeats.item).and_then(|data| data["id"].as_str());
     let caller = own.and_then(programs::caller).filter(|caller| programs::goes_back(caller, programs));
-    let (call_id, name, arguments) = (call.id.as_str(), call.name.as_str(), arguments(&call.arguments));
+    let (call_id, name) = (call_id(&call.id, repeats.call, IDS), tool_name(&call.name));
+    let arguments = object_text(&call.arguments);
     Item::Created(CreatedItem::FunctionCall { id, call_id, name, namespace, arguments, caller })
 }
 
@@ -152,29 +200,9 @@ fn is_thought(part: &ResponsePart) -> bool {
 }
 
 fn own(data: Option<&ProviderData>) -> Option<&Value> {
-    data.and_then(|data| data.of(PROVIDER))
+    data.and_then(|data| data.of(PROVIDER)).filter(|data| data.is_object())
 }
 
 fn theirs(item: &Value) -> Item<'_> {
     Item::Received(Cow::Borrowed(item))
-}
-
-/// Returns a file as the kind of part that its media type has.
-fn file(attachment: &Attachment) -> Result<Part<'_>, ProviderError> {
-    match attachment.essence().as_str() {
-        essence if essence.starts_with("image/") => Ok(Part::InputImage { image_url: DataUrl(attachment) }),
-        "application/pdf" => {
-            let filename = attachment.name().unwrap_or(UNNAMED_PDF);
-            Ok(Part::InputFile { filename, file_data: DataUrl(attachment) })
-        }
-        _ if attachment.is_text() => Ok(Part::InputText { text: attachment.inlined().map_err(invalid)?.into() }),
-        _ => Err(invalid(format!(
-            "the Responses API does not support {}; convert it to one of image/*, application/pdf, text/* or application/json",
-            attachment.described()
-        ))),
-    }
-}
-
-fn invalid(message: String) -> ProviderError {
-    ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, message)
 }

@@ -69,8 +69,8 @@ pub(super) enum CreatedItem<'a> {
     FunctionCall {
         #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<&'a str>,
-        call_id: &'a str,
-        name: &'a str,
+        call_id: Cow<'a, str>,
+        name: Cow<'a, str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         namespace: Option<String>,
         arguments: Cow<'a, str>,
@@ -79,7 +79,7 @@ pub(super) enum CreatedItem<'a> {
         caller: Option<&'a Value>,
     },
     FunctionCallOutput {
-        call_id: &'a str,
+        call_id: Cow<'a, str>,
         output: Output<'a>,
         #[serde(skip_serializing_if = "Option::is_none")]
         caller: Option<&'a Value>,

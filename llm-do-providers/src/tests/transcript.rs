@@ -24,12 +24,12 @@ use crate::server_side::ServerSideTool;
 use crate::settings::{Settings, ThinkingLevel};
 
 /// The body of a request as a model sends it, or the error.
-type Body = Result<String, String>;
+pub(super) type Body = Result<String, String>;
 /// Returns the body that one model sends, streamed or whole.
-type Sender = Box<dyn Fn(&Request<'_>, bool) -> Body + Send + Sync>;
+pub(super) type Sender = Box<dyn Fn(&Request<'_>, bool) -> Body + Send + Sync>;
 
 /// Models that differ in how they send a conversation, with the number of bytes that a message has around its values.
-static MODELS: LazyLock<Vec<(&str, usize, Sender)>> = LazyLock::new(|| {
+pub(super) static MODELS: LazyLock<Vec<(&str, usize, Sender)>> = LazyLock::new(|| {
     let chat = |server: Server, model: &'static str| {
         let model = OpenAiModel::at(server, model).api_key(key()).build().unwrap();
         let send: Sender = Box::new(move |request, stream| body(model.exchange(request, stream)));

@@ -47,11 +47,18 @@ impl<'a> Block<'a> {
 
     pub(in crate::anthropic) fn tool_use(
         id: Cow<'a, str>,
-        name: &'a str,
+        name: Cow<'a, str>,
         input: Input<'a>,
         rest: Option<Cow<'a, Map<String, Value>>>,
     ) -> Self {
         Self::ToolUse(ToolUse { id, name, input, rest })
+    }
+
+    /// Removes the white space at the end of a text.
+    pub(in crate::anthropic) fn trim_end(&mut self) {
+        if let Self::Text(block) = self {
+            block.text = block.text.trim_end().to_owned().into();
+        }
     }
 
     /// Sets a cache breakpoint on the block, if it supports one, and returns whether it does.
@@ -145,7 +152,7 @@ impl ResultBlock<'_> {
 #[serde(tag = "type", rename = "tool_use")]
 pub(in crate::anthropic) struct ToolUse<'a> {
     id: Cow<'a, str>,
-    name: &'a str,
+    name: Cow<'a, str>,
     input: Input<'a>,
     #[serde(flatten)]
     rest: Option<Cow<'a, Map<String, Value>>>,

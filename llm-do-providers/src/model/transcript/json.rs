@@ -6,7 +6,9 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::error::ProviderError;
+use crate::message::Message;
 use crate::model::ToolSpec;
+use crate::sent_history::Outline;
 
 /// The maximum number of models whose JSON is kept; the first is dropped for another one.
 const MAX_MODELS: usize = 4;
@@ -22,7 +24,14 @@ pub(crate) enum Json<T> {
 
 /// What models have written of one conversation.
 #[derive(Debug, Default)]
-pub(super) struct WrittenJson(Mutex<Vec<ModelJson>>);
+pub(super) struct WrittenJson(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    models: Vec<ModelJson>,
+    /// Of the messages that were sent so far; shared with the request that is being written.
+    outline: Arc<Outline>,
+}
 
 /// What one model has written.
 #[derive(Debug)]
@@ -56,7 +65,7 @@ struct ToolJson {
 #[derive(Debug, Default)]
 pub(crate) struct JsonWriter<'a> {
     /// The model that writes is the last one.
-    models: Option<MutexGuard<'a, Vec<ModelJson>>>,
+    kept: Option<MutexGuard<'a, Kept>>,
 }
 
 impl ModelJson {
@@ -68,14 +77,16 @@ impl ModelJson {
 impl WrittenJson {
     /// Drops the JSON of all messages but the first `kept`.
     pub(super) fn truncate(&mut self, kept: usize) {
-        let models = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let Kept { models, outline } = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         for json in models {
             json.messages.truncate(kept);
         }
+        Arc::make_mut(outline).truncate(kept);
     }
 
     pub(super) fn writer(&self, model: &Arc<str>) -> JsonWriter<'_> {
-        let mut models = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let models = &mut kept.models;
         let json = match models.iter().position(|json| Arc::ptr_eq(&json.model, model)) {
             Some(place) => models.remove(place),
             None => ModelJson::new(Arc::clone(model)),
@@ -84,13 +95,13 @@ impl WrittenJson {
             models.remove(0);
         }
         models.push(json);
-        JsonWriter { models: Some(models) }
+        JsonWriter { kept: Some(kept) }
     }
 
     /// Returns the size of the JSON of all models, in bytes.
     #[cfg(test)]
     pub(super) fn size(&self) -> usize {
-        let models = self.0.lock().unwrap();
+        let models = &self.0.lock().unwrap().models;
         let messages = models.iter().flat_map(|json| json.messages.iter().flatten().flat_map(|json| &json.values));
         let tools = models.iter().flat_map(|json| json.tools.iter().map(|tool| &tool.value));
         messages.chain(tools).map(|value| value.get().len()).sum()
@@ -98,19 +109,29 @@ impl WrittenJson {
 }
 
 impl JsonWriter<'_> {
-    /// Adds the values of the message at `place` to `values`; `form` distinguishes the two forms that it may have.
+    /// Returns the outline of `messages`, of which only those are read that were not sent before.
+    pub(crate) fn outline(&mut self, messages: &[Message]) -> Arc<Outline> {
+        let Some(kept) = &mut self.kept else { return Arc::new(Outline::of(messages)) };
+        if !kept.outline.has_read(messages.len()) {
+            Arc::make_mut(&mut kept.outline).read(messages);
+        }
+        Arc::clone(&kept.outline)
+    }
+
+    /// Adds the values of the message at `place` to `values`; `form` distinguishes the two forms that it may have. Without a
+    /// place they are not kept.
     ///
     /// # Errors
     ///
     /// Returns the error of `convert`.
     pub(crate) fn message<T: Serialize>(
         &mut self,
-        place: usize,
+        place: impl Into<Option<usize>>,
         form: bool,
         values: &mut Vec<Json<T>>,
         convert: impl FnOnce() -> Result<Vec<T>, ProviderError>,
     ) -> Result<(), ProviderError> {
-        let Some(json) = self.json() else {
+        let (Some(json), Some(place)) = (self.json(), place.into()) else {
             values.extend(convert()?.into_iter().map(Json::New));
             return Ok(());
         };
@@ -172,7 +193,7 @@ impl JsonWriter<'_> {
     }
 
     fn json(&mut self) -> Option<&mut ModelJson> {
-        self.models.as_mut()?.last_mut()
+        self.kept.as_mut()?.models.last_mut()
     }
 }
 

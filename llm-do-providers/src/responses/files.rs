@@ -1,0 +1,41 @@
+//! Files, as parts of a message or of a result.
+
+use super::PROVIDER;
+use super::wire::Part;
+use crate::attachment::{Attachment, FileFault};
+use crate::error::{ErrorKind, ProviderError};
+use crate::openai::{DataUrl, IMAGES, MAX_FILE};
+
+/// The name of a PDF without one, since the server requires it.
+const UNNAMED_PDF: &str = "attachment.pdf";
+
+/// Returns a file as the kind of part that its content has.
+pub(super) fn file(attachment: &Attachment) -> Result<Part<'_>, FileFault> {
+    if attachment.is_text() {
+        let text = attachment.inlined().map_err(|_| FileFault::NotUtf8)?;
+        return Ok(Part::InputText { text: text.into() });
+    }
+    match attachment.checked_type(MAX_FILE)?.as_str() {
+        image if IMAGES.contains(&image) => Ok(Part::InputImage { image_url: DataUrl(attachment) }),
+        "application/pdf" => {
+            let filename = attachment.name().unwrap_or(UNNAMED_PDF);
+            Ok(Part::InputFile { filename, file_data: DataUrl(attachment) })
+        }
+        _ => Err(FileFault::Type),
+    }
+}
+
+/// Returns a file of a result, or a text that states why it is not sent: a tool's file must not fail the conversation.
+pub(super) fn file_or_note(attachment: &Attachment) -> Part<'_> {
+    file(attachment).unwrap_or_else(|fault| Part::InputText { text: fault.note(attachment, &accepted()).into() })
+}
+
+/// Returns the error for the user's file.
+pub(super) fn refused(attachment: &Attachment, fault: FileFault) -> ProviderError {
+    let text = fault.error(attachment, "the Responses API does not support", &accepted());
+    ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text)
+}
+
+fn accepted() -> String {
+    format!("{}, application/pdf, text/* or application/json", IMAGES.join(", "))
+}

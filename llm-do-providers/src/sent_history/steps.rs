@@ -1,0 +1,133 @@
+//! The messages of a history in the order of every provider: each answer with calls is followed by the results of all of them.
+
+use super::outline::{Outline, Repeats};
+use crate::attachment::Attachment;
+use crate::message::{Message, ResponsePart, ToolCall, ToolResult, UserPart};
+
+/// The result of a call that has none in the history.
+const UNFINISHED: &str = "not finished: the conversation was interrupted";
+
+/// What is sent of a history, with the places of the messages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Step<'a> {
+    User(usize, &'a [UserPart]),
+    Answer(usize, &'a [ResponsePart]),
+    /// The results of the last answer, which has calls.
+    Results(Results<'a>),
+}
+
+/// The results of an answer's calls.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Results<'a> {
+    messages: &'a [Message],
+    /// The place of the answer.
+    answer: usize,
+    /// The place after the messages of results that follow it.
+    end: usize,
+}
+
+/// A call, with its result if it has one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answered<'a> {
+    pub(crate) call: &'a ToolCall,
+    pub(crate) repeats: Repeats,
+    result: Option<&'a ToolResult>,
+}
+
+impl<'a> Answered<'a> {
+    pub(crate) fn content(&self) -> &'a str {
+        self.result.map_or(UNFINISHED, |result| &result.content)
+    }
+
+    pub(crate) fn is_error(&self) -> bool {
+        self.result.is_none_or(|result| result.is_error)
+    }
+
+    pub(crate) fn attachments(&self) -> &'a [Attachment] {
+        self.result.map_or(&[], |result| &result.attachments)
+    }
+}
+
+impl<'a> Results<'a> {
+    /// Returns the place at which the JSON of these results is kept; `None` if it depends on what follows.
+    pub(crate) fn place(&self) -> Option<usize> {
+        let Some(Message::Tool { results }) = self.messages[..self.end].get(self.answer + 1) else { return None };
+        let calls = calls(self.messages, self.answer).map(|(_, call)| &call.id);
+        let is_complete = calls.eq(results.iter().map(|result| &result.call_id))
+            || pair(self.messages, self.answer, self.answer + 2).all(|(_, _, result)| result.is_some());
+        is_complete.then_some(self.answer + 1)
+    }
+
+    /// Returns the calls.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = &'a ToolCall> {
+        calls(self.messages, self.answer).map(|(_, call)| call)
+    }
+
+    /// Returns each call with its result, in the order of the calls. Results without a call are left out: no provider accepts
+    /// them.
+    pub(crate) fn answered(&self, outline: &Outline) -> Vec<Answered<'a>> {
+        let answer = self.answer;
+        let pairs = pair(self.messages, answer, self.end);
+        let pairs = pairs.map(|(number, call, result)| Answered { call, repeats: outline.repeats(answer, number), result });
+        pairs.collect()
+    }
+}
+
+/// Returns the steps of a history.
+pub(crate) fn steps(messages: &[Message]) -> impl Iterator<Item = Step<'_>> {
+    let mut place = 0;
+    let mut results = None;
+    std::iter::from_fn(move || {
+        if let Some(results) = results.take() {
+            return Some(Step::Results(results));
+        }
+        while let Some(message) = messages.get(place) {
+            place += 1;
+            match message {
+                Message::User { parts } => return Some(Step::User(place - 1, parts)),
+                Message::Assistant { parts } => {
+                    let answer = place - 1;
+                    if calls(messages, answer).next().is_some() {
+                        let is_result = |message: &&Message| matches!(message, Message::Tool { .. });
+                        place += messages[place..].iter().take_while(is_result).count();
+                        results = Some(Results { messages, answer, end: place });
+                    }
+                    return Some(Step::Answer(answer, parts));
+                }
+                // Its call is missing.
+                Message::Tool { .. } => {}
+            }
+        }
+        None
+    })
+}
+
+/// Returns the calls of the answer at `place`, with their places among its parts.
+fn calls(messages: &[Message], place: usize) -> impl Iterator<Item = (usize, &ToolCall)> {
+    let parts = match &messages[place] {
+        Message::Assistant { parts } => parts.as_slice(),
+        _ => &[],
+    };
+    parts.iter().enumerate().filter_map(|(number, part)| match part {
+        ResponsePart::ToolCall(call) => Some((number, call)),
+        _ => None,
+    })
+}
+
+/// Returns the calls of the answer at `place` with their results among the messages up to `end`: where ids repeat, the first
+/// result is that of the first call.
+fn pair(
+    messages: &[Message],
+    place: usize,
+    end: usize,
+) -> impl Iterator<Item = (usize, &ToolCall, Option<&ToolResult>)> {
+    let results = messages[place + 1..end].iter().flat_map(|message| match message {
+        Message::Tool { results } => results.as_slice(),
+        _ => &[],
+    });
+    let mut open: Vec<_> = results.collect();
+    calls(messages, place).map(move |(number, call)| {
+        let found = open.iter().position(|result| result.call_id == call.id);
+        (number, call, found.map(|found| open.remove(found)))
+    })
+}
