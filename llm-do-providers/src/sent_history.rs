@@ -23,3 +23,5 @@ pub(crate) use self::tool_name::tool_name;
 pub(crate) const CONTINUE: &str = "Continue.";
 /// The text for the user before a history that begins with an answer, where a provider refuses that.
 pub(crate) const BEGINNING: &str = "(the beginning of the conversation is missing)";
+/// The text of a user's message without content, which servers refuse.
+pub(crate) const EMPTY: &str = "(empty message)";

@@ -73,7 +73,7 @@ fn file_or_note(attachment: &Attachment) -> Block<'_> {
 
 /// Returns a file as the kind of block that its content has.
 fn file(attachment: &Attachment) -> Result<Block<'_>, FileFault> {
-    if attachment.is_text() {
+    if attachment.is_sent_as_text() {
         let data = attachment.text().map_err(|_| FileFault::NotUtf8)?;
         if data.trim().is_empty() {
             // The API refuses a document without text.

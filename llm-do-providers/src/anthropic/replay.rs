@@ -21,6 +21,8 @@ use crate::message::{ProviderData, ResponsePart, ServerSideToolUse, Thinking, To
 use crate::programs::Programs;
 use crate::sent_history::{Arguments, Repeats, arguments, call_id, tool_name};
 
+/// The fields of a call that are not kept in its data.
+const OWN: [&str; 4] = ["type", "id", "name", "input"];
 /// How deep arguments may be nested: the API documents no limit.
 const MAX_DEPTH: usize = 64;
 
@@ -90,7 +92,7 @@ fn thinking(thought: &Thinking) -> Option<Block<'_>> {
         let fields = vec![("thinking", Field::Text(&thought.text))];
         return Some(Block::Rebuilt(Rebuilt { kept: data.as_object()?, fields }));
     }
-    Some(Block::Raw(data))
+    (data["type"] == "redacted_thinking").then_some(Block::Raw(data))
 }
 
 /// A call whose arguments are not an object is sent with an object that holds them: the API accepts only objects.
@@ -104,7 +106,9 @@ fn call<'a>(call: &'a ToolCall, repeat: u32, programs: &Programs<'_>) -> Block<'
         Arguments::NotAnObject(text) => Input::Instead(json!({ "not_an_object": text })),
         Arguments::Invalid(text) => Input::Instead(json!({ "invalid_json": text })),
     };
-    let mut rest = object(call.provider_data.as_ref()).map(Cow::Borrowed);
+    // Fields of the block itself are not among the rest, unless the data is of another part.
+    let rest = object(call.provider_data.as_ref()).filter(|rest| !OWN.iter().any(|own| rest.contains_key(*own)));
+    let mut rest = rest.map(Cow::Borrowed);
     if let Some(rest) = &mut rest
         && programs::caller(call).is_some_and(|id| !programs.has(id))
     {
@@ -127,6 +131,7 @@ fn server_side(used: &ServerSideToolUse) -> Vec<Block<'_>> {
 
 fn opaque(data: &ProviderData) -> Option<Block<'_>> {
     let data = data.of(PROVIDER)?;
-    let is_block = !matches!(data["type"].as_str(), None | Some("citations" | "container" | "refusal"));
+    let none = ["citations", "container", "refusal", "thinking", "redacted_thinking"];
+    let is_block = data["type"].as_str().is_some_and(|kind| !none.contains(&kind));
     is_block.then_some(Block::Raw(data))
 }

@@ -48,9 +48,7 @@ pub(super) fn messages<'a>(
         container: container(request.messages),
         stream: stream.then_some(true),
     };
-    if !plan.continues_answers {
-        end_with_user(&mut body.messages);
-    }
+    end_with_user(&mut body.messages, plan.continues_answers);
     if settings.cache_prompt == Some(true) {
         mark(&mut body, request.deferred_tools.len());
     }
@@ -131,8 +129,7 @@ fn conversation<'a>(
 ) -> Result<Vec<MessageParam<'a>>, ProviderError> {
     let outline = writer.outline(messages);
     let (mut turns, mut programs) = (Vec::with_capacity(messages.len()), Programs::ALL);
-    let mut steps = steps(messages).enumerate().peekable();
-    while let Some((number, step)) = steps.next() {
+    for (number, step) in steps(messages).enumerate() {
         let place = match step {
             Step::User(place, _) | Step::Answer(place, _) => Some(place),
             Step::Results(results) => results.place(),
@@ -140,10 +137,9 @@ fn conversation<'a>(
         if let (Some(place), true) = (place, number == 0 || matches!(step, Step::User(..))) {
             programs = Programs::of_turn(messages, place, true, programs::links);
         }
-        // What is left out depends on the rest of the turn; and the last text ends in no white space.
+        // What is left out depends on the rest of the turn.
         let mut changing = JsonWriter::default();
-        let is_last = steps.peek().is_none() && matches!(step, Step::Answer(..));
-        let writer = if programs.are_all() && !is_last { &mut *writer } else { &mut changing };
+        let writer = if programs.are_all() { &mut *writer } else { &mut changing };
         let is_for_code = |result: &Answered<'_>| programs::caller(result.call).is_some_and(|id| programs.has(id));
         let (mut content, mut has_code) = (Vec::new(), false);
         let role = match step {
@@ -151,11 +147,7 @@ fn conversation<'a>(
                 let with_thoughts = place >= thoughts_from;
                 writer.message(place, with_thoughts, &mut content, || {
                     let repeats = |number| outline.repeats(place, number);
-                    let mut blocks = replay::assistant(parts, repeats, &programs, with_thoughts);
-                    if let Some(last) = blocks.last_mut().filter(|_| is_last) {
-                        last.trim_end();
-                    }
-                    Ok(blocks)
+                    Ok(replay::assistant(parts, repeats, &programs, with_thoughts))
                 })?;
                 Role::Assistant
             }
@@ -174,12 +166,18 @@ fn conversation<'a>(
     Ok(turns)
 }
 
-/// Lets the user go on after an answer: newer models, and those that think, do not continue an answer of their own. "The
-/// conversation must end with a user message."
-fn end_with_user(messages: &mut Vec<MessageParam<'_>>) {
-    if messages.last().is_some_and(|last| last.role == Role::Assistant) {
+/// Lets the user go on after an answer that the conversation ends in: "final assistant content cannot end with trailing
+/// whitespace"; and newer models, and those that think, continue none. "The conversation must end with a user message."
+fn end_with_user(messages: &mut Vec<MessageParam<'_>>, continues_answers: bool) {
+    let Some(last) = messages.last().filter(|last| last.role == Role::Assistant) else { return };
+    if !continues_answers || last.content.last().is_some_and(ends_in_space) {
         push_content(messages, Role::User, vec![Json::New(Block::text(CONTINUE))], false);
     }
+}
+
+fn ends_in_space(block: &Json<Block<'_>>) -> bool {
+    let block = serde_json::to_value(block).unwrap_or_default();
+    block["text"].as_str().is_some_and(|text| text.ends_with(char::is_whitespace))
 }
 
 fn push_content<'a>(

@@ -89,6 +89,11 @@ impl Attachment {
         }
     }
 
+    /// Returns whether it is sent as text: it is labelled so, and does not contain something else.
+    pub(crate) fn is_sent_as_text(&self) -> bool {
+        self.is_text() && (self.text().is_ok() || self.content_type() == self.essence())
+    }
+
     /// Whether it is labelled as an image, or is one.
     pub(crate) fn is_image(&self) -> bool {
         self.essence().starts_with("image/") || self.content_type().starts_with("image/")

@@ -12,7 +12,7 @@ use crate::capability::GeminiCapabilities;
 use crate::error::ProviderError;
 use crate::message::{Message, ProviderData, ResponsePart, ToolCall};
 use crate::model::{Json, JsonWriter};
-use crate::sent_history::{Arguments, BEGINNING, CONTINUE, Repeats, Step, arguments, steps, tool_name};
+use crate::sent_history::{Arguments, BEGINNING, CONTINUE, EMPTY, Repeats, Step, arguments, steps, tool_name};
 
 /// What <https://ai.google.dev/gemini-api/docs/thought-signatures> has for calls that Gemini did not make, since version 3
 /// refuses those without a signature.
@@ -60,7 +60,7 @@ pub(super) fn contents<'a>(
         is_answer = is_next_answer;
     }
     if is_answer {
-        contents.push(Json::New(said(if contents.is_empty() { BEGINNING } else { CONTINUE })));
+        contents.push(Json::New(said(if contents.is_empty() { EMPTY } else { CONTINUE })));
     }
     Ok(contents)
 }

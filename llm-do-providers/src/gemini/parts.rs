@@ -49,7 +49,7 @@ pub(super) fn text_part(text: &str) -> Option<Part<'_>> {
 
 /// Returns a file as the kind of part that its content has.
 fn file(attachment: &Attachment) -> Result<Part<'_>, FileFault> {
-    if attachment.is_text() {
+    if attachment.is_sent_as_text() {
         let text = attachment.inlined().map_err(|_| FileFault::NotUtf8)?;
         return Ok(Data::Text(text.into()).into());
     }
@@ -88,7 +88,7 @@ pub(super) fn results<'a>(
     for result in results {
         let (mut parts, name) = (Vec::new(), tool_name(&result.call.name));
         for attachment in result.attachments() {
-            let inside = blob(attachment).ok().filter(|_| !attachment.is_text());
+            let inside = blob(attachment).ok().filter(|_| !attachment.is_sent_as_text());
             let inside = inside
                 .filter(|blob| capabilities.version_3_rules && IN_RESPONSES.contains(&&*blob.mime_type));
             if let Some(inline_data) = inside {

@@ -5,10 +5,8 @@ use super::wire::{Base64, ChatMessage, Content, DataUrl, FileData, ImageUrl, Inp
 use crate::attachment::{Attachment, FileFault};
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::UserPart;
-use crate::sent_history::{Answered, tool_name};
+use crate::sent_history::{Answered, EMPTY, tool_name};
 
-/// The text of a message without content, which servers refuse.
-const EMPTY: &str = "(empty message)";
 /// The images of chat completions, by <https://platform.openai.com/docs/guides/images-vision> (read 2026-11-28); other servers
 /// document no more.
 pub(crate) const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
@@ -86,7 +84,7 @@ impl Parts<'_> {
 
     /// Returns a file as the kind of part that its content has.
     fn file<'m>(&self, attachment: &'m Attachment) -> Result<Part<'m>, FileFault> {
-        if attachment.is_text() {
+        if attachment.is_sent_as_text() {
             let text = attachment.inlined().map_err(|_| FileFault::NotUtf8)?;
             return Ok(Part::Text { text: text.into() });
         }

@@ -11,7 +11,7 @@ const UNNAMED_PDF: &str = "attachment.pdf";
 
 /// Returns a file as the kind of part that its content has.
 pub(super) fn file(attachment: &Attachment) -> Result<Part<'_>, FileFault> {
-    if attachment.is_text() {
+    if attachment.is_sent_as_text() {
         let text = attachment.inlined().map_err(|_| FileFault::NotUtf8)?;
         return Ok(Part::InputText { text: text.into() });
     }

@@ -12,12 +12,10 @@ use crate::message::{ProviderData, ResponsePart, ToolCall, UserPart};
 use crate::model::{Json, JsonWriter, Request, ToolSpec};
 use crate::openai::{Base64, object_text};
 use crate::programs::{Programs, text_for_program};
-use crate::sent_history::{Answered, IdRule, Repeats, Step, call_id, steps, tool_name};
+use crate::sent_history::{Answered, EMPTY, IdRule, Repeats, Step, call_id, steps, tool_name};
 
 /// The ids of calls, by <https://platform.openai.com/docs/api-reference/responses/create>, read 2026-11-28: 1 to 64 characters.
 const IDS: IdRule = IdRule::Printable(64);
-/// The text of a message without content, which servers refuse.
-const EMPTY: &str = "(empty message)";
 
 /// Returns the items of a conversation, for a model that may think or one that does not.
 ///
@@ -108,13 +106,14 @@ pub(super) fn answer<'a>(
     let is_repeated = |(number, part): (usize, &ResponsePart)| is_whole(part) && repeats(number).item;
     let is_foreign = (!may_think && parts.iter().any(is_thought)) || parts.iter().enumerate().any(is_repeated);
     let own = |data| own(data).filter(|_| !is_foreign);
+    let whole = |data| own(data).filter(|item| can_return(item, may_think));
     let mut items = Vec::with_capacity(parts.len());
     let mut parts = parts.iter().enumerate().peekable();
     while let Some((number, part)) = parts.next() {
         match part {
             ResponsePart::Text { text } => items.extend(assistant_message(text, None)),
             ResponsePart::Thinking(thought) => {
-                items.extend(own(thought.provider_data.as_ref()).filter(|item| can_return(item)).map(theirs));
+                items.extend(whole(thought.provider_data.as_ref()).map(theirs));
             }
             ResponsePart::ToolCall(made) => {
                 let namespace = tools::namespace_of(deferred, &made.name);
@@ -122,7 +121,7 @@ pub(super) fn answer<'a>(
             }
             ResponsePart::ServerSideTool(_) if programs::is_left_out(part, programs) => {}
             ResponsePart::ServerSideTool(used) => {
-                let Some(item) = own(used.provider_data.as_ref()) else { continue };
+                let Some(item) = whole(used.provider_data.as_ref()) else { continue };
                 match parts.next_if(|(_, next)| matches!(next, ResponsePart::Attachment(_))) {
                     Some((_, ResponsePart::Attachment(image))) => {
                         items.push(Item::Image { rest: item, result: Base64(image) });
@@ -136,8 +135,7 @@ pub(super) fn answer<'a>(
                     Some((_, ResponsePart::Text { text })) => {
                         items.extend(assistant_message(text, Some(item).filter(|_| !repeats(number).item)));
                     }
-                    _ if is_head(item) => {}
-                    _ => items.push(theirs(item)),
+                    _ => items.extend(whole(Some(data)).map(theirs)),
                 }
             }
             ResponsePart::Attachment(_) => {}
@@ -155,10 +153,14 @@ fn without_last_thoughts(mut items: Vec<Item<'_>>) -> Vec<Item<'_>> {
     items
 }
 
-/// Whether a thought has more than its id: with `store: false`, the server does not know the id.
-fn can_return(item: &Value) -> bool {
-    let has_text = |key: &str| item[key].as_array().is_some_and(|pieces| !pieces.is_empty());
-    item["encrypted_content"].as_str().is_some_and(|content| !content.is_empty()) || has_text("content")
+/// Whether an item goes back as it came. A thought does to a model that thinks, if there is more of it than its id, which the
+/// server does not know with `store: false`.
+fn can_return(item: &Value, may_think: bool) -> bool {
+    if item["type"] != "reasoning" {
+        return !is_head(item);
+    }
+    let has_content = item["content"].as_array().is_some_and(|pieces| !pieces.is_empty());
+    may_think && (has_content || item["encrypted_content"].as_str().is_some_and(|content| !content.is_empty()))
 }
 
 /// Whether a part goes back as a whole item of the server, and not as one of ours with its id.

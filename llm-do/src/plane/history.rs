@@ -1,7 +1,5 @@
 //! The history of a conversation, which outlives the call that it was made in.
 
-use std::collections::BTreeSet;
-
 use llm_do_providers::{Message, ResponsePart, ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 
@@ -118,13 +116,12 @@ fn call(part: &ResponsePart) -> Option<&ToolCall> {
     }
 }
 
-/// Returns one result for each call, in the order of the calls.
+/// Returns one result for each call, in the order of the calls: where ids repeat in an answer, the first result is that of the
+/// first call.
 fn paired(calls: &[ToolCall], mut given: Vec<ToolResult>) -> Vec<ToolResult> {
-    let mut seen = BTreeSet::new();
-    let firsts = calls.iter().filter(|call| seen.insert(call.id.as_str()));
     let result = |call: &ToolCall| match given.iter().position(|result| result.call_id == call.id) {
-        Some(index) => given.swap_remove(index),
+        Some(index) => given.remove(index),
         None => ToolResult::new(call, UNFINISHED).with_error(true),
     };
-    firsts.map(result).collect()
+    calls.iter().map(result).collect()
 }

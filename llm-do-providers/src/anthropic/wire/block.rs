@@ -54,13 +54,6 @@ impl<'a> Block<'a> {
         Self::ToolUse(ToolUse { id, name, input, rest })
     }
 
-    /// Removes the white space at the end of a text.
-    pub(in crate::anthropic) fn trim_end(&mut self) {
-        if let Self::Text(block) = self {
-            block.text = block.text.trim_end().to_owned().into();
-        }
-    }
-
     /// Sets a cache breakpoint on the block, if it supports one, and returns whether it does.
     pub(in crate::anthropic) fn mark(&mut self, mark: CacheControl) -> bool {
         let place = match self {

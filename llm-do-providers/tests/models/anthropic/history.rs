@@ -141,15 +141,39 @@ async fn an_unsupported_file_is_rejected_by_name() {
         Attachment::new("image/tiff", "secret"),
         Attachment::new("text/plain", [0xE9]).named("é.txt"),
     ] {
-        let results = vec![result("c1").with_attachments([file.clone()])];
         let user = Message::User { parts: vec![UserPart::Attachment(file.clone())] };
-        for message in [user, Message::Tool { results }] {
-            let error = model.request(Request::new(&[message], &settings)).await.unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::InvalidRequest);
-            let text = error.to_string();
-            assert!(text.contains(&format!("of type `{}`", file.media_type())) && !text.contains("secret"), "{text}");
-        }
+        let error = model.request(Request::new(&[user], &settings)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+        let text = error.to_string();
+        assert!(text.contains(&format!("of type `{}`", file.media_type())) && !text.contains("secret"), "{text}");
     }
+}
+
+#[tokio::test]
+async fn a_file_of_a_result_that_cannot_be_sent_is_named_to_the_model() {
+    let files = [
+        (Attachment::new("image/svg+xml", "<svg xmlns=\"x\"/>").named("a.svg"), "`a.svg` of type `image/svg+xml`"),
+        (Attachment::new("image/png", &b"BM\0\0\0\0\0\0\0\0\0\0\0\0"[..]), "it contains `image/bmp`"),
+        (Attachment::new("audio/mpeg", "secret").named("a.mp3"), "`a.mp3` of type `audio/mpeg`"),
+        (Attachment::new("text/plain", [0xE9]).named("é.txt"), "it is not UTF-8"),
+        (Attachment::new("image/png", ""), "it is empty"),
+    ];
+    for (file, expected) in files {
+        let results = vec![result("c1").with_attachments([file])];
+        let told = sent(&[calls(&["c1"]), Message::Tool { results }]).await;
+        let text = told[1]["content"][0]["content"][1]["text"].as_str().unwrap().to_owned();
+        assert!(text.contains(expected) && !text.contains("secret"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_without_a_result_and_a_result_without_a_call_do_not_fail_the_conversation() {
+    let told = sent(&[calls(&["c1", "c1"]), Message::Tool { results: vec![result("c1"), result("other")] }]).await;
+    let (made, given) = (&told[0]["content"], &told[1]["content"]);
+    assert_eq!(given.as_array().unwrap().len(), 2);
+    assert_ne!(made[0]["id"], made[1]["id"]);
+    assert_eq!((&given[0]["tool_use_id"], &given[1]["tool_use_id"]), (&made[0]["id"], &made[1]["id"]));
+    assert_eq!((&given[0]["content"], &given[1]["is_error"]), (&json!("3"), &json!(true)));
 }
 
 #[tokio::test]

@@ -59,7 +59,7 @@ async fn instructions_are_separate_from_the_conversation() {
 async fn a_conversation_begins_with_the_user_and_has_no_empty_parts() {
     let empty = UserPart::Text { text: String::new() };
     let messages = [Message::User { parts: vec![empty] }];
-    let begin = json!({"role": "user", "parts": [{"text": ""}]});
+    let begin = json!({"role": "user", "parts": [{"text": "(empty message)"}]});
     assert_eq!(sent(Request::new(&messages, &Settings::default())).await["contents"], json!([begin]));
 }
 

@@ -85,9 +85,11 @@ async fn results_are_objects_with_exact_numbers() {
     ];
     for (content, expected) in cases {
         let results = vec![ToolResult::new(&call, content)];
-        let sent = sent_by("gemini-3-flash", Request::new(&[Message::Tool { results }], &Settings::default())).await;
+        let answer = Message::Assistant { parts: vec![ResponsePart::ToolCall(call.clone())] };
+        let messages = [Message::user("hi"), answer, Message::Tool { results }];
+        let sent = sent_by("gemini-3-flash", Request::new(&messages, &Settings::default())).await;
         assert_eq!(
-            sent["contents"][0]["parts"][0]["functionResponse"]["response"],
+            sent["contents"][2]["parts"][0]["functionResponse"]["response"],
             json!({"output": expected}),
             "{content}"
         );
