@@ -65,7 +65,8 @@ impl ResponseAccumulator for AnthropicAccumulator {
 
     /// The server needs its answer back unchanged, after the messages of the request, and nothing after it.
     fn continuation(sent: &[u8], paused: &Response) -> Option<Vec<u8>> {
-        let Ok(Value::Array(more)) = serde_json::to_value(replay::assistant(&paused.parts, |_| Repeats::default(), &Programs::ALL, true))
+        let Ok(Value::Array(more)) =
+            serde_json::to_value(replay::assistant(&paused.parts, |_| Repeats::default(), &Programs::ALL, true))
         else {
             return None;
         };

@@ -157,7 +157,9 @@ fn conversation<'a>(
             }
             Step::Results(results) => {
                 has_code = results.calls().filter_map(programs::caller).any(|id| programs.has(id));
-                writer.message(place, false, &mut content, || Ok(parts::results(&results.answered(&outline), is_for_code)))?;
+                writer.message(place, false, &mut content, || {
+                    Ok(parts::results(&results.answered(&outline), is_for_code))
+                })?;
                 Role::User
             }
         };

@@ -80,17 +80,13 @@ pub(super) fn blob(file: &Attachment) -> Result<Blob<'_>, FileFault> {
 }
 
 /// Returns the results of an answer's calls, followed by their files that a response may not contain.
-pub(super) fn results<'a>(
-    results: &[Answered<'a>],
-    capabilities: &GeminiCapabilities,
-) -> [Option<Content<'a>>; 2] {
+pub(super) fn results<'a>(results: &[Answered<'a>], capabilities: &GeminiCapabilities) -> [Option<Content<'a>>; 2] {
     let (mut responses, mut files) = (Vec::with_capacity(results.len()), Vec::new());
     for result in results {
         let (mut parts, name) = (Vec::new(), tool_name(&result.call.name));
         for attachment in result.attachments() {
             let inside = blob(attachment).ok().filter(|_| !attachment.is_sent_as_text());
-            let inside = inside
-                .filter(|blob| capabilities.version_3_rules && IN_RESPONSES.contains(&&*blob.mime_type));
+            let inside = inside.filter(|blob| capabilities.version_3_rules && IN_RESPONSES.contains(&&*blob.mime_type));
             if let Some(inline_data) = inside {
                 parts.push(FunctionResponsePart { inline_data });
             } else {

@@ -135,7 +135,9 @@ impl HistoryWriter<'_> {
                 | ResponsePart::ServerSideTool(_)
                 | ResponsePart::Attachment(_)
                 | ResponsePart::Opaque(_) => {}
-                ResponsePart::ToolCall(made) => tool_calls.push(self.call(made, self.outline.repeats(place, number).call)),
+                ResponsePart::ToolCall(made) => {
+                    tool_calls.push(self.call(made, self.outline.repeats(place, number).call));
+                }
             }
         }
         let Replayed { reasoning_content, reasoning, details, chunks } =

@@ -222,7 +222,9 @@ impl ResponseAccumulator for ResponsesAccumulator {
 
     /// The server needs its items back unchanged, and nothing after them.
     fn continuation(sent: &[u8], paused: &Response) -> Option<Vec<u8>> {
-        let items = serde_json::to_value(items::answer(&paused.parts, &|_| Repeats::default(), &[], true, &Programs::ALL)).ok()?;
+        let items =
+            serde_json::to_value(items::answer(&paused.parts, &|_| Repeats::default(), &[], true, &Programs::ALL))
+                .ok()?;
         let mut body: Value = serde_json::from_slice(sent).ok()?;
         body["input"].as_array_mut()?.extend(items.as_array()?.iter().cloned());
         serde_json::to_vec(&body).ok()

@@ -68,7 +68,8 @@ impl<'a> Results<'a> {
     pub(crate) fn answered(&self, outline: &Outline) -> Vec<Answered<'a>> {
         let answer = self.answer;
         let pairs = pair(self.messages, answer, self.end);
-        let pairs = pairs.map(|(number, call, result)| Answered { call, repeats: outline.repeats(answer, number), result });
+        let pairs =
+            pairs.map(|(number, call, result)| Answered { call, repeats: outline.repeats(answer, number), result });
         pairs.collect()
     }
 }

@@ -45,9 +45,14 @@ fn an_id_changes_only_if_it_is_refused_or_repeats() {
     assert_eq!(call_id("abcdefghi", 0, short), "abcdefghi");
     let long = "chatcmpl-tool-0123456789abcdef0123456789abcdef";
     assert_eq!(call_id(long, 0, word), long);
-    for (id, repeat, rule) in
-        [(long, 0, printable), ("call_1", 1, word), ("call_1", 1, printable), ("", 0, word), ("", 1, word), ("x", 0, short)]
-    {
+    for (id, repeat, rule) in [
+        (long, 0, printable),
+        ("call_1", 1, word),
+        ("call_1", 1, printable),
+        ("", 0, word),
+        ("", 1, word),
+        ("x", 0, short),
+    ] {
         let new = call_id(id, repeat, rule);
         assert!(new != id && (9..=17).contains(&new.len()), "{new}");
         assert_eq!(new, call_id(id, repeat, rule));

@@ -11,8 +11,8 @@ use crate::message::{
 use crate::model::{Request, Transcript};
 use crate::settings::{Settings, ThinkingLevel};
 
-/// How many histories are tried, unless the variable says how many.
-const HISTORIES: u64 = 1_500;
+/// How many histories are tried, unless the variable sets the number.
+const HISTORIES: u64 = 1_000;
 const VARIABLE: &str = "LLM_DO_HISTORIES";
 
 const IDS: [&str; 14] = [
@@ -131,7 +131,10 @@ fn data(random: &mut Random) -> ProviderData {
         ("anthropic", json!({ "type": "thinking", "signature": "s" })),
         ("anthropic", json!({ "type": "thinking", "signature": "" })),
         ("anthropic", json!({ "type": "redacted_thinking", "data": "d" })),
-        ("anthropic", json!({ "use": { "type": "server_tool_use", "id": "u" }, "result": { "type": "web_search_tool_result", "tool_use_id": "u" } })),
+        (
+            "anthropic",
+            json!({ "use": { "type": "server_tool_use", "id": "u" }, "result": { "type": "web_search_tool_result", "tool_use_id": "u" } }),
+        ),
         ("anthropic", json!({ "type": "citations", "citations": [{ "cited_text": "c" }] })),
         ("anthropic", json!({ "type": "container", "id": "c" })),
         ("anthropic", json!({ "caller": { "type": "direct" } })),
@@ -183,7 +186,7 @@ fn user(random: &mut Random, with_files: bool) -> Message {
     Message::User { parts: parts.collect() }
 }
 
-/// Results of the calls of an answer: of some, of others, in any order, over one message or several.
+/// Results of the calls of an answer: of all or some, and of unknown calls, in any order, over one message or several.
 fn results(parts: &[ResponsePart], random: &mut Random) -> Vec<Message> {
     let calls = parts.iter().filter_map(|part| match part {
         ResponsePart::ToolCall(call) => Some(call),
@@ -278,7 +281,7 @@ fn no_provider_refuses_what_is_sent_of_a_history() {
 
 #[test]
 fn a_history_is_sent_unchanged_as_it_grows() {
-    for seed in 0..HISTORIES / 5 {
+    for seed in 0..HISTORIES / 15 {
         let random = &mut Random(seed);
         let (messages, settings) = (history(random, false), settings(random));
         let mut transcript = Transcript::default();
@@ -295,7 +298,7 @@ fn a_history_is_sent_unchanged_as_it_grows() {
 
 #[test]
 fn a_file_of_the_user_is_sent_as_it_is_or_refused_by_name() {
-    for seed in 0..HISTORIES / 5 {
+    for seed in 0..HISTORIES / 15 {
         let random = &mut Random(seed);
         let file = file(random);
         let messages = [Message::User { parts: vec![UserPart::Attachment(file.clone())] }];

@@ -55,7 +55,7 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// Whether a file is one of `types`, and contains what its type says: "Image does not match the provided media type". Fewer
+/// Whether a file is one of `types`, and contains what its type states: "Image does not match the provided media type". Fewer
 /// than 12 bytes are those of tests.
 fn is_file(media_type: &str, base64: &str, types: &[&str]) -> bool {
     let Ok(data) = STANDARD.decode(base64) else { return false };

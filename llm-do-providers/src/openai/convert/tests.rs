@@ -107,8 +107,11 @@ fn files_of_results_follow_all_results_of_the_turn() {
         result("c3").with_attachments([Attachment::new("text/plain", "c").named("c.txt")]),
     ];
     let calls = ["c1", "c2", "c3"].map(|id| ResponsePart::ToolCall(made(id, "{}"))).to_vec();
-    let messages =
-        [Message::Assistant { parts: calls }, Message::Tool { results }, Message::Assistant { parts: vec![text("ok")] }];
+    let messages = [
+        Message::Assistant { parts: calls },
+        Message::Tool { results },
+        Message::Assistant { parts: vec![text("ok")] },
+    ];
     let parts = json!([
         {"type": "text", "text": "File `a.png`, from the tool `add`:"},
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,YQ=="}},

@@ -72,7 +72,9 @@ fn is_content(content: &Value, may_be_empty: bool) -> bool {
 fn is_part(part: &Value) -> bool {
     match text(part, "type") {
         "text" => !text(part, "text").is_empty(),
-        "image_url" => data_url(text(&part["image_url"], "url")).is_some_and(|(kind, data)| is_file(kind, data, &IMAGES)),
+        "image_url" => {
+            data_url(text(&part["image_url"], "url")).is_some_and(|(kind, data)| is_file(kind, data, &IMAGES))
+        }
         "file" => {
             let url = data_url(text(&part["file"], "file_data"));
             url.is_some_and(|(kind, data)| is_file(kind, data, &["application/pdf"]))
@@ -80,7 +82,9 @@ fn is_part(part: &Value) -> bool {
         "document_url" => {
             data_url(text(part, "document_url")).is_some_and(|(kind, data)| is_file(kind, data, &["application/pdf"]))
         }
-        "input_audio" => part["input_audio"].is_string() || ["wav", "mp3"].contains(&text(&part["input_audio"], "format")),
+        "input_audio" => {
+            part["input_audio"].is_string() || ["wav", "mp3"].contains(&text(&part["input_audio"], "format"))
+        }
         _ => false,
     }
 }

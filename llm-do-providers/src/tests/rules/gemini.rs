@@ -6,8 +6,7 @@ use serde_json::Value;
 use super::{Findings, depth, is_file, is_tool_name, list, rule, text, unique};
 
 /// Beside audio and video.
-const FILES: [&str; 6] =
-    ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf"];
+const FILES: [&str; 6] = ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf"];
 
 /// `is_3` is whether the model is of version 3.
 pub(in crate::tests) fn check(body: &Value, is_3: bool) -> Findings {

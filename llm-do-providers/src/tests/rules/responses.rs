@@ -21,14 +21,16 @@ pub(in crate::tests) fn check(body: &Value, thinks: bool) -> Findings {
             "function_call" => call(item, &items[place..], &mut findings),
             "function_call_output" => {
                 let id = text(item, "call_id");
-                let is_called = items[..place].iter().any(|call| call["type"] == "function_call" && call["call_id"] == id);
+                let is_called =
+                    items[..place].iter().any(|call| call["type"] == "function_call" && call["call_id"] == id);
                 // "No tool call found for function call output with call_id .."
                 rule(&mut findings, is_called, || format!("an output without a call: `{id}`"));
                 rule(&mut findings, is_content(&item["output"], true), || format!("output {item}"));
             }
             "reasoning" => {
                 let next = items.get(place + 1);
-                let is_followed = next.is_some_and(|next| next["type"] != "function_call_output" && next["role"] != "user");
+                let is_followed =
+                    next.is_some_and(|next| next["type"] != "function_call_output" && next["role"] != "user");
                 // "Item 'rs_..' of type 'reasoning' was provided without its required following item."
                 rule(&mut findings, thinks && is_followed, || format!("nothing follows {item}"));
                 // "Item with id 'rs_..' not found. Items are not persisted when `store` is set to false."
