@@ -12,6 +12,7 @@ mod policy;
 mod queue;
 mod request;
 mod rule;
+mod rule_set;
 mod rules;
 
 use std::fmt::Debug;
@@ -35,6 +36,7 @@ use self::queue::{ApprovalQueue, Enqueued, Review, SharedAnswer, ValidateEdit};
 pub use self::request::ApprovalRequest;
 pub(crate) use self::request::may_have_happened;
 pub use self::rule::Rule;
+use self::rule_set::RuleSet;
 use self::rules::{BuildRequest, LazyRequest, Rules, SourcedRule};
 use crate::base::error::Fault;
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, RuleSource};
@@ -124,12 +126,25 @@ pub enum ApprovalMode {
     RejectAll,
 }
 
+impl ApprovalMode {
+    /// Returns the mode under which fewer calls run.
+    fn stricter(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::RejectAll, _) | (_, Self::RejectAll) => Self::RejectAll,
+            (Self::Prompt, _) | (_, Self::Prompt) => Self::Prompt,
+            (Self::ApproveAll, Self::ApproveAll) => Self::ApproveAll,
+        }
+    }
+}
+
 /// The approvals of a session: the rules, the mode, and the queue of its approver.
 #[derive(Debug)]
 pub(crate) struct Approvals {
     mode: ApprovalMode,
-    rules: Arc<Rules>,
+    rules: RuleSet,
     queue: Option<ApprovalQueue>,
+    /// The queue for calls that the policy of an outer runtime asks about, if this run has an approver of its own.
+    outer_queue: Option<Option<ApprovalQueue>>,
 }
 
 /// The rule for a call, applied.
@@ -168,9 +183,9 @@ impl Approvals {
         policy: Policy,
         registry: &Registry,
     ) -> Result<Self, Vec<String>> {
-        let rules = Arc::new(Rules::new(policy, registry)?);
+        let rules = RuleSet::new(Rules::new(policy, registry)?);
         let queue = approver.map(|approver| ApprovalQueue::new(approver, ApprovalScope::Session));
-        Ok(Self { mode, rules, queue })
+        Ok(Self { mode, rules, queue, outer_queue: None })
     }
 
     /// Returns the approvals of a run with its own mode or approver; the rules are the same.
@@ -179,12 +194,21 @@ impl Approvals {
     pub(crate) fn for_run(&self, mode: Option<ApprovalMode>, approver: Option<Arc<dyn Approver>>) -> Self {
         let own = approver.map(|approver| ApprovalQueue::new(approver, ApprovalScope::Run));
         let queue = own.or_else(|| self.queue.clone());
-        Self { mode: mode.unwrap_or(self.mode), rules: Arc::clone(&self.rules), queue }
+        Self { mode: mode.unwrap_or(self.mode), rules: self.rules.clone(), queue, outer_queue: None }
     }
 
-    /// Returns these rules with the mode and the approver of `outer`.
-    pub(crate) fn under(&self, outer: &Self) -> Self {
-        Self { mode: outer.mode, rules: Arc::clone(&self.rules), queue: outer.queue.clone() }
+    /// Returns the approvals of a run under one with the approvals `outer`: with the rules of both, of which the strictest
+    /// holds, and the other run's mode and approver.
+    ///
+    /// The run's own mode can only be stricter. Its own approver has a queue of its own, and decides about what no outer policy
+    /// asks about.
+    pub(crate) fn under(&self, outer: &Self, mode: Option<ApprovalMode>, approver: Option<Arc<dyn Approver>>) -> Self {
+        let of_runtime = Some(self.mode).filter(|mode| *mode == ApprovalMode::RejectAll);
+        let mode = [of_runtime, mode].into_iter().flatten().fold(outer.mode, ApprovalMode::stricter);
+        let rules = self.rules.under(&outer.rules);
+        let own = approver.map(|approver| ApprovalQueue::new(approver, ApprovalScope::Run));
+        let outer_queue = outer.outer_queue.clone().or_else(|| own.as_ref().map(|_| outer.queue.clone()));
+        Self { mode, rules, queue: own.or_else(|| outer.queue.clone()), outer_queue }
     }
 
     /// Returns the source of the rule that pre-approves all calls of a tool; `None` if no rule does for all arguments.
@@ -244,7 +268,10 @@ impl Approvals {
                 ready(validated).boxed()
             })
         };
-        self.submit_with(request, run, (None, journal), validate_edit)
+        let is_asked_outside = || self.rules.is_asked_outside(&request);
+        let outer = self.outer_queue.as_ref().filter(|_| is_asked_outside());
+        let queue = outer.unwrap_or(&self.queue).as_ref();
+        self.submit_with(request, queue, run, (None, journal), validate_edit)
     }
 
     /// Applies the rule for a call of a shadow: one that needs approval is denied, in every mode and despite memory.
@@ -310,12 +337,24 @@ impl Approvals {
         (preview, journal): (Option<ShowPreview>, Option<&Arc<dyn Journal>>),
         run: &RunScope,
     ) -> SubmittedRequest {
-        self.submit_with(request, run, (preview, journal), |request| self.validate_edit(tool, by, request))
+        let queue = self.queue_of(tool, by, &request);
+        self.submit_with(request, queue, run, (preview, journal), |request| self.validate_edit(tool, by, request))
+    }
+
+    /// Returns the queue of the approver that decides about a call.
+    fn queue_of(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> Option<&ApprovalQueue> {
+        let Some(outer) = &self.outer_queue else { return self.queue.as_ref() };
+        let build = || Ok(request.clone());
+        let asks = self.rules.outer_rule(tool, by, &mut LazyRequest::new(&build));
+        // The rule was evaluated before: the fault is that of the policy's function, which then panics again.
+        let is_asked_outside = asks.is_ok_and(|found| found.is_some_and(|found| found.rule == Rule::Ask));
+        if is_asked_outside { outer.as_ref() } else { self.queue.as_ref() }
     }
 
     fn submit_with(
         &self,
         mut request: ApprovalRequest,
+        queue: Option<&ApprovalQueue>,
         run: &RunScope,
         (preview, journal): (Option<ShowPreview>, Option<&Arc<dyn Journal>>),
         validate_edit: impl FnOnce(&ApprovalRequest) -> ValidateEdit,
@@ -324,7 +363,7 @@ impl Approvals {
         request.position = 0;
         let decided =
             |request, answer| SubmittedRequest { request: Arc::new(request), answer: AnswerState::Ready(answer) };
-        match (self.mode, &self.queue) {
+        match (self.mode, queue) {
             (ApprovalMode::ApproveAll, _) => decided(request, Answer::approved(DecidedBy::Mode)),
             (ApprovalMode::RejectAll, _) => decided(request, rejected()),
             (ApprovalMode::Prompt, None) => {

@@ -66,11 +66,13 @@ impl Runtime {
     /// |---|---|
     /// | the run's id, the numbers and times of events, its sinks | sinks of its own, which get the events of this part |
     /// | limits, deadline, cancellation, usage | limits of its own, in addition |
-    /// | the approver and the approval mode | the rules about which calls need approval |
+    /// | the approver and the approval mode, unless this runtime's is `RejectAll` | the rules about which calls need approval |
+    /// | its policy, where it is stricter | its policy, where it is stricter |
     /// | guards, which come first | guards of its own |
     /// | the journal, what the user is asked | registry, state, models, prices, settings, project root |
     ///
-    /// How deep workers are nested is counted from the outermost run, and limited by this runtime.
+    /// How deep workers are nested is counted from the outermost run, and limited by all runtimes around it. Nothing runs that the
+    /// policy of one of them blocks: see [`Policy`](crate::approval::Policy).
     ///
     /// # Errors
     ///

@@ -6,7 +6,8 @@ use futures_util::FutureExt;
 use serde_json::Value;
 
 use super::queue::ValidateEdit;
-use super::rules::{LazyRequest, Rules};
+use super::rule_set::RuleSet;
+use super::rules::LazyRequest;
 use super::{ApprovalRequest, Approvals, Rule};
 use crate::base::error::Fault;
 use crate::observe::event::Caller;
@@ -15,9 +16,9 @@ use crate::plane::registry::{Prepared, Registered};
 impl Approvals {
     /// Returns the function that validates the approver's arguments against the schema and the blocking rules.
     pub(super) fn validate_edit(&self, tool: &Arc<Registered>, by: Caller, request: &ApprovalRequest) -> ValidateEdit {
-        let (rules, tool, request) = (Arc::clone(&self.rules), Arc::clone(tool), request.clone());
+        let (rules, tool, request) = (self.rules.clone(), Arc::clone(tool), request.clone());
         Box::new(move |edited| {
-            let (rules, tool, request) = (Arc::clone(&rules), Arc::clone(&tool), request.clone());
+            let (rules, tool, request) = (rules.clone(), Arc::clone(&tool), request.clone());
             let validated = async move {
                 let decoded = Prepared::decode_apart(&tool, edited, true).await?;
                 rules.permitted_edit(&tool, by, &request, &decoded)
@@ -28,7 +29,7 @@ impl Approvals {
     }
 }
 
-impl Rules {
+impl RuleSet {
     /// Returns the approver's arguments as they run.
     ///
     /// # Errors

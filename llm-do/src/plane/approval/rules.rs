@@ -56,6 +56,10 @@ struct Layered {
 impl Layered {
     /// A rule that no policy has.
     const DECLARED: usize = usize::MAX;
+
+    fn is_blocked(&self) -> bool {
+        self.found.rule.is_blocked()
+    }
 }
 
 /// Builds a request; fails if the arguments cannot be written as JSON.
@@ -175,6 +179,43 @@ impl Rules {
         self.decide(&call)
     }
 
+    /// Returns the rule that this policy has for a call in another runtime, whose own rules are `own`.
+    ///
+    /// Names hold for the items with these names there, and the name of a toolset for its members in either runtime. What
+    /// tools and toolsets declare is left to the other runtime.
+    pub(super) fn of_policy_for(
+        &self,
+        own: &Self,
+        tool: &Registered,
+        by: Caller,
+        request: &mut LazyRequest<'_>,
+    ) -> Result<Option<SourcedRule>, Fault> {
+        if !self.concerns(own, tool) {
+            return Ok(None);
+        }
+        let has_files = tool.kind() == ItemKind::Worker && request.get()?.has_files;
+        let fixed = first_or_block(self.of_policies(Some(own), tool, has_files).collect(), Layered::is_blocked);
+        let layer = fixed.as_ref().map_or(Layered::DECLARED, |fixed| fixed.layer);
+        let fixed = fixed.map(|fixed| fixed.found);
+        if fixed.as_ref().is_some_and(|fixed| fixed.rule.is_blocked()) {
+            return Ok(fixed);
+        }
+        if self.policy.decide.is_some()
+            && let Some(decided) = self.decide_call(tool, by, request.get()?)
+        {
+            return Ok(Some(decided));
+        }
+        let exact = if self.has_calls_of(tool) { self.exact(tool, request.get()?, layer) } else { None };
+        Ok(exact.or(fixed))
+    }
+
+    /// Returns whether this policy may have a rule for a call of a tool in another runtime, whose own rules are `own`.
+    pub(super) fn concerns(&self, own: &Self, tool: &Registered) -> bool {
+        self.policy.decide.is_some()
+            || self.has_calls_of(tool)
+            || self.of_policies(Some(own), tool, true).next().is_some()
+    }
+
     /// Returns the rule for a server-side tool, for all workers: by its name, or else the rule for all of them.
     pub(super) fn server_side(&self, tool: &str) -> SourcedRule {
         let of_layer = |policy: &Policy| {
@@ -183,7 +224,8 @@ impl Rules {
             for_tool.or_else(for_all).map(|(rule, source)| SourcedRule { rule: rule.clone(), source })
         };
         let default = SourcedRule { rule: Rule::PreApproved, source: RuleSource::DeclaredWorker };
-        first_or_block(self.policy.layers().filter_map(of_layer).collect()).unwrap_or(default)
+        first_or_block(self.policy.layers().filter_map(of_layer).collect(), |found| found.rule.is_blocked())
+            .unwrap_or(default)
     }
 
     /// Returns the rule for a server-side tool that a worker names.
@@ -226,20 +268,37 @@ impl Rules {
 
     /// Returns the rule with the highest precedence, unless another rule blocks the tool.
     fn layered(&self, tool: &Registered, has_files: bool) -> Layered {
-        let of_policies = self.policy.layers().enumerate().flat_map(|(layer, policy)| {
-            let found = self.of_policy(policy, tool, has_files).into_iter().flatten();
-            found.map(move |(rule, source)| Layered { found: SourcedRule { rule, source }, layer })
-        });
         let declared = self.declared(tool).into_iter().flatten();
         let declared =
             declared.map(|(rule, source)| Layered { found: SourcedRule { rule, source }, layer: Layered::DECLARED });
-        let mut candidates: Vec<_> = of_policies.chain(declared).collect();
-        let blocking = candidates.iter().position(|candidate| candidate.found.rule.is_blocked());
+        let mut candidates: Vec<_> = self.of_policies(None, tool, has_files).chain(declared).collect();
+        let blocking = candidates.iter().position(Layered::is_blocked);
         candidates.swap_remove(blocking.unwrap_or(0))
     }
 
+    /// Lists the rules of all policies for a tool, highest precedence first.
+    ///
+    /// `own` are the rules of the tool's runtime, if that is another one.
+    fn of_policies<'r>(
+        &'r self,
+        own: Option<&'r Self>,
+        tool: &'r Registered,
+        has_files: bool,
+    ) -> impl Iterator<Item = Layered> + 'r {
+        self.policy.layers().enumerate().flat_map(move |(layer, policy)| {
+            let found = self.of_policy(own, policy, tool, has_files).into_iter().flatten();
+            found.map(move |(rule, source)| Layered { found: SourcedRule { rule, source }, layer })
+        })
+    }
+
     /// Lists the rules of one policy for a tool, highest precedence first.
-    fn of_policy(&self, policy: &Policy, tool: &Registered, has_files: bool) -> [Option<(Rule, RuleSource)>; 5] {
+    fn of_policy(
+        &self,
+        own: Option<&Self>,
+        policy: &Policy,
+        tool: &Registered,
+        has_files: bool,
+    ) -> [Option<(Rule, RuleSource)>; 5] {
         let name = tool.name();
         let is_worker = tool.kind() == ItemKind::Worker;
         let for_worker = policy.worker_overrides.get(name).filter(|rule| is_worker && !rule.is_empty());
@@ -253,7 +312,12 @@ impl Rules {
             // A rule for a tool holds under each of its names.
             target.and_then(for_tool),
             for_worker.map(|rule| (rule, RuleSource::PolicyWorker)),
-            self.strictest_of_toolsets(target.unwrap_or(name), RuleSource::PolicyToolset, of_toolsets),
+            strictest_of_toolsets(
+                self.toolsets_of(target.unwrap_or(name))
+                    .chain(own.into_iter().flat_map(|own| own.toolsets_of(target.unwrap_or(name)))),
+                RuleSource::PolicyToolset,
+                of_toolsets,
+            ),
             for_workers.map(|rule| (rule, RuleSource::PolicyWorkers)),
         ]
     }
@@ -264,28 +328,33 @@ impl Rules {
         let asks = tool.kind() != ItemKind::Worker && tool.effect() != Effect::ReadOnly;
         [
             tool.approval().map(|rule| (rule.into(), RuleSource::DeclaredTool)),
-            self.strictest_of_toolsets(target, RuleSource::DeclaredToolset, |set| set.approval.map(Rule::from)),
+            strictest_of_toolsets(self.toolsets_of(target), RuleSource::DeclaredToolset, |set| {
+                set.approval.map(Rule::from)
+            }),
             Some((Rule::asking(asks), RuleSource::Effect)),
         ]
     }
 
-    /// Returns the strictest rule of the toolsets that contain a tool.
-    fn strictest_of_toolsets(
-        &self,
-        tool: &str,
-        source: fn(Arc<str>) -> RuleSource,
-        rule: impl Fn(&ContainingToolset) -> Option<Rule>,
-    ) -> Option<(Rule, RuleSource)> {
-        let toolsets = self.toolsets.get(tool)?.iter();
-        let rules = toolsets.filter_map(|set| Some((rule(set)?, &set.name)));
-        let (rule, toolset) = rules.max_by_key(|(rule, _)| rule.strictness())?;
-        Some((rule, source(Arc::clone(toolset))))
+    /// Lists the toolsets that contain a tool.
+    fn toolsets_of(&self, tool: &str) -> impl Iterator<Item = &ContainingToolset> {
+        self.toolsets.get(tool).into_iter().flatten()
     }
 }
 
+/// Returns the strictest rule of the toolsets that contain a tool.
+fn strictest_of_toolsets<'s>(
+    toolsets: impl Iterator<Item = &'s ContainingToolset>,
+    source: fn(Arc<str>) -> RuleSource,
+    rule: impl Fn(&ContainingToolset) -> Option<Rule>,
+) -> Option<(Rule, RuleSource)> {
+    let rules = toolsets.filter_map(|set| Some((rule(set)?, &set.name)));
+    let (rule, toolset) = rules.max_by_key(|(rule, _)| rule.strictness())?;
+    Some((rule, source(Arc::clone(toolset))))
+}
+
 /// Returns the first rule that blocks, or else the first.
-fn first_or_block(mut rules: Vec<SourcedRule>) -> Option<SourcedRule> {
-    let blocking = rules.iter().position(|found| found.rule.is_blocked()).unwrap_or(0);
+fn first_or_block<T>(mut rules: Vec<T>, is_blocked: impl Fn(&T) -> bool) -> Option<T> {
+    let blocking = rules.iter().position(is_blocked).unwrap_or(0);
     (!rules.is_empty()).then(|| rules.swap_remove(blocking))
 }
 

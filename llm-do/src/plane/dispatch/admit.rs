@@ -11,6 +11,7 @@ use super::approve::{RecordedCall, first_round};
 use super::begun::BegunCall;
 use super::perform::decode_async;
 use super::record::{journal_step, result_step};
+use super::run_settings::lowest;
 use crate::base::error::CallError;
 use crate::base::usage::Limits;
 use crate::declare::tool::{ResultForm, ToolReturn};
@@ -206,15 +207,19 @@ impl Run {
 
     /// Returns the timeout of a call: the session's for the tool, or else the tool's own; at most the wall time limit.
     fn timeout(&self, ctx: &CallContext, tool: &Registered) -> Option<Duration> {
-        let timeout = self.plane.config.timeouts.get(tool.name()).copied();
+        let timeout = |run: &Self| run.plane.config.timeouts.get(tool.name()).copied();
         let wall_time = ctx.frame().limits.as_ref().and_then(|limits| limits.wall_time);
-        timeout.or(tool.timeout).into_iter().chain(wall_time).min()
+        let outer = self.outer_runs().filter_map(timeout);
+        timeout(self).or(tool.timeout).into_iter().chain(wall_time).chain(outer).min()
     }
 
-    /// Returns the limits of a worker's call: the session's for the worker, or else the worker's own.
+    /// Returns the limits of a worker's call: the session's for the worker, or else the worker's own; and those that outer
+    /// sessions have for its name.
     fn limits(&self, tool: &Registered) -> Option<Arc<Limits>> {
         let plan = tool.plan()?;
-        self.plane.config.worker_limits.get(tool.name()).cloned().or_else(|| plan.limits.clone())
+        let of_session = |run: &Self| run.plane.config.worker_limits.get(tool.name()).cloned();
+        let own = of_session(self).or_else(|| plan.limits.clone());
+        self.outer_runs().map(of_session).fold(own, lowest)
     }
 
     /// Refuses a call that is nested too deep, past the deadline, or equal to one of its callers.
@@ -227,7 +232,8 @@ impl Run {
         if tool.kind() != ItemKind::Worker {
             return Ok(());
         }
-        let limit = self.plane.config.max_depth;
+        let outer = self.outer_runs().map(|run| run.plane.config.max_depth);
+        let limit = outer.fold(self.plane.config.max_depth, u32::min);
         if frame.depth > limit {
             let caller = ctx.caller().map(|caller| caller.name().to_owned()).unwrap_or_default();
             return Err(CallError::Depth { tool: name(), caller, depth: frame.depth - 1, limit });

@@ -52,11 +52,11 @@ impl RunSettings {
         (mode.is_some() || approver.is_some()).then(|| plane.approvals.for_run(mode, approver))
     }
 
-    /// Returns the approvals of a run under another: the rules of its runtime, with the other run's mode and approver
-    /// unless it has its own.
+    /// Returns the approvals of a run under another: the rules of both runtimes, with the other run's mode and approver
+    /// unless it has its own approver or a stricter mode.
     pub(super) fn approvals_under(&mut self, plane: &Plane, outer: &Approvals) -> Approvals {
         let (mode, approver) = (self.approval_mode, self.approver.take());
-        plane.approvals.under(outer).for_run(mode, approver)
+        plane.approvals.under(outer, mode, approver)
     }
 
     /// Returns the journal of the run, if any.

@@ -110,6 +110,11 @@ impl Run {
         self.outer.as_ref().map_or(self, |outer| outer.outermost())
     }
 
+    /// Returns the runs that this one was started under, innermost first.
+    pub(super) fn outer_runs(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(self.outer.as_deref(), |run| run.outer.as_deref())
+    }
+
     /// Returns the sinks of the runtime, unless a run that contains this one already sends its events to them.
     pub(super) fn runtime_sinks(&self) -> &[Arc<dyn EventSink>] {
         if self.is_repeated { &[] } else { &self.plane.sinks }

@@ -154,7 +154,8 @@ impl<T, C> Start<T, C> {
 
     /// Starts the run under a call of another run, as its child: see [`Runtime::run_under`].
     ///
-    /// An approver or a mode of this [`Start`] replaces that of the other run.
+    /// An approver of this [`Start`] decides instead of the other run's, except about what a policy of an outer runtime asks about. Of
+    /// this mode and the other run's, the stricter one holds.
     pub fn under<S>(mut self, ctx: &CallContext<S>) -> Self {
         let id: Arc<OnceLock<Arc<str>>> = Arc::new(OnceLock::from(Arc::from(ctx.run_id())));
         self.handle.id = Arc::clone(&id);
