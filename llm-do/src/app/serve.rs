@@ -47,6 +47,7 @@ pub use self::schedule::Schedule;
 pub(in crate::app) use self::store::RunState;
 use self::store::Store;
 pub use self::webhook::Webhook;
+use crate::app::listen::ConnectionLimits;
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::error::BoxError;
 use crate::observe::database::Database;
@@ -102,6 +103,7 @@ impl Service {
             keep_finished: Duration::from_secs(30 * 24 * 60 * 60),
             max_body_bytes: 1 << 20,
             requests_per_second: 50,
+            connections: ConnectionLimits::default(),
             clock: Arc::new(SystemClock),
             tick: Duration::from_millis(250),
             lease: Duration::from_secs(15),
@@ -192,6 +194,25 @@ impl Service {
     /// Requests without a valid token share one such limit.
     pub fn requests_per_second(mut self, requests: u32) -> Self {
         self.options.requests_per_second = requests.max(1);
+        self
+    }
+
+    /// Sets how many connections may be open at the same time. Default: 1024.
+    ///
+    /// An eighth of them is kept for clients that made a permitted request in the last ten minutes. When the maximum is reached, a
+    /// new connection closes the oldest one that has not sent a complete request.
+    pub fn max_connections(mut self, connections: usize) -> Self {
+        self.options.connections.total = connections.max(1);
+        self
+    }
+
+    /// Sets how many connections of one address may be open at the same time: of an address of IPv4, or a network `/64` of IPv6.
+    /// Default: 256.
+    ///
+    /// The addresses of this machine have no such maximum. Behind a proxy on another machine, all clients have its address: raise
+    /// this to [`max_connections`](Self::max_connections), and have the proxy limit its clients.
+    pub fn max_connections_per_address(mut self, connections: usize) -> Self {
+        self.options.connections.per_address = connections.max(1);
         self
     }
 
@@ -293,12 +314,7 @@ impl Service {
         unique("client", clients.iter().map(Client::name))?;
         unique("schedule", schedules.iter().map(|schedule| &*schedule.name))?;
         unique("webhook", webhooks.iter().map(|webhook| &*webhook.name))?;
-        for (index, client) in clients.iter().enumerate() {
-            if let Some(other) = clients[..index].iter().find(|other| other.has_token_of(client)) {
-                let (name, other) = (client.name(), other.name());
-                return Err(ServiceError::new(format!("the clients `{other}` and `{name}` have the same token")));
-            }
-        }
+        check_secrets(clients, webhooks)?;
         for schedule in schedules {
             let named = |fault: &dyn fmt::Display| ServiceError::new(format!("schedule `{}`: {fault}", schedule.name));
             check_known(&self.runtime, &schedule.entry).map_err(|error| named(&error))?;
@@ -311,6 +327,32 @@ impl Service {
                 .map_err(|error| ServiceError::new(format!("webhook `{}`: {error}", webhook.name)))
         })
     }
+}
+
+/// Checks that each secret belongs to one client or webhook: it is who a request is from.
+fn check_secrets(clients: &[Client], webhooks: &[Webhook]) -> Result<(), ServiceError> {
+    let fault = |text: String| Err(ServiceError::new(text));
+    for (index, client) in clients.iter().enumerate() {
+        if let Some(other) = clients[..index].iter().find(|other| other.has_token_of(client)) {
+            return fault(format!("the clients `{}` and `{}` have the same token", other.name(), client.name()));
+        }
+    }
+    for (index, webhook) in webhooks.iter().enumerate() {
+        let name = &webhook.name;
+        if let Some(other) = webhooks[..index].iter().find(|other| other.has_key_of(webhook)) {
+            return fault(format!(
+                "the webhooks `{}` and `{name}` have the same secret: a request to one would be valid for the other",
+                other.name
+            ));
+        }
+        if let Some(client) = clients.iter().find(|client| webhook.has_secret_of(client)) {
+            return fault(format!(
+                "the token of the client `{}` is the secret of the webhook `{name}`: its sender could act as the client",
+                client.name()
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Checks that a runtime has an item of this name.

@@ -83,6 +83,7 @@ fn http_options(options: &ServeOptions, token: &CancellationToken) -> Result<Htt
     let mut http = HttpOptions::default().cancellation(token.clone());
     http = options.host.iter().fold(http, HttpOptions::host);
     http = options.origin.iter().fold(http, HttpOptions::origin);
+    http = http.max_connections_per_address(options.max_connections_per_address);
     Ok(match secret(options)? {
         Some(secret) => http.token(secret),
         None if options.unauthenticated => http.allow_unauthenticated(),

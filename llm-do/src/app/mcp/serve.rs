@@ -21,6 +21,7 @@ mod prompts;
 mod report;
 mod resource;
 mod result;
+mod session_id;
 mod tasks;
 
 use std::sync::Arc;

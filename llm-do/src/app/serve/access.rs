@@ -130,6 +130,11 @@ impl Client {
         &self.name
     }
 
+    /// Returns whether this is its token.
+    pub(super) fn has_token(&self, token: &[u8]) -> bool {
+        bool::from(self.digest.ct_eq(&Sha256::digest(token)))
+    }
+
     /// Returns whether both have the same token, so that a request would not name its client.
     pub(super) fn has_token_of(&self, other: &Self) -> bool {
         bool::from(self.digest.ct_eq(&other.digest))

@@ -24,6 +24,7 @@ use super::metrics::Metrics;
 use super::schedule::Schedule;
 use super::store::{NewRun, Source, Store, StoreError};
 use super::webhook::Webhook;
+use crate::app::listen::ConnectionLimits;
 use crate::base::clock::Clock;
 use crate::observe::journal::{JournalError, Record, SqliteJournal};
 use crate::session::runtime::Runtime;
@@ -63,6 +64,7 @@ pub(super) struct Options {
     pub(super) keep_finished: Duration,
     pub(super) max_body_bytes: usize,
     pub(super) requests_per_second: u32,
+    pub(super) connections: ConnectionLimits,
     pub(super) clock: Arc<dyn Clock>,
     /// How often the file is checked for what other processes wrote, and for times that have come.
     pub(super) tick: Duration,

@@ -21,7 +21,7 @@ pub(super) async fn serve(
     let address = listener.local_addr().map_err(|error| ServiceError::new(error.to_string()))?;
     check_address(shared, address)?;
     // Streams of events end.
-    listen::serve(listener, router, shutdown, || shared.shutdown.cancel()).await;
+    listen::serve(listener, router, shared.options.connections, shutdown, || shared.shutdown.cancel()).await;
     Ok(())
 }
 

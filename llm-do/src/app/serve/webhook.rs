@@ -10,7 +10,7 @@ use http::HeaderMap;
 use jiff::{SignedDuration, Timestamp};
 use sha2::Sha256;
 
-use super::ServiceError;
+use super::{Client, ServiceError};
 
 /// How much the clock of a sender may differ from ours; the tolerance of Standard Webhooks' libraries.
 const TOLERANCE: SignedDuration = SignedDuration::from_mins(5);
@@ -21,7 +21,8 @@ const SECRET_PREFIX: &str = "whsec_";
 ///
 /// A request must be signed with the shared secret, by one of two schemes: [Standard Webhooks] (`webhook-id`,
 /// `webhook-timestamp`, `webhook-signature`), whose requests are valid for 5 minutes, or GitHub's (`x-hub-signature-256`). A
-/// secret that begins with `whsec_` is for the first one only.
+/// secret that begins with `whsec_` is for the first one only. Each webhook has a secret of its own, so that a request is valid at
+/// one path only.
 ///
 /// A message that is sent again starts nothing, as long as the run of the first one is kept: a message is identified by its
 /// id in Standard Webhooks, and by its body in GitHub's scheme, which does not sign the id and the time.
@@ -73,6 +74,20 @@ impl Webhook {
         self
     }
 
+    /// Returns whether a signature of one is one of the other: secrets can differ and make the same key.
+    pub(super) fn has_key_of(&self, other: &Self) -> bool {
+        let probe: &[&[u8]] = &[b"llm-do: are the keys equal?"];
+        self.keyed(probe).is_some_and(|mac| other.is_signed(probe, &mac.finalize().into_bytes()))
+    }
+
+    /// Returns whether a client's token is the secret, in any of the forms in which a secret is written.
+    pub(super) fn has_secret_of(&self, client: &Client) -> bool {
+        let encoded = STANDARD.encode(&self.secret);
+        let written = format!("{SECRET_PREFIX}{encoded}");
+        let forms = [self.secret.as_slice(), encoded.as_bytes(), written.as_bytes()];
+        forms.into_iter().any(|form| client.has_token(form))
+    }
+
     /// Checks the signature of a request, and returns what identifies its message.
     pub(super) fn verify(&self, headers: &HeaderMap, body: &[u8], now: Timestamp) -> Result<String, Refused> {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
@@ -95,11 +110,15 @@ impl Webhook {
 
     /// Returns whether `given` is the signature of the parts, in constant time.
     fn is_signed(&self, parts: &[&[u8]], given: &[u8]) -> bool {
-        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.secret) else { return false };
+        self.keyed(parts).is_some_and(|mac| mac.verify_slice(given).is_ok())
+    }
+
+    fn keyed(&self, parts: &[&[u8]]) -> Option<Hmac<Sha256>> {
+        let mut mac = Hmac::<Sha256>::new_from_slice(&self.secret).ok()?;
         for part in parts {
             mac.update(part);
         }
-        mac.verify_slice(given).is_ok()
+        Some(mac)
     }
 }
 

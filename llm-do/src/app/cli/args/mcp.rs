@@ -93,6 +93,9 @@ pub(in crate::app::cli) struct ServeOptions {
     /// Accept requests of web pages of this origin, `https://name:port`; may be given several times.
     #[arg(long, value_name = "ORIGIN", requires = "http")]
     pub(in crate::app::cli) origin: Vec<String>,
+    /// The maximum number of connections of one address, unless it is of this machine; raise it behind a proxy on another machine.
+    #[arg(long, value_name = "N", requires = "http", default_value_t = 256)]
+    pub(in crate::app::cli) max_connections_per_address: usize,
     /// Ask the user at this terminal for approvals and answers, instead of the user of the client.
     #[arg(long, requires = "http")]
     pub(in crate::app::cli) ask_here: bool,

@@ -28,6 +28,9 @@ pub(in crate::app::cli) struct ServiceOptions {
     /// Accept requests without a token, although the address is reachable from other machines.
     #[arg(long)]
     pub(in crate::app::cli) unauthenticated: bool,
+    /// The maximum number of connections of one address, unless it is of this machine; raise it behind a proxy on another machine.
+    #[arg(long, value_name = "N", default_value_t = 256)]
+    pub(in crate::app::cli) max_connections_per_address: usize,
     /// The maximum number of runs that this process drives concurrently.
     #[arg(long, value_name = "RUNS", default_value_t = 64)]
     pub(in crate::app::cli) max_active_runs: usize,

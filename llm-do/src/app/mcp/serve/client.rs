@@ -1,6 +1,5 @@
 //! The client of a request, as the request describes it.
 
-use http::HeaderValue;
 use rmcp::RoleServer;
 use rmcp::model::{ClientCapabilities, ProtocolVersion};
 use rmcp::service::RequestContext;
@@ -24,13 +23,13 @@ pub(super) enum Principal {
     Anonymous,
     /// The name that the program has for the owner of the token.
     Subject(String),
-    /// A digest of the header `authorization`: the token itself is kept nowhere.
+    /// A digest of the token, or of the header `authorization` where no token is required: they are kept nowhere.
     Token([u8; 32]),
 }
 
 impl Principal {
-    pub(super) fn of_header(authorization: &HeaderValue) -> Self {
-        Self::Token(Sha256::digest(authorization).into())
+    pub(super) fn of_secret(secret: &[u8]) -> Self {
+        Self::Token(Sha256::digest(secret).into())
     }
 }
 

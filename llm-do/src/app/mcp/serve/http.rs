@@ -10,7 +10,7 @@ use axum::Router;
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::{HeaderMap, Request, Response, StatusCode, header};
+use http::{HeaderMap, Method, Request, Response, StatusCode, header};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use subtle::ConstantTimeEq;
@@ -19,8 +19,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::client::Principal;
 use super::handler::Handler;
+use super::session_id::{SESSION_ID, SessionIds};
 use super::{McpService, ServeError, metadata};
-use crate::app::listen;
+use crate::app::listen::{self, ConnectionLimits, Visit};
 
 /// The path of the server in [`McpService::serve_http`].
 pub(super) const PATH: &str = "/mcp";
@@ -44,6 +45,7 @@ pub struct HttpOptions {
     origins: Vec<String>,
     max_body_bytes: Option<usize>,
     is_open: bool,
+    connections: ConnectionLimits,
     cancellation: CancellationToken,
 }
 
@@ -56,8 +58,8 @@ impl HttpOptions {
 
     /// Requires a bearer token that this function accepts. Default: none.
     ///
-    /// A call that asks its client, and a task, belong to the client with the same token: where tokens are refreshed, set
-    /// [`authenticate`](Self::authenticate) instead.
+    /// A session, a call that asks its client, and a task belong to the client with the same token: where tokens are refreshed,
+    /// set [`authenticate`](Self::authenticate) instead.
     pub fn check_token(mut self, check: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         self.check = Some(Arc::new(move |token| check(token).then_some(None)));
         self
@@ -66,7 +68,8 @@ impl HttpOptions {
     /// Requires a bearer token for which this function returns the name of its owner, such as the subject of a token of an
     /// OAuth server. Default: none.
     ///
-    /// A call that asks its client, and a task, belong to the client with the same name, also if its token is another one by then.
+    /// A session, a call that asks its client, and a task belong to the client with the same name, also if its token is another
+    /// one by then.
     pub fn authenticate(mut self, owner: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         self.check = Some(Arc::new(move |token| owner(token).map(Some)));
         self
@@ -110,6 +113,25 @@ impl HttpOptions {
     /// Allows [`McpService::serve_http`] to listen beyond this machine without a token. Default: false.
     pub fn allow_unauthenticated(mut self) -> Self {
         self.is_open = true;
+        self
+    }
+
+    /// Sets how many connections [`McpService::serve_http`] has open at the same time. Default: 1024.
+    ///
+    /// An eighth of them is kept for clients that made a permitted request in the last ten minutes. When the maximum is reached, a
+    /// new connection closes the oldest one that has not sent a complete request.
+    pub fn max_connections(mut self, connections: usize) -> Self {
+        self.connections.total = connections.max(1);
+        self
+    }
+
+    /// Sets how many connections of one address may be open at the same time: of an address of IPv4, or a network `/64` of IPv6.
+    /// Default: 256.
+    ///
+    /// The addresses of this machine have no such maximum. Behind a proxy on another machine, all clients have its address: raise
+    /// this to [`max_connections`](Self::max_connections), and have the proxy limit its clients.
+    pub fn max_connections_per_address(mut self, connections: usize) -> Self {
+        self.connections.per_address = connections.max(1);
         self
     }
 
@@ -166,6 +188,8 @@ impl fmt::Debug for HttpOptions {
 #[derive(Clone)]
 pub struct McpHttpService {
     service: StreamableHttpService<Handler, LocalSessionManager>,
+    sessions: Arc<LocalSessionManager>,
+    session_ids: Arc<SessionIds>,
     options: HttpOptions,
 }
 
@@ -197,13 +221,15 @@ impl McpService {
     pub fn http(self, options: HttpOptions) -> McpHttpService {
         let shared = Arc::new(self.into_shared());
         let handler = move || Ok(Handler::new(Arc::clone(&shared)));
-        let service = StreamableHttpService::new(handler, Arc::new(LocalSessionManager::default()), options.config());
-        McpHttpService { service, options }
+        let sessions = Arc::new(LocalSessionManager::default());
+        let service = StreamableHttpService::new(handler, Arc::clone(&sessions), options.config());
+        McpHttpService { service, sessions, session_ids: Arc::default(), options }
     }
 
     /// Serves clients over HTTP at the path `/mcp`, until the options' token is cancelled.
     ///
-    /// It holds at most 1024 connections, and closes one whose client takes longer than ten seconds for the head of a request.
+    /// It closes a connection whose client takes longer than ten seconds for the head of a request, pauses for 15 seconds in its
+    /// body, or does not read its answer for 15 seconds.
     ///
     /// # Errors
     ///
@@ -213,13 +239,13 @@ impl McpService {
         let address = listener.local_addr().map_err(|error| ServeError::new(error.to_string()))?;
         options.check_address(address)?;
         options.check_url()?;
-        let cancellation = options.cancellation.clone();
+        let (cancellation, connections) = (options.cancellation.clone(), options.connections);
         let service = self.http(options);
         let router = Router::new().route_service(PATH, service.clone());
         let router = router.route_service(metadata::PREFIX, service.clone());
         let router = router.route_service(&format!("{}{PATH}", metadata::PREFIX), service);
         // The options' token ends the streams too.
-        listen::serve(listener, router, cancellation, || {}).await;
+        listen::serve(listener, router, connections, cancellation, || {}).await;
         Ok(())
     }
 }
@@ -228,12 +254,14 @@ impl HttpOptions {
     /// Returns who makes a request; `None` if it has no valid token, and one is required.
     fn principal<B>(&self, request: &Request<B>) -> Option<Principal> {
         let authorization = request.headers().get(header::AUTHORIZATION);
-        let of_header = || authorization.map_or(Principal::Anonymous, Principal::of_header);
-        let Some(check) = &self.check else { return Some(of_header()) };
+        let Some(check) = &self.check else {
+            return Some(authorization.map_or(Principal::Anonymous, |header| Principal::of_secret(header.as_bytes())));
+        };
         let value = authorization?.to_str().ok()?.split_once(' ');
         let (_, token) = value.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))?;
-        let owner = check(token.trim())?;
-        Some(owner.map_or_else(of_header, Principal::Subject))
+        let token = token.trim();
+        let owner = check(token)?;
+        Some(owner.map_or_else(|| Principal::of_secret(token.as_bytes()), Principal::Subject))
     }
 
     fn refusal<B>(&self, request: &Request<B>) -> Response<Body> {
@@ -266,11 +294,34 @@ where
             let refusal = self.options.refusal(&request);
             return Box::pin(async move { Ok(refusal) });
         };
+        Visit::allow(request.extensions());
         hide_tokens(request.headers_mut());
-        request.extensions_mut().insert(principal);
-        let service = self.service.clone();
-        Box::pin(async move { Ok(service.handle(request).await.map(Body::new)) })
+        self.session_ids.open(request.headers_mut(), &principal);
+        request.extensions_mut().insert(principal.clone());
+        let Self { service, sessions, session_ids, .. } = self.clone();
+        Box::pin(async move {
+            let ends_nothing = request.method() == Method::DELETE && !has_session(&sessions, request.headers()).await;
+            let mut response = service.handle(request).await.map(Body::new);
+            if ends_nothing && response.status().is_success() {
+                return Ok(unknown_session());
+            }
+            session_ids.seal(response.headers_mut(), &principal);
+            Ok(response)
+        })
     }
+}
+
+/// Returns whether there is a session with the id in the headers.
+async fn has_session(sessions: &LocalSessionManager, headers: &HeaderMap) -> bool {
+    let Some(id) = headers.get(&SESSION_ID).and_then(|id| id.to_str().ok()) else { return true };
+    sessions.sessions.read().await.contains_key(id)
+}
+
+/// The answer of the transport to a message for a session that does not exist.
+fn unknown_session() -> Response<Body> {
+    let mut response = Response::new(Body::from("Not Found: Session not found"));
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response
 }
 
 /// Marks tokens as secret, so that the headers can be printed.

@@ -1,0 +1,46 @@
+//! Whose connections are counted together.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+/// The bits of an address of IPv6 that one client has: it chooses the others as it likes.
+const NETWORK_BITS: u32 = 64;
+
+/// A client, as far as its address tells: an address of IPv4, or a network of IPv6.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ClientAddress(IpAddr);
+
+impl ClientAddress {
+    pub(super) fn of(address: IpAddr) -> Self {
+        Self(match address.to_canonical() {
+            IpAddr::V6(address) if !address.is_loopback() => {
+                let network = address.to_bits() >> (128 - NETWORK_BITS) << (128 - NETWORK_BITS);
+                Ipv6Addr::from_bits(network).into()
+            }
+            address => address,
+        })
+    }
+
+    /// Returns whether it is this machine: behind a proxy there, all clients are.
+    pub(super) fn is_loopback(self) -> bool {
+        self.0.is_loopback()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(address: &str) -> ClientAddress {
+        ClientAddress::of(address.parse().unwrap())
+    }
+
+    #[test]
+    fn a_network_of_ipv6_is_one_client_and_an_address_of_ipv4_another() {
+        assert_eq!(of("2001:db8:1:2::1"), of("2001:db8:1:2:ffff::9"));
+        assert_ne!(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));
+        assert_eq!(of("192.0.2.1"), of("::ffff:192.0.2.1"));
+        assert_ne!(of("192.0.2.1"), of("192.0.2.2"));
+        assert!(of("127.0.0.9").is_loopback() && of("::1").is_loopback() && of("::ffff:127.0.0.1").is_loopback());
+        assert!(!of("::2").is_loopback() && !of("10.0.0.1").is_loopback());
+    }
+}

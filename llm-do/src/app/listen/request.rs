@@ -1,0 +1,154 @@
+//! Requests on their way: how far each is, and how long its body may take.
+
+use std::convert::Infallible;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body as AnswerBody;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use hyper::service::Service;
+use hyper::{Request, Response};
+use hyper_util::service::TowerToHyperService;
+use tokio::time::{Instant, Sleep, sleep};
+
+use super::connections::{Entry, Stage};
+use crate::base::error::BoxError;
+
+/// How long a client may send nothing of a body.
+const BODY_PAUSE: Duration = Duration::from_secs(15);
+/// How long a body may take.
+const BODY_TIMEOUT: Duration = Duration::from_secs(5 * 60);
+
+/// A router that notes how far the requests of one connection are.
+#[derive(Debug)]
+pub(super) struct Tracked {
+    router: TowerToHyperService<Router>,
+    entry: Weak<Entry>,
+}
+
+/// The connection of a request: an extension of the request.
+#[derive(Clone, Debug)]
+pub(in crate::app) struct Visit(Weak<Entry>);
+
+impl Visit {
+    /// Notes that the client may make the request of these extensions: its connections are kept before those of others.
+    pub(in crate::app) fn allow(extensions: &http::Extensions) {
+        if let Some(entry) = extensions.get().and_then(|Self(entry)| entry.upgrade()) {
+            entry.allow();
+        }
+    }
+}
+
+impl Tracked {
+    /// Creates it for a connection, which may end while parts of its requests are still referenced.
+    pub(super) fn new(router: Router, entry: &Arc<Entry>) -> Self {
+        Self { router: TowerToHyperService::new(router), entry: Arc::downgrade(entry) }
+    }
+}
+
+impl Service<Request<Incoming>> for Tracked {
+    type Response = Response<Answer>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let stage = if request.body().is_end_stream() { Stage::Answer } else { Stage::Body };
+        set_stage(&self.entry, stage);
+        let entry = Weak::clone(&self.entry);
+        let mut request = request.map(|body| TimedBody::new(body, Weak::clone(&entry)));
+        request.extensions_mut().insert(Visit(Weak::clone(&entry)));
+        let answered = self.router.call(request);
+        async move { Ok(answered.await?.map(|body| Answer { body, entry })) }.boxed()
+    }
+}
+
+fn set_stage(entry: &Weak<Entry>, stage: Stage) {
+    if let Some(entry) = entry.upgrade() {
+        entry.set_stage(stage);
+    }
+}
+
+/// The body of a request, which ends with an error if it takes too long.
+struct TimedBody {
+    body: Incoming,
+    entry: Weak<Entry>,
+    begun: Instant,
+    timer: Pin<Box<Sleep>>,
+}
+
+impl TimedBody {
+    fn new(body: Incoming, entry: Weak<Entry>) -> Self {
+        Self { body, entry, begun: Instant::now(), timer: Box::pin(sleep(BODY_PAUSE)) }
+    }
+}
+
+impl Body for TimedBody {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let late = || Poll::Ready(Some(Err(io::Error::from(io::ErrorKind::TimedOut).into())));
+        match Pin::new(&mut self.body).poll_frame(context) {
+            Poll::Ready(Some(_)) if self.begun.elapsed() > BODY_TIMEOUT => late(),
+            Poll::Ready(frame) => {
+                self.timer.as_mut().reset(Instant::now() + BODY_PAUSE);
+                Poll::Ready(frame.map(|frame| frame.map_err(Into::into)))
+            }
+            Poll::Pending if self.timer.as_mut().poll(context).is_ready() => late(),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for TimedBody {
+    /// It was read, or nobody reads it.
+    fn drop(&mut self) {
+        set_stage(&self.entry, Stage::Answer);
+    }
+}
+
+/// The body of an answer; the next request begins when it is dropped.
+pub(super) struct Answer {
+    body: AnswerBody,
+    entry: Weak<Entry>,
+}
+
+impl Body for Answer {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        set_stage(&self.entry, Stage::Head);
+    }
+}
