@@ -13,4 +13,6 @@ pub(crate) mod open_file;
 pub(crate) mod printable;
 #[cfg(any(feature = "mcp", feature = "shell"))]
 pub(crate) mod process_group;
+#[cfg(any(feature = "http", feature = "mcp"))]
+pub(crate) mod public_address;
 pub(crate) mod usage;

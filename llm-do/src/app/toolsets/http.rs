@@ -1,6 +1,5 @@
 #![doc = include_str!("../../../docs/http.md")]
 
-mod address;
 mod answer;
 mod client;
 mod fault;

@@ -8,11 +8,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{TcpListener, TcpStream};
+use axum::Router;
+use axum::extract::State;
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use http::{StatusCode, Uri};
+use reqwest::Url;
+use subtle::ConstantTimeEq;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use crate::app::cli::CommandError;
+use crate::app::listen::{self, ConnectionLimits};
 use crate::app::mcp::Authorizer;
 use crate::base::error::BoxError;
 use crate::base::printable::printable_line;
@@ -20,12 +29,16 @@ use crate::base::printable::printable_line;
 const PATH: &str = "/callback";
 /// How long the user may take.
 const LOGIN: Duration = Duration::from_secs(600);
-/// How long a browser may take to send its request.
-const REQUEST: Duration = Duration::from_secs(5);
-/// The longest first line of a request, in bytes.
-const MAX_LINE: u64 = 16 << 10;
+/// How long the browser has to read the page after the login.
+const FAREWELL: Duration = Duration::from_secs(1);
+/// How many connections the browser, or another program of this machine, may have open.
+const CONNECTIONS: ConnectionLimits = ConnectionLimits { total: 64, per_address: 64 };
 const PAGE: &str =
     "<!doctype html><meta charset=utf-8><title>llm-do</title><p>The login is complete. You may close this page.";
+const REFUSED_PAGE: &str =
+    "<!doctype html><meta charset=utf-8><title>llm-do</title><p>The login was refused. The program shows the reason.";
+const UNKNOWN_PAGE: &str = "<!doctype html><meta charset=utf-8><title>llm-do</title><p>This is not the answer to the login that \
+                            the program waits for. Log in at the address that it shows.";
 
 /// Shows the login page, and waits for the redirect.
 #[derive(Debug)]
@@ -65,17 +78,30 @@ impl Browser {
         self.is_used.clone()
     }
 
-    /// Waits for the request of the redirect; returns its address.
-    async fn redirected(&self) -> Result<String, BoxError> {
+    /// Waits for the redirect with the state of the login; returns its address.
+    async fn redirected(&self, state: String) -> Result<String, BoxError> {
         let listener = TcpListener::from_std(self.listener.try_clone()?)?;
-        loop {
-            let (stream, _) = listener.accept().await?;
-            // Other requests are ignored, and those that do not arrive in time.
-            if let Ok(Ok(Some(target))) = timeout(REQUEST, answer(stream)).await {
-                return Ok(format!("http://localhost:{}{target}", self.port));
-            }
-        }
+        let (found, mut redirects) = mpsc::channel(1);
+        let router = Router::new().route(PATH, get(callback)).fallback(unknown).with_state(Expected { state, found });
+        let shutdown = CancellationToken::new();
+        let mut serving = std::pin::pin!(listen::serve(listener, router, CONNECTIONS, shutdown.clone(), || {}));
+        let target: Option<Uri> = tokio::select! {
+            target = redirects.recv() => target,
+            () = &mut serving => None,
+        };
+        shutdown.cancel();
+        // Ignored: the login does not depend on the page.
+        let _ = timeout(FAREWELL, serving).await;
+        let target = target.ok_or("the listener for the login has ended")?;
+        Ok(format!("http://localhost:{}{target}", self.port))
     }
+}
+
+/// The redirect that a login waits for.
+#[derive(Clone)]
+struct Expected {
+    state: String,
+    found: mpsc::Sender<Uri>,
 }
 
 #[async_trait]
@@ -84,6 +110,7 @@ impl Authorizer for Browser {
         if !(url.starts_with("https://") || url.starts_with("http://")) {
             return Err("the address of the login page is not one of the web".into());
         }
+        let state = only(&url.parse()?, "state").ok_or("the address of the login page has no `state`")?;
         self.is_used.0.store(true, Ordering::Relaxed);
         // Ignored: standard error may be closed.
         let _ = writeln!(io::stderr(), "Log in here:\n{}", printable_line(url));
@@ -91,24 +118,31 @@ impl Authorizer for Browser {
             open(url);
         }
         let late = |_| format!("no login within {} minutes", LOGIN.as_secs() / 60);
-        timeout(LOGIN, self.redirected()).await.map_err(late)?
+        timeout(LOGIN, self.redirected(state)).await.map_err(late)?
     }
 }
 
-/// Answers a request; returns its target if it is the redirect.
-async fn answer(mut stream: TcpStream) -> io::Result<Option<String>> {
-    let mut line = String::new();
-    BufReader::new((&mut stream).take(MAX_LINE)).read_line(&mut line).await?;
-    let target = line.strip_prefix("GET ").and_then(|rest| rest.split(' ').next()).unwrap_or_default();
-    let is_redirect = target.split('?').next() == Some(PATH) && target.contains('?');
-    let (status, page) = if is_redirect { ("200 OK", PAGE) } else { ("404 Not Found", "") };
-    let length = page.len();
-    let head = format!(
-        "HTTP/1.1 {status}\r\ncontent-type: text/html\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
-    );
-    stream.write_all(format!("{head}{page}").as_bytes()).await?;
-    stream.shutdown().await?;
-    Ok(is_redirect.then(|| target.to_owned()))
+/// Answers the redirect; one with another state, which any page can cause, changes nothing.
+async fn callback(State(expected): State<Expected>, target: Uri) -> Response {
+    let url = Url::parse(&format!("http://localhost{target}")).ok();
+    let state = url.as_ref().and_then(|url| only(url, "state"));
+    if !state.is_some_and(|state| bool::from(state.as_bytes().ct_eq(expected.state.as_bytes()))) {
+        return (StatusCode::BAD_REQUEST, Html(UNKNOWN_PAGE)).into_response();
+    }
+    // Ignored: the login has its answer already.
+    let _ = expected.found.try_send(target);
+    let is_refused = url.is_some_and(|url| url.query_pairs().any(|(name, _)| name == "error"));
+    Html(if is_refused { REFUSED_PAGE } else { PAGE }).into_response()
+}
+
+async fn unknown() -> Response {
+    (StatusCode::NOT_FOUND, Html(UNKNOWN_PAGE)).into_response()
+}
+
+/// Returns the value of a parameter that is given once.
+fn only(url: &Url, name: &str) -> Option<String> {
+    let mut values = url.query_pairs().filter(|(key, _)| key == name).map(|(_, value)| value.into_owned());
+    values.next().filter(|_| values.next().is_none())
 }
 
 /// Opens an address in the user's browser; if that fails, the user has the address.

@@ -1,26 +1,35 @@
 //! Authorization by OAuth, for servers at a URL.
 
+mod challenge;
 #[cfg(feature = "keyring")]
 mod keyring;
+mod network;
+mod redirect;
 mod store;
 
 use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use rmcp::transport::auth::{
-    AuthorizationRequest, CredentialStore, InMemoryCredentialStore, OAuthState, WWWAuthenticateParams,
+    AuthError, AuthorizationRequest, CredentialStore, InMemoryCredentialStore, OAuthState, WWWAuthenticateParams,
 };
 use rmcp::transport::{AuthClient, AuthorizationManager};
 
 #[cfg(feature = "keyring")]
 use self::keyring::KeyringStore;
+use self::network::{Fault, Network, check_challenge};
+use self::redirect::check_redirect;
 use self::store::{FileStore, Kept};
 use super::error::McpError;
 use super::text;
 use crate::base::error::BoxError;
 use crate::base::mutex::IgnorePoison;
+
+/// How long it may take to find the authorization server, and to get tokens from it.
+const PREPARATION: Duration = Duration::from_secs(60);
 
 /// The HTTP client of an authorized connection.
 pub(super) type Authorized = AuthClient<reqwest::Client>;
@@ -191,6 +200,7 @@ pub(super) struct Authorization {
     memory: InMemoryCredentialStore,
     /// The scopes of the last login: a server that demands another one does not name them again.
     granted: Mutex<Vec<String>>,
+    fault: Fault,
 }
 
 impl Authorization {
@@ -201,12 +211,13 @@ impl Authorization {
             url: url.to_owned(),
             memory: InMemoryCredentialStore::new(),
             granted: Mutex::default(),
+            fault: Fault::default(),
         }
     }
 
     /// Returns a client with the tokens that are kept, if there are some for this authorization server.
     pub(super) async fn kept(&self) -> Result<Option<Authorized>, McpError> {
-        let mut manager = self.manager().await?;
+        let (mut manager, _) = self.manager().await?;
         // Without its metadata, it is unknown whether the tokens are of this authorization server: the user logs in again.
         let is_kept = manager.initialize_from_store().await.unwrap_or(false);
         if is_kept { Ok(Some(self.authorized(manager)?)) } else { Ok(None) }
@@ -219,11 +230,17 @@ impl Authorization {
             McpError::Authorization { server: self.server.clone(), reason: command }
         };
         let authorizer = self.oauth.authorizer.as_ref().ok_or_else(not_logged_in)?;
-        let mut state = OAuthState::Unauthorized(self.manager().await?);
-        state.start_authorization(self.request(challenge)).await.map_err(|error| self.failed(&error))?;
+        let (manager, network) = self.manager().await?;
+        let server = self.url.parse().map_err(|_| self.refused("the URL of the server is invalid"))?;
+        check_challenge(challenge, &server).map_err(|fault| self.refused(&fault))?;
+        let mut state = OAuthState::Unauthorized(manager);
+        self.in_time(state.start_authorization(self.request(challenge))).await?;
         let url = state.get_authorization_url().await.map_err(|error| self.failed(&error))?;
+        let login = url.parse().map_err(|_| self.refused("the address of the login page is not a URL"))?;
+        network.check(&login).map_err(|fault| self.refused(&format!("the login page: {fault}")))?;
         let redirected = authorizer.authorize(&url).await.map_err(|error| self.failed(&*error))?;
-        state.handle_callback_url(&redirected).await.map_err(|error| self.failed(&error))?;
+        check_redirect(&login, &redirected).map_err(|fault| self.refused(&fault))?;
+        self.in_time(state.handle_callback_url(&redirected)).await?;
         let incomplete = || self.failed(&std::io::Error::other("the login was not completed"));
         let manager = state.into_authorization_manager().ok_or_else(incomplete)?;
         let granted = manager.get_current_scopes().await;
@@ -266,13 +283,28 @@ impl Authorization {
         granted.iter().cloned().chain(new.map(str::to_owned)).collect()
     }
 
-    async fn manager(&self) -> Result<AuthorizationManager, McpError> {
-        let mut manager = AuthorizationManager::new(self.url.as_str()).await.map_err(|error| self.failed(&error))?;
+    /// Waits for a step of the login.
+    async fn in_time<T>(&self, step: impl Future<Output = Result<T, AuthError>>) -> Result<T, McpError> {
+        let late = || self.refused(&format!("no answer of the authorization server within {PREPARATION:?}"));
+        let result = tokio::time::timeout(PREPARATION, step).await.map_err(|_| late())?;
+        let result = result.map_err(|error| self.failed(&error))?;
+        // One that did not matter.
+        drop(self.fault.take());
+        Ok(result)
+    }
+
+    async fn manager(&self) -> Result<(AuthorizationManager, Arc<Network>), McpError> {
+        let server = self.url.parse().map_err(|_| self.refused("the URL of the server is invalid"))?;
+        drop(self.fault.take());
+        let network = Network::new(server, self.fault.clone()).map_err(|error| self.failed(&error))?;
+        let network = Arc::new(network);
+        let manager = AuthorizationManager::new_with_oauth_http_client(self.url.as_str(), Arc::clone(&network) as _);
+        let mut manager = manager.await.map_err(|error| self.failed(&error))?;
         match &self.oauth.tokens {
             Some(tokens) => manager.set_credential_store(Kept(tokens.of(&self.url))),
             None => manager.set_credential_store(self.memory.clone()),
         }
-        Ok(manager)
+        Ok((manager, network))
     }
 
     fn authorized(&self, manager: AuthorizationManager) -> Result<Authorized, McpError> {
@@ -282,6 +314,11 @@ impl Authorization {
     }
 
     fn failed(&self, error: &(dyn std::error::Error + 'static)) -> McpError {
-        McpError::Authorization { server: self.server.clone(), reason: text::line(&text::root(error)) }
+        let reason = self.fault.take().unwrap_or_else(|| text::root(error));
+        self.refused(&reason)
+    }
+
+    fn refused(&self, reason: &str) -> McpError {
+        McpError::Authorization { server: self.server.clone(), reason: text::line(reason) }
     }
 }

@@ -13,10 +13,10 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 
-use super::address::is_public;
 use super::fault::Fault;
 use super::host;
 use super::settings::Http;
+use crate::base::public_address::is_public;
 
 /// The clients of an application.
 #[derive(Clone, Debug)]
