@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// The bits of an address of IPv6 that one client has: it chooses the others as it likes.
+/// The bits of an address of IPv6 that one client has: the client chooses the rest itself.
 const NETWORK_BITS: u32 = 64;
 
 /// A client, as far as its address tells: an address of IPv4, or a network of IPv6.
