@@ -58,7 +58,7 @@ pub(in crate::app) async fn serve(
             () = shutdown.cancelled() => break,
         };
         match accepted {
-            // A connection that is not admitted is closed: all others are answers to clients that may have them.
+            // A connection that is not admitted is closed: each open one answers a client that may have the answer.
             Ok((stream, peer)) => {
                 if let Some(open) = connections.admit(peer.ip()) {
                     tokio::spawn(connection(stream, router.clone(), open, &graceful));

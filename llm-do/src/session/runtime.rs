@@ -72,7 +72,7 @@ impl Runtime {
     /// | the journal, what the user is asked | registry, state, models, prices, settings, project root |
     ///
     /// How deep workers are nested is counted from the outermost run, and limited by all runtimes around it. Nothing runs that the
-    /// policy of one of them blocks: see [`Policy`](crate::approval::Policy).
+    /// policy of any of these runtimes blocks: see [`Policy`](crate::approval::Policy).
     ///
     /// # Errors
     ///

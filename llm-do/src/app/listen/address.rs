@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 /// The bits of an address of IPv6 that one client has: the client chooses the rest itself.
 const NETWORK_BITS: u32 = 64;
 
-/// A client, as far as its address tells: an address of IPv4, or a network of IPv6.
+/// A client, as its address identifies it: an address of IPv4, or a network of IPv6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ClientAddress(IpAddr);
 

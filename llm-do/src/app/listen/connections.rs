@@ -1,7 +1,7 @@
 //! The open connections: which are admitted, and which are closed to make room.
 //!
-//! A connection that waits for its client can be closed: its request is not complete, or there is none. Once the maximum is
-//! reached, the oldest of them makes room for a new one, so that clients that send nothing keep no others out.
+//! A connection that waits for its client can be closed: its request is not complete, or missing. Once the maximum is
+//! reached, the oldest of them makes room for a new one, so that clients that send nothing keep no other client out.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -24,7 +24,7 @@ const RESERVED_PART: usize = 8;
 /// How far the current request of a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
-    /// Its head is not complete, or there is none.
+    /// Its head is not complete, or missing.
     Head,
     /// Its body is not complete.
     Body,
@@ -103,7 +103,7 @@ impl Connections {
         Some(OpenConnection { entry: Arc::new(Entry { connections: Arc::clone(self), id }), closed })
     }
 
-    /// Closes a connection that waits for its client; returns false if there is none.
+    /// Closes a connection that waits for its client; returns false if no connection waits.
     pub(super) fn close_one(&self) -> bool {
         self.state.lock().ignore_poison().close_oldest(Instant::now(), Among::All)
     }

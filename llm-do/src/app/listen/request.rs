@@ -37,7 +37,7 @@ pub(super) struct Tracked {
 pub(in crate::app) struct Visit(Weak<Entry>);
 
 impl Visit {
-    /// Notes that the client may make the request of these extensions: its connections are kept before those of others.
+    /// Notes that the client may make the request of these extensions: its connections are kept before those of other clients.
     pub(in crate::app) fn allow(extensions: &http::Extensions) {
         if let Some(entry) = extensions.get().and_then(|Self(entry)| entry.upgrade()) {
             entry.allow();
@@ -115,7 +115,7 @@ impl Body for TimedBody {
 }
 
 impl Drop for TimedBody {
-    /// It was read, or nobody reads it.
+    /// It was read, or the handler does not read it.
     fn drop(&mut self) {
         set_stage(&self.entry, Stage::Answer);
     }

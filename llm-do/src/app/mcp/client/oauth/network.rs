@@ -100,7 +100,7 @@ impl Network {
         Ok(answer)
     }
 
-    /// Checks what an authorization server says of itself, if this is that.
+    /// Checks the metadata of an authorization server, if the body is metadata.
     fn check_metadata(&self, url: &Url, body: &[u8]) -> Result<(), String> {
         let Ok(Value::Object(metadata)) = serde_json::from_slice(body) else { return Ok(()) };
         if !metadata.contains_key("token_endpoint") {
