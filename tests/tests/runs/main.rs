@@ -15,4 +15,5 @@ mod sqlite;
 mod threads;
 mod trace;
 mod under;
+mod under_policy;
 mod version;

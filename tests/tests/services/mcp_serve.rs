@@ -9,6 +9,7 @@ mod listed;
 mod parity;
 mod prompts;
 mod reports;
+mod sessions;
 mod tasks;
 
 use std::sync::{Arc, Mutex};
@@ -177,3 +178,10 @@ fn call(name: &'static str, arguments: Value) -> CallToolRequestParams {
 fn text(result: &CallToolResult) -> String {
     result.content.iter().filter_map(|part| part.as_text()).map(|part| part.text.as_str()).collect()
 }
+
+/// Returns a service with all items of this program.
+pub(crate) fn service() -> McpService {
+    serving(|builder| builder)
+}
+
+pub(crate) use self::http::listen;

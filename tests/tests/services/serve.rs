@@ -3,8 +3,10 @@
 
 mod approvals;
 mod attacks;
+mod authority;
 mod begun;
 mod chats;
+mod crowded;
 mod deployed;
 mod described;
 mod events;

@@ -1,6 +1,7 @@
 //! Logins at MCP servers of a project. The server of the tests is its own authorization server, on loopback.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -50,10 +51,13 @@ impl Place {
 
     /// Logs in as a user does, in a browser that agrees to everything.
     fn log_in(&self, options: &[&str]) -> Answer {
-        let mut program = self
-            .without_keyring(&[&["mcp", "login", "s", "--no-browser", "--trust-project"], options].concat())
-            .spawn()
-            .unwrap();
+        self.log_in_after(options, |_| ())
+    }
+
+    /// Logs in after something that happens to the port of the redirect meanwhile.
+    fn log_in_after(&self, options: &[&str], meanwhile: impl FnOnce(u16)) -> Answer {
+        let mut program =
+            self.without_keyring(&[&["mcp", "login", "s", "--no-browser", "--trust-project"], options].concat()).spawn().unwrap();
         let mut errors = BufReader::new(program.stderr.take().unwrap());
         let mut err = String::new();
         while !err.contains("\nhttp") {
@@ -61,8 +65,11 @@ impl Place {
         }
         let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let url = err.lines().last().unwrap().to_owned();
+        let parsed: reqwest::Url = url.parse().unwrap();
+        let redirect = parsed.query_pairs().find(|(name, _)| name == "redirect_uri").unwrap().1.into_owned();
+        meanwhile(redirect.parse::<reqwest::Url>().unwrap().port().unwrap());
         let page = tokio.block_on(async { reqwest::get(url).await.unwrap().text().await.unwrap() });
-        assert!(page.contains("The login is complete"), "{page}");
+        assert!(page.contains("The login "), "{page}");
         errors.read_to_string(&mut err).unwrap();
         let output = program.wait_with_output().unwrap();
         Answer { code: output.status.code(), out: String::from_utf8(output.stdout).unwrap(), err }
@@ -144,4 +151,83 @@ fn a_login_that_is_not_possible_is_an_error_with_the_reason() {
     assert_eq!(run("s").output(), "the MCP server `s` needs no login\n");
     run("p").fails(2, "`p` is a program: only servers at a URL have a login");
     run("other").fails(2, "unknown MCP server `other`: s, p");
+}
+
+/// Sends a request to the port of a redirect; returns the answer.
+fn sent(port: u16, request: &str) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream.write_all(format!("{request} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn requests_that_are_not_the_answer_to_the_login_do_not_end_it() {
+    let site = Site::start(&["protected"]);
+    let place = site.project();
+    let answer = place.log_in_after(&["--file"], |port| {
+        for (request, status) in [
+            ("GET /callback?code=evil&state=wrong", "400"),
+            ("GET /callback?code=evil", "400"),
+            ("GET /callback?code=evil&state=", "400"),
+            ("GET /callback?error=access_denied&error_description=no", "400"),
+            ("GET /callback", "400"),
+            ("GET /callback/?code=evil&state=wrong", "404"),
+            ("GET /other?code=evil&state=wrong", "404"),
+            ("POST /callback?code=evil&state=wrong", "405"),
+            ("GET /favicon.ico", "404"),
+        ] {
+            let answer = sent(port, request);
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{request}: {answer}");
+            assert!(!answer.contains("complete"), "{answer}");
+        }
+        // Connections that send nothing.
+        let silent: Vec<_> = (0..200).map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap()).collect();
+        assert!(sent(port, "GET /other").starts_with("HTTP/1.1 404"));
+        std::mem::forget(silent);
+    });
+    assert_eq!(answer.output(), "logged in at the MCP server `s`\n");
+}
+
+#[test]
+fn a_login_that_would_go_elsewhere_is_refused_with_the_reason() {
+    for (flag, reason) in [
+        ("challenge=https://evil.example.com/meta", "metadata of another origin, https://evil.example.com"),
+        ("challenge=http://127.0.0.1:1/meta", "metadata of another origin, http://127.0.0.1:1"),
+        (r#"metadata={"token_endpoint": "https://10.0.0.1/token"}"#, "`token_endpoint`"),
+        (r#"metadata={"registration_endpoint": "https://169.254.169.254/x"}"#, "`registration_endpoint`"),
+        (r#"metadata={"authorization_endpoint": "http://login.example.com/a"}"#, "needs `https`"),
+        (r#"metadata={"authorization_endpoint": "file:///etc/passwd"}"#, "`authorization_endpoint`"),
+        (r#"metadata={"issuer": "https://login.example.com"}"#, "issuer"),
+        (r#"metadata={"code_challenge_methods_supported": ["plain"]}"#, "PKCE"),
+        (r#"metadata={"code_challenge_methods_supported": null}"#, "PKCE"),
+    ] {
+        let site = Site::start(&["protected", flag]);
+        let place = site.project();
+        let answer = Place::answer(&mut place.without_keyring(&["mcp", "login", "s", "--no-browser", "--file"]), "");
+        answer.fails(1, reason);
+        assert!(place.tokens().is_empty(), "{flag}");
+    }
+}
+
+#[test]
+fn a_login_that_the_user_or_another_server_answers_otherwise_fails_with_the_reason() {
+    for (metadata, answer, reason) in [
+        (
+            "{}",
+            r#"{"error": "access_denied", "error_description": "not \u001b[31myou"}"#,
+            "refused the login: access_denied: not ",
+        ),
+        ("{}", r#"{"iss": "https://evil.example.com"}"#, "issuer"),
+        (r#"{"authorization_response_iss_parameter_supported": true}"#, "{}", "issuer"),
+    ] {
+        let (metadata, answer) = (format!("metadata={metadata}"), format!("answer={answer}"));
+        let site = Site::start(&["protected", &metadata, &answer]);
+        let place = site.project();
+        let answer = place.log_in(&["--file"]);
+        assert!(!answer.err.contains('\u{1b}'), "{}", answer.err);
+        answer.fails(1, reason);
+        assert!(place.tokens().is_empty(), "{reason}");
+    }
 }

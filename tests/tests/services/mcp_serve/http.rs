@@ -14,7 +14,7 @@ async fn serve(options: HttpOptions) -> String {
 }
 
 /// Serves a service at a free port; returns its address.
-pub(super) async fn listen(service: McpService, options: HttpOptions) -> String {
+pub(crate) async fn listen(service: McpService, options: HttpOptions) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     tokio::spawn(service.serve_http(listener, options));
