@@ -1,4 +1,4 @@
-//! A history in a form that every provider accepts, whatever servers, programs and files brought into it.
+//! A history in a form that every provider accepts.
 //!
 //! A provider refuses a whole request for one call without a result, one id that it has seen before, or one name that a model
 //! made up; and the history is sent again with every message. So all providers write a history by its [`steps`], and the ids,

@@ -1,4 +1,4 @@
-//! Files as providers get them: by what they contain, whatever their label states.
+//! Files as providers get them: by their content, not by their label.
 
 use super::Attachment;
 
@@ -40,7 +40,7 @@ impl FileFault {
         }
     }
 
-    /// Returns what a model is told in place of `file`, which came with a result.
+    /// Returns the text for a model in place of `file`, which came with a result.
     pub(crate) fn note(self, file: &Attachment, accepts: &str) -> String {
         let why = match self {
             Self::Type => match file.wrong_label() {
@@ -57,8 +57,8 @@ impl FileFault {
 }
 
 impl Attachment {
-    /// Returns the media type of the content, for a file that is not text: by its first bytes, or as labelled where they do not
-    /// tell.
+    /// Returns the media type of the content, for a file that is not text: by its first bytes, or as labelled where they are
+    /// unknown.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Attachment {
         if label == content {
             None
         } else if content == UNKNOWN {
-            Some("has other content than its type says".to_owned())
+            Some("has other content than its type states".to_owned())
         } else {
             Some(format!("contains `{content}`"))
         }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_content_decides_whatever_the_label_says() {
+    fn the_content_decides_and_not_the_label() {
         assert_eq!(content("image/jpeg", PNG), "image/png");
         assert_eq!(content("Image/PNG; a=b", JPEG), "image/jpeg");
         assert_eq!(content("application/octet-stream", PNG), "image/png");
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_normalized_where_the_content_does_not_tell() {
+    fn labels_are_normalized_where_the_content_is_unknown() {
         let names = [
             ("image/jpg", "image/jpeg"),
             ("Image/PNG", "image/png"),

@@ -55,17 +55,17 @@ pub(super) fn contents<'a>(
         }
         if is_answer && is_next_answer {
             let text = if before == 0 { BEGINNING } else { CONTINUE };
-            contents.insert(before, Json::New(said(text)));
+            contents.insert(before, Json::New(user_text(text)));
         }
         is_answer = is_next_answer;
     }
     if is_answer {
-        contents.push(Json::New(said(if contents.is_empty() { EMPTY } else { CONTINUE })));
+        contents.push(Json::New(user_text(if contents.is_empty() { EMPTY } else { CONTINUE })));
     }
     Ok(contents)
 }
 
-fn said(text: &str) -> Content<'_> {
+fn user_text(text: &str) -> Content<'_> {
     Content { role: Some("user"), parts: vec![Data::Text(text.into()).into()] }
 }
 

@@ -44,7 +44,7 @@ pub(super) fn messages<'a>(
     let mut last = Last::Nothing;
     for step in steps(request.messages) {
         if last == Last::Nothing && target.is_mistral && messages.is_empty() && matches!(step, Step::Answer(..)) {
-            messages.push(Json::New(said(BEGINNING)));
+            messages.push(Json::New(user_text(BEGINNING)));
         }
         let place = match step {
             Step::User(place, _) | Step::Answer(place, _) => Some(place),
@@ -54,12 +54,12 @@ pub(super) fn messages<'a>(
         last = history.last(step);
     }
     if last == Last::Answer && target.is_mistral {
-        messages.push(Json::New(said(CONTINUE)));
+        messages.push(Json::New(user_text(CONTINUE)));
     }
     Ok(messages)
 }
 
-fn said(text: &str) -> ChatMessage<'_> {
+fn user_text(text: &str) -> ChatMessage<'_> {
     ChatMessage::User { content: Content::Text(text) }
 }
 

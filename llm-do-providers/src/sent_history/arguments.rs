@@ -33,7 +33,7 @@ pub(crate) fn arguments(text: &str, depth: usize) -> Arguments<'_> {
 }
 
 /// Returns whether a text is JSON that parsers agree on: no half of a surrogate pair, no number beyond 64-bit floats, no key
-/// twice in one object, and at most `depth` lists and objects inside one another.
+/// twice in one object, and at most `depth` nested lists and objects.
 pub(crate) fn is_plain_json(text: &str, depth: usize) -> bool {
     let mut json = serde_json::Deserializer::from_str(text);
     Plain { depth }.deserialize(&mut json).is_ok() && json.end().is_ok()

@@ -56,7 +56,7 @@ impl Outline {
         }
     }
 
-    /// Whether all of `messages`, and no others, were read.
+    /// Whether exactly so many messages were read.
     pub(crate) fn has_read(&self, messages: usize) -> bool {
         self.read == messages
     }

@@ -10,7 +10,7 @@ const UNNAMED: &str = "unnamed_tool";
 
 /// Returns the name of a called tool as every provider accepts it: `^[a-zA-Z0-9_-]{1,64}$`.
 ///
-/// All tools have such names; others were made up by a model, such as `multi_tool_use.parallel`. The call's result has the name
+/// All tools have such names; a model made up any other name, such as `multi_tool_use.parallel`. The call's result has the name
 /// as the model wrote it.
 pub(crate) fn tool_name(name: &str) -> Cow<'_, str> {
     let is_valid = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';

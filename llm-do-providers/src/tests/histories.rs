@@ -1,4 +1,4 @@
-//! Whatever servers, programs and files bring into a history, no provider refuses what is sent of it.
+//! No provider refuses a history, with anything that servers, programs and files bring into it.
 
 use serde_json::{Value, json};
 
