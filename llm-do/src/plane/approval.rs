@@ -143,8 +143,14 @@ pub(crate) struct Approvals {
     mode: ApprovalMode,
     rules: RuleSet,
     queue: Option<ApprovalQueue>,
-    /// The queue for calls that the policy of an outer runtime asks about, if this run has an approver of its own.
-    outer_queue: Option<Option<ApprovalQueue>>,
+    /// Set if this run has an approver of its own.
+    outer: Option<OuterApprover>,
+}
+
+/// Who decides about what the policy of an outer runtime asks about: its approver, if it has one.
+#[derive(Clone, Debug)]
+struct OuterApprover {
+    queue: Option<ApprovalQueue>,
 }
 
 /// The rule for a call, applied.
@@ -185,7 +191,7 @@ impl Approvals {
     ) -> Result<Self, Vec<String>> {
         let rules = RuleSet::new(Rules::new(policy, registry)?);
         let queue = approver.map(|approver| ApprovalQueue::new(approver, ApprovalScope::Session));
-        Ok(Self { mode, rules, queue, outer_queue: None })
+        Ok(Self { mode, rules, queue, outer: None })
     }
 
     /// Returns the approvals of a run with its own mode or approver; the rules are the same.
@@ -194,7 +200,7 @@ impl Approvals {
     pub(crate) fn for_run(&self, mode: Option<ApprovalMode>, approver: Option<Arc<dyn Approver>>) -> Self {
         let own = approver.map(|approver| ApprovalQueue::new(approver, ApprovalScope::Run));
         let queue = own.or_else(|| self.queue.clone());
-        Self { mode: mode.unwrap_or(self.mode), rules: self.rules.clone(), queue, outer_queue: None }
+        Self { mode: mode.unwrap_or(self.mode), rules: self.rules.clone(), queue, outer: None }
     }
 
     /// Returns the approvals of a run under one with the approvals `outer`: with the rules of both, of which the strictest
@@ -207,8 +213,9 @@ impl Approvals {
         let mode = [of_runtime, mode].into_iter().flatten().fold(outer.mode, ApprovalMode::stricter);
         let rules = self.rules.under(&outer.rules);
         let own = approver.map(|approver| ApprovalQueue::new(approver, ApprovalScope::Run));
-        let outer_queue = outer.outer_queue.clone().or_else(|| own.as_ref().map(|_| outer.queue.clone()));
-        Self { mode, rules, queue: own.or_else(|| outer.queue.clone()), outer_queue }
+        let decides = own.as_ref().map(|_| OuterApprover { queue: outer.queue.clone() });
+        let outside = outer.outer.clone().or(decides);
+        Self { mode, rules, queue: own.or_else(|| outer.queue.clone()), outer: outside }
     }
 
     /// Returns the source of the rule that pre-approves all calls of a tool; `None` if no rule does for all arguments.
@@ -269,8 +276,8 @@ impl Approvals {
             })
         };
         let is_asked_outside = || self.rules.is_asked_outside(&request);
-        let outer = self.outer_queue.as_ref().filter(|_| is_asked_outside());
-        let queue = outer.unwrap_or(&self.queue).as_ref();
+        let outer = self.outer.as_ref().filter(|_| is_asked_outside());
+        let queue = outer.map_or(&self.queue, |outer| &outer.queue).as_ref();
         self.submit_with(request, queue, run, (None, journal), validate_edit)
     }
 
@@ -343,12 +350,13 @@ impl Approvals {
 
     /// Returns the queue of the approver that decides about a call.
     fn queue_of(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> Option<&ApprovalQueue> {
-        let Some(outer) = &self.outer_queue else { return self.queue.as_ref() };
+        let Some(outer) = &self.outer else { return self.queue.as_ref() };
         let build = || Ok(request.clone());
         let asks = self.rules.outer_rule(tool, by, &mut LazyRequest::new(&build));
         // The rule was evaluated before: the fault is that of the policy's function, which then panics again.
         let is_asked_outside = asks.is_ok_and(|found| found.is_some_and(|found| found.rule == Rule::Ask));
-        if is_asked_outside { outer.as_ref() } else { self.queue.as_ref() }
+        let queue = if is_asked_outside { &outer.queue } else { &self.queue };
+        queue.as_ref()
     }
 
     fn submit_with(

@@ -120,7 +120,9 @@ impl Agreement {
 #[cfg(unix)]
 fn is_private(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    file.metadata().map_or(true, |metadata| metadata.permissions().mode() & 0o077 == 0)
+
+    const GROUP_AND_OTHERS: u32 = 0o077;
+    file.metadata().map_or(true, |metadata| metadata.permissions().mode() & GROUP_AND_OTHERS == 0)
 }
 
 #[cfg(not(unix))]

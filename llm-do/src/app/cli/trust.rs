@@ -1,6 +1,7 @@
 //! Whether the files of a project may do more than ask a model: the user is asked, once for each project.
 
-use std::io::{self, Write};
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
 
 use super::CommandError;
 use super::agreed::{Agreement, Known};
@@ -183,7 +184,12 @@ fn changed(known: &[Known]) -> String {
 
 /// Returns the demands, each on a line of its own.
 fn whole(demands: &[&Demand]) -> String {
-    demands.iter().map(|demand| format!("\n  {}", printable_line(&demand.to_string()))).collect()
+    let mut text = String::new();
+    for demand in demands {
+        text.push_str("\n  ");
+        text.push_str(&printable_line(&demand.to_string()));
+    }
+    text
 }
 
 /// Returns the first demands, and whether something is left out, which is counted.
@@ -196,11 +202,11 @@ fn clipped(demands: &[&Demand]) -> (String, bool) {
         text.push_str(shown);
         if shown.len() < line.len() {
             is_clipped = true;
-            text.push_str(&format!(" … and {} more bytes: `check` shows them", line.len() - shown.len()));
+            let _ = write!(text, " … and {} more bytes: `check` shows them", line.len() - shown.len());
         }
     }
     if demands.len() > MAX_SHOWN {
-        text.push_str(&format!("\n  … and {} more: `check` shows them", demands.len() - MAX_SHOWN));
+        let _ = write!(text, "\n  … and {} more: `check` shows them", demands.len() - MAX_SHOWN);
     }
     (text, is_clipped)
 }

@@ -173,8 +173,8 @@ impl State {
 impl Entry {
     /// Notes how far the current request is.
     pub(super) fn set_stage(&self, stage: Stage) {
-        let mut state = self.connections.state.lock().ignore_poison();
-        if let Some(open) = state.open.get_mut(&self.id) {
+        let mut connections = self.connections.state.lock().ignore_poison();
+        if let Some(open) = connections.open.get_mut(&self.id) {
             (open.stage, open.since) = (stage, Instant::now());
             open.is_allowed &= stage == Stage::Answer;
         }

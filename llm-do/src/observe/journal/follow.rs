@@ -35,10 +35,9 @@ impl FollowJournal {
     /// Adds the next record of the log; it is ignored if it follows from those inside it, so that they are replayed.
     pub(crate) fn add(&self, record: Record) {
         let is_contained = match record.kind {
-            StepKind::Result => true,
+            // A call that began continues there: its result arrives.
+            StepKind::Result | StepKind::Begun => true,
             StepKind::Call => self.has_recorded_steps(&record.key),
-            // The call goes on there: its result arrives.
-            StepKind::Begun => true,
             _ => false,
         };
         if !is_contained {

@@ -150,12 +150,11 @@ impl Run {
         // Before the approver is asked; released if the call is refused.
         let caller = ctx.caller().filter(|_| ctx.frame().by != Caller::User);
         let reserved = caller.map(CallContext::reserve_tool_call).transpose()?;
-        let time = match BegunCall::find(ctx, &tool).await? {
-            Some(begun) => Box::pin(self.decide_begun(ctx, &tool, &mut prepared, begun)).await?,
-            None => {
-                self.decide(ctx, &tool, &mut prepared, 0).await?;
-                0
-            }
+        let time = if let Some(begun) = BegunCall::find(ctx, &tool).await? {
+            Box::pin(self.decide_begun(ctx, &tool, &mut prepared, begun)).await?
+        } else {
+            self.decide(ctx, &tool, &mut prepared, 0).await?;
+            0
         };
         if tool.kind() == ItemKind::Worker {
             // The approved arguments, which may have been edited: nested calls are compared with what runs.

@@ -77,7 +77,7 @@ impl LinkedScript {
 
     fn checked(&self, value: Value) -> Result<Value, BoxError> {
         check_size(&value).map_err(ScriptError::new)?;
-        check_type(&self.output, &value)?;
+        check_type(&self.output, &value).map_err(ScriptError::new)?;
         Ok(value)
     }
 
@@ -112,8 +112,7 @@ pub(super) fn check_size(value: &Value) -> Result<(), String> {
 }
 
 /// Checks a result against the type that the script declares.
-pub(super) fn check_type(output: &CheckedSchema, value: &Value) -> Result<(), ScriptError> {
-    let fault =
-        |fault| ScriptError::new(format!("the result does not have the type that the script declares: {fault}"));
-    output.check(value).map_err(fault)
+pub(super) fn check_type(output: &CheckedSchema, value: &Value) -> Result<(), String> {
+    let checked = output.check(value);
+    checked.map_err(|fault| format!("the result does not have the type that the script declares: {fault}"))
 }

@@ -56,8 +56,10 @@ impl Place {
 
     /// Logs in after something that happens to the port of the redirect meanwhile.
     fn log_in_after(&self, options: &[&str], meanwhile: impl FnOnce(u16)) -> Answer {
-        let mut program =
-            self.without_keyring(&[&["mcp", "login", "s", "--no-browser", "--trust-project"], options].concat()).spawn().unwrap();
+        let mut program = self
+            .without_keyring(&[&["mcp", "login", "s", "--no-browser", "--trust-project"], options].concat())
+            .spawn()
+            .unwrap();
         let mut errors = BufReader::new(program.stderr.take().unwrap());
         let mut err = String::new();
         while !err.contains("\nhttp") {

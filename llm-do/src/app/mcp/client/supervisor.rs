@@ -255,7 +255,7 @@ async fn login(
     state: Arc<Mutex<State>>,
     delay: Duration,
 ) -> Result<(), McpError> {
-    let authorized = authorization.log_in(&challenge).await;
+    let authorized = Box::pin(authorization.log_in(&challenge)).await;
     let mut state = state.lock().ignore_poison();
     state.login = None;
     match authorized {

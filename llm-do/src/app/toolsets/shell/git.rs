@@ -12,7 +12,7 @@ use crate::base::open_file;
 /// The largest configuration that is read, in bytes.
 const MAX_CONFIG: u64 = 256 << 10;
 
-/// Settings that hold against those of the repository: what is off here, [`config`] lets pass.
+/// Settings that hold against those of the repository: a key that is set here may be in a repository, see [`config`].
 const SETTINGS: &[&str] = &[
     "core.alternateRefsCommand=false",
     "core.askPass=false",

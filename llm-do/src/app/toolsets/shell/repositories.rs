@@ -1,4 +1,4 @@
-//! The repositories in a folder, by what tells whether they have changed: hooks and configuration of a repository start programs,
+//! The repositories in a folder, in a form that shows whether they have changed: hooks and configuration of a repository start programs,
 //! outside the sandbox too.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,6 +8,8 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::base::printable::printable_line;
+
 /// How many files and folders are listed, and for how long; a folder with more cannot be searched.
 pub(super) const MAX_ENTRIES: usize = 2_000_000;
 const MAX_TIME: Duration = Duration::from_secs(30);
@@ -15,7 +17,7 @@ const MAX_TIME: Duration = Duration::from_secs(30);
 /// How many changes are shown.
 const MAX_SHOWN: usize = 20;
 
-/// How many folders are named for a sandbox to protect; the others are compared alone.
+/// How many folders are named for a sandbox to protect; later ones are only compared.
 const MAX_FOLDERS: usize = 256;
 
 /// What a repository without `.git` starts programs by. Its objects change with each use.
@@ -83,25 +85,25 @@ impl Repositories {
     pub(super) fn changes(&self, after: &Self, root: &Path) -> Option<String> {
         let paths: BTreeSet<_> = self.marks.keys().chain(after.marks.keys()).collect();
         let mut changes = Vec::new();
-        let mut told: Option<&Path> = None;
+        let mut listed: Option<&Path> = None;
         for path in paths {
             let verb = match (self.marks.get(path), after.marks.get(path)) {
                 (Some(before), Some(after)) if before == after => continue,
-                (Some(_), Some(Mark::Unreadable)) | (None, Some(Mark::Unreadable)) => "made unreadable",
+                (_, Some(Mark::Unreadable)) => "made unreadable",
                 (Some(_), Some(_)) => "changed",
                 (None, _) => "created",
                 (_, None) => "removed or moved",
             };
             // What is in a folder that is new or gone need not be listed.
-            if told.is_some_and(|folder| path.starts_with(folder)) {
+            if listed.is_some_and(|folder| path.starts_with(folder)) {
                 continue;
             }
-            told = (verb != "changed").then_some(path);
+            listed = (verb != "changed").then_some(path);
             changes.push((verb, path.strip_prefix(root).unwrap_or(path)));
         }
         let mut text = String::new();
         for (verb, path) in changes.iter().take(MAX_SHOWN) {
-            let _ = writeln!(text, "  {verb}: {path:?}");
+            let _ = writeln!(text, "  {verb}: `{}`", printable_line(&path.to_string_lossy()));
         }
         let more = changes.len().saturating_sub(MAX_SHOWN);
         if more > 0 {

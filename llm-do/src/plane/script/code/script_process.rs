@@ -118,7 +118,7 @@ impl ScriptProcess {
     fn result(&self, end: End, made: Vec<CallError>) -> Result<Value, BoxError> {
         match end {
             End::Value(value) => {
-                check_type(&self.output, &value)?;
+                check_type(&self.output, &value).map_err(ScriptError::new)?;
                 Ok(value)
             }
             End::Raised(exception) => Err(ended(&exception, made)),

@@ -138,24 +138,26 @@ impl<'h> Scanner<'h> {
         let value = self.rest.trim_start_matches(is_space);
         let Some(value) = value.strip_prefix('=') else { return Some(()) };
         self.rest = value.trim_start_matches(is_space);
-        let value = match self.rest.chars().next()? {
-            quote @ ('"' | '\'') => {
-                self.take(1);
-                let end = self.rest.find(quote)?;
-                let value = self.take(end);
-                self.take(1);
-                value
-            }
-            _ => {
-                let end = self.rest.find(|next| is_space(next) || next == '>')?;
-                self.take(end)
-            }
-        };
+        let value = self.value()?;
         let known = ATTRIBUTES.into_iter().find(|known| known.eq_ignore_ascii_case(name));
         if let Some(name) = known.filter(|name| tag.attributes.iter().all(|(given, _)| given != name)) {
             tag.attributes.push((name, value));
         }
         Some(())
+    }
+
+    /// Takes the value of an attribute, quoted or not.
+    fn value(&mut self) -> Option<&'h str> {
+        let first = self.rest.chars().next()?;
+        if first != '"' && first != '\'' {
+            let end = self.rest.find(|next| is_space(next) || next == '>')?;
+            return Some(self.take(end));
+        }
+        self.take(1);
+        let end = self.rest.find(first)?;
+        let value = self.take(end);
+        self.take(1);
+        Some(value)
     }
 }
 
