@@ -20,7 +20,9 @@ pub(in crate::tests) fn check(body: &Value, continues: bool) -> Findings {
         rule(&mut findings, !blocks.is_empty(), || "a message without content".to_owned());
         let is_next = place == 0 || messages[place - 1]["role"] != role;
         rule(&mut findings, is_next, || format!("`{role}` twice"));
-        blocks.iter().for_each(|block| self::block(block, &mut findings));
+        for block in blocks {
+            self::block(block, &mut findings);
+        }
         if role == "user" {
             results(blocks, &called, &mut findings);
             called.clear();
@@ -73,7 +75,9 @@ fn block(block: &Value, findings: &mut Findings) {
             // "all content must be type "text" if "is_error" is true"
             let is_text = parts.iter().all(|part| part["type"] == "text");
             rule(findings, block["is_error"] != true || is_text, || format!("a failure with files: {block}"));
-            parts.iter().for_each(|part| self::block(part, findings));
+            for part in parts {
+                self::block(part, findings);
+            }
         }
         "thinking" => rule(findings, !text(block, "signature").is_empty(), || format!("unsigned: {block}")),
         kind => rule(findings, !kind.is_empty(), || format!("a block without a type: {block}")),

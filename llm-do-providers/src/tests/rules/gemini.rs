@@ -19,7 +19,9 @@ pub(in crate::tests) fn check(body: &Value, is_3: bool) -> Findings {
         rule(&mut findings, !parts.is_empty(), || "a content without parts".to_owned());
         // "Please ensure that function call turn comes immediately after a user turn or after a function response turn."
         rule(&mut findings, !(role == "model" && last == "model"), || "the model after the model".to_owned());
-        parts.iter().for_each(|part| self::part(part, &mut findings));
+        for part in parts {
+            self::part(part, &mut findings);
+        }
         let given: Vec<_> = parts.iter().filter_map(|part| part.get("functionResponse")).collect();
         if role == "user" && !(called.is_empty() && given.is_empty()) {
             responses(&called, &given, &mut findings);

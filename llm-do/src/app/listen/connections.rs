@@ -230,15 +230,17 @@ mod tests {
     fn answers_to_allowed_clients_are_never_closed_and_others_are_last() {
         let connections = of((8, 8));
         let mut open: Vec<_> = (0..7).map(|_| admit(&connections, "192.0.2.1").unwrap()).collect();
-        open.iter().for_each(|open| open.entry.set_stage(Stage::Answer));
+        for open in &open {
+            open.entry.set_stage(Stage::Answer);
+        }
         open[..6].iter().for_each(|open| open.entry.allow());
         let mut extra: Vec<_> = (0..2).map(|_| admit(&connections, "192.0.2.1").unwrap()).collect();
         assert!(open[..6].iter_mut().all(|open| !is_closed(open)));
         assert!(is_closed(&mut extra[0]) != is_closed(&mut open[6]), "one makes room");
-        extra.iter().for_each(|open| {
+        for open in &extra {
             open.entry.set_stage(Stage::Answer);
             open.entry.allow();
-        });
+        }
         drop(open.pop());
         let last = admit(&connections, "192.0.2.1").unwrap();
         last.entry.set_stage(Stage::Answer);

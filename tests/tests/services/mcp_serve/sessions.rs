@@ -17,7 +17,7 @@ fn request(address: &str, method: Method, token: &str, session: &str) -> Request
     if session.is_empty() { request } else { request.header("mcp-session-id", session) }
 }
 
-fn message(method: &str, params: Value) -> Value {
+fn message(method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params })
 }
 
@@ -28,7 +28,8 @@ async fn session(address: &str, token: &str) -> String {
         "capabilities": { "elicitation": {} },
         "clientInfo": { "name": "t", "version": "1" },
     });
-    let response = request(address, Method::POST, token, "").json(&message("initialize", params)).send().await.unwrap();
+    let response =
+        request(address, Method::POST, token, "").json(&message("initialize", &params)).send().await.unwrap();
     assert_eq!(response.status(), StatusCode::OK);
     let id = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
     let note = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
@@ -40,7 +41,7 @@ async fn session(address: &str, token: &str) -> String {
 /// All that can be sent to a session.
 fn attempts(address: &str, token: &str, session: &str) -> Vec<(&'static str, RequestBuilder)> {
     let post = |name, body: Value| (name, request(address, Method::POST, token, session).json(&body));
-    let method = |name, params| post(name, message(name, params));
+    let method = |name, params: Value| post(name, message(name, &params));
     let answer =
         json!({ "jsonrpc": "2.0", "id": 0, "result": { "action": "accept", "content": { "decision": "allow" } } });
     let error = json!({ "jsonrpc": "2.0", "id": 0, "error": { "code": -1, "message": "no" } });
@@ -103,7 +104,7 @@ async fn to_another_valid_token_a_session_looks_as_if_it_did_not_exist() {
             assert_eq!(theirs.text().await.unwrap(), "Not Found: Session not found", "{name}: {attempt}");
         }
         // It is as it was for its own client.
-        let call = message("tools/call", json!({ "name": "add", "arguments": { "a": 1, "b": 2 } }));
+        let call = message("tools/call", &json!({ "name": "add", "arguments": { "a": 1, "b": 2 } }));
         let own = request(&address, Method::POST, TOKENS[0], &id).json(&call).send().await.unwrap();
         assert_eq!(own.status(), StatusCode::OK, "{name}");
         assert!(own.text().await.unwrap().contains("\"3\""));
@@ -118,7 +119,7 @@ async fn no_other_client_answers_what_a_session_asks() {
     for (name, options) in options() {
         let address = listen(serving(|builder| builder), options).await;
         let id = session(&address, TOKENS[0]).await;
-        let call = message("tools/call", json!({ "name": "delete", "arguments": { "path": "a" } }));
+        let call = message("tools/call", &json!({ "name": "delete", "arguments": { "path": "a" } }));
         let mut calling = request(&address, Method::POST, TOKENS[0], &id).json(&call).send().await.unwrap();
         let mut shown = String::new();
         while !shown.contains("elicitation/create") {
@@ -158,7 +159,7 @@ async fn a_removed_token_ends_nothing_but_can_do_nothing_and_a_renewed_one_of_th
     };
     let address = listen(serving(|builder| builder), HttpOptions::default().authenticate(owner)).await;
     let id = session(&address, "old").await;
-    let list = |token| request(&address, Method::POST, token, &id).json(&message("tools/list", json!({}))).send();
+    let list = |token| request(&address, Method::POST, token, &id).json(&message("tools/list", &json!({}))).send();
     *valid.lock().unwrap() = vec![("new", "ann"), ("bob", "bob")];
     assert_eq!(list("old").await.unwrap().status(), StatusCode::UNAUTHORIZED);
     assert_eq!(list("bob").await.unwrap().status(), StatusCode::NOT_FOUND);
@@ -171,7 +172,7 @@ async fn a_token_is_the_same_in_each_form_of_its_header() {
     let id = session(&address, "secret").await;
     for header in ["Bearer secret", "bearer secret", "BEARER  secret "] {
         let list = request(&address, Method::POST, "", &id).header("authorization", header);
-        let list = list.json(&message("tools/list", json!({}))).send().await.unwrap();
+        let list = list.json(&message("tools/list", &json!({}))).send().await.unwrap();
         assert_eq!(list.status(), StatusCode::OK, "{header}");
     }
 }
@@ -200,7 +201,7 @@ async fn a_call_that_waits_for_answers_and_a_task_belong_to_who_started_them() {
         let request = request.header("accept", "application/json, text/event-stream");
         let request = request.header("mcp-protocol-version", "2026-07-28").header("mcp-method", method.to_owned());
         let request = if name.is_empty() { request } else { request.header("mcp-name", name.to_owned()) };
-        request.json(&message(method, params)).send()
+        request.json(&message(method, &params)).send()
     };
     for (name, options) in options() {
         let address = listen(serving(|builder| builder), options).await;

@@ -151,8 +151,11 @@ async fn each_route_of_the_service_is_in_the_table_and_in_the_description() {
     let router = include_str!("../../../../llm-do/src/app/serve/http.rs");
     for route in router.split(".route(").skip(1) {
         let path = route.split('"').nth(1).unwrap();
-        let describes = path == "/openapi.json";
-        assert!(describes || rows.iter().any(|row| row.ends_with(&format!(" {path}"))), "`{path}` is not described");
+        let is_description = path == "/openapi.json";
+        assert!(
+            is_description || rows.iter().any(|row| row.ends_with(&format!(" {path}"))),
+            "`{path}` is not described"
+        );
     }
     server.stop().await;
 }
@@ -180,7 +183,7 @@ async fn at_each_route_what_belongs_to_another_tenant_does_not_exist_and_roles_h
                 send(&server, row, &path.replace("{id}", id).replace("{name}", "hook"), &token, &body).await;
             match gives {
                 Gives::Public if path.starts_with("/webhooks") => {
-                    assert_eq!(status, StatusCode::UNAUTHORIZED, "{shown}")
+                    assert_eq!(status, StatusCode::UNAUTHORIZED, "{shown}");
                 }
                 _ if !may => assert_eq!(status, StatusCode::FORBIDDEN, "{shown}"),
                 Gives::Owned(_) if !is_of_tenant => {

@@ -11,7 +11,7 @@ use super::{Project, fault};
 
 /// Returns the lines of a file of this many lines.
 fn numbered(lines: usize) -> String {
-    (0..lines).map(|line| format!("line {line}\n")).collect()
+    (0..lines).map(|line| format!("line {line}\n")).collect::<Vec<_>>().concat()
 }
 
 #[tokio::test]
@@ -84,7 +84,7 @@ async fn changes_at_the_ends_of_a_file_are_shown_as_a_difference() {
 async fn a_difference_that_is_too_large_is_described_without_being_computed() {
     let project = Project::new();
     project.put("a.txt", numbered(500_000));
-    let changed: String = (0..500_000).map(|line| format!("other {}\n", line * 7 % 500_000)).collect();
+    let changed = (0..500_000).map(|line| format!("other {}\n", line * 7 % 500_000)).collect::<Vec<_>>().concat();
     let bytes = changed.len();
     for content in [changed, "x".repeat(6_000_000), "\n".repeat(3_000_000)] {
         let started = Instant::now();
@@ -111,7 +111,8 @@ async fn a_difference_that_is_too_large_is_described_without_being_computed() {
 #[tokio::test]
 async fn a_difference_of_many_lines_is_shown_in_time() {
     let project = Project::new();
-    let lines = |factor: usize| -> String { (0..40_000).map(|line| format!("{}\n", line * factor % 40_009)).collect() };
+    let lines =
+        |factor: usize| (0..40_000).map(|line| format!("{}\n", line * factor % 40_009)).collect::<Vec<_>>().concat();
     project.put("a.txt", lines(7));
     let started = Instant::now();
     let shown = preview(&project, "write_file", json!({ "path": "a.txt", "content": lines(11) })).await;

@@ -115,8 +115,8 @@ async fn tables_and_attributes_that_multiply_become_text_within_bounds() {
     for number in 0..200_000 {
         _ = write!(attributes, " a{number}=1");
     }
-    let distinct: String = (0..60_000).map(|number| format!("<b id={number}>")).collect();
-    let spans: String = (1..40_000).map(|span| format!("<td colspan={span}>x")).collect();
+    let distinct = (0..60_000).map(|number| format!("<b id={number}>")).collect::<Vec<_>>().concat();
+    let spans = (1..40_000).map(|span| format!("<td colspan={span}>x")).collect::<Vec<_>>().concat();
     let below = "<td rowspan=65534 colspan=1000>x".repeat(20_000);
     for (name, html) in [
         ("attributes", attributes + ">text"),
