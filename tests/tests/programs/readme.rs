@@ -104,6 +104,49 @@ fn each_row_of_the_conformance_table_names_a_test() {
     }
 }
 
+/// Returns the sources of all tests, beside a source file too.
+fn sources_of_tests() -> String {
+    let mut folders: Vec<_> =
+        ["llm-do/src", "llm-do-macros", "llm-do-providers", "tests/tests"].map(|folder| root().join(folder)).into();
+    let mut sources = String::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            if path.is_dir() && !path.ends_with("target") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                sources += &std::fs::read_to_string(path).unwrap();
+            }
+        }
+    }
+    sources
+}
+
+#[test]
+fn each_promise_and_each_parser_of_the_security_page_names_tests_that_exist() {
+    let (page, sources) = (read("llm-do/docs/security.md"), sources_of_tests());
+    let (_, section) = page.split_once("\n# What holds, and how it is shown\n").unwrap();
+    let (section, _) = section.split_once("\n# Secrets\n").unwrap();
+    let rows = section.lines().filter(|line| line.starts_with("| ") && !line.ends_with("| test |"));
+    let mut count = 0;
+    for row in rows.filter(|row| !row.ends_with("| trusted | |")) {
+        count += 1;
+        let proofs = row.trim_end_matches(" |").rsplit("| ").next().unwrap();
+        let named: Vec<_> = proofs.split('`').skip(1).step_by(2).collect();
+        assert!(!named.is_empty(), "{row}");
+        for proof in named {
+            // A file or a folder of tests, or one test.
+            let exists = if proof.contains('/') {
+                root().join(proof).exists()
+            } else {
+                sources.contains(&format!("fn {proof}("))
+            };
+            assert!(exists, "no {proof}: {row}");
+        }
+    }
+    assert!(count > 60, "{count} rows");
+}
+
 #[test]
 fn its_documentation_command_builds_no_tensor_library() {
     let readme = read("README.md");

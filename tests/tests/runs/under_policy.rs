@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use llm_do::approval::{ApprovalMode, Decision, Policy, Rule, WorkerRule};
-use llm_do::model::ServerSideTool;
+use llm_do::model::{Profile, ServerSideTool};
 use llm_do::prelude::*;
 use llm_do::runtime::{FunctionTool, RuntimeBuilder};
 use llm_do::testing::{Recorder, ScriptedModel};
@@ -193,7 +193,8 @@ async fn a_server_side_tool_that_a_caller_blocks_is_left_out_of_requests_of_a_li
         (Policy::new().decide_with(|call| call.is_server_side.then(|| Rule::blocked("private"))), 0),
     ] {
         let ran = Ran::default();
-        let model = ScriptedModel::new().text("Found.");
+        let profile = Profile::BASIC.with_server_side_tools(&[ServerSideTool::WebFetch]);
+        let model = ScriptedModel::new().text("Found.").profile(profile);
         let worker = WorkerSpec::new("searcher", "Search.").server_side_tools([ServerSideTool::WebFetch]);
         let library = Runtime::builder().only([] as [&str; 0]).worker(worker).force_model(model.clone());
         let call = ("searcher", json!({ "input": "Go." }));

@@ -147,8 +147,8 @@ async fn a_flood_of_calls_finishes() {
 async fn a_flood_of_recorded_calls_finishes() {
     let journal = MemoryJournal::new();
     assert_a_flood_finishes(builder().journal(journal.clone())).await;
-    // Every call, request and approval, the run and its result.
-    assert_eq!(journal.records().len(), 11_500 + 1_000 + 1_000 + 2);
+    // Every call, request and approval, the begin of every call that was approved, the run and its result.
+    assert_eq!(journal.records().len(), 11_500 + 1_000 + 1_000 + 1_000 + 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

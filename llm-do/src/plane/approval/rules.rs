@@ -205,8 +205,19 @@ impl Rules {
         {
             return Ok(Some(decided));
         }
-        let exact = if self.has_calls_of(tool) { self.exact(tool, request.get()?, layer) } else { None };
+        let exact = if self.has_calls_of(tool) { self.exact_outside(tool, request.get()?, layer) } else { None };
         Ok(exact.or(fixed))
+    }
+
+    /// Returns the rule for a call with exactly these arguments in another runtime.
+    ///
+    /// There, the name may belong to another item: a rule that asks about it or blocks it holds, an approval does not.
+    fn exact_outside(&self, tool: &Registered, request: &ApprovalRequest, layer: usize) -> Option<SourcedRule> {
+        if request.variant.is_none() {
+            return self.exact(tool, request, layer);
+        }
+        let namesake = ApprovalRequest { variant: None, ..request.clone() };
+        self.exact(tool, &namesake, layer).filter(|found| found.rule != Rule::PreApproved)
     }
 
     /// Returns whether this policy may have a rule for a call of a tool in another runtime, whose own rules are `own`.

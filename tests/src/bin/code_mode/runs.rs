@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use llm_do::approval::{ApprovalMode, ApprovalRequest, Decision};
 use llm_do::error::chain;
-use llm_do::journal::MemoryJournal;
+use llm_do::journal::{MemoryJournal, Record, StepKind};
 use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::Recorder;
@@ -133,7 +133,8 @@ async fn journaled(turns: &[Turn]) {
     let records = whole.records();
     for kept in 0..=records.len() {
         let known = records[..kept].to_vec();
-        let known_closed = known.iter().filter(|record| &*record.name == "close_ticket").count();
+        let known_closed =
+            known.iter().filter(|record| &*record.name == "close_ticket" && record.kind == StepKind::Tool).count();
         let journal = MemoryJournal::from_records(known);
         let again = result("by_code", approving(turns.to_vec()).journal(journal)).await;
         print(&json!([kept, known_closed, again, closed()]));
@@ -205,7 +206,10 @@ async fn trace(item: &str, mode: ApprovalMode) -> Value {
     });
     let events: Vec<_> = events.collect();
     let records = journal.records().into_iter().filter(|record| tools.contains(&&*record.name));
-    let records: Vec<_> = records.map(|record| json!([record.name, record.kind, record.input, record.value])).collect();
+    // When a call began differs.
+    let value = |record: &Record| Some(record.value.clone()).filter(|_| record.kind != StepKind::Begun);
+    let records: Vec<_> =
+        records.map(|record| json!([record.name, record.kind, record.input, value(&record)])).collect();
     json!([events, records])
 }
 

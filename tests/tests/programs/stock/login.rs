@@ -207,7 +207,10 @@ fn a_login_that_would_go_elsewhere_is_refused_with_the_reason() {
     ] {
         let site = Site::start(&["protected", flag]);
         let place = site.project();
-        let answer = Place::answer(&mut place.without_keyring(&["mcp", "login", "s", "--no-browser", "--file"]), "");
+        let answer = Place::answer(
+            &mut place.without_keyring(&["mcp", "login", "s", "--no-browser", "--file", "--trust-project"]),
+            "",
+        );
         answer.fails(1, reason);
         assert!(place.tokens().is_empty(), "{flag}");
     }

@@ -53,6 +53,10 @@ fn traces(recorder: &Recorder, journal: &MemoryJournal) -> Traces {
     let journal = records.iter().map(|record| {
         let mut record = serde_json::to_value(record).unwrap();
         if let Some(fields) = record.as_object_mut() {
+            // When a call began.
+            if fields["kind"] == "begun" {
+                fields.remove("value");
+            }
             fields.retain(|name, _| name != "time");
         }
         serde_json::from_str(&record.to_string().replace(&run, "RUN")).unwrap()

@@ -55,14 +55,14 @@ fn large_values_are_cut_and_stay_in_variables() {
 #[test]
 fn values_and_output_that_would_fill_the_application_stay_in_the_process() {
     let seen = run(&[
-        "x = 'a' * 60000000\nx",
+        "x = 'a' * 6000000\nx",
         "for i in range(100000):\n    print('x' * 1000)",
-        "[0] * 5000000",
+        "[0] * 500000",
         "read_ticket(id=1)['title']",
     ]);
-    assert!(seen[0].contains("60000002 bytes") && seen[0].len() < 10_000, "{}", seen[0].len());
+    assert!(seen[0].contains("6000002 bytes") && seen[0].len() < 10_000, "{}", seen[0].len());
     assert!(seen[1].len() < 40_000, "{}", seen[1].len());
-    assert!(seen[2].contains("15000000 bytes") && seen[2].len() < 10_000, "{}", seen[2].len());
+    assert!(seen[2].contains("1000001 bytes") && seen[2].len() < 10_000, "{}", seen[2].len());
     assert!(seen[3].contains("ticket 1"), "{seen:?}");
 }
 

@@ -2,7 +2,7 @@
 
 use llm_do::approval::ApprovalMode;
 use llm_do::event::EventKind;
-use llm_do::journal::MemoryJournal;
+use llm_do::journal::{MemoryJournal, StepKind};
 use llm_do::prelude::*;
 use llm_do::script::ScriptTool;
 use llm_do::testing::{Recorder, ScriptedModel};
@@ -81,7 +81,11 @@ async fn trace(item: &str, mode: ApprovalMode) -> Trace {
         json!([&*event.name, kind])
     });
     let records = journal.records().into_iter().filter(|record| tools.contains(&&*record.name));
-    let records = records.map(|record| json!([record.name, record.kind, record.input, record.value]));
+    let records = records.map(|record| {
+        // When a call began differs.
+        let value = Some(&record.value).filter(|_| record.kind != StepKind::Begun);
+        json!([record.name, record.kind, record.input, value])
+    });
     let calls = recorder.kinds().into_iter().filter_map(|kind| match kind {
         EventKind::Usage { used } => Some(used.tool_calls),
         _ => None,

@@ -282,7 +282,7 @@ async fn attacks_by_system_calls_fail() {
         let attempt = |attack: &&str| {
             format!("try:\n    {attack}\n    print('done:', {attack:?}, flush=True)\nexcept Exception: pass\n")
         };
-        let text = start + &ATTACKS.iter().map(|attack| attempt(attack)).collect::<String>() + "print('all tried')\n";
+        let text = start + &ATTACKS.iter().map(attempt).collect::<String>() + "print('all tried')\n";
         fs::write(project.root().join("attacks.py"), text).unwrap();
         let answer = project.approved("/usr/bin/python3 attacks.py").await.unwrap();
         assert!(answer.contains("all tried") && !answer.contains("done:"), "{sandbox:?}: {answer}");

@@ -79,10 +79,14 @@ pub(super) async fn run(
             }
         };
         let (end, is_read) = within(timeout, ended).await.unwrap_or((Ok(End::TimedOut), false));
-        let family =
-            if confinement.is_some() { watch::family(leader, has_namespace, MAX_AWAITED).await } else { Vec::new() };
+        // Those of a namespace are no longer its leader's once they are killed.
+        let mut family = if has_namespace { watch::family(leader, true, MAX_AWAITED).await } else { Vec::new() };
         // Processes that the command left behind may hold its output open.
         drop(group);
+        if confinement.is_some() && !has_namespace {
+            // Only now, since the whole system is searched: processes that multiply would do so meanwhile.
+            family = watch::family(leader, false, MAX_AWAITED).await;
+        }
         // A killed process may still end a system call.
         watch::ended(family, AWAITED).await;
         if !is_read {

@@ -28,13 +28,28 @@ pub(super) fn runs(_: u32) -> bool {
     false
 }
 
+/// Returns the number of threads of the system; 0 where it is unknown.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn threads_of_system() -> usize {
+    0
+}
+
+/// Stops the processes of a group until [`resume`].
+#[cfg(not(target_os = "linux"))]
+pub(super) fn stop(_: u32) {}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn resume(_: u32) {}
+
 #[cfg(target_os = "linux")]
-pub(super) use self::linux::{descendants, group, runs};
+pub(super) use self::linux::{descendants, group, resume, runs, stop, threads_of_system};
 
 #[cfg(target_os = "linux")]
 mod linux {
     use std::collections::BTreeSet;
     use std::fs;
+
+    use rustix::process::{Pid, Signal, kill_process_group};
 
     use super::Process;
 
@@ -79,6 +94,28 @@ mod linux {
     pub(in super::super) fn runs(id: u32) -> bool {
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
         stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+    }
+
+    /// Reads `/proc/loadavg`: see `proc_loadavg(5)`.
+    pub(in super::super) fn threads_of_system() -> usize {
+        let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        let threads = text.split_whitespace().nth(3).and_then(|field| field.split_once('/')?.1.parse().ok());
+        threads.unwrap_or_default()
+    }
+
+    pub(in super::super) fn stop(leader: u32) {
+        signal(leader, Signal::STOP);
+    }
+
+    pub(in super::super) fn resume(leader: u32) {
+        signal(leader, Signal::CONT);
+    }
+
+    fn signal(leader: u32, signal: Signal) {
+        if let Some(leader) = leader.try_into().ok().and_then(Pid::from_raw) {
+            // An error means that no process is left.
+            let _ = kill_process_group(leader, signal);
+        }
     }
 
     /// Reads `/proc/PID/stat`: see `proc_pid_stat(5)`.

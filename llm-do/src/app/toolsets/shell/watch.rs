@@ -13,6 +13,9 @@ const OFTEN: Duration = Duration::from_millis(20);
 /// How often all processes are searched for those of a command.
 const SELDOM: Duration = Duration::from_millis(100);
 
+/// How often the threads of the whole system are counted, which is quicker.
+const GLANCE: Duration = Duration::from_millis(10);
+
 /// How often killed processes are looked for.
 const ENDING: Duration = Duration::from_millis(2);
 
@@ -44,7 +47,26 @@ pub(super) async fn exceeded(leader: Option<u32>, has_namespace: bool, limits: L
         if family.iter().map(|process| process.memory).sum::<u64>() > limits.memory {
             return Exceeded::Memory(limits.memory);
         }
-        Delay::new(if has_namespace { OFTEN } else { SELDOM }).await;
+        if has_namespace {
+            Delay::new(OFTEN).await;
+        } else {
+            tree::resume(leader);
+            pause(leader, limits.processes).await;
+        }
+    }
+}
+
+/// Waits until the processes of a group are searched for again. If the system has many more meanwhile, this ends early and the
+/// group is stopped: processes that multiply would be faster than the search.
+async fn pause(leader: u32, most: usize) {
+    let before = tree::threads_of_system();
+    let mut left = SELDOM;
+    while !left.is_zero() {
+        Delay::new(GLANCE).await;
+        left = left.saturating_sub(GLANCE);
+        if tree::threads_of_system() > before + most {
+            return tree::stop(leader);
+        }
     }
 }
 
