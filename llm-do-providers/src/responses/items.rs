@@ -147,10 +147,18 @@ pub(super) fn answer<'a>(
 /// Removes the thoughts at the end of an answer, as of one that broke off: "Item of type 'reasoning' was provided without its
 /// required following item."
 fn without_last_thoughts(mut items: Vec<Item<'_>>) -> Vec<Item<'_>> {
-    while items.last().is_some_and(|item| matches!(item, Item::Received(item) if item["type"] == "reasoning")) {
+    while items.last().is_some_and(is_thinking) {
         items.pop();
     }
     items
+}
+
+fn is_thinking(item: &Item<'_>) -> bool {
+    match item {
+        Item::Received(item) => item["type"] == "reasoning",
+        Item::Image { rest, .. } => rest["type"] == "reasoning",
+        Item::Created(_) => false,
+    }
 }
 
 /// Whether an item goes back as it came. A thought does to a model that thinks, if there is more of it than its id, which the

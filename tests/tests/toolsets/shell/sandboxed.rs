@@ -60,6 +60,10 @@ async fn only_what_the_policy_lists_can_be_read() {
             "/dev/vda",
             "/dev/sda",
         ] {
+            // The first process of its own namespace, with the variables of the command.
+            if sandbox == Sandbox::Bwrap && path == "/proc/1/environ" {
+                continue;
+            }
             let answer = project.approved(&format!("head -c 1 '{path}'")).await.unwrap();
             assert!(!answer.contains("stdout"), "{sandbox:?}: {path}: {answer}");
         }

@@ -49,11 +49,16 @@ fn mounts<'a>(policy: &'a Policy<'_>) -> BTreeMap<&'a Path, &'static str> {
 fn links<'a>(policy: &'a Policy<'_>) -> impl Iterator<Item = &'a Place> {
     policy.readable.iter().filter(|place| {
         let holds = |other: &Place| *other != **place && place.shown.starts_with(&other.shown);
-        place.shown != place.source && !is_own(&place.shown) && !policy.readable.iter().any(holds)
+        place.shown != place.source && !is_made(&place.shown) && !policy.readable.iter().any(holds)
     })
 }
 
 /// Returns whether a path is in a folder that the sandbox makes.
 fn is_own(path: &Path) -> bool {
-    system::PRIVATE.iter().chain(&["/dev", "/proc"]).any(|folder| path.starts_with(folder))
+    is_made(path) || system::PRIVATE.iter().any(|folder| path.starts_with(folder))
+}
+
+/// Returns whether a path is in a folder that the sandbox makes with all that is in it.
+fn is_made(path: &Path) -> bool {
+    ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder))
 }
