@@ -2,7 +2,6 @@
 
 pub(crate) mod agreement;
 pub(crate) mod cancellation;
-#[cfg(any(feature = "cli", feature = "script"))]
 pub(crate) mod clip;
 pub(crate) mod clock;
 pub(crate) mod delay;
