@@ -33,6 +33,7 @@ impl Project {
 
     /// Lists its servers.
     #[cfg(feature = "cli")]
+    #[cfg_attr(not(feature = "mcp"), allow(dead_code, reason = "of servers"))]
     pub(crate) fn server_files(&self) -> &[ServerFile] {
         &self.servers
     }
