@@ -67,7 +67,7 @@ pub(super) fn variables(root: &Path) -> Vec<(&'static str, OsString)> {
     fixed.chain([("GIT_DIR", root.join(".git").into()), ("GIT_WORK_TREE", root.into())]).collect()
 }
 
-/// Returns why reading the repository of a folder may start a program; none if it cannot.
+/// Returns why reading the repository of a folder may start a program; `None` if it cannot.
 pub(super) fn fault(root: &Path) -> Option<String> {
     let folder = root.join(".git");
     match fs::symlink_metadata(&folder) {

@@ -1,4 +1,4 @@
-//! Whether a configuration of git is plain: known keys only, none of which starts a program while a repository is read.
+//! Checks a configuration of git: only listed keys pass, none of which starts a program while a repository is read.
 
 /// Keys without a subsection, in lower case. Of `core` are here too what the settings of a reading command hold against.
 const KEYS: &[(&str, &[&str])] = &[
@@ -96,7 +96,7 @@ const HARMLESS: &[&str] = &["advice", "alias", "column", "gui", "http", "i18n"];
 /// A section of a configuration, in lower case, and whether it has a subsection.
 type Section = (String, bool);
 
-/// Returns what is not plain in a configuration; none if all is.
+/// Returns the first line or key of a configuration that may start a program; `None` if it has only known keys.
 pub(super) fn fault(text: &str) -> Option<String> {
     let mut section: Option<Section> = None;
     for line in text.split('\n') {
@@ -121,7 +121,7 @@ pub(super) fn fault(text: &str) -> Option<String> {
     None
 }
 
-/// Reads `[section]` or `[section "subsection"]`; none for a line with more, or in another form.
+/// Reads `[section]` or `[section "subsection"]`; returns `None` for any other form of the line.
 fn header(line: &str) -> Option<Section> {
     let inner = line.strip_prefix('[')?.strip_suffix(']')?;
     let is_word = |word: &str| !word.is_empty() && word.chars().all(|it| it.is_ascii_alphanumeric() || it == '-');
