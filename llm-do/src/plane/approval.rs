@@ -1,6 +1,7 @@
 //! Approval of calls: the rules, the approver, its queue and the approvals that are remembered.
 
 mod answer;
+mod approvals;
 mod decision;
 mod edit;
 mod function;
@@ -16,14 +17,11 @@ mod rule_set;
 mod rules;
 
 use std::fmt::Debug;
-use std::sync::Arc;
 
 use async_trait::async_trait;
-use futures_util::FutureExt;
-use futures_util::future::ready;
-use llm_do_providers::ServerSideTool;
 
 pub(crate) use self::answer::{Answer, Verdict, edited};
+pub(crate) use self::approvals::{Approvals, Outcome, Ruling, SubmittedRequest};
 pub use self::decision::Decision;
 pub(crate) use self::function::ByFunction;
 pub(crate) use self::given::GivenDecision;
@@ -32,16 +30,9 @@ pub(crate) use self::memory::{LastingApproval, RunMemory, RunScope};
 pub use self::overview::{ApprovalOverview, RememberedApproval};
 pub use self::policy::{Policy, ProposedCall, WorkerRule};
 pub(crate) use self::queue::ShowPreview;
-use self::queue::{ApprovalQueue, Enqueued, Review, SharedAnswer, ValidateEdit};
 pub use self::request::ApprovalRequest;
 pub(crate) use self::request::may_have_happened;
 pub use self::rule::Rule;
-use self::rule_set::RuleSet;
-use self::rules::{BuildRequest, LazyRequest, Rules, SourcedRule};
-use crate::base::error::Fault;
-use crate::observe::event::{ApprovalScope, Caller, DecidedBy, RuleSource};
-use crate::observe::journal::Journal;
-use crate::plane::registry::{Registered, Registry};
 
 /// Decides about calls that need approval.
 ///
@@ -133,287 +124,6 @@ impl ApprovalMode {
             (Self::RejectAll, _) | (_, Self::RejectAll) => Self::RejectAll,
             (Self::Prompt, _) | (_, Self::Prompt) => Self::Prompt,
             (Self::ApproveAll, Self::ApproveAll) => Self::ApproveAll,
-        }
-    }
-}
-
-/// The approvals of a session: the rules, the mode, and the queue of its approver.
-#[derive(Debug)]
-pub(crate) struct Approvals {
-    mode: ApprovalMode,
-    rules: RuleSet,
-    queue: Option<ApprovalQueue>,
-    /// Set if this run has an approver of its own.
-    outer: Option<OuterApprover>,
-}
-
-/// Who decides about what the policy of an outer runtime asks about: its approver, if it has one.
-#[derive(Clone, Debug)]
-struct OuterApprover {
-    queue: Option<ApprovalQueue>,
-}
-
-/// The rule for a call, applied.
-pub(crate) struct Ruling {
-    pub(crate) source: RuleSource,
-    pub(crate) outcome: Outcome,
-}
-
-/// What the rule for a call decides.
-pub(crate) enum Outcome {
-    /// The rule approves or blocks the call.
-    Decided(Answer),
-    /// The call needs approval: see [`Approvals::submit`].
-    NeedsApproval(Box<ApprovalRequest>),
-}
-
-/// A submitted approval request, and its answer once there is one.
-#[derive(Clone)]
-pub(crate) struct SubmittedRequest {
-    pub(crate) request: Arc<ApprovalRequest>,
-    answer: AnswerState,
-}
-
-#[derive(Clone)]
-enum AnswerState {
-    /// The mode or an approval in memory decided, without the approver.
-    Ready(Answer),
-    Pending(SharedAnswer),
-}
-
-impl Approvals {
-    /// Creates the approvals of a session; the error lists the unknown names in the policy.
-    pub(crate) fn new(
-        mode: ApprovalMode,
-        approver: Option<Arc<dyn Approver>>,
-        policy: Policy,
-        registry: &Registry,
-    ) -> Result<Self, Vec<String>> {
-        let rules = RuleSet::new(Rules::new(policy, registry)?);
-        let queue = approver.map(|approver| ApprovalQueue::new(approver, ApprovalScope::Session));
-        Ok(Self { mode, rules, queue, outer: None })
-    }
-
-    /// Returns the approvals of a run with its own mode or approver; the rules are the same.
-    ///
-    /// The run's own approver has its own queue, and its approvals for the session hold for this run only.
-    pub(crate) fn for_run(&self, mode: Option<ApprovalMode>, approver: Option<Arc<dyn Approver>>) -> Self {
-        let own = approver.map(|approver| ApprovalQueue::new(approver, ApprovalScope::Run));
-        let queue = own.or_else(|| self.queue.clone());
-        Self { mode: mode.unwrap_or(self.mode), rules: self.rules.clone(), queue, outer: None }
-    }
-
-    /// Returns the approvals of a run under one with the approvals `outer`: with the rules of both, of which the strictest
-    /// holds, and the other run's mode and approver.
-    ///
-    /// The run's own mode can only be stricter. Its own approver has a queue of its own, and decides about what no outer policy
-    /// asks about.
-    pub(crate) fn under(&self, outer: &Self, mode: Option<ApprovalMode>, approver: Option<Arc<dyn Approver>>) -> Self {
-        let of_runtime = Some(self.mode).filter(|mode| *mode == ApprovalMode::RejectAll);
-        let mode = [of_runtime, mode].into_iter().flatten().fold(outer.mode, ApprovalMode::stricter);
-        let rules = self.rules.under(&outer.rules);
-        let own = approver.map(|approver| ApprovalQueue::new(approver, ApprovalScope::Run));
-        let decides = own.as_ref().map(|_| OuterApprover { queue: outer.queue.clone() });
-        let outside = outer.outer.clone().or(decides);
-        Self { mode, rules, queue: own.or_else(|| outer.queue.clone()), outer: outside }
-    }
-
-    /// Returns the source of the rule that pre-approves all calls of a tool; `None` if no rule does for all arguments.
-    pub(crate) fn pre_approved(&self, tool: &Registered) -> Option<&RuleSource> {
-        let found = self.rules.fixed(tool)?;
-        matches!(found.rule, Rule::PreApproved).then_some(&found.source)
-    }
-
-    /// Returns the rule for all calls of a tool; `None` if it depends on the arguments.
-    #[cfg(feature = "cli")]
-    pub(crate) fn fixed_rule(&self, tool: &Registered) -> Option<&Rule> {
-        self.rules.fixed(tool).map(|found| &found.rule)
-    }
-
-    /// Applies the rule for a call.
-    ///
-    /// `request` is called only if a rule depends on the arguments, or if the call needs approval; its error is returned.
-    pub(crate) fn evaluate(
-        &self,
-        tool: &Arc<Registered>,
-        by: Caller,
-        request: BuildRequest<'_>,
-    ) -> Result<Ruling, Fault> {
-        let mut request = LazyRequest::new(request);
-        let found = self.rules.rule(tool, by, &mut request)?;
-        let outcome = match answer_of(&found.rule) {
-            Some(answer) => Outcome::Decided(answer),
-            None => Outcome::NeedsApproval(Box::new(request.into_request()?)),
-        };
-        Ok(Ruling { source: found.source.clone(), outcome })
-    }
-
-    /// Returns whether the policy blocks a server-side tool for all workers.
-    pub(crate) fn blocks_server_side(&self, tool: &ServerSideTool) -> bool {
-        self.rules.server_side(tool.name()).rule.is_blocked()
-    }
-
-    /// Applies the rule for a server-side tool that a worker names.
-    pub(crate) fn evaluate_server_side(&self, request: ApprovalRequest) -> Ruling {
-        let SourcedRule { rule, source } = self.rules.server_side_call(&request);
-        let outcome = answer_of(&rule).map_or_else(|| Outcome::NeedsApproval(Box::new(request)), Outcome::Decided);
-        Ruling { source, outcome }
-    }
-
-    /// Submits the request for a server-side tool, as [`submit`](Self::submit) does for a call.
-    pub(crate) fn submit_server_side(
-        &self,
-        request: ApprovalRequest,
-        run: &RunScope,
-        journal: Option<&Arc<dyn Journal>>,
-    ) -> SubmittedRequest {
-        let validate_edit = |request: &ApprovalRequest| -> ValidateEdit {
-            let arguments = request.arguments.clone();
-            let fixed = "the options of a server-side tool cannot be edited; approve or deny the tool as it is";
-            Box::new(move |edited| {
-                let validated = if edited == arguments { Ok(edited) } else { Err(fixed.to_owned()) };
-                ready(validated).boxed()
-            })
-        };
-        let is_asked_outside = || self.rules.is_asked_outside(&request);
-        let outer = self.outer.as_ref().filter(|_| is_asked_outside());
-        let queue = outer.map_or(&self.queue, |outer| &outer.queue).as_ref();
-        self.submit_with(request, queue, run, (None, journal), validate_edit)
-    }
-
-    /// Applies the rule for a call of a shadow: one that needs approval is denied, in every mode and despite memory.
-    pub(crate) fn evaluate_for_shadow(
-        &self,
-        tool: &Arc<Registered>,
-        by: Caller,
-        request: BuildRequest<'_>,
-    ) -> Result<Ruling, Fault> {
-        let found = self.rules.rule(tool, by, &mut LazyRequest::new(request))?;
-        let denied = || {
-            Answer::denied("a shadow cannot ask for approval: it may only call pre-approved tools", DecidedBy::Policy)
-        };
-        let outcome = Outcome::Decided(answer_of(&found.rule).unwrap_or_else(denied));
-        Ok(Ruling { source: found.source.clone(), outcome })
-    }
-
-    /// Applies the rules and the mode of this process to a call that was approved in an earlier one: what is stricter now, holds.
-    pub(crate) fn recheck(
-        &self,
-        tool: &Arc<Registered>,
-        by: Caller,
-        request: BuildRequest<'_>,
-        approved: Answer,
-    ) -> Result<(RuleSource, Answer), Fault> {
-        let found = self.rules.rule(tool, by, &mut LazyRequest::new(request))?;
-        let answer = match &found.rule {
-            Rule::Blocked { reason } => Answer::blocked(reason),
-            Rule::Ask => self.rechecked_mode(approved),
-            Rule::PreApproved => approved,
-        };
-        Ok((found.source.clone(), answer))
-    }
-
-    /// Applies the mode of this process to a call that needs approval, and was approved in an earlier one.
-    pub(crate) fn rechecked_mode(&self, approved: Answer) -> Answer {
-        match self.mode {
-            ApprovalMode::RejectAll if approved.is_approved() => rejected(),
-            _ => approved,
-        }
-    }
-
-    /// Remembers an approval of an earlier process.
-    pub(crate) fn remember(&self, approval: LastingApproval, run: &RunScope) {
-        if let Some(queue) = &self.queue {
-            queue.remember(approval, run);
-        }
-    }
-
-    /// Returns what of a run waits for approval, and which approvals are remembered.
-    pub(crate) fn overview(&self, run: &RunScope) -> ApprovalOverview {
-        self.queue.as_ref().map(|queue| queue.overview(run)).unwrap_or_default()
-    }
-
-    /// Submits the request for a call that needs approval to the approver, unless the mode or memory decides it.
-    ///
-    /// `preview` is polled only if the approver is asked; `journal` stores the request first.
-    pub(crate) fn submit(
-        &self,
-        tool: &Arc<Registered>,
-        by: Caller,
-        request: ApprovalRequest,
-        (preview, journal): (Option<ShowPreview>, Option<&Arc<dyn Journal>>),
-        run: &RunScope,
-    ) -> SubmittedRequest {
-        let queue = self.queue_of(tool, by, &request);
-        self.submit_with(request, queue, run, (preview, journal), |request| self.validate_edit(tool, by, request))
-    }
-
-    /// Returns the queue of the approver that decides about a call.
-    fn queue_of(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> Option<&ApprovalQueue> {
-        let Some(outer) = &self.outer else { return self.queue.as_ref() };
-        let build = || Ok(request.clone());
-        let asks = self.rules.outer_rule(tool, by, &mut LazyRequest::new(&build));
-        // The rule was evaluated before: the fault is that of the policy's function, which then panics again.
-        let is_asked_outside = asks.is_ok_and(|found| found.is_some_and(|found| found.rule == Rule::Ask));
-        let queue = if is_asked_outside { &outer.queue } else { &self.queue };
-        queue.as_ref()
-    }
-
-    fn submit_with(
-        &self,
-        mut request: ApprovalRequest,
-        queue: Option<&ApprovalQueue>,
-        run: &RunScope,
-        (preview, journal): (Option<ShowPreview>, Option<&Arc<dyn Journal>>),
-        validate_edit: impl FnOnce(&ApprovalRequest) -> ValidateEdit,
-    ) -> SubmittedRequest {
-        // Only a request in the queue has a position.
-        request.position = 0;
-        let decided =
-            |request, answer| SubmittedRequest { request: Arc::new(request), answer: AnswerState::Ready(answer) };
-        match (self.mode, queue) {
-            (ApprovalMode::ApproveAll, _) => decided(request, Answer::approved(DecidedBy::Mode)),
-            (ApprovalMode::RejectAll, _) => decided(request, rejected()),
-            (ApprovalMode::Prompt, None) => {
-                let reason = "no approver is configured; set an approver, or approve all calls";
-                let reason = match request.may_have_happened() {
-                    Some(began) => format!("the call {began}, and {reason}"),
-                    None => reason.to_owned(),
-                };
-                decided(request, Answer::denied(reason, DecidedBy::Policy))
-            }
-            (ApprovalMode::Prompt, Some(queue)) => {
-                let review = Review { preview, validate: validate_edit(&request), journal: journal.cloned() };
-                match queue.enqueue(request, run, review) {
-                    Enqueued::Remembered(request) => decided(*request, Answer::approved(DecidedBy::Memory)),
-                    Enqueued::Pending(request, answer) => {
-                        SubmittedRequest { request, answer: AnswerState::Pending(answer) }
-                    }
-                }
-            }
-        }
-    }
-}
-
-fn rejected() -> Answer {
-    Answer::denied("the approval mode rejects every call that needs approval", DecidedBy::Mode)
-}
-
-/// Returns the answer of a rule; `None` if the call needs approval.
-fn answer_of(rule: &Rule) -> Option<Answer> {
-    match rule {
-        Rule::PreApproved => Some(Answer::approved(DecidedBy::Policy)),
-        Rule::Blocked { reason } => Some(Answer::blocked(reason)),
-        Rule::Ask => None,
-    }
-}
-
-impl SubmittedRequest {
-    /// Waits for the answer. Dropping the future cancels the request only if no equal call waits for the answer.
-    pub(crate) async fn answer(self) -> Answer {
-        match self.answer {
-            AnswerState::Ready(answer) => answer,
-            AnswerState::Pending(answer) => answer.await,
         }
     }
 }

@@ -242,14 +242,13 @@ impl Run {
 
     /// Runs an admitted call and reports its result.
     async fn run(&self, admitted: Admitted<'_>, ctx: &CallContext) -> Result<ToolReturn, CallError> {
-        let Admitted { tool, mut prepared, in_flight, time } = admitted;
+        let Admitted { tool, mut prepared, in_flight, attempt } = admitted;
         self.set_deadline(ctx, &tool);
         let shadowed = self.plane.shadows.prepare(&tool, ctx, &prepared).map(Box::new);
         let guarded = self.guards(ctx).map(|guards| Box::new((guards, guard::arguments_for_guards(&prepared))));
-        let mut open = OpenCall::start(ctx, tool.kind(), &mut prepared);
+        let mut open = OpenCall::start(ctx, tool.kind(), &mut prepared, attempt);
         let is_recorded = in_flight.is_some() || record::is_recorded_root(ctx, &tool);
-        let recorded = is_recorded.then_some((&mut open, time));
-        let result = self.perform_until_stopped(&tool, prepared, ctx, recorded).await;
+        let result = self.perform_until_stopped(&tool, prepared, ctx, is_recorded.then_some(&mut open)).await;
         // Few calls open instances.
         let result = if ctx.frame().instances.is_unused() {
             result
@@ -305,13 +304,13 @@ impl Run {
         tool: &Arc<Registered>,
         prepared: Prepared,
         ctx: &CallContext,
-        recorded: Option<(&mut OpenCall<'_>, u32)>,
+        recorded: Option<&mut OpenCall<'_>>,
     ) -> Result<ToolReturn, CallError> {
         let is_recorded = recorded.is_some();
         // A separate block, so that the future holds no finished result while it waits.
         let pending = {
             let execution = match recorded {
-                Some((open, time)) => Execution::composed(self.record(tool, prepared, (ctx, time), open)),
+                Some(open) => Execution::composed(self.record(tool, prepared, ctx, open)),
                 None => self.start(tool, prepared, ctx),
             };
             match execution {

@@ -8,15 +8,15 @@ use serde_json::Value;
 use super::queue::ValidateEdit;
 use super::rule_set::RuleSet;
 use super::rules::LazyRequest;
-use super::{ApprovalRequest, Approvals, Rule};
+use super::{ApprovalRequest, Rule};
 use crate::base::error::Fault;
 use crate::observe::event::Caller;
 use crate::plane::registry::{Prepared, Registered};
 
-impl Approvals {
+impl RuleSet {
     /// Returns the function that validates the approver's arguments against the schema and the blocking rules.
     pub(super) fn validate_edit(&self, tool: &Arc<Registered>, by: Caller, request: &ApprovalRequest) -> ValidateEdit {
-        let (rules, tool, request) = (self.rules.clone(), Arc::clone(tool), request.clone());
+        let (rules, tool, request) = (self.clone(), Arc::clone(tool), request.clone());
         Box::new(move |edited| {
             let (rules, tool, request) = (rules.clone(), Arc::clone(&tool), request.clone());
             let validated = async move {
@@ -27,9 +27,7 @@ impl Approvals {
             validated.map(|validated| validated.map_err(|fault| fault.model_message().to_owned())).boxed()
         })
     }
-}
 
-impl RuleSet {
     /// Returns the approver's arguments as they run.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! The approval rule for each call, from policy, tools, toolsets and effects; resolved once for each tool that is called.
 
+mod outside;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -177,54 +179,6 @@ impl Rules {
             is_server_side: false,
         };
         self.decide(&call)
-    }
-
-    /// Returns the rule that this policy has for a call in another runtime, whose own rules are `own`.
-    ///
-    /// Names hold for the items with these names there, and the name of a toolset for its members in either runtime. What
-    /// tools and toolsets declare is left to the other runtime.
-    pub(super) fn of_policy_for(
-        &self,
-        own: &Self,
-        tool: &Registered,
-        by: Caller,
-        request: &mut LazyRequest<'_>,
-    ) -> Result<Option<SourcedRule>, Fault> {
-        if !self.concerns(own, tool) {
-            return Ok(None);
-        }
-        let has_files = tool.kind() == ItemKind::Worker && request.get()?.has_files;
-        let fixed = first_or_block(self.of_policies(Some(own), tool, has_files).collect(), Layered::is_blocked);
-        let layer = fixed.as_ref().map_or(Layered::DECLARED, |fixed| fixed.layer);
-        let fixed = fixed.map(|fixed| fixed.found);
-        if fixed.as_ref().is_some_and(|fixed| fixed.rule.is_blocked()) {
-            return Ok(fixed);
-        }
-        if self.policy.decide.is_some()
-            && let Some(decided) = self.decide_call(tool, by, request.get()?)
-        {
-            return Ok(Some(decided));
-        }
-        let exact = if self.has_calls_of(tool) { self.exact_outside(tool, request.get()?, layer) } else { None };
-        Ok(exact.or(fixed))
-    }
-
-    /// Returns the rule for a call with exactly these arguments in another runtime.
-    ///
-    /// There, the name may belong to another item: a rule that asks about it or blocks it holds, an approval does not.
-    fn exact_outside(&self, tool: &Registered, request: &ApprovalRequest, layer: usize) -> Option<SourcedRule> {
-        if request.variant.is_none() {
-            return self.exact(tool, request, layer);
-        }
-        let namesake = ApprovalRequest { variant: None, ..request.clone() };
-        self.exact(tool, &namesake, layer).filter(|found| found.rule != Rule::PreApproved)
-    }
-
-    /// Returns whether this policy may have a rule for a call of a tool in another runtime, whose own rules are `own`.
-    pub(super) fn concerns(&self, own: &Self, tool: &Registered) -> bool {
-        self.policy.decide.is_some()
-            || self.has_calls_of(tool)
-            || self.of_policies(Some(own), tool, true).next().is_some()
     }
 
     /// Returns the rule for a server-side tool, for all workers: by its name, or else the rule for all of them.

@@ -41,8 +41,8 @@ pub(super) struct Admitted<'a> {
     pub(super) prepared: Prepared,
     /// Its step in the journal, if there is a journal: in flight until this is dropped.
     pub(super) in_flight: Option<InFlightStep>,
-    /// The 0-based number of the time for which it begins: more than 0 if it began before and its result is not recorded.
-    pub(super) time: u32,
+    /// The 0-based number of the attempt: more than 0 if the call began before and its result is not recorded.
+    pub(super) attempt: u32,
 }
 
 impl<'a> Proposed<'a> {
@@ -150,7 +150,7 @@ impl Run {
         // Before the approver is asked; released if the call is refused.
         let caller = ctx.caller().filter(|_| ctx.frame().by != Caller::User);
         let reserved = caller.map(CallContext::reserve_tool_call).transpose()?;
-        let time = if let Some(begun) = BegunCall::find(ctx, &tool).await? {
+        let attempt = if let Some(begun) = BegunCall::find(ctx, &tool).await? {
             Box::pin(self.decide_begun(ctx, &tool, &mut prepared, begun)).await?
         } else {
             self.decide(ctx, &tool, &mut prepared, 0).await?;
@@ -163,31 +163,33 @@ impl Run {
         if let Some(reserved) = reserved {
             reserved.make();
         }
-        Ok(Admitted { tool, prepared, in_flight, time })
+        Ok(Admitted { tool, prepared, in_flight, attempt })
     }
 
     /// Decides about a call by its records, by the approval rules, or by the approver; if it is journaled, records a refusal.
     ///
-    /// `time` is the 0-based number of the time for which it begins.
+    /// `attempt` is its 0-based number.
     #[inline]
     pub(super) async fn decide(
         &self,
         ctx: &CallContext,
         tool: &Arc<Registered>,
         prepared: &mut Prepared,
-        time: u32,
+        attempt: u32,
     ) -> Result<(), CallError> {
         let is_journaled = ctx.frame().by != Caller::User && ctx.frame().step.get().is_some();
         if is_journaled
-            && let Some(recorded) = RecordedCall::find(ctx, first_round(time))
-            && Box::pin(self.decide_as_recorded(ctx, tool, prepared, recorded, time)).await?
+            && let Some(recorded) = RecordedCall::find(ctx, first_round(attempt))
+            && Box::pin(self.decide_as_recorded(ctx, tool, prepared, recorded, attempt)).await?
         {
             return Ok(());
         }
         match self.check_rules(ctx, tool, prepared) {
             Ok(None) => Ok(()),
-            Ok(Some(asked)) => Box::pin(self.approve(ctx, tool, prepared, *asked, time)).await,
-            Err(refusal) if is_journaled => Err(Box::pin(self.record_refusal(ctx, refusal, first_round(time))).await),
+            Ok(Some(asked)) => Box::pin(self.approve(ctx, tool, prepared, *asked, attempt)).await,
+            Err(refusal) if is_journaled => {
+                Err(Box::pin(self.record_refusal(ctx, refusal, first_round(attempt))).await)
+            }
             Err(refusal) => Err(refusal),
         }
     }

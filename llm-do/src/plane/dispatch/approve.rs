@@ -3,6 +3,7 @@
 mod overview;
 mod preview;
 mod recorded;
+mod request;
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,13 +11,14 @@ use serde_json::Value;
 
 pub(super) use self::recorded::{RecordedCall, approval_step};
 use self::recorded::{keep_approval, keep_denial};
+pub(super) use self::request::{approval_key, set_caller};
 use super::Run;
 use super::admit::refuse_cycle;
 use super::perform::decode_async;
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{Caller, DecidedBy, EventKind, RuleSource};
 use crate::plane::approval::{Answer, ApprovalRequest, Outcome, Ruling, SubmittedRequest, Verdict};
-use crate::plane::context::{CallContext, JournalMethod, StepOutcome, Variant};
+use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::registry::{Prepared, Registered};
 
 /// How often guards may change the approver's arguments for one call; stops a guard that changes them every time.
@@ -28,9 +30,9 @@ pub(super) struct RequiredApproval {
     pub(super) request: Box<ApprovalRequest>,
 }
 
-/// Returns the number of the first request about a call that begins for the time with this 0-based number.
-pub(super) fn first_round(time: u32) -> u32 {
-    time * (MAX_ROUNDS + 1)
+/// Returns the number of the first request in an attempt of a call; attempts are numbered from 0.
+pub(super) fn first_round(attempt: u32) -> u32 {
+    attempt * (MAX_ROUNDS + 1)
 }
 
 impl Run {
@@ -88,18 +90,18 @@ impl Run {
 
     /// Asks for the approval that a call needs; the approver may replace the arguments.
     ///
-    /// `time` is the 0-based number of the time for which the call begins.
+    /// `attempt` is the 0-based number of the attempt of the call.
     pub(super) async fn approve(
         &self,
         ctx: &CallContext,
         tool: &Arc<Registered>,
         prepared: &mut Prepared,
         required: RequiredApproval,
-        time: u32,
+        attempt: u32,
     ) -> Result<(), CallError> {
         self.check_first_request(ctx, tool)?;
-        let edited = self.ask_once(ctx, tool, prepared, required, first_round(time)).await?;
-        self.apply_edit(ctx, tool, prepared, edited, time).await
+        let edited = self.ask_once(ctx, tool, prepared, required, first_round(attempt)).await?;
+        self.apply_edit(ctx, tool, prepared, edited, attempt).await
     }
 
     /// Submits one request; returns the arguments by which the approver replaced those of the call.
@@ -136,9 +138,9 @@ impl Run {
         tool: &Arc<Registered>,
         prepared: &mut Prepared,
         mut edited: Option<Value>,
-        time: u32,
+        attempt: u32,
     ) -> Result<(), CallError> {
-        for round in first_round(time) + 1..=first_round(time) + MAX_ROUNDS {
+        for round in first_round(attempt) + 1..=first_round(attempt) + MAX_ROUNDS {
             let Some(arguments) = edited else { return Ok(()) };
             *prepared = decode_async(ctx, tool, arguments, true).await?;
             let is_changed = self.guard_edit(ctx, tool, prepared).await?;
@@ -272,7 +274,7 @@ fn edited_arguments(tool: &Registered, answer: Answer) -> Result<Option<Value>, 
 
 /// Waits for the answer to a request.
 ///
-/// From the second request for one begin of a call on, an approval includes the arguments, so that the last one holds those that ran.
+/// From the second request of an attempt on, an approval includes the arguments, so that the last one holds those that ran.
 async fn answer_of(submitted: SubmittedRequest, round: u32) -> Answer {
     let request = Arc::clone(&submitted.request);
     let mut answer = submitted.answer().await;
@@ -309,53 +311,4 @@ pub(super) fn emit_decision(ctx: &CallContext, rule: &RuleSource, answer: &Answe
         let (by, scope) = (answer.by, answer.scope);
         EventKind::ApprovalDecided { approved, by, rule, reason, edited, scope }
     });
-}
-
-impl Run {
-    /// Returns the request for the approval of a call.
-    fn request(&self, ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<ApprovalRequest, Fault> {
-        let mut request = ApprovalRequest::new(Arc::clone(&tool.name), Value::Null);
-        request.set_arguments(prepared.shown()?);
-        request.description = Arc::clone(&tool.description);
-        request.effect = tool.effect();
-        request.template = tool.summary().cloned();
-        request.variant = tool.variant().cloned().or_else(|| self.foreign(tool));
-        request.has_begun = has_begun(ctx);
-        set_caller(ctx, &mut request);
-        Ok(request)
-    }
-
-    /// Distinguishes an item of a run under another from a namesake there: both runs share approvals.
-    fn foreign(&self, tool: &Registered) -> Option<Variant> {
-        self.outer.as_ref()?;
-        let namesake = self.outermost().plane.registry.get(tool.name());
-        let is_same = namesake.is_some_and(|other| other.location() == tool.location());
-        (!is_same).then(|| Variant::new(tool.location()))
-    }
-}
-
-/// Returns whether steps of the call are recorded from before the run was resumed.
-fn has_begun(ctx: &CallContext) -> bool {
-    let step = ctx.frame().step.get();
-    step.is_some_and(|step| ctx.journal().is_some_and(|journal| journal.has_recorded_steps(&step.key)))
-}
-
-/// Returns the key of the answer about a call, if there is a journal; `round` is the 0-based number of the request.
-pub(super) fn approval_key(ctx: &CallContext, round: u32) -> Option<Arc<str>> {
-    ctx.frame().step.get().map(|step| approval_step(step, round).key)
-}
-
-/// Sets the ids of the call of `ctx`, its callers and its run.
-pub(super) fn set_caller(ctx: &CallContext, request: &mut ApprovalRequest) {
-    request.caller = ctx.caller().map(|caller| Arc::clone(&caller.frame().name)).unwrap_or_default();
-    // Without the user, whose frame is the last.
-    let mut callers: Vec<_> = ctx.frames().skip(1).collect();
-    callers.pop();
-    callers.reverse();
-    request.path = callers.iter().map(|frame| Arc::clone(&frame.name)).collect();
-    request.path_ids = callers.iter().map(|frame| frame.call).collect();
-    request.path_variants = callers.iter().map(|frame| frame.variant.clone()).collect();
-    request.run = ctx.run_id().into();
-    request.call = ctx.frame().call;
-    request.parent = request.path_ids.last().copied();
 }

@@ -1,17 +1,19 @@
 //! Calls that begin: each uses up its approval, since it may have had its effect when its result is not recorded.
 //!
-//! The times at which one call begins are numbered. Each has rounds of requests of its own, and a record that it began. A call
+//! The attempts of a call are numbered from 0. Each has rounds of requests of its own, and a record that it began. A call
 //! that began and has no recorded result is asked about again, and its answer is used up in the same way.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_timer::Delay;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::Run;
 use super::approve::{RecordedCall, RequiredApproval, approval_step, first_round};
 use super::record::result_step;
+use crate::base::delay::within;
 use crate::base::error::CallError;
 use crate::observe::event::{Caller, ItemKind};
 use crate::observe::journal::{Journal, StepKind, StepSpec};
@@ -22,6 +24,8 @@ use crate::plane::registry::{Prepared, Registered};
 
 /// How long a call that may have had its effect waits for recorded calls that its caller made without its result.
 const LATER_STEPS: Duration = Duration::from_secs(1);
+/// How often the journal is asked whether they have been made.
+const POLL: Duration = Duration::from_millis(1);
 
 /// What is recorded before a tool starts, if a second call of it may do harm.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -35,19 +39,19 @@ struct Begun {
 
 /// A call that began before, and whose result is not recorded.
 pub(super) struct BegunCall {
-    /// How often it began.
-    times: u32,
+    /// The number of attempts so far.
+    attempts: u32,
     /// When it began last.
     began: Timestamp,
     /// Whether it is followed through the steps that it has made, so that it does not have its effect again.
     is_in_steps: bool,
 }
 
-/// Returns the step that records that a call begins for the time with this 0-based number.
-fn begun_step(call: &StepSpec, time: u32) -> StepSpec {
-    match time {
+/// Returns the step that records that an attempt of a call begins.
+fn begun_step(call: &StepSpec, attempt: u32) -> StepSpec {
+    match attempt {
         0 => call.within(StepKind::Begun, "begun"),
-        time => call.within(StepKind::Begun, &format!("begun:{time}")),
+        attempt => call.within(StepKind::Begun, &format!("begun:{attempt}")),
     }
 }
 
@@ -81,8 +85,8 @@ impl BegunCall {
         call: &StepSpec,
     ) -> Result<Option<Self>, CallError> {
         let (mut found, is_in_steps) = (None, is_in_steps(tool, journal, call));
-        for time in 0.. {
-            let step = begun_step(call, time);
+        for attempt in 0.. {
+            let step = begun_step(call, attempt);
             if !journal.is_recorded(&step.key) {
                 break;
             }
@@ -91,7 +95,7 @@ impl BegunCall {
             let missing = async { Err(CallError::Cancelled { tool }) };
             let StepOutcome { value: Begun { began, .. }, .. } =
                 ctx.recorded(JournalMethod::Step, step, missing).await?;
-            found = Some(Self { times: time + 1, began, is_in_steps });
+            found = Some(Self { attempts: attempt + 1, began, is_in_steps });
         }
         Ok(found)
     }
@@ -112,8 +116,8 @@ fn is_in_steps(tool: &Registered, journal: &dyn Journal, call: &StepSpec) -> boo
 /// Records that a call begins, before its tool starts.
 ///
 /// If it began before, this is a journal that does not know what is recorded, or the call would not have been admitted: it is refused.
-pub(super) async fn begin(ctx: &CallContext, tool: &Registered, time: u32) -> Result<(), CallError> {
-    let StepOutcome { value: Begun { began, .. }, is_replayed } = Box::pin(record(ctx, time)).await?;
+pub(super) async fn begin(ctx: &CallContext, tool: &Registered, attempt: u32) -> Result<(), CallError> {
+    let StepOutcome { value: Begun { began, .. }, is_replayed } = Box::pin(record(ctx, attempt)).await?;
     let is_known = |(journal, call): (&Arc<dyn Journal>, _)| is_in_steps(tool, journal.as_ref(), call);
     if !is_replayed || ctx.journal().zip(ctx.frame().step.get().map(AsRef::as_ref)).is_some_and(is_known) {
         return Ok(());
@@ -126,22 +130,22 @@ pub(super) async fn begin(ctx: &CallContext, tool: &Registered, time: u32) -> Re
 }
 
 /// Records that the approval of a call is used up, which may have begun before.
-pub(super) async fn record_begun(ctx: &CallContext, time: u32) -> Result<(), CallError> {
-    Box::pin(record(ctx, time)).await.map(drop)
+pub(super) async fn record_begun(ctx: &CallContext, attempt: u32) -> Result<(), CallError> {
+    Box::pin(record(ctx, attempt)).await.map(drop)
 }
 
-async fn record(ctx: &CallContext, time: u32) -> Result<StepOutcome<Begun>, CallError> {
+async fn record(ctx: &CallContext, attempt: u32) -> Result<StepOutcome<Begun>, CallError> {
     let (Some(journal), Some(call)) = (ctx.journal(), ctx.frame().step.get()) else {
         unreachable!("a recorded call has a journal and a step")
     };
-    let approval = approval_step(call, first_round(time)).key;
+    let approval = approval_step(call, first_round(attempt)).key;
     let approval = Some(approval).filter(|key| journal.is_recorded(key));
     let begun = Begun { began: ctx.clock_time(), approval };
-    ctx.recorded(JournalMethod::Step, begun_step(call, time), async { Ok(begun) }).await
+    ctx.recorded(JournalMethod::Step, begun_step(call, attempt), async { Ok(begun) }).await
 }
 
 impl Run {
-    /// Decides about a call that began before; returns the number of the time for which it begins now.
+    /// Decides about a call that began before; returns the number of the attempt that begins now.
     pub(super) async fn decide_begun(
         &self,
         ctx: &CallContext,
@@ -152,15 +156,15 @@ impl Run {
         if !begun.is_in_steps {
             return self.approve_again(ctx, tool, prepared, begun).await;
         }
-        let last = begun.times - 1;
-        for time in 0..last {
-            self.repeat_edits(ctx, tool, prepared, time).await?;
+        let last = begun.attempts - 1;
+        for attempt in 0..last {
+            self.repeat_edits(ctx, tool, prepared, attempt).await?;
         }
         self.decide(ctx, tool, prepared, last).await?;
         Ok(last)
     }
 
-    /// Asks again about a call that may have had its effect; returns the number of the time for which it begins now.
+    /// Asks again about a call that may have had its effect; returns the number of the attempt that begins now.
     ///
     /// No rule and no remembered approval approves it.
     async fn approve_again(
@@ -170,14 +174,14 @@ impl Run {
         prepared: &mut Prepared,
         begun: BegunCall,
     ) -> Result<u32, CallError> {
-        let BegunCall { times, began, .. } = begun;
-        for time in 0..times {
-            self.repeat_edits(ctx, tool, prepared, time).await?;
+        let BegunCall { attempts, began, .. } = begun;
+        for attempt in 0..attempts {
+            self.repeat_edits(ctx, tool, prepared, attempt).await?;
         }
         wait_for_later_steps(ctx).await;
-        let round = first_round(times);
+        let round = first_round(attempts);
         let is_decided = match RecordedCall::find(ctx, round) {
-            Some(recorded) => self.decide_as_recorded(ctx, tool, prepared, recorded, times).await?,
+            Some(recorded) => self.decide_as_recorded(ctx, tool, prepared, recorded, attempts).await?,
             None => false,
         };
         if !is_decided {
@@ -185,9 +189,9 @@ impl Run {
                 Ok(required) => required,
                 Err(refusal) => return Err(self.record_refusal(ctx, refusal, round).await),
             };
-            self.approve(ctx, tool, prepared, required, times).await?;
+            self.approve(ctx, tool, prepared, required, attempts).await?;
         }
-        Ok(times)
+        Ok(attempts)
     }
 
     fn required_again(
@@ -209,9 +213,9 @@ async fn wait_for_later_steps(ctx: &CallContext) {
     let (Some(journal), Some(step)) = (ctx.journal(), ctx.frame().step.get()) else { return };
     let has_begun = async {
         while !step.parent.is_empty() && journal.has_later_steps(&step.parent) {
-            tokio::time::sleep(Duration::from_millis(1)).await;
+            Delay::new(POLL).await;
         }
     };
     // Past it, the program has changed.
-    let _ = tokio::time::timeout(LATER_STEPS, has_begun).await;
+    within(LATER_STEPS, has_begun).await;
 }

@@ -16,18 +16,20 @@ pub(super) struct OpenCall<'a> {
     /// When it started, if a sink receives events.
     started: Option<Instant>,
     is_finished: bool,
+    /// The 0-based number of the attempt.
+    pub(super) attempt: u32,
     /// Whether its result was replayed from the journal.
     pub(super) is_replayed: bool,
 }
 
 impl<'a> OpenCall<'a> {
-    /// Reports that the call starts.
-    pub(super) fn start(ctx: &'a CallContext, what: ItemKind, prepared: &mut Prepared) -> Self {
+    /// Reports that the call starts; `attempt` is the 0-based number of its attempt.
+    pub(super) fn start(ctx: &'a CallContext, what: ItemKind, prepared: &mut Prepared, attempt: u32) -> Self {
         // Arguments that cannot be written as JSON are refused if approval is needed; an event omits them.
         let mut arguments = || prepared.arguments_of_event().unwrap_or_default();
         let by = ctx.frame().by;
         ctx.emit(|| EventKind::CallStarted { what, by, arguments: arguments() });
-        Self { ctx, started: ctx.is_observed().then(Instant::now), is_replayed: false, is_finished: false }
+        Self { ctx, started: ctx.is_observed().then(Instant::now), attempt, is_replayed: false, is_finished: false }
     }
 
     /// Reports the result of the call.

@@ -159,13 +159,11 @@ impl CallContext {
 
 impl Run {
     /// Runs a call through the journal: replays its record, or runs and records it.
-    ///
-    /// `time` is the 0-based number of the time for which it begins.
     pub(super) async fn record(
         &self,
         tool: &Arc<Registered>,
         prepared: Prepared,
-        (ctx, time): (&CallContext, u32),
+        ctx: &CallContext,
         open: &mut OpenCall<'_>,
     ) -> Result<ToolReturn, CallError> {
         let Some(step) = ctx.frame().step.get().cloned() else { unreachable!("a recorded call has its step") };
@@ -175,7 +173,7 @@ impl Run {
             _ if tool.is_composite() => (JournalMethod::Call, *step),
             _ => (JournalMethod::Step, *step),
         };
-        let local = run_for_record(self.setup(ctx).into(), Arc::clone(tool), prepared, (ctx.clone(), time));
+        let local = run_for_record(self.setup(ctx).into(), Arc::clone(tool), prepared, ctx.clone(), open.attempt);
         let recorded = ctx.recorded(mode, step, local).await?;
         if ctx.frame().by == Caller::User {
             ctx.begin_steps_after(&digest_of(&recorded.value));
@@ -229,10 +227,11 @@ async fn run_for_record(
     setup: RecordedSetup,
     tool: Arc<Registered>,
     prepared: Prepared,
-    (ctx, time): (CallContext, u32),
+    ctx: CallContext,
+    attempt: u32,
 ) -> Result<CallRecord, CallError> {
     if begins(&tool) {
-        begin(&ctx, &tool, time).await?;
+        begin(&ctx, &tool, attempt).await?;
     }
     let result = perform_in_time(setup.borrowed(), &tool, prepared, &ctx).await;
     // Before recording, so that a failure to close is part of the record.
@@ -247,7 +246,7 @@ async fn run_for_record(
     ctx.record_denials().await?;
     ctx.check_all_replayed()?;
     if matches!(outcome, RecordedOutcome::Failure(_)) && begins_by_failure(&tool) {
-        record_begun(&ctx, time).await?;
+        record_begun(&ctx, attempt).await?;
     }
     let usage = tool.is_composite().then(|| ctx.usage_tree()).filter(|used| !used.is_zero());
     let (created_workers, user_messages) =

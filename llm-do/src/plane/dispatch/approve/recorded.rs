@@ -53,22 +53,22 @@ impl Run {
         tool: &Arc<Registered>,
         prepared: &mut Prepared,
         recorded: RecordedCall,
-        time: u32,
+        attempt: u32,
     ) -> Result<bool, CallError> {
         let Some(edited) = self.recorded_decision(ctx, tool, prepared, recorded).await? else { return Ok(false) };
-        self.apply_edit(ctx, tool, prepared, edited, time).await.map(|()| true)
+        self.apply_edit(ctx, tool, prepared, edited, attempt).await.map(|()| true)
     }
 
-    /// Applies the edits of the answers that were used up when the call began for this time: the next answer is about the
+    /// Applies the edits of the answers that were used up when this attempt of the call began: the next answer is about the
     /// arguments with which it began.
     pub(in crate::plane::dispatch) async fn repeat_edits(
         &self,
         ctx: &CallContext,
         tool: &Arc<Registered>,
         prepared: &mut Prepared,
-        time: u32,
+        attempt: u32,
     ) -> Result<(), CallError> {
-        for round in first_round(time)..=first_round(time) + MAX_ROUNDS {
+        for round in first_round(attempt)..=first_round(attempt) + MAX_ROUNDS {
             let Some(answer) = used_up_answer(ctx, round).await? else { return Ok(()) };
             self.remember_recorded(ctx, tool, prepared, &answer)?;
             let Some(edited) = answer.edited_arguments().cloned() else { return Ok(()) };
