@@ -16,8 +16,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
 use self::connections::{Connections, OpenConnection};
+pub(in crate::app) use self::request::ClientConnection;
 use self::request::Tracked;
-pub(in crate::app) use self::request::Visit;
 use self::write_timeout::WriteTimeout;
 
 /// How long the head of a request may take: slow senders would occupy all connections.

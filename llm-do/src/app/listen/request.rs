@@ -34,9 +34,9 @@ pub(super) struct Tracked {
 
 /// The connection of a request: an extension of the request.
 #[derive(Clone, Debug)]
-pub(in crate::app) struct Visit(Weak<Entry>);
+pub(in crate::app) struct ClientConnection(Weak<Entry>);
 
-impl Visit {
+impl ClientConnection {
     /// Notes that the client may make the request of these extensions: its connections are kept before those of other clients.
     pub(in crate::app) fn allow(extensions: &http::Extensions) {
         if let Some(entry) = extensions.get().and_then(|Self(entry)| entry.upgrade()) {
@@ -53,7 +53,7 @@ impl Tracked {
 }
 
 impl Service<Request<Incoming>> for Tracked {
-    type Response = Response<Answer>;
+    type Response = Response<TrackedBody>;
     type Error = Infallible;
     type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
 
@@ -62,9 +62,9 @@ impl Service<Request<Incoming>> for Tracked {
         set_stage(&self.entry, stage);
         let entry = Weak::clone(&self.entry);
         let mut request = request.map(|body| TimedBody::new(body, Weak::clone(&entry)));
-        request.extensions_mut().insert(Visit(Weak::clone(&entry)));
+        request.extensions_mut().insert(ClientConnection(Weak::clone(&entry)));
         let answered = self.router.call(request);
-        async move { Ok(answered.await?.map(|body| Answer { body, entry })) }.boxed()
+        async move { Ok(answered.await?.map(|body| TrackedBody { body, entry })) }.boxed()
     }
 }
 
@@ -122,12 +122,12 @@ impl Drop for TimedBody {
 }
 
 /// The body of an answer; the next request begins when it is dropped.
-pub(super) struct Answer {
+pub(super) struct TrackedBody {
     body: AnswerBody,
     entry: Weak<Entry>,
 }
 
-impl Body for Answer {
+impl Body for TrackedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -147,7 +147,7 @@ impl Body for Answer {
     }
 }
 
-impl Drop for Answer {
+impl Drop for TrackedBody {
     fn drop(&mut self) {
         set_stage(&self.entry, Stage::Head);
     }

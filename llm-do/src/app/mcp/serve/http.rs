@@ -21,7 +21,7 @@ use super::client::Principal;
 use super::handler::Handler;
 use super::session_id::{SESSION_ID, SessionIds};
 use super::{McpService, ServeError, metadata};
-use crate::app::listen::{self, ConnectionLimits, Visit};
+use crate::app::listen::{self, ClientConnection, ConnectionLimits};
 
 /// The path of the server in [`McpService::serve_http`].
 pub(super) const PATH: &str = "/mcp";
@@ -294,7 +294,7 @@ where
             let refusal = self.options.refusal(&request);
             return Box::pin(async move { Ok(refusal) });
         };
-        Visit::allow(request.extensions());
+        ClientConnection::allow(request.extensions());
         hide_tokens(request.headers_mut());
         self.session_ids.open(request.headers_mut(), &principal);
         request.extensions_mut().insert(principal.clone());

@@ -10,7 +10,7 @@ use governor::{DefaultKeyedRateLimiter, Quota};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 
 use super::problem::Problem;
-use crate::app::listen::Visit;
+use crate::app::listen::ClientConnection;
 use crate::app::serve::access::{Identity, identify};
 use crate::app::serve::engine::Shared;
 use crate::app::serve::metrics::StatusLabel;
@@ -126,7 +126,7 @@ pub(super) async fn authenticate(
     let sender = client.as_ref().map_or(Sender::Unknown, |client| Sender::Client(Arc::clone(&client.name)));
     gate.check_rate(&sender)?;
     let client = client.ok_or_else(Problem::unauthenticated)?;
-    Visit::allow(request.extensions());
+    ClientConnection::allow(request.extensions());
     request.extensions_mut().insert(client);
     Ok(next.run(request).await)
 }
