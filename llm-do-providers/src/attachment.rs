@@ -1,6 +1,6 @@
 //! Files in messages.
 
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod as_sent;
 mod found_files;
 
@@ -13,7 +13,7 @@ use base64::engine::general_purpose::{GeneralPurpose, STANDARD};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 pub(crate) use self::as_sent::FileFault;
 pub use self::found_files::{FoundFile, find_files, found_path};
 

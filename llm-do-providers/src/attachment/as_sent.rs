@@ -94,7 +94,8 @@ impl Attachment {
         self.is_text() && (self.text().is_ok() || self.content_type() == self.essence())
     }
 
-    /// Whether it is labelled as an image, or is one.
+    /// Returns whether it is labelled as an image, or is one.
+    #[cfg(feature = "openai")]
     pub(crate) fn is_image(&self) -> bool {
         self.essence().starts_with("image/") || self.content_type().starts_with("image/")
     }
