@@ -15,10 +15,10 @@ pub mod using_servers {
     use super::{Authorizer, McpServer};
 }
 
-#[cfg(all(feature = "cli", feature = "mcp"))]
-pub(in crate::app) use self::client::TokenStore;
 #[cfg(feature = "mcp")]
 pub use self::client::{Authorizer, McpConnection, McpError, McpServer, McpTools, OAuth};
+#[cfg(all(feature = "cli", feature = "mcp"))]
+pub(in crate::app) use self::client::{TokenStore, is_login_answer, login_state};
 #[cfg(feature = "mcp")]
 pub use self::serve::{
     ClientRequest, HttpOptions, McpClient, McpHttpService, McpService, MissingCapability, ServeError,

@@ -26,8 +26,8 @@ mod transport;
 
 pub use self::connection::McpConnection;
 pub use self::error::McpError;
-#[cfg(all(feature = "cli", feature = "project"))]
-pub(in crate::app) use self::oauth::TokenStore;
 pub use self::oauth::{Authorizer, OAuth};
+#[cfg(all(feature = "cli", feature = "project"))]
+pub(in crate::app) use self::oauth::{TokenStore, is_login_answer, login_state};
 pub use self::server::McpServer;
 pub use self::source::McpTools;

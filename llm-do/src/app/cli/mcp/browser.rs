@@ -14,7 +14,6 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use http::{StatusCode, Uri};
 use reqwest::Url;
-use subtle::ConstantTimeEq;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -22,16 +21,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::cli::CommandError;
 use crate::app::listen::{self, ConnectionLimits};
-use crate::app::mcp::Authorizer;
+use crate::app::mcp::{Authorizer, is_login_answer, login_state};
 use crate::base::error::BoxError;
 use crate::base::printable::printable_line;
 
 const PATH: &str = "/callback";
-/// How long the user may take.
+/// The timeout of the user's login.
 const LOGIN: Duration = Duration::from_secs(600);
 /// How long the browser has to read the page after the login.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// How many connections the browser, or another program of this machine, may have open.
+/// The limits of connections, of the browser and of other programs of this machine.
 const CONNECTIONS: ConnectionLimits = ConnectionLimits { total: 64, per_address: 64 };
 const PAGE: &str =
     "<!doctype html><meta charset=utf-8><title>llm-do</title><p>The login is complete. You may close this page.";
@@ -78,11 +77,11 @@ impl Browser {
         self.is_used.clone()
     }
 
-    /// Waits for the redirect with the state of the login; returns its address.
-    async fn redirected(&self, state: String) -> Result<String, BoxError> {
+    /// Waits for the redirect that answers the login at this page; returns its address.
+    async fn redirected(&self, login: Url) -> Result<String, BoxError> {
         let listener = TcpListener::from_std(self.listener.try_clone()?)?;
         let (found, mut redirects) = mpsc::channel(1);
-        let router = Router::new().route(PATH, get(callback)).fallback(unknown).with_state(Expected { state, found });
+        let router = Router::new().route(PATH, get(callback)).fallback(unknown).with_state(Pending { login, found });
         let shutdown = CancellationToken::new();
         let mut serving = std::pin::pin!(listen::serve(listener, router, CONNECTIONS, shutdown.clone(), || {}));
         let target: Option<Uri> = tokio::select! {
@@ -97,10 +96,11 @@ impl Browser {
     }
 }
 
-/// The redirect that a login waits for.
+/// A login that waits for its redirect.
 #[derive(Clone)]
-struct Expected {
-    state: String,
+struct Pending {
+    /// The login page.
+    login: Url,
     found: mpsc::Sender<Uri>,
 }
 
@@ -110,7 +110,8 @@ impl Authorizer for Browser {
         if !(url.starts_with("https://") || url.starts_with("http://")) {
             return Err("the address of the login page is not one of the web".into());
         }
-        let state = only(&url.parse()?, "state").ok_or("the address of the login page has no `state`")?;
+        let login: Url = url.parse()?;
+        login_state(&login).ok_or("the address of the login page has no `state`")?;
         self.is_used.0.store(true, Ordering::Relaxed);
         // Ignored: standard error may be closed.
         let _ = writeln!(io::stderr(), "Log in here:\n{}", printable_line(url));
@@ -118,31 +119,24 @@ impl Authorizer for Browser {
             open(url);
         }
         let late = |_| format!("no login within {} minutes", LOGIN.as_secs() / 60);
-        timeout(LOGIN, self.redirected(state)).await.map_err(late)?
+        timeout(LOGIN, self.redirected(login)).await.map_err(late)?
     }
 }
 
-/// Answers the redirect; one with another state, which any page can cause, changes nothing.
-async fn callback(State(expected): State<Expected>, target: Uri) -> Response {
+/// Answers the redirect. A request without the state of the login, which any page can cause, is ignored.
+async fn callback(State(pending): State<Pending>, target: Uri) -> Response {
     let url = Url::parse(&format!("http://localhost{target}")).ok();
-    let state = url.as_ref().and_then(|url| only(url, "state"));
-    if !state.is_some_and(|state| bool::from(state.as_bytes().ct_eq(expected.state.as_bytes()))) {
+    let Some(url) = url.filter(|url| is_login_answer(&pending.login, url)) else {
         return (StatusCode::BAD_REQUEST, Html(UNKNOWN_PAGE)).into_response();
-    }
+    };
     // Ignored: the login has its answer already.
-    let _ = expected.found.try_send(target);
-    let is_refused = url.is_some_and(|url| url.query_pairs().any(|(name, _)| name == "error"));
+    let _ = pending.found.try_send(target);
+    let is_refused = url.query_pairs().any(|(name, _)| name == "error");
     Html(if is_refused { REFUSED_PAGE } else { PAGE }).into_response()
 }
 
 async fn unknown() -> Response {
     (StatusCode::NOT_FOUND, Html(UNKNOWN_PAGE)).into_response()
-}
-
-/// Returns the value of a parameter that is given once.
-fn only(url: &Url, name: &str) -> Option<String> {
-    let mut values = url.query_pairs().filter(|(key, _)| key == name).map(|(_, value)| value.into_owned());
-    values.next().filter(|_| values.next().is_none())
 }
 
 /// Opens an address in the user's browser; if that fails, the user has the address.

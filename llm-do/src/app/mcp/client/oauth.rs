@@ -4,6 +4,7 @@ mod challenge;
 #[cfg(feature = "keyring")]
 mod keyring;
 mod network;
+mod reach;
 mod redirect;
 mod store;
 
@@ -18,10 +19,13 @@ use rmcp::transport::auth::{
 };
 use rmcp::transport::{AuthClient, AuthorizationManager};
 
+use self::challenge::check_challenge;
 #[cfg(feature = "keyring")]
 use self::keyring::KeyringStore;
-use self::network::{Fault, Network, check_challenge};
+use self::network::{Fault, Network};
 use self::redirect::check_redirect;
+#[cfg(all(feature = "cli", feature = "project"))]
+pub(in crate::app) use self::redirect::{is_login_answer, login_state};
 use self::store::{FileStore, Kept};
 use super::error::McpError;
 use super::text;

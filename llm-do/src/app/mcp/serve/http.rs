@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::client::Principal;
 use super::handler::Handler;
-use super::session_id::{SESSION_ID, SessionIds};
+use super::session_id::{SessionIds, has_session, unknown_session};
 use super::{McpService, ServeError, metadata};
 use crate::app::listen::{self, ClientConnection, ConnectionLimits};
 
@@ -309,19 +309,6 @@ where
             Ok(response)
         })
     }
-}
-
-/// Returns whether there is a session with the id in the headers.
-async fn has_session(sessions: &LocalSessionManager, headers: &HeaderMap) -> bool {
-    let Some(id) = headers.get(&SESSION_ID).and_then(|id| id.to_str().ok()) else { return true };
-    sessions.sessions.read().await.contains_key(id)
-}
-
-/// The answer of the transport to a message for a session that does not exist.
-fn unknown_session() -> Response<Body> {
-    let mut response = Response::new(Body::from("Not Found: Session not found"));
-    *response.status_mut() = StatusCode::NOT_FOUND;
-    response
 }
 
 /// Marks tokens as secret, so that the headers can be printed.

@@ -1,21 +1,23 @@
-//! The ids of sessions, as clients see them: each is valid for the principal that initialised its session only.
+//! The ids of sessions, as clients see them: each is valid only for the principal that initialised its session.
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use axum::body::Body;
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use rmcp::model::{RequestStateCodec, SealOptions};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use uuid::Uuid;
 
 use super::client::Principal;
 
 /// The header with the id of a session.
-pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// Seals the ids of sessions for those who initialised them.
+/// Seals the ids of sessions for the principals that initialised them.
 #[derive(Debug)]
 pub(super) struct SessionIds(RequestStateCodec);
 
 impl Default for SessionIds {
     fn default() -> Self {
-        // The ids are worth nothing after this process, which holds the sessions.
+        // A new key for each process: sessions end with it.
         let key = [Uuid::new_v4(), Uuid::new_v4(), Uuid::new_v4()].map(Uuid::into_bytes).concat();
         Self(RequestStateCodec::new_unchecked(key))
     }
@@ -41,6 +43,19 @@ impl SessionIds {
         let id = opened.and_then(|id| HeaderValue::from_bytes(&id).ok()).unwrap_or_else(unknown);
         headers.insert(SESSION_ID, id);
     }
+}
+
+/// Returns whether there is a session with the id in the headers.
+pub(super) async fn has_session(sessions: &LocalSessionManager, headers: &HeaderMap) -> bool {
+    let Some(id) = headers.get(&SESSION_ID).and_then(|id| id.to_str().ok()) else { return true };
+    sessions.sessions.read().await.contains_key(id)
+}
+
+/// Returns the answer of the transport to a message for a session that does not exist.
+pub(super) fn unknown_session() -> Response<Body> {
+    let mut response = Response::new(Body::from("Not Found: Session not found"));
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response
 }
 
 fn bytes(principal: &Principal) -> Vec<u8> {

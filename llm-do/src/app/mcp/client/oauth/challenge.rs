@@ -1,10 +1,37 @@
-//! The header `www-authenticate`, as far as the metadata that it names.
+//! The metadata that the header `www-authenticate` of a server names: those of its own origin only.
+
+use http::HeaderMap;
+use http::header::WWW_AUTHENTICATE;
+use reqwest::Url;
+
+use super::reach::origin;
 
 /// The parameter that names the metadata of a server (RFC 9728).
 const PARAMETER: &str = "resource_metadata";
 
+/// Checks that a server names metadata of its own origin only.
+pub(super) fn check_challenges(headers: &HeaderMap, server: &Url) -> Result<(), String> {
+    let challenges = headers.get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok());
+    challenges.into_iter().try_for_each(|challenge| check_challenge(challenge, server))
+}
+
+/// Checks that a challenge names metadata of the server's own origin only.
+pub(super) fn check_challenge(challenge: &str, server: &Url) -> Result<(), String> {
+    for named in metadata_urls(challenge) {
+        let url = server.join(&named).map_err(|_| format!("`resource_metadata` is not a URL: {named}"))?;
+        if url.origin() != server.origin() {
+            return Err(format!(
+                "the server names metadata of another origin, {}: only {} describes it",
+                origin(&url),
+                origin(server)
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Returns each value of the parameter, of all challenges in a header.
-pub(super) fn metadata_urls(header: &str) -> Vec<String> {
+fn metadata_urls(header: &str) -> Vec<String> {
     let (mut urls, mut rest) = (Vec::new(), header);
     while !rest.is_empty() {
         let end = rest.find(['"', ',', ' ', '\t', '=']).unwrap_or(rest.len());
@@ -42,7 +69,8 @@ fn value_of(text: &str) -> (String, &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::metadata_urls;
+    use super::super::reach::tests::url;
+    use super::{check_challenge, metadata_urls};
 
     #[test]
     fn the_metadata_that_a_header_names_are_found_in_each_form() {
@@ -61,5 +89,35 @@ mod tests {
         ] {
             assert_eq!(metadata_urls(header), expected, "{header}");
         }
+    }
+
+    #[test]
+    fn metadata_of_another_origin_is_refused_with_its_name() {
+        let server = url("https://mcp.example.org/mcp");
+        for named in [
+            "https://evil.example.com/.well-known/oauth-protected-resource",
+            "https://mcp.example.org:8443/m",
+            "http://mcp.example.org/m",
+            "https://mcp.example.org.evil.example.com/m",
+            "//evil.example.com/m",
+            "https://mcp.example.org@evil.example.com/m",
+        ] {
+            for challenge in [
+                format!("Bearer resource_metadata=\"{named}\""),
+                format!("Bearer error=\"invalid_token\", Resource_Metadata = \"{named}\", scope=\"a\""),
+                format!("Basic realm=\"x\", Bearer resource_metadata={named}"),
+                format!("Bearer resource_metadata=\"/m\", resource_metadata=\"{named}\""),
+            ] {
+                let fault = check_challenge(&challenge, &server).unwrap_err();
+                assert!(
+                    fault.contains("metadata of another origin") && fault.contains("mcp.example.org"),
+                    "{challenge}"
+                );
+            }
+        }
+        for own in ["https://mcp.example.org/m", "/m", "https://mcp.example.org:443/m"] {
+            check_challenge(&format!("Bearer resource_metadata=\"{own}\""), &server).unwrap();
+        }
+        check_challenge("Bearer realm=\"resource_metadata=https://evil.example.com/\"", &server).unwrap();
     }
 }

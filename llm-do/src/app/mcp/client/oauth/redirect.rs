@@ -3,16 +3,13 @@
 use reqwest::Url;
 use subtle::ConstantTimeEq;
 
-/// The longest error of an authorization server that is shown, in characters.
+/// The maximum length of an error of an authorization server that is shown, in characters.
 const MAX_ERROR: usize = 300;
 
 /// Checks that a redirect is the answer to this login, and that it succeeded.
 pub(super) fn check_redirect(login: &Url, redirected: &str) -> Result<(), String> {
     let redirected: Url = redirected.parse().map_err(|_| "the redirect after the login is not a URL".to_owned())?;
-    let (expected, given) = (only(login, "state"), only(&redirected, "state"));
-    let is_answer =
-        expected.zip(given).is_some_and(|(expected, given)| expected.as_bytes().ct_eq(given.as_bytes()).into());
-    if !is_answer {
+    if !is_login_answer(login, &redirected) {
         return Err("the redirect is not the answer to this login: its `state` is another one".to_owned());
     }
     match first(&redirected, "error") {
@@ -28,14 +25,25 @@ pub(super) fn check_redirect(login: &Url, redirected: &str) -> Result<(), String
     }
 }
 
-fn first(url: &Url, name: &str) -> Option<String> {
-    url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+/// Returns whether a redirect has the state of the login page, which other pages do not know.
+pub(in crate::app) fn is_login_answer(login: &Url, redirected: &Url) -> bool {
+    let states = login_state(login).zip(login_state(redirected));
+    states.is_some_and(|(expected, given)| expected.as_bytes().ct_eq(given.as_bytes()).into())
 }
 
-/// Returns the value of a parameter that is given once.
-fn only(url: &Url, name: &str) -> Option<String> {
-    let mut values = url.query_pairs().filter(|(key, _)| key == name).map(|(_, value)| value.into_owned());
-    values.next().filter(|_| values.next().is_none())
+/// Returns the state of a login page or of a redirect; `None` if it is missing, or is given twice.
+pub(in crate::app) fn login_state(url: &Url) -> Option<String> {
+    let mut states = values(url, "state");
+    states.next().filter(|_| states.next().is_none())
+}
+
+fn first(url: &Url, name: &str) -> Option<String> {
+    values(url, name).next()
+}
+
+/// Returns the values of a parameter.
+fn values(url: &Url, name: &str) -> impl Iterator<Item = String> {
+    url.query_pairs().filter(move |(key, _)| key == name).map(|(_, value)| value.into_owned())
 }
 
 #[cfg(test)]
