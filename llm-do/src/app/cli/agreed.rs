@@ -1,4 +1,4 @@
-//! What the user agreed to, by project: kept outside of all projects.
+//! The agreements of the user, by project, in a file outside of all projects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::state;
 use crate::app::project::{Demand, Digest, Digests, Project};
 
-/// The file with all answers.
+/// The file with all agreements.
 const FILE: &str = "agreed.json";
 
 /// What the user agrees to: the demands of the files in a folder, and these files.
@@ -22,13 +22,14 @@ pub(super) struct Agreement {
     kept: Kept,
 }
 
-/// An answer as it is kept.
+/// An agreement as it is kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Kept {
     demands: BTreeSet<String>,
     files: Digests,
 }
 
+/// All agreements, by the path of what was opened.
 type Answers = BTreeMap<PathBuf, Kept>;
 
 /// How an agreement relates to the one that is kept.
@@ -70,8 +71,8 @@ impl Agreement {
 
     /// Remembers that the user agreed to it.
     pub(super) fn keep(&self) -> io::Result<()> {
-        let path = state::path(FILE).ok_or_else(|| io::Error::other("the home folder is unknown"))?;
-        path.parent().map_or(Ok(()), state::create_folder)?;
+        // Before it is checked where the folder is.
+        stored()?.parent().map_or(Ok(()), state::create_folder)?;
         let file = self.file()?;
         let mut answers = match read(&file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Answers::new(),
@@ -86,7 +87,7 @@ impl Agreement {
         let file = file.canonicalize()?;
         let name = file.strip_prefix(&self.root).map_err(io::Error::other)?;
         let name = name.to_string_lossy().replace('\\', "/");
-        // The latest answer, since this is not the first rule that the user adds.
+        // Read again, since the user may have added rules before.
         let latest = self.file().and_then(|file| read(&file)).ok().and_then(|mut answers| answers.remove(&self.opened));
         let before = Some(Digest::of(before));
         let is_unchanged = |kept: &Kept| kept.files.get(&name) == before.as_ref();
@@ -97,9 +98,9 @@ impl Agreement {
         Self { kept, ..self.clone() }.keep()
     }
 
-    /// Returns the file with the answers; none that is in the project, which could bring it.
+    /// Returns the file with all agreements; an error for a file in the project, which may have brought it.
     fn file(&self) -> io::Result<PathBuf> {
-        let path = state::path(FILE).ok_or_else(|| io::Error::other("the home folder is unknown"))?;
+        let path = stored()?;
         let folder = path.parent().unwrap_or(Path::new("")).canonicalize()?;
         let real = path.canonicalize().unwrap_or_else(|_| folder.join(FILE));
         if (folder.starts_with(&self.root) || real.starts_with(&self.root)) && !self.is_own(&real) {
@@ -109,14 +110,15 @@ impl Agreement {
         Ok(path)
     }
 
-    /// Returns whether a file in the project can only be the user's: a repository brings no file that only its owner reads.
+    /// Returns whether a file in the project can only be the user's, since no other user can read it: files of a repository can be read
+    /// by all users.
     fn is_own(&self, file: &Path) -> bool {
         let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
         !home.is_some_and(|home| home.starts_with(&self.root)) && is_private(file)
     }
 }
 
-/// Returns whether only its owner can read a file; one that is missing is private once it is created.
+/// Returns whether only its owner can read a file. A missing file counts, since it is created so.
 #[cfg(unix)]
 fn is_private(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
@@ -128,6 +130,11 @@ fn is_private(file: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_private(file: &Path) -> bool {
     !file.exists()
+}
+
+/// Returns where the agreements are kept, in the user's folder for state.
+fn stored() -> io::Result<PathBuf> {
+    state::path(FILE).ok_or_else(|| io::Error::other("the home folder is unknown"))
 }
 
 fn read(file: &Path) -> io::Result<Answers> {

@@ -105,6 +105,9 @@ impl FileOptions {
         trust: Trust,
     ) -> Result<(RuntimeBuilder, Entries), CommandError> {
         let (mut builder, mut subjects) = self.add_worker_dirs(builder, settings)?;
+        if let Some(folder) = &self.files {
+            builder = builder.working_folder(folder);
+        }
         if let Some(path) = settings.policy.get() {
             let policy = Policy::from_file(path).map_err(CommandError::from_error)?;
             builder = builder.preferred_policy(policy);
@@ -147,16 +150,13 @@ impl FileOptions {
         Ok((builder.project(project), entries))
     }
 
-    /// Adds the worker files of folders, which may come from someone else as a project may.
+    /// Adds the worker files of folders, and returns what they demand: they may come from someone else, as a project may.
     fn add_worker_dirs(
         &self,
         mut builder: RuntimeBuilder,
         settings: &Settings,
     ) -> Result<(RuntimeBuilder, Vec<Subject>), CommandError> {
         let mut subjects = Vec::new();
-        if let Some(folder) = &self.files {
-            builder = builder.working_folder(folder);
-        }
         for folder in settings.worker_dir.get().into_iter().flatten() {
             let (changed, workers) = builder.read_worker_dir(folder).map_err(CommandError::from_error)?;
             builder = changed;
@@ -202,7 +202,7 @@ pub(super) fn of_project(path: &Path, project: &Project, settings: Option<&Setti
     Subject { name: path.display().to_string(), demands, agreement }
 }
 
-/// Returns what the file with settings in the current folder demands.
+/// Returns what the file with settings in the current folder demands, without a project.
 fn of_settings(settings: &Settings) -> Result<Option<Subject>, CommandError> {
     let Some(demand) = settings.demand() else { return Ok(None) };
     let here = std::env::current_dir().map_err(CommandError::from_error)?;
@@ -227,7 +227,7 @@ fn of_worker_dir(folder: &Path, workers: &[(&WorkerSpec, &Origin)], has_files: b
     let root = root_demand(Path::new(".")).filter(|_| !has_files && !workers.is_empty());
     demands.extend(root.map(|text| Demand::new(Kind::Root, "", format!("its tools work on the files of {text}"))));
     demands.sort_by_key(|demand| demand.kind);
-    // What was read, which is what runs.
+    // Of the workers and not of their files: these workers run, even if a file changed since it was read.
     let files = workers.iter().map(|(spec, origin)| (origin.to_string(), Digest::of(spec.to_worker_file().as_bytes())));
     let agreement = Agreement::new(folder, folder, &demands, files.collect());
     Subject { name: folder.display().to_string(), demands, agreement }

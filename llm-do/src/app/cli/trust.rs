@@ -1,4 +1,4 @@
-//! Whether the files of a project may do more than ask a model: the user is asked, once for each project.
+//! The question whether the files of a project may do what they demand, which the user is asked once for each project.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -12,20 +12,20 @@ use crate::app::project::{Demand, Kind};
 use crate::base::clip::clip;
 use crate::base::printable::{printable, printable_line};
 
-/// How many demands a question shows, and how many bytes of each.
+/// The maximum number of demands that a question shows, and of bytes of each.
 const MAX_SHOWN: usize = 50;
 const MAX_LINE: usize = 600;
 
-/// What a command does with what the files of a project demand.
+/// How a command decides about the demands of a project.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Trust {
-    /// Agrees to it, as an option demands.
+    /// Agrees to everything, as `--trust-project` does.
     Given,
     /// Agrees to the approvals, since all calls are approved; asks about the rest.
     ApproveAll,
     /// Asks the user, unless the user agreed before; without a terminal, refuses.
     Ask,
-    /// Shows it, since nothing runs.
+    /// Lists the demands, since nothing runs.
     Show,
 }
 
@@ -65,14 +65,14 @@ impl Texts {
     }
 }
 
-/// What of the demands is used.
+/// Which demands are met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     /// Everything, or nothing is demanded.
     Everything,
-    /// All but what can be left out: approvals and servers.
+    /// All but approvals and servers, without which a project can run.
     WithoutOptional,
-    /// Everything is listed, and no server is started.
+    /// No server is started, since the command only lists what the project has.
     Nothing,
 }
 
@@ -86,7 +86,7 @@ pub(super) struct Subject {
 }
 
 impl Trust {
-    /// Returns what of the demands is used.
+    /// Decides about the demands; asks the user if need be.
     pub(super) fn decide(self, subjects: &[Subject]) -> Result<Answer, CommandError> {
         let open: Vec<_> = subjects.iter().filter_map(|subject| self.open(subject)).collect();
         let demands: Vec<_> = open.iter().flat_map(|subject| &subject.demands).collect();
@@ -107,7 +107,7 @@ impl Trust {
         ask(&open, &demands, &known)
     }
 
-    /// Returns what has to be agreed to, if something has.
+    /// Returns the demands that the user has to agree to, if there are any.
     fn open(self, subject: &Subject) -> Option<Subject> {
         let Subject { name, demands, agreement } = subject;
         let is_covered = |demand: &Demand| self == Self::ApproveAll && demand.kind == Kind::Approval;

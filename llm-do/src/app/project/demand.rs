@@ -1,4 +1,6 @@
-//! What the files of a project do beyond asking a model with tools whose calls are approved: the user has to agree to it.
+//! Demands: what the files of a project do beyond asking a model with tools whose calls are approved.
+//!
+//! The user has to agree to them before anything runs.
 
 mod of_worker;
 
@@ -11,14 +13,15 @@ use super::Project;
 use super::advance::EVERY_CALL;
 #[cfg(feature = "cli")]
 use super::digest::Digests;
+use super::read::MANIFEST;
 use super::report::shown;
 
 /// The maximum nesting of workers that a project may set without a question: that of a runtime.
 const MAX_DEPTH: u32 = 5;
-/// What a folder of a user contains, and a project does not.
+/// Files and folders of a home folder, which a project does not have.
 const OF_HOME: [&str; 4] = [".ssh", ".gnupg", ".aws", ".bash_history"];
 
-/// What is demanded; the first is shown first.
+/// The kinds of demands, in the order in which they are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::app) enum Kind {
     /// A program is started, or an address is sent to.
@@ -29,7 +32,7 @@ pub(in crate::app) enum Kind {
     Root,
     /// A provider gets what the user's keys pay for.
     Model,
-    /// The provider does more than answer.
+    /// The provider runs tools, or requests have fields that the program does not set.
     Provider,
     /// Code of the project or of a model runs.
     Code,
@@ -126,19 +129,17 @@ impl Project {
     }
 
     fn of_limits(&self) -> Vec<Demand> {
-        let manifest = "project.json";
         let depth = self.max_depth.filter(|depth| *depth > MAX_DEPTH);
         let depth = depth.map(|depth| {
-            Demand::new(Kind::Limit, manifest, format!("workers may be nested {depth} deep, and not only {MAX_DEPTH}"))
+            Demand::new(Kind::Limit, MANIFEST, format!("workers may be nested {depth} deep, and not only {MAX_DEPTH}"))
         });
-        let goes_on = self.return_permission_errors.filter(|returned| *returned);
-        let goes_on = goes_on
-            .map(|_| Demand::new(Kind::Limit, manifest, "a run goes on after the user has denied one of its calls"));
-        depth.into_iter().chain(goes_on).collect()
+        let continues = (self.return_permission_errors == Some(true))
+            .then(|| Demand::new(Kind::Limit, MANIFEST, "a run goes on after the user has denied one of its calls"));
+        depth.into_iter().chain(continues).collect()
     }
 }
 
-/// Returns what a folder contains beside a project: the home folder of the user, or one that looks like a home folder.
+/// Describes a folder that holds more than a project: the user's home folder, one above it, or one that looks like one.
 pub(in crate::app) fn root_demand(root: &Path) -> Option<String> {
     let canonical = if root.as_os_str().is_empty() { Path::new(".") } else { root }.canonicalize().ok()?;
     let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());

@@ -1,4 +1,4 @@
-//! Digests of the files of a project: what the user agreed to is what was read.
+//! Digests of the files of a project. An agreement of the user holds for files with these digests.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};

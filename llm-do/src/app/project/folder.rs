@@ -1,7 +1,7 @@
-//! The folder of a project: the one way to the files that a project names, and to those that are found by convention.
+//! The folder of a project, through which all of its files are opened: those that it names, and those that are found by convention.
 //!
-//! A path is resolved before it is opened, with all links in it, and what leads outside of the folder is not opened. The
-//! opened folder is a handle: what replaces a part of the path meanwhile does not lead outside either.
+//! Before a path is opened, all links in it are resolved, and a path that leads outside of the folder is refused. Files are opened below
+//! a handle of the folder, so a link that replaces a part of the path meanwhile does not lead outside either.
 
 use std::cell::RefCell;
 use std::io::{self, Read};
@@ -14,7 +14,7 @@ use llm_do_worker_file::{MAX_SIZE, too_large};
 use super::digest::{Digest, Digests};
 use crate::base::open_file::NOT_A_FILE;
 
-/// The maximum size of a program whose digest is taken, in bytes.
+/// The maximum size of a program of which a digest is computed, in bytes.
 const MAX_PROGRAM: u64 = 256 << 20;
 
 /// The folder of a project, opened.
@@ -54,7 +54,7 @@ impl Folder {
         }
     }
 
-    /// Checks a path whose last parts may be missing.
+    /// Checks that a path is inside of the folder; its last parts may be missing.
     pub(super) fn inside_or_missing(&self, path: &Path) -> io::Result<()> {
         let is_up = |part: Component<'_>| part == Component::ParentDir;
         let below = path.strip_prefix(&self.root).unwrap_or(path);
@@ -70,7 +70,7 @@ impl Folder {
     pub(in crate::app) fn text(&self, path: &Path) -> io::Result<String> {
         let inside = self.inside(path)?;
         let mut bytes = Vec::new();
-        self.open_file(&inside)?.take(MAX_SIZE as u64 + 1).read_to_end(&mut bytes)?;
+        open_file(&self.dir, &inside)?.take(MAX_SIZE as u64 + 1).read_to_end(&mut bytes)?;
         if bytes.len() > MAX_SIZE {
             return Err(io::Error::other(too_large()));
         }
@@ -84,9 +84,9 @@ impl Folder {
         if inside.as_os_str().is_empty() { self.dir.try_clone() } else { self.dir.open_dir(inside) }
     }
 
-    /// Returns the digest of a file of any kind.
+    /// Returns the digest of a file, given by its path from the root.
     pub(super) fn digest(&self, inside: &Path) -> io::Result<Digest> {
-        let file = self.open_file(inside)?;
+        let file = open_file(&self.dir, inside)?;
         if file.metadata()?.len() > MAX_PROGRAM {
             let text = format!("it is too large to be compared: the limit is {MAX_PROGRAM} bytes");
             return Err(io::Error::other(text));
@@ -97,19 +97,6 @@ impl Folder {
     /// Returns the digests of all files that were read.
     pub(super) fn digests(&self) -> Digests {
         self.read.borrow().clone()
-    }
-
-    /// Opens a file without waiting for the other end of a pipe.
-    fn open_file(&self, inside: &Path) -> io::Result<File> {
-        // Checked before it is opened, since opening a device may have effects, and again, since it may be replaced.
-        check_kind(&self.dir.metadata(inside)?)?;
-        let mut options = OpenOptions::new();
-        options.read(true);
-        #[cfg(unix)]
-        cap_std::fs::OpenOptionsExt::custom_flags(&mut options, crate::base::open_file::nonblocking());
-        let file = self.dir.open_with(inside, &options)?;
-        check_kind(&file.metadata()?)?;
-        Ok(file)
     }
 
     fn outside(&self, path: &Path) -> io::Error {
@@ -123,6 +110,19 @@ impl Folder {
     }
 }
 
+/// Opens a file below a folder; a pipe, a socket or a device is an error, without waiting for its other end.
+pub(super) fn open_file(dir: &Dir, path: &Path) -> io::Result<File> {
+    // Checked before it is opened, since opening a device may have effects, and again, since it may be replaced.
+    check_kind(&dir.metadata(path)?)?;
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    cap_std::fs::OpenOptionsExt::custom_flags(&mut options, crate::base::open_file::nonblocking());
+    let file = dir.open_with(path, &options)?;
+    check_kind(&file.metadata()?)?;
+    Ok(file)
+}
+
 fn check_kind(metadata: &cap_std::fs::Metadata) -> io::Result<()> {
     if metadata.is_file() {
         return Ok(());
@@ -133,7 +133,7 @@ fn check_kind(metadata: &cap_std::fs::Metadata) -> io::Result<()> {
     Err(io::Error::other(format!("not a file: {NOT_A_FILE}")))
 }
 
-/// Returns a path as a key of digests: the same on all systems.
+/// Returns a path from the root as a key of digests, with `/` on all systems.
 pub(super) fn name(inside: &Path) -> String {
     let parts: Vec<_> = inside.components().map(|part| part.as_os_str().to_string_lossy()).collect();
     parts.join("/")

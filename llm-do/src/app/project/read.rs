@@ -1,19 +1,20 @@
 //! Reads a project: the manifest, if there is one, and the files of each format.
 
-use std::collections::BTreeMap;
+mod skills;
+
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use llm_do_worker_file::{Context, Located, Place, Skills, did_you_mean};
+use llm_do_worker_file::{Context, Located, Place, did_you_mean};
 
 use super::find::{Files, find};
 use super::folder::Folder;
 use super::manifest::{EntryKey, Manifest};
 use super::report::shown;
-use super::skills::{READ_SKILL, Skill};
+use super::skills::{READ_SKILL, Skill, catalogue};
 use super::subagent::Known;
 use super::tool_file::{self, ToolFile};
-use super::{Project, Report, ServerFile, manifest, mcp, policy, script, skills, subagent};
+use super::{Project, Report, ServerFile, manifest, mcp, policy, script, subagent};
 use crate::declare::tool::Effect;
 use crate::declare::worker_file::{EXTENSIONS, LoadedFile, ReadWorker, checked};
 use crate::observe::event::ItemKind;
@@ -27,7 +28,7 @@ const MCP: &str = ".mcp.json";
 /// The file name, without the extension, of the worker that is the entry.
 const MAIN: &str = "main";
 
-/// Reads the project at `path`: its folder, or its manifest.
+/// Reads the project at `path`: its folder, its manifest, or a single worker file.
 pub(super) fn project(path: &Path, report: &mut Report) -> Project {
     let (root, manifest) = match locate(path) {
         Ok(found) => found,
@@ -37,22 +38,21 @@ pub(super) fn project(path: &Path, report: &mut Report) -> Project {
         }
     };
     let mut project = Project { root: root.clone(), ..Project::default() };
-    match Folder::open(&root) {
-        Ok(folder) => {
-            let opened = Some(path).filter(|path| path.file_name().is_none_or(|name| name != MANIFEST));
-            let opened = opened.and_then(|path| path.canonicalize().ok());
-            project.path = opened.unwrap_or_else(|| folder.canonical().to_owned());
-            report.folder = Some(Rc::new(folder));
-        }
+    let folder = match Folder::open(&root) {
+        Ok(folder) => Rc::new(folder),
         Err(error) => {
             report.faults.push(format!("{}: cannot be opened: {error}", root.display()));
             return project;
         }
-    }
+    };
+    // A manifest stands for its folder.
+    let opened = Some(path).filter(|path| path.file_name().is_none_or(|name| name != MANIFEST));
+    let opened = opened.and_then(|path| path.canonicalize().ok());
+    project.path = opened.unwrap_or_else(|| folder.canonical().to_owned());
+    report.folder = Some(Rc::clone(&folder));
     contents(path, &root, manifest, report, &mut project);
     let of_servers = project.known_servers.iter().flat_map(|server| server.programs.clone());
-    let read = report.folder.iter().flat_map(|folder| folder.digests());
-    project.files = of_servers.chain(read).collect();
+    project.files = of_servers.chain(folder.digests()).collect();
     project
 }
 
@@ -72,7 +72,7 @@ fn contents(path: &Path, root: &Path, manifest: Option<PathBuf>, report: &mut Re
     let found = find(root, report);
     let path = manifest.unwrap_or_else(|| root.join(MANIFEST));
     let mut reader = ProjectReader::new(&path, root, report, project);
-    reader.skills(&found);
+    reader.read_skills(&found);
     reader.servers();
     let main = reader.workers(&found, given.as_ref());
     reader.scripts(&found);
@@ -117,22 +117,6 @@ struct ProjectReader<'a> {
 impl<'a> ProjectReader<'a> {
     fn new(path: &'a Path, root: &'a Path, report: &'a mut Report, project: &'a mut Project) -> Self {
         Self { path, root, report, project, skills: Vec::new(), listed_servers: Vec::new() }
-    }
-
-    fn skills(&mut self, files: &Files) {
-        let mut known: BTreeMap<String, PathBuf> = BTreeMap::new();
-        for folder in &files.skills {
-            let Some(skill) = skills::read(folder, self.report) else { continue };
-            if let Some(first) = known.insert(skill.name.clone(), folder.clone()) {
-                let message = format!(
-                    "`name`: duplicate skill `{}`, already defined in {}; rename one",
-                    skill.name,
-                    first.display()
-                );
-                self.report.fault(&folder.join("SKILL.md"), Place::line(1), message);
-            }
-            self.skills.push(skill);
-        }
     }
 
     /// Reads worker files and tool files; returns the worker that is the entry by convention.
@@ -214,13 +198,13 @@ impl<'a> ProjectReader<'a> {
                 tools.push((toolset, line));
             }
         }
-        let chosen = skills.map(|skills| self.chosen(path, &skills)).unwrap_or_default();
+        let chosen = skills.map(|skills| self.chosen_skills(path, &skills)).unwrap_or_default();
         let mut parts = vec![std::mem::take(&mut spec.instructions)];
         if let Some(Located { place, value: Context::AgentsMd }) = context {
             parts.extend(self.agents_md(path, place));
         }
         if !chosen.is_empty() {
-            parts.push(skills::catalogue(&chosen));
+            parts.push(catalogue(&chosen));
             spec.toolsets.push(READ_SKILL.to_owned());
             let names = chosen.iter().map(|skill| skill.name.clone()).collect();
             self.project.chosen_skills.insert(spec.name().to_owned(), names);
@@ -230,28 +214,6 @@ impl<'a> ProjectReader<'a> {
         let name = spec.name().to_owned();
         self.project.workers.push((spec, Origin::File(LoadedFile::new(shown(path).to_owned(), tools))));
         name
-    }
-
-    /// Returns the skills that a worker names.
-    fn chosen(&mut self, path: &Path, skills: &Skills) -> Vec<Skill> {
-        match skills {
-            Skills::All => self.skills.clone(),
-            Skills::Named(names) => names.iter().filter_map(|name| self.skill(path, name)).collect(),
-        }
-    }
-
-    fn skill(&mut self, path: &Path, name: &Located<String>) -> Option<Skill> {
-        let found = self.skills.iter().find(|skill| skill.name == name.value).cloned();
-        if found.is_none() {
-            let known: Vec<_> = self.skills.iter().map(|skill| skill.name.as_str()).collect();
-            let hint = match (known.is_empty(), did_you_mean(&name.value, known.iter().copied())) {
-                (true, _) => "; the project has no skills".to_owned(),
-                (false, near) if near.is_empty() => format!("; skills: `{}`", known.join("`, `")),
-                (false, near) => near,
-            };
-            self.report.fault(path, name.place, format!("`skills`: unknown skill `{}`{hint}", name.value));
-        }
-        found
     }
 
     /// Returns the text of the `AGENTS.md` nearest to a file, between it and the project's folder.

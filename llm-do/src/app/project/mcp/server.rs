@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use llm_do_worker_file::{McpServer, McpTransport};
 
 use super::{program, variable};
-
 #[cfg(all(feature = "cli", feature = "mcp"))]
 use crate::app::mcp::TokenStore;
 use crate::app::project::digest::Digests;
@@ -120,15 +119,7 @@ impl ServerFile {
 
     /// Names the variables of the environment that it gets.
     fn variables(&self) -> String {
-        let pairs = |pairs: &[(String, String)]| pairs.iter().map(|(_, value)| value.clone()).collect::<Vec<_>>();
-        let texts = match &self.server.transport {
-            McpTransport::Command { program, arguments, variables } => {
-                [vec![program.clone()], arguments.clone(), pairs(variables)].concat()
-            }
-            McpTransport::Http { url, headers, .. } => [vec![url.clone()], pairs(headers)].concat(),
-            McpTransport::Unsupported => Vec::new(),
-        };
-        let names: BTreeSet<_> = texts.iter().flat_map(|text| variable::names(text)).collect();
+        let names: BTreeSet<_> = texts(&self.server.transport).into_iter().flat_map(variable::names).collect();
         listed("; it gets the values of your variables", names)
     }
 
@@ -144,6 +135,22 @@ impl fmt::Display for ServerFile {
     }
 }
 
+/// Returns the texts of a definition whose variables are replaced; the first is the program or the URL.
+pub(super) fn texts(transport: &McpTransport) -> Vec<&str> {
+    fn values(pairs: &[(String, String)]) -> impl Iterator<Item = &str> {
+        pairs.iter().map(|(_, value)| value.as_str())
+    }
+    match transport {
+        McpTransport::Command { program, arguments, variables } => {
+            let words = [program].into_iter().chain(arguments).map(String::as_str);
+            words.chain(values(variables)).collect()
+        }
+        McpTransport::Http { url, headers, .. } => [url.as_str()].into_iter().chain(values(headers)).collect(),
+        McpTransport::Unsupported => Vec::new(),
+    }
+}
+
+/// Returns names after what they are; an empty text without names.
 fn listed<'a>(what: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
     if names.is_empty() { String::new() } else { format!("{what} {}", names.join(", ")) }

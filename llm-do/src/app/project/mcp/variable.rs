@@ -7,7 +7,7 @@ enum Part<'a> {
     Variable { name: &'a str, default: Option<&'a str> },
 }
 
-/// Splits a text at its variables; what only looks like one is text.
+/// Splits a text at its variables; a variable that is not closed, or has an invalid name, stays text.
 fn parts(text: &str) -> Vec<Part<'_>> {
     let (mut parts, mut rest) = (Vec::new(), text);
     while let Some((before, after)) = rest.split_once("${") {
@@ -38,8 +38,8 @@ pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-#[cfg(feature = "mcp")]
 /// Replaces variables by their values; other text stays as it is.
+#[cfg(feature = "mcp")]
 pub(super) fn expand(text: &str, value: impl Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut expanded = String::new();
     for part in parts(text) {
@@ -61,8 +61,8 @@ pub(super) fn expand(text: &str, value: impl Fn(&str) -> Option<String>) -> Resu
     Ok(expanded)
 }
 
-#[cfg(feature = "mcp")]
 /// Replaces variables by those of this process.
+#[cfg(feature = "mcp")]
 pub(super) fn expanded(text: &str) -> Result<String, String> {
     expand(text, |name| std::env::var(name).ok())
 }

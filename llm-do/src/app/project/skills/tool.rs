@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
+use std::path::Path;
 use std::sync::Arc;
 
 use cap_std::fs::Dir;
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
 use super::{READ_SKILL, Skill};
+use crate::app::project::folder::open_file;
 use crate::base::error::Result;
 use crate::declare::tool::Effect;
 use crate::plane::context::CallContext;
@@ -65,12 +67,8 @@ async fn text(skills: &[Skill], listed: Option<&Vec<String>>, arguments: &Value)
 
 /// Reads a text below a folder; neither the path nor a link may lead outside.
 fn contained(dir: &Dir, path: &str) -> io::Result<String> {
-    // Checked before the file is opened, since opening a device may have effects.
-    if !dir.metadata(path)?.is_file() {
-        return Err(io::Error::other("it is not a file"));
-    }
     let mut bytes = Vec::new();
-    dir.open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+    open_file(dir, Path::new(path))?.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_FILE {
         return Err(io::Error::other(format!("it is too large: the limit is {MAX_FILE} bytes")));
     }

@@ -100,7 +100,7 @@ impl Tools<'_> {
     ) -> Option<Self> {
         match listed {
             Some(listed) => listed.value.iter().for_each(|tool| self.add(tool)),
-            None => self.add_all(),
+            None => self.add_all(Place::line(IMPLIED)),
         }
         for Located { place, value } in servers.iter().map(McpServerItem::name) {
             self.add_of_server(&ServerFile::toolset_of(value), *place);
@@ -117,14 +117,14 @@ impl Tools<'_> {
     }
 
     /// Adds all tools that have a counterpart in this program.
-    fn add_all(&mut self) {
+    fn add_all(&mut self, place: Place) {
         for (_, tool) in TOOLS {
             if is_linked(tool) {
-                self.push(tool, Place::line(IMPLIED));
+                self.push(tool, place);
             }
         }
         for set in self.known.servers {
-            self.push(set, Place::line(IMPLIED));
+            self.push(set, place);
         }
     }
 
@@ -148,7 +148,7 @@ impl Tools<'_> {
         let (name, limits) = value.split_once('(').map_or((value.as_str(), false), |(name, _)| (name, true));
         let found = TOOLS.into_iter().find(|(known, _)| *known == name.trim()).map(|(_, tool)| tool);
         if name.trim() == ALL {
-            self.add_all();
+            self.add_all(*place);
         } else if name.trim() == WEB_SEARCH {
             self.has_search = true;
         } else if let Some(tool) = found.filter(|tool| is_linked(tool)) {

@@ -79,6 +79,16 @@ const WITH_FILES: &[Project] = &[
         &[(".claude/agents/s.md", "---\nname: s\ndescription: S.\ntools: Bash(git *)\n---\nGo.\n")],
         "`s` has `shell`",
     ),
+    (
+        "all tools of a subagent",
+        &[(".claude/agents/s.md", "---\nname: s\ndescription: S.\ntools: \"*\"\n---\nGo.\n")],
+        "`s` has `shell`",
+    ),
+    (
+        "a tool of a subagent that is listed after all",
+        &[(".claude/agents/s.md", "---\nname: s\ndescription: S.\ntools: [\"*\", WebFetch]\n---\nGo.\n")],
+        "`s` has `http_fetch`",
+    ),
     ("many requests", &[("w.worker", "---\nname: w\nmax_turns: 4000000000\n---\nGo.\n")], "up to 4000000000 requests"),
     ("many retries", &[("w.worker", "---\nname: w\nretries: 4000\n---\nGo.\n")], "up to 4000 retries"),
     (
