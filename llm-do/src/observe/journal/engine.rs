@@ -152,7 +152,7 @@ impl EngineJournal {
 
     /// Loads that a person was asked in a step of this key.
     pub(crate) fn load_question(&self, kind: StepKind, key: &str) {
-        self.0.replay.lock().load_question(kind, key);
+        self.0.replay.lock().questions.add(kind, key);
     }
 
     /// Loads that records were forgotten.

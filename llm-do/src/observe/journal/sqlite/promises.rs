@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::super::replay::Replay;
+use super::super::questions::Questions;
 use super::super::{JournalError, Promise, PromiseSpec, StepKind};
-use super::head::RecordHead;
 use super::in_flight::StepInFlight;
 use super::lease::Fence;
 use super::open_run::OpenRun;
@@ -197,12 +196,12 @@ fn add(transaction: &Transaction<'_>, fence: Fence, asked: &PromiseSpec, now: Ti
     Ok(id)
 }
 
-/// Loads what persons were asked in the run.
-pub(super) fn load(connection: &Connection, run: i64, replay: &mut Replay<RecordHead>) -> rusqlite::Result<()> {
+/// Loads what persons were asked in a run.
+pub(super) fn load(connection: &Connection, run: i64, questions: &mut Questions) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached("SELECT kind, key FROM journal_promises WHERE run = ?1")?;
     let mut rows = statement.query([run])?;
     while let Some(row) = rows.next()? {
-        replay.load_question(read::kind(row.get_ref(0)?.as_str()?, 0)?, row.get_ref(1)?.as_str()?);
+        questions.add(read::kind(row.get_ref(0)?.as_str()?, 0)?, row.get_ref(1)?.as_str()?);
     }
     Ok(())
 }

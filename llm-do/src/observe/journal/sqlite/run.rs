@@ -41,10 +41,10 @@ impl SqliteRun {
             let reduced = connection.query_row(sql, [fence.run], |row| row.get(0)).optional()?;
             let Some(is_reduced) = reduced else { return Ok(None) };
             let (mut replay, last) = read::load(connection, fence.run, is_reduced)?;
-            promises::load(connection, fence.run, &mut replay)?;
-            Ok(Some((is_reduced, (replay, last))))
+            promises::load(connection, fence.run, &mut replay.questions)?;
+            Ok(Some((is_reduced, replay, last)))
         };
-        let Some((is_reduced, (replay, last))) = journal.database.read(load).await? else { return Ok(None) };
+        let Some((is_reduced, replay, last)) = journal.database.read(load).await? else { return Ok(None) };
         Ok(Some(Self(Arc::new(OpenRun {
             journal,
             id,
