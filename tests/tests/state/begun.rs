@@ -9,6 +9,7 @@ use llm_do::journal::{
     FileJournal, Journal, JournalError, MemoryJournal, Record, SqliteJournal, StepFuture, StepKind, StepSpec,
 };
 use llm_do::prelude::*;
+use llm_do::project::Project;
 use llm_do::runtime::{FunctionTool, RuntimeBuilder};
 use llm_do::testing::{Answer, FunctionModel};
 use llm_do::{Effect, async_trait};
@@ -397,6 +398,21 @@ async fn a_tool_with_a_context_that_made_no_step_is_asked_about_again() {
         let asked = is_asked.then(|| format!("asked again about {name} of {what}"));
         assert_eq!(outside.take(), asked.into_iter().chain([format!("did {what}")]).collect::<Vec<_>>());
     }
+}
+
+#[tokio::test]
+async fn a_name_that_is_pre_approved_does_not_repeat_a_tool_with_a_context_unasked() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = "type: function\nname: send_letter\nfunction: post_letter\ndescription: Send.\napproval: pre_approved\n";
+    std::fs::write(folder.path().join("send_letter.tool"), file).unwrap();
+    let project = || Project::open(folder.path()).unwrap();
+    let (journal, outside) = (MemoryJournal::new(), Outside::default());
+    let first = approving(journal.clone(), &outside).project(project());
+    die_after(1, first, ("send_letter", json!({ "what": "a" })), &outside).await;
+    outside.take();
+    let resumed = approving(journal.replayed(), &outside).project(project()).build().unwrap();
+    resumed.run_named("send_letter", json!({ "what": "a" })).await.unwrap();
+    assert_eq!(outside.take(), ["asked again about send_letter of a", "did a"]);
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Calls that begin: each uses up its approval, since it may have had its effect when its result is not recorded.
 //!
-//! The attempts of a call are numbered from 0. Each has rounds of requests of its own, and a record that it began. A call
-//! that began and has no recorded result is asked about again, and its answer is used up in the same way.
+//! The attempts of a call are numbered from 0. Each has rounds of requests of its own, a record that it began, and one that it
+//! failed where its steps would otherwise mean that it can be followed through them. A call that began and has no recorded result is asked about again, and its answer is used up in the same way.
 
 use std::sync::Arc;
 use std::time::Duration;

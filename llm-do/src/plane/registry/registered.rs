@@ -221,12 +221,10 @@ impl Registered {
 
     /// Returns where the changes happen that a call of it makes.
     pub(crate) fn acts(&self) -> Acts {
-        match &self.code {
-            Code::Value(tool) => tool.acts,
-            Code::Function(_) if self.kind == ItemKind::Tool => {
-                Acts::of_function(self.is_composite(), self.approval, self.effect)
-            }
-            Code::Function(_) | Code::Worker(_) => Acts::InSteps,
+        match (&self.code, self.linked) {
+            (Code::Value(tool), _) => tool.acts,
+            (_, Some(def)) => Acts::of_linked(def),
+            (_, None) => Acts::InSteps,
         }
     }
 
