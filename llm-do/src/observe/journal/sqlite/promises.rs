@@ -196,14 +196,15 @@ fn add(transaction: &Transaction<'_>, fence: Fence, asked: &PromiseSpec, now: Ti
     Ok(id)
 }
 
-/// Loads what persons were asked in a run.
-pub(super) fn load(connection: &Connection, run: i64, questions: &mut Questions) -> rusqlite::Result<()> {
+/// Returns what persons were asked in a run.
+pub(super) fn asked(connection: &Connection, run: i64) -> rusqlite::Result<Questions> {
+    let mut questions = Questions::default();
     let mut statement = connection.prepare_cached("SELECT kind, key FROM journal_promises WHERE run = ?1")?;
     let mut rows = statement.query([run])?;
     while let Some(row) = rows.next()? {
         questions.add(read::kind(row.get_ref(0)?.as_str()?, 0)?, row.get_ref(1)?.as_str()?);
     }
-    Ok(())
+    Ok(questions)
 }
 
 fn answer(connection: &Connection, id: &str) -> rusqlite::Result<Option<String>> {

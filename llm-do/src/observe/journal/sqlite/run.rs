@@ -40,12 +40,12 @@ impl SqliteRun {
             let sql = "SELECT reduced FROM journal_runs WHERE run = ?1";
             let reduced = connection.query_row(sql, [fence.run], |row| row.get(0)).optional()?;
             let Some(is_reduced) = reduced else { return Ok(None) };
-            let (mut replay, last) = read::load(connection, fence.run, is_reduced)?;
-            promises::load(connection, fence.run, &mut replay.questions)?;
-            Ok(Some((is_reduced, replay, last)))
+            Ok(Some((is_reduced, read::load(connection, fence.run, is_reduced)?)))
         };
-        let Some((is_reduced, replay, last)) = journal.database.read(load).await? else { return Ok(None) };
-        Ok(Some(Self(Arc::new(OpenRun {
+        let Some((is_reduced, (mut replay, last))) = journal.database.read(load).await? else { return Ok(None) };
+        let asked = journal.database.read(move |connection| promises::asked(connection, fence.run)).await;
+        let asked = asked.map(|asked| replay.questions = asked);
+        let run = OpenRun {
             journal,
             id,
             fence,
@@ -57,7 +57,12 @@ impl SqliteRun {
             promise_failure: OnceLock::new(),
             in_flight: InFlight::default(),
             dropped: Dropped::default(),
-        }))))
+        };
+        // As for any promise that fails: what follows is not recorded, and the run is resumed later.
+        if let Err(error) = asked {
+            drop(run.failed_promise(error));
+        }
+        Ok(Some(Self(Arc::new(run))))
     }
 
     /// Returns the id of the run.
