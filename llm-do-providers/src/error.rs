@@ -148,7 +148,7 @@ impl ProviderError {
     #[must_use]
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only servers send a text"))]
     pub(crate) fn with_provider_text(mut self, text: String) -> Self {
-        self.0.provider_text = Some(text.into()).filter(|text: &Box<str>| !text.is_empty());
+        self.0.provider_text = (!text.is_empty()).then(|| text.into());
         self
     }
 

@@ -116,7 +116,9 @@ impl ResponsesAccumulator {
         match whole.output.filter(|output| !output.is_empty()) {
             Some(output) => {
                 self.parts.clear();
-                output.into_iter().for_each(|item| self.refused |= output::add(item, &mut self.parts));
+                for item in output {
+                    self.refused |= output::add(item, &mut self.parts);
+                }
             }
             None => self.complete_items(is_complete),
         }

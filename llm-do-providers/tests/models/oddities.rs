@@ -62,7 +62,7 @@ impl Wire {
                 json!({"model": "m-1", "choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 4}}),
             ],
             Self::Responses => {
-                let (message, call) = self.items();
+                let (message, call) = items();
                 vec![
                     json!({"type": "response.created", "response": {"status": "in_progress", "output": []}}),
                     json!({"type": "response.output_text.delta", "output_index": 0, "item_id": "i0", "delta": "Hel"}),
@@ -103,7 +103,7 @@ impl Wire {
                 "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "add", "arguments": "{\"a\":1}"}}]}}],
                 "usage": {"prompt_tokens": 3, "completion_tokens": 4}}),
             Self::Responses => {
-                let (message, call) = self.items();
+                let (message, call) = items();
                 json!({"object": "response", "status": "completed", "model": "m-1", "output": [message, call], "error": null,
                     "usage": {"input_tokens": 3, "output_tokens": 4}})
             }
@@ -115,13 +115,6 @@ impl Wire {
                 Some("STOP"),
             ),
         }
-    }
-
-    fn items(self) -> (Value, Value) {
-        let message = json!({"type": "message", "id": "i0", "role": "assistant", "content": [{"type": "output_text", "text": "Hello"}]});
-        let call =
-            json!({"type": "function_call", "id": "i1", "call_id": "c1", "name": "add", "arguments": "{\"a\":1}"});
-        (message, call)
     }
 
     /// The lines of its events, with the type of each where the protocol has one.
@@ -142,6 +135,13 @@ impl Wire {
             Self::Gemini => 2,
         }
     }
+}
+
+/// The message and the call of the answer, as items of Responses.
+fn items() -> (Value, Value) {
+    let message = json!({"type": "message", "id": "i0", "role": "assistant", "content": [{"type": "output_text", "text": "Hello"}]});
+    let call = json!({"type": "function_call", "id": "i1", "call_id": "c1", "name": "add", "arguments": "{\"a\":1}"});
+    (message, call)
 }
 
 fn chunk(delta: &Value) -> Value {

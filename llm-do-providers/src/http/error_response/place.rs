@@ -22,7 +22,7 @@ pub(super) fn of(error: &Value, sent: &[u8]) -> Option<String> {
     Some(described(&steps, &sent))
 }
 
-/// Returns the steps of the path: the field of its own that OpenAI, Google and FastAPI have for it, or the beginning of the
+/// Returns the steps of the path: the field of its own that OpenAI, Google and `FastAPI` have for it, or the beginning of the
 /// text, which with Anthropic and Google is a path and not prose.
 fn path(error: &Value) -> Option<Vec<String>> {
     let message = error["message"].as_str().unwrap_or_default();
@@ -39,7 +39,7 @@ fn violated(error: &Value) -> Option<Vec<String>> {
     details.filter_map(|detail| detail["fieldViolations"][0]["field"].as_str()).find_map(steps)
 }
 
-/// The steps of FastAPI's first location.
+/// The steps of `FastAPI`'s first location.
 fn located(detail: &Value) -> Option<Vec<String>> {
     let location = detail[0]["loc"].as_array()?;
     let words = location.iter().skip_while(|step| *step == "body");

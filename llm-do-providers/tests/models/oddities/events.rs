@@ -97,7 +97,7 @@ async fn json_in_place_of_a_stream_is_the_answer() {
             let reply = Reply::whole(200, "content-type: application/json\r\n", &body);
             check(wire, &ask(wire, reply, true).await.unwrap(), "JSON for a stream");
         }
-        let lines: String = wire.events().iter().map(|event| format!("{event}\n")).collect();
+        let lines = wire.events().iter().map(|event| format!("{event}\n")).collect::<Vec<_>>().concat();
         check(wire, &ask(wire, Reply::whole(200, "", &lines), true).await.unwrap(), "lines of JSON for a stream");
     }
 }
@@ -117,9 +117,12 @@ async fn a_stream_in_place_of_json_is_the_answer() {
 async fn half_a_surrogate_pair_and_a_number_that_is_none_cost_themselves() {
     for wire in WIRES {
         for (from, to, text) in [("Hel", "Hel\\ud83d", "Hel\u{fffd}lo"), ("lo", "lo\\ude00", "Hello\u{fffd}")] {
-            let lines = wire.lines().into_iter().map(|line| match line.contains("Hello") {
-                true => line.replacen("Hello", &text.replace('\u{fffd}', "\\ud83d"), 1),
-                false => line.replacen(&format!("\"{from}\""), &format!("\"{to}\""), 1),
+            let lines = wire.lines().into_iter().map(|line| {
+                if line.contains("Hello") {
+                    line.replacen("Hello", &text.replace('\u{fffd}', "\\ud83d"), 1)
+                } else {
+                    line.replacen(&format!("\"{from}\""), &format!("\"{to}\""), 1)
+                }
             });
             let response = ask(wire, stream(lines), true).await.unwrap();
             assert_eq!(response.text(), text, "{wire:?}");

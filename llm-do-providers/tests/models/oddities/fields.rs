@@ -27,10 +27,13 @@ fn function(name: &str, arguments: &str) -> Value {
     json!({"name": name, "arguments": arguments})
 }
 
+/// What is odd, the `tool_calls` of each event, and the names and arguments of the calls.
+type Case = (&'static str, Vec<Value>, Vec<(&'static str, &'static str)>);
+
 #[tokio::test]
 async fn calls_are_told_apart_however_they_are_numbered() {
     let more = |arguments: &str| json!([{"index": 0, "function": {"arguments": arguments}}]);
-    let cases: Vec<(&str, Vec<Value>, Vec<(&str, &str)>)> = vec![
+    let cases: Vec<Case> = vec![
         (
             "two at index 0 without ids",
             vec![
