@@ -41,6 +41,18 @@ pub(crate) enum Acts {
     InCalls,
 }
 
+impl Acts {
+    /// Returns where the changes of a linked function happen: one with a context that is approved in advance makes them in its
+    /// steps, unless it declares that it changes something itself.
+    pub(crate) fn of_function(is_composite: bool, approval: Option<DeclaredRule>, effect: Effect) -> Self {
+        match (is_composite, approval, effect) {
+            (false, ..) => Self::Itself,
+            (true, Some(DeclaredRule::PreApproved), Effect::Undeclared) => Self::InSteps,
+            (true, ..) => Self::Either,
+        }
+    }
+}
+
 /// Decodes arguments that passed the schema.
 pub(crate) type DecodeValue = dyn Fn(Value) -> std::result::Result<Box<dyn Start>, Fault> + Send + Sync;
 

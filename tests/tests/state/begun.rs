@@ -79,6 +79,21 @@ async fn peek(what: String, outside: State<Outside>) -> Result<usize> {
     outside.act(what).await
 }
 
+/// Post a letter; one that is dated needs the time.
+#[tool]
+async fn post(ctx: &CallContext, what: String, outside: State<Outside>) -> Result<usize> {
+    if what == "dated" {
+        ctx.now().await?;
+    }
+    outside.act(what).await
+}
+
+/// Send money.
+#[tool(effect = destructive, approval = pre_approved)]
+async fn remit(_ctx: &CallContext, what: String, outside: State<Outside>) -> Result<usize> {
+    outside.act(what).await
+}
+
 /// Do all that an order needs.
 #[tool(effect = destructive, toolsets = [charge])]
 async fn fulfil(ctx: &CallContext<fulfil>, what: String) -> Result<usize> {
@@ -369,6 +384,37 @@ async fn a_call_with_steps_is_not_asked_about_again_but_what_it_called_is() {
     assert_eq!(outside.take(), ["asked about fulfil of a", "asked about charge of a", "did a"]);
     run(approving(journal.replayed(), &outside), "fulfil").await.unwrap();
     assert_eq!(outside.take(), ["asked again about charge of a", "did a"]);
+}
+
+#[tokio::test]
+async fn a_tool_with_a_context_that_made_no_step_is_asked_about_again() {
+    for (name, what, is_asked) in [("post", "a", true), ("remit", "a", true), ("post", "dated", false)] {
+        let (journal, outside) = (MemoryJournal::new(), Outside::default());
+        die_after(1, approving(journal.clone(), &outside), (name, json!({ "what": what })), &outside).await;
+        outside.take();
+        let resumed = approving(journal.replayed(), &outside).build().unwrap();
+        resumed.run_named(name, json!({ "what": what })).await.unwrap();
+        let asked = is_asked.then(|| format!("asked again about {name} of {what}"));
+        assert_eq!(outside.take(), asked.into_iter().chain([format!("did {what}")]).collect::<Vec<_>>());
+    }
+}
+
+#[tokio::test]
+async fn a_tool_with_a_context_that_failed_is_asked_about_again_also_after_a_step() {
+    for what in ["a", "dated"] {
+        let (mut journal, outside) = (MemoryJournal::new(), Outside::default());
+        outside.fails.store(true, Ordering::Relaxed);
+        let post = async |journal: &MemoryJournal| {
+            approving(journal.clone(), &outside).build().unwrap().run_named("post", json!({ "what": what })).await
+        };
+        post(&journal).await.unwrap_err();
+        outside.take();
+        for _ in 0..3 {
+            journal = journal.replayed();
+            post(&journal).await.unwrap_err();
+            assert_eq!(outside.take(), [format!("asked again about post of {what}"), format!("did {what}")]);
+        }
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 //!
 //! Without I/O and clocks; shared by all journals.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -23,6 +23,8 @@ pub(super) struct Replay<R = Record> {
     siblings: HashMap<Arc<str>, SiblingRecords>,
     /// The number of records that this process has not replayed yet.
     remaining: usize,
+    /// The keys of the calls that a person was asked about and of the questions, since the run may have been set aside there.
+    questions: BTreeSet<Arc<str>>,
 }
 
 #[derive(Debug)]
@@ -60,7 +62,7 @@ pub(super) enum Lookup<V = Value> {
 impl<R> Default for Replay<R> {
     fn default() -> Self {
         let (slots, by_key, siblings) = (Vec::new(), BTreeMap::new(), HashMap::new());
-        Self { slots, by_key, siblings, remaining: 0 }
+        Self { slots, by_key, siblings, remaining: 0, questions: BTreeSet::new() }
     }
 }
 
@@ -207,10 +209,21 @@ impl<R: Recorded> Replay<R> {
         Some(slot)
     }
 
-    /// Returns whether steps inside the call of a key are recorded. A part of the call itself, such as its approval, does not count.
+    /// Loads that a person was asked, about a call or by one, in a step of this key.
+    #[cfg(feature = "serve")]
+    pub(super) fn load_question(&mut self, kind: StepKind, key: &str) {
+        let asked = if kind == StepKind::Approval { key::parent(key) } else { Some(key) };
+        self.questions.extend(asked.map(Arc::from));
+    }
+
+    /// Returns whether steps inside the call of a key are recorded, or asked a person. A part of the call itself, such as its
+    /// approval, does not count.
     pub(super) fn has_steps_inside(&self, call: &str) -> bool {
         let parent = key::parent(call).unwrap_or_default();
-        self.inside(call).any(|slot| &**self.slots[slot].record.parent() != parent)
+        let inside = format!("{call}/");
+        let mut questions = self.questions.range::<str, _>((Bound::Included(inside.as_str()), Bound::Unbounded));
+        questions.next().is_some_and(|question| question.starts_with(&inside))
+            || self.inside(call).any(|slot| &**self.slots[slot].record.parent() != parent)
     }
 
     /// Returns the slot of the first record inside the call of a record.

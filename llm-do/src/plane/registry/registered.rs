@@ -223,7 +223,9 @@ impl Registered {
     pub(crate) fn acts(&self) -> Acts {
         match &self.code {
             Code::Value(tool) => tool.acts,
-            Code::Function(_) if !self.is_composite() => Acts::Itself,
+            Code::Function(_) if self.kind == ItemKind::Tool => {
+                Acts::of_function(self.is_composite(), self.approval, self.effect)
+            }
             Code::Function(_) | Code::Worker(_) => Acts::InSteps,
         }
     }

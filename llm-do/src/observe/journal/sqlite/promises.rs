@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::super::replay::Replay;
 use super::super::{JournalError, Promise, PromiseSpec, StepKind};
+use super::head::RecordHead;
 use super::in_flight::StepInFlight;
 use super::lease::Fence;
 use super::open_run::OpenRun;
@@ -193,6 +195,16 @@ fn add(transaction: &Transaction<'_>, fence: Fence, asked: &PromiseSpec, now: Ti
     let parameters = params![id, fence.run, asked.key, kind, request, asked.digest(), created, fence.number];
     transaction.prepare_cached(sql)?.execute(parameters)?;
     Ok(id)
+}
+
+/// Loads what persons were asked in the run.
+pub(super) fn load(connection: &Connection, run: i64, replay: &mut Replay<RecordHead>) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached("SELECT kind, key FROM journal_promises WHERE run = ?1")?;
+    let mut rows = statement.query([run])?;
+    while let Some(row) = rows.next()? {
+        replay.load_question(read::kind(row.get_ref(0)?.as_str()?, 0)?, row.get_ref(1)?.as_str()?);
+    }
+    Ok(())
 }
 
 fn answer(connection: &Connection, id: &str) -> rusqlite::Result<Option<String>> {

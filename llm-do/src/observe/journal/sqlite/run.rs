@@ -40,7 +40,9 @@ impl SqliteRun {
             let sql = "SELECT reduced FROM journal_runs WHERE run = ?1";
             let reduced = connection.query_row(sql, [fence.run], |row| row.get(0)).optional()?;
             let Some(is_reduced) = reduced else { return Ok(None) };
-            Ok(Some((is_reduced, read::load(connection, fence.run, is_reduced)?)))
+            let (mut replay, last) = read::load(connection, fence.run, is_reduced)?;
+            promises::load(connection, fence.run, &mut replay)?;
+            Ok(Some((is_reduced, (replay, last))))
         };
         let Some((is_reduced, (replay, last))) = journal.database.read(load).await? else { return Ok(None) };
         Ok(Some(Self(Arc::new(OpenRun {
