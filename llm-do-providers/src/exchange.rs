@@ -56,6 +56,9 @@ pub(crate) trait ResponseAccumulator: Send + 'static {
         reported(server, error)
     }
 
+    /// Returns the number of parts so far, calls included: those that are searched for each event.
+    fn parts(&self) -> usize;
+
     /// Whether the server has sent the reason for the stop: anything that is missing after it is not part of the answer.
     fn is_finished(&self) -> bool;
 
@@ -94,6 +97,8 @@ pub(crate) enum Absorbed {
     Unknown,
 }
 
+/// The maximum number of parts of an answer, which are searched for each event; no model writes as many.
+pub(crate) const MAX_PARTS: usize = 4096;
 /// How often an answer may pause before it is taken as cut off.
 const MOST_PAUSES: usize = 10;
 /// The initial capacity of a request's body, in bytes: the minimum size of most requests.

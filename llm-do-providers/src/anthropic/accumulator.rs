@@ -64,6 +64,10 @@ impl ResponseAccumulator for AnthropicAccumulator {
         failed(server, error)
     }
 
+    fn parts(&self) -> usize {
+        self.count()
+    }
+
     fn is_finished(&self) -> bool {
         self.has_finished()
     }

@@ -93,6 +93,11 @@ impl AnthropicAccumulator {
         true
     }
 
+    /// Returns the number of its blocks so far.
+    pub(super) fn count(&self) -> usize {
+        self.blocks.len()
+    }
+
     /// Whether the server has sent the reason for the stop.
     pub(super) fn has_finished(&self) -> bool {
         self.stop.is_some()

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::MAX_PARTS;
 use crate::error::{ErrorKind, ProviderError};
 use crate::http::{self, Endpoint};
 
@@ -15,6 +16,11 @@ pub(crate) fn reported(server: &Endpoint, error: &Value) -> ProviderError {
 pub(crate) fn protocol_error(server: &Endpoint, what: &str) -> ProviderError {
     let text = format!("{what}; try again, and check that the server speaks {}", server.protocol);
     ProviderError::new(server.provider, ErrorKind::Protocol, text).with_status(200)
+}
+
+/// The error for an answer with more parts than any model writes, which would take too long to read.
+pub(crate) fn too_many_parts(server: &Endpoint) -> ProviderError {
+    protocol_error(server, &format!("the answer has more than {MAX_PARTS} parts")).with_should_retry(false)
 }
 
 /// The error for a stream that ended before its answer did, which is a connection that was lost.

@@ -11,9 +11,9 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
 
-use super::fault::{broke_off, protocol_error};
+use super::fault::{broke_off, protocol_error, too_many_parts};
 use super::mend::mended;
-use super::{Absorbed, ResponseAccumulator};
+use super::{Absorbed, MAX_PARTS, ResponseAccumulator};
 use crate::error::{ErrorKind, ProviderError};
 use crate::http::{Endpoint, Event, Events, answered_error, flat_error};
 use crate::model::StreamEvent;
@@ -24,7 +24,7 @@ pub(super) struct Reading<G> {
     events: Events,
     /// `None` after its end.
     pub(super) answer: Option<G>,
-    /// Whether an event arrived.
+    /// Whether an event of the protocol arrived.
     has_begun: bool,
     /// Whether the answer came as one piece of JSON, so that no event was shown.
     pub(super) is_whole: bool,
@@ -53,8 +53,9 @@ impl<G: ResponseAccumulator> Reading<G> {
         let Some(answer) = &mut self.answer else { return Ok(false) };
         match next {
             Ok(Some(event)) => {
-                self.has_begun = true;
-                match read_event(answer, &self.endpoint, &event, ready) {
+                let read = read_event(answer, &self.endpoint, &event, ready);
+                self.has_begun |= !matches!(read, Ok(Absorbed::Unknown));
+                match read {
                     Ok(Absorbed::End) => {}
                     Ok(Absorbed::More | Absorbed::Unknown) => return Ok(true),
                     // The last event is cut off.
@@ -85,7 +86,7 @@ impl<G: ResponseAccumulator> Reading<G> {
         if self.has_begun {
             return broke_off(&self.endpoint);
         }
-        // A stream that ends without an event may come from a server of another protocol, so it is not retried.
+        // A stream that ends without an event of the protocol may come from a server of another protocol, so it is not retried.
         let error = protocol_error(&self.endpoint, "the stream broke off").with_should_retry(false);
         self.endpoint.with_text(error, &self.events.text())
     }
@@ -102,9 +103,10 @@ fn read_event<G: ResponseAccumulator>(
         return Err(G::error(server, &error_of(&event.data)));
     }
     match answer.absorb(server, event, ready) {
+        Ok(_) if answer.parts() > MAX_PARTS => Err(too_many_parts(server)),
         Ok(Absorbed::Unknown) => match serde_json::from_str(&event.data).ok().as_ref().and_then(flat_error) {
             Some(error) => Err(G::error(server, &error)),
-            None => Ok(Absorbed::More),
+            None => Ok(Absorbed::Unknown),
         },
         Err(error) if error.kind() == ErrorKind::Protocol => {
             if let Some(data) = mended(&event.data).filter(|data| is_json(data.as_bytes())) {
@@ -130,6 +132,9 @@ pub(super) fn read_whole<G: ResponseAccumulator>(
     match answer.absorb_whole(server, body) {
         Err(error) if error.kind() == ErrorKind::Protocol => read_other(answer, server, body, error)?,
         other => other?,
+    }
+    if answer.parts() > MAX_PARTS {
+        return Err(too_many_parts(server));
     }
     let Some(fault) = answer.fault() else { return Ok(()) };
     let error = protocol_error(server, fault);

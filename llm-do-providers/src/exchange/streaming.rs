@@ -7,6 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 use futures_util::future::BoxFuture;
+use tokio::task::coop::poll_proceed;
 use tokio::time::{Sleep, sleep};
 
 use super::reading::Reading;
@@ -118,8 +119,11 @@ where
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
+        // So that a long answer that has arrived does not keep other tasks, and the timeout, from running.
+        let turn = ready!(poll_proceed(context));
         loop {
             if let Some(event) = this.ready.pop_front() {
+                turn.made_progress();
                 return Poll::Ready(Some(Ok(event)));
             }
             if matches!(this.state, State::End) {

@@ -33,6 +33,10 @@ impl ResponseAccumulator for GeminiAccumulator {
         absorb(self, server, &event.data, ready)
     }
 
+    fn parts(&self) -> usize {
+        self.count()
+    }
+
     fn is_finished(&self) -> bool {
         self.finish_reason().is_some()
     }

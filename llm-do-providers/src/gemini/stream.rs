@@ -70,6 +70,11 @@ impl GeminiAccumulator {
         self.calls > 0
     }
 
+    /// Returns the number of its parts so far.
+    pub(super) fn count(&self) -> usize {
+        self.parts.len()
+    }
+
     /// Why the answer ended, if it has.
     pub(super) fn finish_reason(&self) -> Option<CandidateFinish> {
         self.finish

@@ -68,10 +68,7 @@ impl Refusal<'_> {
     /// Adds to an error whether and when it may be retried, where its kind does not determine it.
     fn error(&self, kind: ErrorKind, text: String, status: u16) -> ProviderError {
         let mut error = ProviderError::new(self.provider, kind, text).with_status(status);
-        let lasts = kind == ErrorKind::NoCredit
-            || self.is_used_up()
-            || is_unread_file(self.error)
-            || (kind == ErrorKind::RateLimited && status == 413);
+        let lasts = kind == ErrorKind::NoCredit || self.is_used_up() || is_unread_file(self.error);
         if lasts {
             error = error.with_should_retry(false);
         } else if self.is_unread_call() {
@@ -123,7 +120,7 @@ fn classify(refusal: &Refusal<'_>, status: u16) -> ProviderError {
                 "the request has more tokens than the rate limit allows at once{code}; shorten it, or ask the provider for \
                  a higher limit"
             );
-            (ErrorKind::RateLimited, text)
+            (ErrorKind::ContextTooLong, text)
         }
         413 => {
             let text = format!("the request is too large for the server{code}; shorten it, or attach fewer files");

@@ -37,6 +37,10 @@ impl ResponseAccumulator for ChatAccumulator {
         Ok(if is_known { Absorbed::More } else { Absorbed::Unknown })
     }
 
+    fn parts(&self) -> usize {
+        self.count()
+    }
+
     fn is_finished(&self) -> bool {
         self.has_finished()
     }

@@ -10,6 +10,7 @@ use super::convert;
 use super::dialect::Dialect;
 use super::reasoning::{Reasoning, ReasoningDelta};
 use super::wire::{Choice, Chunk, Delta, DeltaContent, FunctionDelta, Object, Tokens, ToolCallDelta};
+use crate::exchange::MAX_PARTS;
 use crate::lenient::{JsonText, Word};
 use crate::message::{FinishReason, ResponsePart, ToolCall};
 use crate::model::StreamEvent;
@@ -92,6 +93,11 @@ impl ChatAccumulator {
     /// Whether a part of the answer has come.
     fn has_content(&self) -> bool {
         !self.text.is_empty() || !self.calls.is_empty()
+    }
+
+    /// Returns the number of its calls so far.
+    pub(super) fn count(&self) -> usize {
+        self.calls.len()
     }
 
     /// Whether the server has sent the reason for the stop.
@@ -202,6 +208,10 @@ impl ChatAccumulator {
     ) -> bool {
         let mut has_calls = false;
         for piece in pieces {
+            // Refused as soon as the event is read.
+            if self.calls.len() > MAX_PARTS {
+                break;
+            }
             if !piece.is_empty() {
                 has_calls = true;
                 let place = self.place(piece);

@@ -279,6 +279,10 @@ impl ResponseAccumulator for ResponsesAccumulator {
         Ok(Absorbed::More)
     }
 
+    fn parts(&self) -> usize {
+        self.calls.len().max(self.parts.len())
+    }
+
     fn is_finished(&self) -> bool {
         self.end.is_some()
     }

@@ -122,14 +122,21 @@ pub(super) fn kind_of_text(error: &Value) -> Option<ErrorKind> {
 
 /// Whether the server's prose has this phrase, in lower case.
 pub(super) fn has_phrase(error: &Value, phrase: &str) -> bool {
-    messages(error).any(|text| text.to_ascii_lowercase().contains(phrase))
+    messages(error).iter().any(|text| text.to_ascii_lowercase().contains(phrase))
 }
 
-/// The server's prose, and that of the server behind it, which OpenRouter passes on.
-pub(super) fn messages(error: &Value) -> impl Iterator<Item = &str> {
-    let places = [error, &error["message"], &error["metadata"]["raw"], &error["innererror"]["message"]];
+/// Returns the server's prose, and that of the server behind it, which OpenRouter passes on.
+pub(super) fn messages(error: &Value) -> Vec<String> {
+    let passed_on = passed_on(error);
+    let places = |error: &Value| {
+        let places = [error, &error["message"], &error["detail"], &error["error"], &error["innererror"]["message"]];
+        places.map(|place| place.as_str().map(str::to_owned))
+    };
+    let inner = passed_on.iter().flat_map(|raw| [raw, &raw["error"]]).flat_map(places);
+    let raw = error["metadata"]["raw"].as_str().filter(|_| passed_on.is_none()).map(str::to_owned);
+    let texts = places(error).into_iter().chain(inner).chain([raw]).flatten();
     // A page of a server in between says nothing of the request.
-    places.into_iter().filter_map(Value::as_str).filter(|text| !text.trim_start().starts_with('<'))
+    texts.filter(|text| !text.trim_start().starts_with('<')).collect()
 }
 
 /// The error of the server behind OpenRouter.
