@@ -81,7 +81,7 @@ async fn peek(what: String, outside: State<Outside>) -> Result<usize> {
 
 /// Post a letter; one that is dated needs the time.
 #[tool]
-async fn post(ctx: &CallContext, what: String, outside: State<Outside>) -> Result<usize> {
+async fn post_letter(ctx: &CallContext, what: String, outside: State<Outside>) -> Result<usize> {
     if what == "dated" {
         ctx.now().await?;
     }
@@ -388,7 +388,7 @@ async fn a_call_with_steps_is_not_asked_about_again_but_what_it_called_is() {
 
 #[tokio::test]
 async fn a_tool_with_a_context_that_made_no_step_is_asked_about_again() {
-    for (name, what, is_asked) in [("post", "a", true), ("remit", "a", true), ("post", "dated", false)] {
+    for (name, what, is_asked) in [("post_letter", "a", true), ("remit", "a", true), ("post_letter", "dated", false)] {
         let (journal, outside) = (MemoryJournal::new(), Outside::default());
         die_after(1, approving(journal.clone(), &outside), (name, json!({ "what": what })), &outside).await;
         outside.take();
@@ -405,14 +405,18 @@ async fn a_tool_with_a_context_that_failed_is_asked_about_again_also_after_a_ste
         let (mut journal, outside) = (MemoryJournal::new(), Outside::default());
         outside.fails.store(true, Ordering::Relaxed);
         let post = async |journal: &MemoryJournal| {
-            approving(journal.clone(), &outside).build().unwrap().run_named("post", json!({ "what": what })).await
+            approving(journal.clone(), &outside)
+                .build()
+                .unwrap()
+                .run_named("post_letter", json!({ "what": what }))
+                .await
         };
         post(&journal).await.unwrap_err();
         outside.take();
         for _ in 0..3 {
             journal = journal.replayed();
             post(&journal).await.unwrap_err();
-            assert_eq!(outside.take(), [format!("asked again about post of {what}"), format!("did {what}")]);
+            assert_eq!(outside.take(), [format!("asked again about post_letter of {what}"), format!("did {what}")]);
         }
     }
 }
