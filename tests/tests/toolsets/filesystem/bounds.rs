@@ -192,8 +192,8 @@ async fn ignore_files_that_are_too_large_are_applied_in_part_and_named() {
     let patterns = (0..30_000).map(hostile).collect::<Vec<_>>().concat();
     project.put(".gitignore", format!("first.txt\n{patterns}last.txt\n"));
     let mut folder = String::new();
-    for level in 0..50 {
-        folder.push_str(&format!("{}{level}/", "a1".repeat(60)));
+    for _ in 0..20 {
+        folder.push_str("folder/");
         project.put(format!("{folder}.ignore"), &patterns);
     }
     for path in ["first.txt", "last.txt", "needle.txt"] {

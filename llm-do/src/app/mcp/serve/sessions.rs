@@ -24,7 +24,7 @@ const CAPACITY: usize = 1000;
 const CLIENT_CAPACITY: usize = 250;
 
 /// How long a session has no request and no stream before it may be ended for a new one.
-const IDLE: Duration = Duration::from_secs(30);
+const IDLE: Duration = Duration::from_secs(60);
 
 /// The maximum size of the description of a client in `initialize`, in bytes of JSON: each session keeps it.
 const MAX_DESCRIPTION: usize = 64 << 10;
