@@ -14,7 +14,7 @@ fn order_thing(
     what: String,
     #[arg(default = 3)] count: u8,
     note: Option<String>,
-    #[arg(default = 5)] stars: Option<u8>,
+    #[arg(default = Some(5))] stars: Option<u8>,
 ) {
     let _ = (what, count, note, stars);
 }
