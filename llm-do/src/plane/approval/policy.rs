@@ -2,6 +2,7 @@
 
 #[cfg(feature = "project")]
 mod advance;
+mod calls;
 mod layers;
 
 use std::collections::BTreeMap;
@@ -13,7 +14,8 @@ use llm_do_worker_file::did_you_mean;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ApprovalRequest, Rule};
+use self::calls::CallRule;
+use super::Rule;
 use crate::declare::tool::Effect;
 use crate::observe::event::{Caller, ItemKind};
 use crate::plane::registry::{Registered, Registry};
@@ -63,8 +65,9 @@ impl Policy {
 
     /// Sets the rule for calls of a tool with exactly these arguments, before the rule for the tool. Default: none.
     ///
-    /// The arguments are all that an approver sees: decoded, with defaults filled in. A call with files or with other
-    /// fields beside them is another call.
+    /// The arguments are decoded like those of a call when a runtime is built: defaults are filled in, and an optional argument that is
+    /// `null` equals an absent one, unless it has a default. Arguments that no call can have are an error. A call with files or with
+    /// other fields beside them is another call.
     #[must_use]
     pub fn call(mut self, tool: impl Into<Arc<str>>, arguments: Value, rule: Rule) -> Self {
         self.calls.push(CallRule { tool: tool.into(), arguments, rule });
@@ -141,12 +144,6 @@ impl Policy {
         self.calls.iter().any(|call| call.is_of(tool))
     }
 
-    /// Returns its rule for a call with exactly these arguments.
-    pub(super) fn exact(&self, tool: &Registered, request: &ApprovalRequest) -> Option<&Rule> {
-        let mut of_tool = self.calls.iter().filter(|call| request.is_shown_in_full() && call.is_of(tool));
-        of_tool.find(|call| call.arguments == request.arguments).map(|call| &call.rule)
-    }
-
     /// Sets where the rule for a name stands, for errors.
     #[cfg(feature = "project")]
     pub(crate) fn place(&mut self, name: &str, place: String) {
@@ -203,22 +200,6 @@ impl fmt::Debug for Policy {
             .field("decide", &self.decide.as_ref().map(|_| ".."))
             .field("fallback", &self.fallback)
             .finish_non_exhaustive()
-    }
-}
-
-/// A rule for calls with exactly these arguments.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct CallRule {
-    pub(crate) tool: Arc<str>,
-    pub(crate) arguments: Value,
-    pub(crate) rule: Rule,
-}
-
-impl CallRule {
-    /// Returns whether it is a rule for a tool, under each of its names.
-    fn is_of(&self, tool: &Registered) -> bool {
-        *self.tool == *tool.name() || tool.alias_of() == Some(&*self.tool)
     }
 }
 
