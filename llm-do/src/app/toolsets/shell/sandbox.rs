@@ -20,7 +20,7 @@ use tokio::process::{Child, Command};
 
 use super::environment;
 use super::rules::Approved;
-use super::settings::{Sandbox, Shell};
+use super::settings::{Sandbox, SandboxKind, Shell};
 
 /// What confines a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,16 @@ pub(super) enum Confinement {
     /// Landlock, and a filter of system calls; the shell at this path leads the process group.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "Linux alone has a sandbox"))]
     Landlock(PathBuf),
+}
+
+impl Confinement {
+    /// Returns its kind.
+    pub(super) fn kind(&self) -> SandboxKind {
+        match self {
+            Self::Bwrap(_) => SandboxKind::Bwrap,
+            Self::Landlock(_) => SandboxKind::Landlock,
+        }
+    }
 }
 
 /// A command that has not started.
