@@ -1,6 +1,8 @@
 //! The shell tool: what runs, what needs approval, and what a sandboxed command cannot do.
 #![cfg(unix)]
 
+#[cfg(target_os = "linux")]
+mod asked;
 mod commands;
 #[cfg(target_os = "linux")]
 mod git;

@@ -18,5 +18,5 @@ mod tools;
 mod tree;
 mod watch;
 
-pub use self::settings::{Sandbox, Shell};
+pub use self::settings::{Sandbox, SandboxKind, Shell};
 pub use self::tools::{shell, shell_asked};

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use super::settings::SandboxKind;
+
 /// Why a command does not run, in words for a model.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Fault {
@@ -31,6 +33,12 @@ pub(super) enum Fault {
 
     #[error("the application requires a sandbox, and {0} on this machine; no command runs")]
     NoSandbox(&'static str),
+
+    #[error(
+        "the command was approved for a sandbox of {0}, which does not work now; it did not run: call the tool again for a new \
+         approval"
+    )]
+    Weaker(SandboxKind),
 
     #[error(
         "the working directory has more than {0} files and folders, or they take too long to list, so its repositories cannot \

@@ -12,7 +12,7 @@ use super::guarded::Guarded;
 use super::process::{self, End, Finished};
 use super::rules::{self, Approved};
 use super::sandbox::{self, Confinement, Launch};
-use super::settings::{Sandbox, Shell};
+use super::settings::{Sandbox, SandboxKind, Shell};
 use super::watch::Exceeded;
 use crate::plane::context::CallContext;
 
@@ -61,27 +61,40 @@ impl Prepared {
         rules::approved(&self.settings, &self.words, &self.root, self.confinement.is_some())
     }
 
-    /// Describes what would run, and where, to the approver.
-    pub(super) fn preview(&self) -> String {
+    /// Returns the kind of the sandbox in which the command would run.
+    pub(super) fn sandbox(&self) -> Option<SandboxKind> {
+        self.confinement.as_ref().map(Confinement::kind)
+    }
+
+    /// Fails if the command would run in a weaker sandbox than the approved one.
+    pub(super) fn check_sandbox(&self, approved: Option<SandboxKind>) -> Result<(), Fault> {
+        match approved {
+            Some(approved) if self.sandbox() < Some(approved) => Err(Fault::Weaker(approved)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Describes what would run, and where, to the approver: in at least this sandbox.
+    pub(super) fn preview(&self, sandbox: Option<SandboxKind>) -> String {
         let (words, root) = (&self.words, self.root.display());
         let network = if self.settings.has_network { "with the network" } else { "without network" };
-        let mut text = match self.confinement {
-            Some(Confinement::Bwrap(_)) => {
-                format!(
-                    "runs {words:?} in `{root}`, in a sandbox that can change only this folder, except `.git`, {network}"
-                )
+        let mut text = match sandbox {
+            Some(SandboxKind::Bwrap) => {
+                format!("in `{root}`, in a sandbox that can change only this folder, except `.git`, {network}")
             }
-            Some(Confinement::Landlock) => format!(
-                "runs {words:?} in `{root}`, in a sandbox that can change only this folder, {network}; a change of `.git` is \
-                 found afterwards, and fails the call"
+            Some(SandboxKind::Landlock) => format!(
+                "in `{root}`, in a sandbox that can change only this folder, {network}; a change of `.git` is found \
+                 afterwards, and fails the call"
             ),
-            None => format!(
-                "runs {words:?} in `{root}`, WITHOUT a sandbox: the command can do everything that this program can"
-            ),
+            None => {
+                format!("in `{root}`, WITHOUT a sandbox: the command can do everything that this program can")
+            }
         };
         if let Some(fault) = (words[0] == "git").then(|| git::fault(&self.root)).flatten() {
             let _ = write!(text, "; {fault}");
         }
+        // Last, since a long one would push the rest out of sight.
+        let _ = write!(text, "\nruns {words:?}");
         text
     }
 

@@ -1,7 +1,11 @@
 //! How an application configures the tool.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::watch::Limits;
 
@@ -20,6 +24,26 @@ pub enum Sandbox {
     Landlock,
     /// Commands run without a sandbox, and the rules still decide which need approval.
     Off,
+}
+
+/// What confines a command: a later one confines more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SandboxKind {
+    /// Landlock, and a filter of system calls.
+    Landlock,
+    /// `bwrap`: namespaces, mounts and the same filter.
+    Bwrap,
+}
+
+impl fmt::Display for SandboxKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Landlock => "Landlock",
+            Self::Bwrap => "`bwrap`",
+        })
+    }
 }
 
 /// The settings of the tool: give them to [`RuntimeBuilder::state`](crate::runtime::RuntimeBuilder::state).
@@ -161,6 +185,8 @@ impl Shell {
     }
 
     /// Sets the program `bwrap`. Default: the one in `PATH`; if it does not work, Landlock is used.
+    ///
+    /// One in the working directory is not used, since commands could replace it.
     pub fn bwrap(mut self, program: impl Into<PathBuf>) -> Self {
         self.bwrap = program.into();
         self
