@@ -55,6 +55,7 @@ use self::args::{Arguments, Command};
 use self::flags::Flag;
 #[cfg(feature = "eval")]
 use crate::app::eval::{Arguments as EvaluatorArguments, ByFunction, Evaluator, EvaluatorContext, Findings};
+use crate::base::clip::{MAX_DIAGNOSTICS, diagnostic};
 use crate::base::error::{BoxError, chain};
 use crate::base::printable::printable;
 use crate::session::runtime::{BuildError, RuntimeBuilder};
@@ -239,5 +240,17 @@ fn print(text: &str) -> Result<(), CommandError> {
     match writeln!(io::stdout(), "{text}") {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CommandError::from_error(error)),
         _ => Ok(()),
+    }
+}
+
+/// Writes the first warnings to standard error, and how many more there are.
+fn warn(warnings: &[String]) {
+    let mut stderr = io::stderr();
+    for warning in warnings.iter().take(MAX_DIAGNOSTICS) {
+        // Ignored: standard error may be closed.
+        let _ = writeln!(stderr, "warning: {}", printable(&diagnostic(warning)));
+    }
+    if let more @ 1.. = warnings.len().saturating_sub(MAX_DIAGNOSTICS) {
+        let _ = writeln!(stderr, "warning: {more} more warnings are not shown");
     }
 }
