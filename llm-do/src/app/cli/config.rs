@@ -5,8 +5,6 @@ mod settings;
 mod source;
 mod types;
 
-use std::io::{self, Write};
-
 use serde_json::{Value, json};
 
 use self::file::{ConfigFile, VARIABLE};
@@ -15,6 +13,7 @@ use self::settings::{SETTINGS, Setting};
 pub(super) use self::source::{Set, Source};
 pub(super) use self::types::{approval_mode, seconds};
 use super::args::{ConfigCommand, ConfigPathOptions, ConfigShowOptions};
+use super::output::warn;
 use super::trust::Trust;
 use super::{CommandError, print};
 use crate::base::printable::printable;
@@ -100,10 +99,7 @@ fn paths(options: &ConfigPathOptions) -> Result<(), CommandError> {
 impl Settings {
     /// Reports values of the project's file that have no effect.
     pub(super) fn warn(&self) {
-        for warning in &self.warnings {
-            // Ignored: standard error may be closed.
-            let _ = writeln!(io::stderr(), "warning: {}", printable(warning));
-        }
+        warn(&self.warnings);
     }
 }
 
