@@ -242,15 +242,3 @@ fn print(text: &str) -> Result<(), CommandError> {
         _ => Ok(()),
     }
 }
-
-/// Writes the first warnings to standard error, and how many more there are.
-fn warn(warnings: &[String]) {
-    let mut stderr = io::stderr();
-    for warning in warnings.iter().take(MAX_DIAGNOSTICS) {
-        // Ignored: standard error may be closed.
-        let _ = writeln!(stderr, "warning: {}", printable(&diagnostic(warning)));
-    }
-    if let more @ 1.. = warnings.len().saturating_sub(MAX_DIAGNOSTICS) {
-        let _ = writeln!(stderr, "warning: {more} more warnings are not shown");
-    }
-}

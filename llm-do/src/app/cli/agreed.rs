@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::state;
-use crate::app::project::{Demand, Digest, Digests, Project};
+use crate::app::project::{Demand, Digest, Digests, Project, digest_key};
 
 /// The file with all agreements.
 const FILE: &str = "agreed.json";
@@ -86,7 +86,7 @@ impl Agreement {
     pub(super) fn keep_with(&self, file: &Path, before: &[u8], after: &[u8], demands: Vec<String>) -> io::Result<()> {
         let file = file.canonicalize()?;
         let name = file.strip_prefix(&self.root).map_err(io::Error::other)?;
-        let name = name.to_string_lossy().replace('\\', "/");
+        let name = digest_key(name);
         // Read again, since the user may have added rules before.
         let latest = self.file().and_then(|file| read(&file)).ok().and_then(|mut answers| answers.remove(&self.opened));
         let before = Some(Digest::of(before));

@@ -4,9 +4,10 @@ mod replay;
 
 use super::args::CheckOptions;
 use super::config::{Set, Settings};
+use super::output::warn;
 use super::project::no_project;
 use super::trust::Trust;
-use super::{CommandError, print, warn};
+use super::{CommandError, print};
 use crate::observe::event::ItemKind;
 use crate::session::runtime::RuntimeBuilder;
 

@@ -13,8 +13,9 @@ use self::settings::{SETTINGS, Setting};
 pub(super) use self::source::{Set, Source};
 pub(super) use self::types::{approval_mode, seconds};
 use super::args::{ConfigCommand, ConfigPathOptions, ConfigShowOptions};
+use super::output::warn;
 use super::trust::Trust;
-use super::{CommandError, print, warn};
+use super::{CommandError, print};
 use crate::base::printable::printable;
 use crate::session::runtime::RuntimeBuilder;
 

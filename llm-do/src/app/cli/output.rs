@@ -1,6 +1,6 @@
 //! How the result of a run is printed: as text, as one JSON object, or after the events as JSON Lines.
 
-use std::io;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use clap::ValueEnum;
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::run::print_safely;
 use super::{CommandError, print};
 use crate::base::error::{CallError, chain};
+use crate::base::printable::printable;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::JsonLines;
 use crate::session::runtime::{RunHandle, RuntimeBuilder};
@@ -53,6 +54,21 @@ impl Format {
             (Self::Json, _) => print(&format!("{:#}", object())),
             (Self::Jsonl, _) => print(&object().to_string()),
         }
+    }
+}
+
+/// Prints the first warnings to standard error, and how many more there are.
+///
+/// A name in a warning may contain line breaks: the lines after them are indented, so that they do not look like other lines of the
+/// program.
+pub(super) fn warn(warnings: &[String]) {
+    let mut stderr = io::stderr();
+    for warning in warnings.iter().take(MAX_DIAGNOSTICS) {
+        // Ignored: standard error may be closed.
+        let _ = writeln!(stderr, "warning: {}", printable(&diagnostic(warning)).replace('\n', "\n    "));
+    }
+    if let more @ 1.. = warnings.len().saturating_sub(MAX_DIAGNOSTICS) {
+        let _ = writeln!(stderr, "warning: {more} more warnings are not shown");
     }
 }
 

@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use super::agreed::{Agreement, Known};
 use super::config::{Set, Settings, Source};
+use super::output::warn;
 use super::rule_file::RuleFile;
 use super::trust::{Answer, Subject, Trust};
-use super::{CommandError, warn};
+use super::CommandError;
 use crate::app::project::{Demand, Digest, Digests, Kind, Project, of_worker, root_demand};
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::approval::Policy;

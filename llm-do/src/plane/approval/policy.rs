@@ -179,11 +179,15 @@ fn unknown<'a>(
     (kind, known): (&'a str, &'a [&'a str]),
     (other, others): (&'a str, &'a [&'a str]),
 ) -> impl Iterator<Item = (&'a Arc<str>, String)> {
-    names.filter(|name| !known.contains(&&***name)).map(move |name| {
+    names.filter(|name| !known.contains(&&***name)).enumerate().map(move |(count, name)| {
         if others.contains(&&**name) {
             return (name, format!("unknown {kind} `{name}`: it is a {other}; set its rule with `{other}`"));
         }
-        (name, format!("unknown {kind} `{name}`{}", did_you_mean(name, known.iter().copied())))
+        let hint = match count {
+            ..MAX_SUGGESTIONS => did_you_mean(name, known.iter().copied()),
+            _ => String::new(),
+        };
+        (name, format!("unknown {kind} `{name}`{hint}"))
     })
 }
 
@@ -202,6 +206,9 @@ impl fmt::Debug for Policy {
             .finish_non_exhaustive()
     }
 }
+
+/// The maximum number of unknown names with a suggestion: for each, all names are compared.
+const MAX_SUGGESTIONS: usize = 100;
 
 /// Whether calls of workers need approval; unset fields leave it to the next rule.
 ///

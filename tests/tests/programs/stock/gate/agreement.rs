@@ -8,14 +8,14 @@ use crate::terminal::session::{Session, Terminal};
 const SERVER: &str = "import sys, pathlib\npathlib.Path('started').write_text('1')\n";
 
 /// Starts a run in a terminal.
-fn session(place: &Place, arguments: &[&str]) -> Session {
+pub(super) fn session(place: &Place, arguments: &[&str]) -> Session {
     let mut command = place.command(env!("CARGO_BIN_EXE_stock"));
     command.args(arguments);
     Terminal::open().run(command)
 }
 
 /// Answers the question of a run, which is expected.
-fn answer(place: &Place, arguments: &[&str], answer: &str) -> Option<i32> {
+pub(super) fn answer(place: &Place, arguments: &[&str], answer: &str) -> Option<i32> {
     let mut session = session(place, arguments);
     session.wait_for("[y]es, [n]o");
     session.type_in(answer);
@@ -27,7 +27,7 @@ fn with_model() -> Place {
     Place::new(&[("main.worker", ASSISTANT), ("workers/w.worker", &file), ("AGENTS.md", "Be brief.")])
 }
 
-const RUN: [&str; 2] = ["run", "hello"];
+pub(super) const RUN: [&str; 2] = ["run", "hello"];
 
 #[test]
 fn a_user_is_asked_once_and_again_when_a_file_changes() {

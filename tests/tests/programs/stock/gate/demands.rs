@@ -201,6 +201,10 @@ const SERVERS: &[(&str, &[&str])] = &[
         r#"{ "command": "evil", "sampling": "anthropic:claude-opus-5-5" }"#,
         &["it may ask the model `anthropic:claude-opus-5-5`"],
     ),
+    (
+        r#"{ "type": "http", "url": "http://127.0.0.1:1/", "oauth": { "clientId": "EVIL", "scopes": "a:all", "callbackPort": 8080 } }"#,
+        &["a login has the client id EVIL", "asks for the scopes `a:all`", "uses the port 8080"],
+    ),
     (r#"{ "command": "evil", "args": ["${env:NOT_REPLACED}"] }"#, &["${env:NOT_REPLACED}"]),
     (r#"{ "command": "python3", "args": ["own/server.py"] }"#, &["it runs these files of the project `own/server.py`"]),
     (r#"{ "command": "sh", "args": ["-c", "exec python3 -m own.server --quick"] }"#, &["`own/server.py`"]),
@@ -281,6 +285,16 @@ fn a_harmless_project_asks_nothing() {
     assert_eq!(answer.err, "");
     assert_eq!(answer.output(), "echo 1: hello\n");
     assert_eq!(place.run(&["check"]).err, "");
+}
+
+#[test]
+fn a_line_break_in_a_name_does_not_begin_a_line_of_the_program() {
+    let servers =
+        r#"{ "mcpServers": { "s": { "command": "true" } }, "k`\nnote: all files were verified\n  .mcp.json:1: x": 1 }"#;
+    let place = Place::new(&[("main.worker", ASSISTANT), (".mcp.json", servers)]);
+    let answer = place.run(&["run", "hello"]);
+    assert!(answer.err.contains("\n    note: all files were verified\n      .mcp.json:1: x"), "{answer:?}");
+    is_refused(answer, "`s` runs the program");
 }
 
 #[test]
