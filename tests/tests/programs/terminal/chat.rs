@@ -222,14 +222,14 @@ fn a_rule_is_written_through_no_link_of_the_project_and_into_no_pipe() {
     let outside = tempfile::tempdir().unwrap();
     let precious = outside.path().join("policy.json");
     fs::write(&precious, "{}").unwrap();
-    let special: [(&str, &dyn Fn(&std::path::Path)); 3] = [
-        ("it is a link to ", &|path| std::os::unix::fs::symlink(&precious, path).unwrap()),
-        ("it is a link to /dev/zero", &|path| std::os::unix::fs::symlink("/dev/zero", path).unwrap()),
-        ("not a file: ", &|path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success())),
-    ];
-    for (fault, put) in special {
+    let links = [("it is a link to ", Some(precious.as_path())), ("it is a link to ", Some("/dev/zero".as_ref()))];
+    for (fault, target) in links.into_iter().chain([("not a file: ", None)]) {
         let folder = tempfile::tempdir().unwrap();
-        put(&folder.path().join("policy.json"));
+        let path = folder.path().join("policy.json");
+        match target {
+            Some(target) => std::os::unix::fs::symlink(target, path).unwrap(),
+            None => assert!(Command::new("mkfifo").arg(path).status().unwrap().success()),
+        }
         let mut session = chat(&folder);
         session.wait_for("\r\n> ");
         session.type_in("call write_file {\"path\":\"b.txt\",\"content\":\"b\"}\n");
