@@ -71,8 +71,6 @@ impl Agreement {
 
     /// Remembers that the user agreed to it.
     pub(super) fn keep(&self) -> io::Result<()> {
-        // Before it is checked where the folder is.
-        stored()?.parent().map_or(Ok(()), state::create_folder)?;
         let file = self.file()?;
         let mut answers = match read(&file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Answers::new(),
@@ -100,41 +98,8 @@ impl Agreement {
 
     /// Returns the file with all agreements; an error for a file in the project, which may have brought it.
     fn file(&self) -> io::Result<PathBuf> {
-        let path = stored()?;
-        let folder = path.parent().unwrap_or(Path::new("")).canonicalize()?;
-        let real = path.canonicalize().unwrap_or_else(|_| folder.join(FILE));
-        if (folder.starts_with(&self.root) || real.starts_with(&self.root)) && !self.is_own(&real) {
-            let text = format!("{} is in the folder of the project, which may have brought it", path.display());
-            return Err(io::Error::other(text));
-        }
-        Ok(path)
+        state::outside_of(&self.root, FILE)
     }
-
-    /// Returns whether a file in the project can only be the user's, since no other user can read it: files of a repository can be read
-    /// by all users.
-    fn is_own(&self, file: &Path) -> bool {
-        let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
-        !home.is_some_and(|home| home.starts_with(&self.root)) && is_private(file)
-    }
-}
-
-/// Returns whether only its owner can read a file. A missing file counts, since it is created so.
-#[cfg(unix)]
-fn is_private(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-
-    const GROUP_AND_OTHERS: u32 = 0o077;
-    file.metadata().map_or(true, |metadata| metadata.permissions().mode() & GROUP_AND_OTHERS == 0)
-}
-
-#[cfg(not(unix))]
-fn is_private(file: &Path) -> bool {
-    !file.exists()
-}
-
-/// Returns where the agreements are kept, in the user's folder for state.
-fn stored() -> io::Result<PathBuf> {
-    state::path(FILE).ok_or_else(|| io::Error::other("the home folder is unknown"))
 }
 
 fn read(file: &Path) -> io::Result<Answers> {

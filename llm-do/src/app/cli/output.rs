@@ -6,9 +6,10 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
-use super::run::print_safely;
-use super::{CommandError, print};
+use super::stdout::JsonOut;
+use super::{CommandError, print, print_json};
 use crate::base::error::{CallError, chain};
+use crate::base::clip::{MAX_DIAGNOSTICS, diagnostic};
 use crate::base::printable::printable;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::JsonLines;
@@ -27,7 +28,7 @@ pub(super) enum Format {
 }
 
 /// Events on standard output.
-pub(super) type PrintedEvents = JsonLines<io::Stdout>;
+pub(super) type PrintedEvents = JsonLines<JsonOut>;
 
 impl Format {
     /// Adds the sink of the events that are printed.
@@ -35,7 +36,7 @@ impl Format {
         if self != Self::Jsonl {
             return (builder, None);
         }
-        let events = Arc::new(JsonLines::new(io::stdout()));
+        let events = Arc::new(JsonLines::new(JsonOut::new()));
         (builder.shared_sink(Arc::clone(&events) as _), Some(events))
     }
 
@@ -51,8 +52,8 @@ impl Format {
         match (self, result) {
             (Self::Text, Ok(returned)) => print_value(returned.value()),
             (Self::Text, Err(_)) => Ok(()),
-            (Self::Json, _) => print(&format!("{:#}", object())),
-            (Self::Jsonl, _) => print(&object().to_string()),
+            (Self::Json, _) => print_json(&format!("{:#}", object())),
+            (Self::Jsonl, _) => print_json(&object().to_string()),
         }
     }
 }
@@ -76,7 +77,7 @@ pub(super) fn warn(warnings: &[String]) {
 pub(super) fn print_value(result: &Value) -> Result<(), CommandError> {
     match result {
         Value::Null => Ok(()),
-        Value::String(text) => print_safely(text),
-        other => print_safely(&format!("{other:#}")),
+        Value::String(text) => print(text),
+        other => print_json(&format!("{other:#}")),
     }
 }

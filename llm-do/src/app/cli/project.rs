@@ -90,8 +90,20 @@ impl FileOptions {
         runs_projects: bool,
         trust: Trust,
     ) -> Result<(RuntimeBuilder, Entries), CommandError> {
+        self.add_with(builder, settings, runs_projects, trust, Vec::new())
+    }
+
+    /// Does the same, and decides about other files of the command in the same question.
+    pub(super) fn add_with(
+        &self,
+        builder: RuntimeBuilder,
+        settings: &mut Settings,
+        runs_projects: bool,
+        trust: Trust,
+        others: Vec<Subject>,
+    ) -> Result<(RuntimeBuilder, Entries), CommandError> {
         let application = builder.preset();
-        let (builder, entries) = self.add_files(builder, settings, runs_projects, trust)?;
+        let (builder, entries) = self.add_files(builder, settings, runs_projects, trust, others)?;
         settings.complete(&builder, &application);
         Ok((builder, entries))
     }
@@ -102,8 +114,10 @@ impl FileOptions {
         settings: &Settings,
         runs_projects: bool,
         trust: Trust,
+        others: Vec<Subject>,
     ) -> Result<(RuntimeBuilder, Entries), CommandError> {
         let (mut builder, mut subjects) = self.add_worker_dirs(builder, settings)?;
+        subjects.extend(others);
         if let Some(folder) = &self.files {
             builder = builder.working_folder(folder);
         }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::future::Future;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use super::progress::Progress;
 use super::project::Entries;
 use super::terminal_user::{NoTerminalApprover, TerminalUser};
 use super::wait_notice::{await_with_notice, with_wait_notice};
-use super::{CommandError, files, print};
+use super::{CommandError, files};
 use crate::base::error::{CallError, chain};
 use crate::base::printable::printable;
 use crate::base::usage::UsageTree;
@@ -250,9 +250,4 @@ fn is_journal_error(error: &CallError) -> bool {
     let first: &(dyn std::error::Error + 'static) = error;
     std::iter::successors(Some(first), |error| error.source())
         .any(|error| error.is::<JournalError>() || matches!(error.downcast_ref(), Some(CallError::Journal { .. })))
-}
-
-/// Prints the text unchanged to a file or pipe, and with control characters escaped to a terminal.
-pub(super) fn print_safely(text: &str) -> Result<(), CommandError> {
-    if io::stdout().is_terminal() { print(&printable(text)) } else { print(text) }
 }
