@@ -3,6 +3,8 @@
 
 mod commands;
 #[cfg(target_os = "linux")]
+mod counted;
+#[cfg(target_os = "linux")]
 mod git;
 mod limits;
 mod rules;

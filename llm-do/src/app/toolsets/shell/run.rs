@@ -113,6 +113,7 @@ fn answer(finished: &Finished, timeout: Duration, confinement: Option<&Confineme
         End::Exited(status) => ended(status),
         End::TimedOut => format!("killed: the command took longer than {timeout:?}"),
         End::Exceeded(Exceeded::Processes(limit)) => format!("killed: the command had more than {limit} processes"),
+        End::Exceeded(Exceeded::Threads(limit)) => format!("killed: the command had more than {limit} threads"),
         End::Exceeded(Exceeded::Memory(limit)) => format!("killed: the command used more than {limit} bytes of memory"),
     };
     if !matches!(finished.end, End::Exited(status) if status.success()) {
