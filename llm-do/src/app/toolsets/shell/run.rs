@@ -1,12 +1,16 @@
 //! Decides about a command, runs it, and reports its result.
 
 use std::fmt::Write;
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use futures_util::FutureExt;
+
 use super::command;
 use super::fault::Fault;
+use super::folder_lock::FolderLock;
 use super::git;
 use super::guarded::Guarded;
 use super::process::{self, End, Finished};
@@ -87,13 +91,24 @@ impl Prepared {
 
     /// Runs the command; `seconds` may shorten its time.
     pub(super) async fn run(self, approved: Approved, seconds: Option<u32>) -> Result<String, Fault> {
-        let is_guarded = self.confinement.is_some() && approved == Approved::Changing;
-        if !is_guarded {
+        if self.confinement.is_none() {
+            return self.run_in(approved, seconds, &[]).await;
+        }
+        if approved == Approved::Reading {
+            let _lock = FolderLock::above(&self.root).await?;
             return self.run_in(approved, seconds, &[]).await;
         }
         let guarded = Guarded::new(&self.root).await?;
-        let result = self.run_in(approved, seconds, guarded.folders()).await?;
-        guarded.check(result).await
+        // The command may have changed a repository, also if its call failed.
+        let ended = AssertUnwindSafe(self.run_in(approved, seconds, guarded.folders())).catch_unwind().await;
+        let (result, panic) = match ended {
+            Ok(result) => (result, None),
+            Err(panic) => (Err(Fault::Panicked), Some(panic)),
+        };
+        match (guarded.check(result).await, panic) {
+            (Err(Fault::Panicked), Some(panic)) => std::panic::resume_unwind(panic),
+            (checked, _) => checked,
+        }
     }
 
     async fn run_in(&self, approved: Approved, seconds: Option<u32>, protected: &[PathBuf]) -> Result<String, Fault> {
