@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::stdout::JsonOut;
 use super::{CommandError, print, print_json};
-use crate::base::error::{CallError, chain};
 use crate::base::clip::{MAX_DIAGNOSTICS, diagnostic};
+use crate::base::error::{CallError, chain};
 use crate::base::printable::printable;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::JsonLines;

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::Value;
 
+use super::CommandError;
 use super::agreed::{Agreement, Known};
 use super::config::{Set, Settings, Source};
 use super::output::warn;
 use super::rule_file::RuleFile;
 use super::trust::{Answer, Subject, Trust};
-use super::CommandError;
 use crate::app::project::{Demand, Digest, Digests, Kind, Project, of_worker, root_demand};
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::approval::Policy;

@@ -1,12 +1,16 @@
 //! Decides about a command, runs it, and reports its result.
 
 use std::fmt::Write;
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use futures_util::FutureExt;
+
 use super::command;
 use super::fault::Fault;
+use super::folder_lock::FolderLock;
 use super::git;
 use super::guarded::Guarded;
 use super::process::{self, End, Finished};
@@ -100,13 +104,24 @@ impl Prepared {
 
     /// Runs the command; `seconds` may shorten its time.
     pub(super) async fn run(self, approved: Approved, seconds: Option<u32>) -> Result<String, Fault> {
-        let is_guarded = self.confinement.is_some() && approved == Approved::Changing;
-        if !is_guarded {
+        if self.confinement.is_none() {
+            return self.run_in(approved, seconds, &[]).await;
+        }
+        if approved == Approved::Reading {
+            let _lock = FolderLock::above(&self.root).await?;
             return self.run_in(approved, seconds, &[]).await;
         }
         let guarded = Guarded::new(&self.root).await?;
-        let result = self.run_in(approved, seconds, guarded.folders()).await?;
-        guarded.check(result).await
+        // The command may have changed a repository, also if its call failed.
+        let ended = AssertUnwindSafe(self.run_in(approved, seconds, guarded.folders())).catch_unwind().await;
+        let (result, panic) = match ended {
+            Ok(result) => (result, None),
+            Err(panic) => (Err(Fault::Panicked), Some(panic)),
+        };
+        match (guarded.check(result).await, panic) {
+            (Err(Fault::Panicked), Some(panic)) => std::panic::resume_unwind(panic),
+            (checked, _) => checked,
+        }
     }
 
     async fn run_in(&self, approved: Approved, seconds: Option<u32>, protected: &[PathBuf]) -> Result<String, Fault> {
@@ -126,6 +141,7 @@ fn answer(finished: &Finished, timeout: Duration, confinement: Option<&Confineme
         End::Exited(status) => ended(status),
         End::TimedOut => format!("killed: the command took longer than {timeout:?}"),
         End::Exceeded(Exceeded::Processes(limit)) => format!("killed: the command had more than {limit} processes"),
+        End::Exceeded(Exceeded::Threads(limit)) => format!("killed: the command had more than {limit} threads"),
         End::Exceeded(Exceeded::Memory(limit)) => format!("killed: the command used more than {limit} bytes of memory"),
     };
     if !matches!(finished.end, End::Exited(status) if status.success()) {

@@ -162,7 +162,8 @@ impl Shell {
         self
     }
 
-    /// Sets how many processes a command may have at a time; it is killed if it has more. Default: 256.
+    /// Sets how many processes a command may have at a time; it is killed if it has more, or 8 times as many threads in all.
+    /// Default: 256, with 2048 threads.
     ///
     /// They are counted on Linux only, 10 times in a second, or 50 times with `bwrap`.
     pub fn max_processes(mut self, count: usize) -> Self {
@@ -173,6 +174,7 @@ impl Shell {
     /// Sets how many bytes of memory a command may use with all its processes; it is killed if it uses more. Default: 4 GiB.
     ///
     /// It is measured on Linux only, 10 times in a second, or 50 times with `bwrap`; memory that processes share counts for each of them.
+    /// The [page of the tool](crate::toolsets::shell#the-sandbox) lists what is counted.
     pub fn max_memory(mut self, bytes: u64) -> Self {
         self.limits.memory = bytes;
         self
