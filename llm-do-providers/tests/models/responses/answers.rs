@@ -1,9 +1,7 @@
 //! Answers of the server.
 
 use futures_util::StreamExt;
-use llm_do_providers::{
-    ErrorKind, FinishReason, Message, Model, ProviderError, Request, ResponsePart, Settings, StreamEvent,
-};
+use llm_do_providers::{ErrorKind, FinishReason, Message, Model, Request, ResponsePart, Settings, StreamEvent};
 use serde_json::{Value, json};
 
 use crate::question::streamed_answer;
@@ -12,15 +10,6 @@ use crate::server::{Reply, Server};
 
 fn call(n: u8) -> Value {
     json!({"type": "function_call", "id": format!("fc_{n}"), "call_id": format!("call_{n}"), "name": "add", "arguments": "{}"})
-}
-
-/// The errors of a complete and of a streamed request that both get `reply`.
-async fn both(reply: Reply) -> [ProviderError; 2] {
-    let server = Server::scripted([reply.clone(), reply]).await;
-    let (model, messages) = (model(&server).build().unwrap(), [Message::user("my secret question")]);
-    let settings = Settings::default();
-    let request = Request::new(&messages, &settings);
-    [model.request(request).await.unwrap_err(), streamed_answer(&model, request).await.unwrap_err()]
 }
 
 #[tokio::test]
