@@ -115,7 +115,7 @@ fn too_long(error: ProviderError, requested: Duration) -> ProviderError {
 /// The longest delay that is reported: a longer one is a mistake of the server.
 const MOST_REPORTED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Returns a delay in seconds that a server asks for; `None` if it is none.
+/// Returns a delay in seconds that a server asks for; `None` if the text is not a delay.
 pub(crate) fn bounded(seconds: f64) -> Option<Duration> {
     let is_delay = seconds.is_finite() && seconds >= 0.0;
     is_delay.then(|| Duration::try_from_secs_f64(seconds).unwrap_or(MOST_REPORTED).min(MOST_REPORTED))

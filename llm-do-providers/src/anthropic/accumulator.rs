@@ -13,7 +13,7 @@ use super::stream::{self, AnthropicAccumulator};
 use super::wire::{Event, MessageBody};
 use crate::error::ProviderError;
 use crate::exchange::{Absorbed, ResponseAccumulator, invalid_json, reported};
-use crate::http::{self, Endpoint, says_something};
+use crate::http::{self, Endpoint, has_content};
 use crate::model::StreamEvent;
 use crate::programs::Programs;
 use crate::response::Response;
@@ -22,7 +22,7 @@ use crate::sent_history::Repeats;
 impl ResponseAccumulator for AnthropicAccumulator {
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
         let answered: MessageBody = serde_json::from_slice(body).map_err(|error| invalid_json(server, &error))?;
-        if let Some(error) = answered.error.as_ref().filter(|error| says_something(error)) {
+        if let Some(error) = answered.error.as_ref().filter(|error| has_content(error)) {
             return Err(failed(server, error));
         }
         if answered.content.is_some() || answered.stop_reason.is_some() {
@@ -41,7 +41,7 @@ impl ResponseAccumulator for AnthropicAccumulator {
             return Ok(Absorbed::End);
         }
         let mut parsed: Event<'_> = serde_json::from_str(&event.data).map_err(|error| invalid_json(server, &error))?;
-        if let Some(error) = parsed.error.as_ref().filter(|error| says_something(error)) {
+        if let Some(error) = parsed.error.as_ref().filter(|error| has_content(error)) {
             return Err(failed(server, error));
         }
         let word = mem::take(&mut parsed.kind);

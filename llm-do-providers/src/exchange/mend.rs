@@ -1,9 +1,9 @@
-//! JSON with what Python's writer lets through: half a surrogate pair, and numbers that are none.
+//! JSON with what Python's writer lets through: half a surrogate pair, and `NaN` and `Infinity`.
 
 /// What stands for a letter that cannot be read.
 const REPLACEMENT: &str = "\\ufffd";
 
-/// Returns `json` without them; `None` if there are none. Text outside of strings is changed only where no JSON could be.
+/// Returns `json` without them; `None` if it has none of these. Text outside of strings is changed only where no JSON could be.
 pub(super) fn mended(json: &str) -> Option<String> {
     let (mut out, mut rest, mut is_changed) = (String::with_capacity(json.len()), json, false);
     let mut in_string = false;
@@ -58,7 +58,7 @@ mod tests {
     use super::mended;
 
     #[test]
-    fn half_a_pair_becomes_a_replacement_and_a_number_that_is_none_null() {
+    fn half_a_pair_becomes_a_replacement_and_nan_becomes_null() {
         let read = |text: &str| serde_json::from_str::<Value>(&mended(text).unwrap()).unwrap();
         assert_eq!(read(r#"{"a": "x\ud83d"}"#), json!({"a": "x\u{fffd}"}));
         assert_eq!(read(r#"{"a": "\udd80\ud83e\udd80"}"#), json!({"a": "\u{fffd}🦀"}));

@@ -144,7 +144,7 @@ pub(super) fn read_whole<G: ResponseAccumulator>(
     }
 }
 
-/// Reads a body that is not one answer in JSON: the `error` says why.
+/// Reads a body that is not one answer in JSON; `error` is the reason.
 fn read_other<G: ResponseAccumulator>(
     answer: &mut G,
     server: &Endpoint,

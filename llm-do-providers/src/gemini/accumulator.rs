@@ -10,7 +10,7 @@ use super::stream::GeminiAccumulator;
 use super::wire::Chunk;
 use crate::error::{ErrorKind, ProviderError};
 use crate::exchange::{Absorbed, ResponseAccumulator, invalid_json, malformed, protocol_error, reported};
-use crate::http::{Endpoint, Event, says_something};
+use crate::http::{Endpoint, Event, has_content};
 use crate::model::StreamEvent;
 use crate::response::Response;
 
@@ -77,7 +77,7 @@ fn take(
     mut chunk: Chunk<'_>,
     ready: &mut VecDeque<StreamEvent>,
 ) -> Result<Absorbed, ProviderError> {
-    if let Some(error) = chunk.error.as_ref().filter(|error| says_something(error)) {
+    if let Some(error) = chunk.error.as_ref().filter(|error| has_content(error)) {
         return Err(reported(server, error));
     }
     let is_known = chunk.candidates.is_some() || chunk.usage_metadata.is_some() || chunk.prompt_feedback.is_some();

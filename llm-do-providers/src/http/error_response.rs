@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 pub(super) use self::find::text_of;
-pub(crate) use self::find::{answered_error, flat_error, says_something};
+pub(crate) use self::find::{answered_error, flat_error, has_content};
 pub(super) use self::redact::redacted;
 use self::words::{Words, has_phrase};
 use crate::error::{ErrorKind, ProviderError};
@@ -48,7 +48,7 @@ pub(crate) fn reported(provider: &str, key: &str, error: &Value) -> ProviderErro
     refusal.error(kind, text, 200)
 }
 
-/// An error object of a server, and what to say of it.
+/// An error object of a server, and what is reported about it.
 struct Refusal<'a> {
     provider: &'a str,
     key: &'a str,
@@ -117,7 +117,7 @@ fn classify(refusal: &Refusal<'_>, status: u16) -> ProviderError {
         404 => (ErrorKind::InvalidRequest, format!("not found{code}; check the model's name and the base URL")),
         413 if refusal.words.is_of_rate() => {
             let text = format!(
-                "the request has more tokens than the rate limit allows at once{code}; shorten it, or ask the provider for \
+                "the request has more tokens than the rate limit allows in one request{code}; shorten it, or ask the provider for \
                  a higher limit"
             );
             (ErrorKind::ContextTooLong, text)
@@ -167,7 +167,7 @@ fn by_words(refusal: &Refusal<'_>) -> Option<(ErrorKind, String)> {
     })
 }
 
-/// Classifies a refusal by a code that says more than its status, which servers in between make a plain 400.
+/// Classifies a refusal by a code that is more exact than its status, which servers in between make a plain 400.
 fn by_code(refusal: &Refusal<'_>) -> Option<(ErrorKind, String)> {
     let (code, key) = (refusal.in_brackets(), refusal.key);
     Some(match refusal.words.kind()? {

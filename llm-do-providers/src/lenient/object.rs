@@ -41,7 +41,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
 
 struct ObjectVisitor<T>(PhantomData<T>);
 
-/// The values that are no object.
+/// The values that are not objects.
 macro_rules! none {
     ($($visit:ident($kind:ty))*) => {
         $(fn $visit<E>(self, _: $kind) -> Result<Self::Value, E> {

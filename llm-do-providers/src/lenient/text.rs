@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_its_text_and_another_value_is_none() {
+    fn a_number_is_its_text_and_another_value_is_missing() {
         let id = |json: &str| serde_json::from_str::<Id>(json).unwrap().id;
         for (json, text) in [("\"a\\n\"", "a\n"), ("7", "7"), ("-7", "-7"), ("0.5", "0.5"), ("\"\"", "")] {
             assert_eq!(id(&format!("{{\"id\": {json}}}")).as_deref(), Some(text));

@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 use super::wire::{Choice, Chunk, Object};
 use crate::error::{ErrorKind, ProviderError};
 use crate::exchange::{malformed, reported};
-use crate::http::{Endpoint, says_something};
+use crate::http::{Endpoint, has_content};
 
 /// Returns the error of an answer, or of a piece of one, if any; `has_call` is whether a call came before.
 pub(super) fn find(server: &Endpoint, chunk: &Chunk<'_>, has_call: bool) -> Option<ProviderError> {
     let of_groq = || chunk.x_groq.as_ref().and_then(|groq| groq.error.as_ref());
     let beside = || json!({ "code": chunk.code, "type": chunk.kind, "message": chunk.message });
-    if let Some(error) = chunk.error.as_ref().or_else(of_groq).filter(|error| says_something(error)) {
+    if let Some(error) = chunk.error.as_ref().or_else(of_groq).filter(|error| has_content(error)) {
         return Some(match &**error {
             Value::String(text) => {
                 let mut error = beside();
@@ -35,7 +35,7 @@ pub(super) fn find(server: &Endpoint, chunk: &Chunk<'_>, has_call: bool) -> Opti
 /// A readable call of a tool that was not offered is not an error: it is answered as a call of an unknown tool.
 fn by_finish_reason(server: &Endpoint, choice: &Choice<'_>, has_call: bool) -> Option<ProviderError> {
     if choice.is_unexpected_call()
-        && !choice.error.as_ref().is_some_and(|error| says_something(error))
+        && !choice.error.as_ref().is_some_and(|error| has_content(error))
         && (has_call || choice.has_call())
     {
         return None;
@@ -47,7 +47,7 @@ fn by_finish_reason(server: &Endpoint, choice: &Choice<'_>, has_call: bool) -> O
     choice
         .error
         .as_ref()
-        .filter(|error| says_something(error))
+        .filter(|error| has_content(error))
         .map(|error| reported(server, error))
         .or_else(|| gave_up(server, reason))
 }

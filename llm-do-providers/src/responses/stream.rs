@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::{items, output, programs};
 use crate::error::{ErrorKind, ProviderError};
 use crate::exchange::{Absorbed, ResponseAccumulator, invalid_json, reported};
-use crate::http::{self, Endpoint, says_something};
+use crate::http::{self, Endpoint, has_content};
 use crate::lenient::{JsonText, LenientCount, Word, index, list, object, text};
 use crate::message::{FinishReason, ResponsePart};
 use crate::model::StreamEvent;
@@ -106,7 +106,7 @@ impl ResponsesAccumulator {
     /// Takes the whole answer, which may be an error.
     fn end(&mut self, server: &Endpoint, whole: Whole) -> Result<(), ProviderError> {
         self.count(&whole.usage);
-        if says_something(&whole.error) || whole.status.as_deref() == Some("failed") {
+        if has_content(&whole.error) || whole.status.as_deref() == Some("failed") {
             return Err(reported(server, &whole.error));
         }
         if let Some(error) = whole.status.as_deref().and_then(|status| unfinished(server, status)) {

@@ -48,7 +48,7 @@ impl Wire {
         }
     }
 
-    /// The data of the events of an answer that says "Hello" and calls `add`, each with its type.
+    /// The data of the events of an answer with the text "Hello" that calls `add`, each with its type.
     fn events(self) -> Vec<Value> {
         match self {
             Self::Chat => vec![

@@ -18,11 +18,11 @@ use super::look;
 
 /// Answer after a look.
 #[worker(toolsets = [look], retries = 2)]
-async fn tell(input: String) -> String;
+async fn narrate(input: String) -> String;
 
-/// Answer at once, or not at all.
+/// Answer in one attempt, or not at all.
 #[worker(retries = 0)]
-async fn tell_once(input: String) -> String;
+async fn narrate_once(input: String) -> String;
 
 type Item = Result<StreamEvent, ProviderError>;
 
@@ -93,7 +93,7 @@ async fn an_answer_that_breaks_off_is_asked_for_again() {
     for kind in kinds {
         let (model, recorder) = (Streams::new([broken(kind), text()]), Recorder::new());
         let runtime = runtime(&model, &recorder).build().unwrap();
-        let run = runtime.start(tell { input: "q".into() });
+        let run = runtime.start(narrate { input: "q".into() });
         let handle = run.handle();
         assert_eq!(run.await.unwrap(), "Half a loaf.", "{kind:?}");
         let [reason] = retries(&recorder).try_into().unwrap();
@@ -108,7 +108,7 @@ async fn a_turn_after_a_tool_is_repeated_and_the_tool_is_not() {
     let call = || complete(vec![ResponsePart::ToolCall(ToolCall::new("c1", "look", "{}"))]);
     let model = Streams::new([broken(ErrorKind::Transport), call(), broken(ErrorKind::Transport), text()]);
     let recorder = Recorder::new();
-    let result = runtime(&model, &recorder).build().unwrap().run(tell { input: "q".into() }).await;
+    let result = runtime(&model, &recorder).build().unwrap().run(narrate { input: "q".into() }).await;
     assert_eq!((result.unwrap().as_str(), model.asked()), ("Half a loaf.", 4));
     let started = recorder.kinds().into_iter().filter(|kind| matches!(kind, EventKind::CallStarted { .. })).count();
     assert_eq!(started, 2, "the worker and the tool");
@@ -118,18 +118,18 @@ async fn a_turn_after_a_tool_is_repeated_and_the_tool_is_not() {
 async fn the_repeats_are_bounded_by_the_retries_and_the_limits() {
     let streams = || (0..9).map(|_| broken(ErrorKind::Transport));
     let (model, recorder) = (Streams::new(streams()), Recorder::new());
-    let error = runtime(&model, &recorder).build().unwrap().run(tell { input: "q".into() }).await.unwrap_err();
+    let error = runtime(&model, &recorder).build().unwrap().run(narrate { input: "q".into() }).await.unwrap_err();
     assert!(matches!(&error, CallError::Model { source, .. } if source.kind() == ErrorKind::Transport), "{error:?}");
     assert_eq!((model.asked(), retries(&recorder).len()), (3, 2));
 
     let model = Streams::new(streams());
     let built = runtime(&model, &Recorder::new()).build().unwrap();
-    built.run(tell_once { input: "q".into() }).await.unwrap_err();
+    built.run(narrate_once { input: "q".into() }).await.unwrap_err();
     assert_eq!(model.asked(), 1);
 
     let model = Streams::new(streams());
     let limited = runtime(&model, &Recorder::new()).limits(Limits::new().requests(2)).build().unwrap();
-    limited.run(tell { input: "q".into() }).await.unwrap_err();
+    limited.run(narrate { input: "q".into() }).await.unwrap_err();
     assert_eq!(model.asked(), 2);
 }
 
@@ -148,7 +148,7 @@ async fn what_a_repeat_cannot_mend_ends_the_run() {
     let streams = refused.into_iter().map(broken).chain([server_tool, unbegun, lasting]);
     for stream in streams {
         let model = Streams::new([stream]);
-        runtime(&model, &Recorder::new()).build().unwrap().run(tell { input: "q".into() }).await.unwrap_err();
+        runtime(&model, &Recorder::new()).build().unwrap().run(narrate { input: "q".into() }).await.unwrap_err();
         assert_eq!(model.asked(), 1);
     }
 }
@@ -158,10 +158,10 @@ async fn a_journal_has_the_complete_answer_only() {
     let journal = MemoryJournal::new();
     let model = Streams::new([broken(ErrorKind::Transport), text()]);
     let first = runtime(&model, &Recorder::new()).journal(journal.clone()).build().unwrap();
-    assert_eq!(first.run(tell { input: "q".into() }).await.unwrap(), "Half a loaf.");
+    assert_eq!(first.run(narrate { input: "q".into() }).await.unwrap(), "Half a loaf.");
     let (none, recorder) = (Streams::new([]), Recorder::new());
     let resumed = runtime(&none, &recorder).journal(journal).build().unwrap();
-    let run = resumed.start(tell { input: "q".into() });
+    let run = resumed.start(narrate { input: "q".into() });
     let handle = run.handle();
     assert_eq!((run.await.unwrap().as_str(), none.asked()), ("Half a loaf.", 0));
     assert_eq!(handle.usage().model.input_tokens, 110, "the lost answer counts in a replay too");

@@ -1,6 +1,6 @@
-//! Whether a server's prose says that the conversation does not fit into the model's context.
+//! Finds out from a server's text whether the conversation does not fit into the model's context.
 //!
-//! Only some servers have a code for it. The prose of each is different, but says the same: that something of the request (its
+//! Only some servers have a code for it. The text of each is different, but has the same meaning: that something of the request (its
 //! prompt, its input, its tokens) is more than something of the model (its context, its maximum).
 
 use serde_json::Value;
@@ -125,13 +125,13 @@ const OTHER: [&str; 22] = [
 const OUTPUT: [&str; 6] =
     ["max_tokens", "max_completion_tokens", "max_new_tokens", "max_output_tokens", "maxoutputtokens", "num_predict"];
 
-/// Whether the prose of an error says so.
+/// Returns whether the text of an error reports so.
 pub(super) fn is_reported(error: &Value) -> bool {
     let is_of_output = error["param"].as_str().is_some_and(|param| OUTPUT.contains(&param));
-    !is_of_output && messages(error).iter().any(|message| says(message))
+    !is_of_output && messages(error).iter().any(|message| reports(message))
 }
 
-fn says(message: &str) -> bool {
+fn reports(message: &str) -> bool {
     let message = without_quotes(&message.to_ascii_lowercase());
     if RATE.iter().any(|phrase| message.contains(phrase)) || limits_output(&message) {
         return false;
@@ -144,7 +144,7 @@ fn says(message: &str) -> bool {
     states(text.map_or(&*message, |(_, text)| text))
 }
 
-/// Whether a text says that the request has too much of something that is counted in tokens.
+/// Returns whether a text reports that the request has too much of something that is counted in tokens.
 fn states(text: &str) -> bool {
     let words: Vec<_> = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').collect();
     let words: Vec<_> = words.into_iter().filter(|word| !word.is_empty()).collect();
@@ -255,7 +255,7 @@ mod tests {
         "The number of tokens to keep from the initial prompt is greater than the context length.",
         // vLLM
         "The decoder prompt (length 5001) is longer than the maximum model length of 4096. Make sure that `max_model_len` is no smaller than the number of text tokens.",
-        "The prompt (total length 5001) is too long to fit into the model (context length 4096). Make sure that `max_model_len` is no smaller.",
+        "The prompt (total length 5001) is too long to fit into the model (context length 4096). Make sure that `max_model_len` is no smaller than the number of text tokens.",
         "You passed 5001 input tokens and requested 100 output tokens. However, the model's context length is only 4096 tokens, resulting in a maximum input length of 3996 tokens. Please reduce the length of the input prompt.",
         "Input length (5001) exceeds model's maximum context length (4096).",
         // SGLang
@@ -286,7 +286,7 @@ mod tests {
         "prompt is too long for this model",
         "The prompt sequence length is greater than 4096, perhaps consider using truncate_sequence",
         "The conversation is too long: 9001 tokens, maximum 8192",
-        // Others of the same kind
+        // Further texts of the same kind
         "Total tokens in request exceed model limit of 32768",
         "The request was 40000 tokens, which exceeds the model's limit of 32768 tokens",
         "Maximum context length exceeded",
@@ -342,13 +342,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_full_context_is_not_taken_for_one() {
+    fn other_faults_are_not_taken_for_a_full_context() {
         let taken: Vec<_> = NOT_FULL.iter().filter(|message| is_reported(&json!({ "message": message }))).collect();
         assert!(taken.is_empty(), "{taken:#?}");
     }
 
     #[test]
-    fn the_limit_on_the_answer_is_no_context() {
+    fn the_limit_on_the_answer_is_not_the_context() {
         let message = "This model's maximum context length is 4096 tokens, which is exceeded";
         assert!(!is_reported(&json!({"param": "max_tokens", "message": message})));
         assert!(is_reported(&json!({"param": "messages", "message": message})));

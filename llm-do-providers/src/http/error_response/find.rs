@@ -29,13 +29,13 @@ const OF_ERRORS: [&str; 19] = [
     "unavailable",
 ];
 
-/// Returns the error that a whole answer, or a piece of one, says that it is; `None` if it does not say so.
+/// Returns the error that stands in place of a whole answer, or of a piece of one; `None` if it is not an error.
 ///
 /// It stands in `error`, as an object or a text, in a list of `errors`, or in the fields of an object whose type is `error`.
 pub(crate) fn answered_error(answer: &Value) -> Option<Value> {
     let answer = answer.get(0).unwrap_or(answer);
     let error = &answer["error"];
-    if says_something(error) {
+    if has_content(error) {
         return Some(match error {
             Value::Object(_) => error.clone(),
             // TGI and xAI put the rest beside the text.
@@ -77,13 +77,13 @@ pub(in crate::http) fn text_of(body: &str) -> String {
 }
 
 /// Whether a value in the place of an error is one: some servers write `null`, an empty text or object, or code 0 for none.
-pub(crate) fn says_something(error: &Value) -> bool {
+pub(crate) fn has_content(error: &Value) -> bool {
     match error {
         Value::Null | Value::Bool(false) => false,
         Value::String(text) => !text.is_empty(),
         Value::Number(number) => number.as_f64() != Some(0.0),
-        Value::Array(items) => items.iter().any(says_something),
-        Value::Object(fields) => fields.values().any(says_something),
+        Value::Array(items) => items.iter().any(has_content),
+        Value::Object(fields) => fields.values().any(has_content),
         Value::Bool(true) => true,
     }
 }
@@ -101,7 +101,7 @@ fn beside(answer: &Value, text: &str) -> Value {
     error
 }
 
-/// The fields of an error at the top of an object; its `type` is left out where it says only that it is an error.
+/// The fields of an error at the top of an object; its `type` is left out where it is only the word `error`.
 fn fields(object: &Value) -> Value {
     let known = FIELDS.into_iter().filter_map(|key| Some((key.to_owned(), object.get(key)?.clone())));
     let mut fields: Map<_, _> = known.filter(|(key, value)| key != "type" || value != "error").collect();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_error_is_none() {
+    fn what_is_not_an_error_is_not_found() {
         for answer in [
             json!({}),
             json!({"error": null}),

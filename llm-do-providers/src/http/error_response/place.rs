@@ -15,7 +15,7 @@ const CONTENTS: [(&str, &[&str]); 7] = [
     ("text", &["text", "input_text"]),
 ];
 
-/// Returns what an error object says that it is about, looked up in the body `sent`.
+/// Returns what an error object is about, looked up in the body `sent`.
 pub(super) fn of(error: &Value, sent: &[u8]) -> Option<String> {
     let steps = path(error)?;
     let sent: Value = serde_json::from_slice(sent).unwrap_or_default();
@@ -65,7 +65,7 @@ fn in_context(message: &str) -> Vec<String> {
     words.filter(|word| is_step(word)).take(MOST_STEPS).collect()
 }
 
-/// Splits a path; `None` if it is none.
+/// Splits a path; `None` if it is not a path.
 fn steps(path: &str) -> Option<Vec<String>> {
     let split = path.split(['.', '[', ']', '/', '\'', '"']).filter(|step| !step.is_empty());
     let steps: Vec<_> = split.map(str::to_owned).collect();
@@ -239,9 +239,9 @@ mod tests {
     }
 
     #[test]
-    fn prose_is_no_path() {
+    fn prose_is_not_a_path() {
         for error in [
-            json!({"message": "You said: my secret plan"}),
+            json!({"message": "You wrote: my secret plan"}),
             json!({"message": "my secret plan: a. b. c"}),
             json!({"param": "my secret plan"}),
             json!({"param": null, "message": "secret: plan"}),

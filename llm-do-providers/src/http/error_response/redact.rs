@@ -1,4 +1,4 @@
-//! The server's own text, made fit to show to whoever asks for it: short, printable, without keys.
+//! The server's own text, made fit to show to a user who asks for it: short, printable, without keys.
 
 /// The longest text, in characters.
 const LONGEST: usize = 500;

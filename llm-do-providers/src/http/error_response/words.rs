@@ -1,4 +1,4 @@
-//! The words of an error object: its code, type and status, which say of which kind it is.
+//! The words of an error object: its code, type and status, which determine its kind.
 
 use serde_json::Value;
 
@@ -135,7 +135,7 @@ pub(super) fn messages(error: &Value) -> Vec<String> {
     let inner = passed_on.iter().flat_map(|raw| [raw, &raw["error"]]).flat_map(places);
     let raw = error["metadata"]["raw"].as_str().filter(|_| passed_on.is_none()).map(str::to_owned);
     let texts = places(error).into_iter().chain(inner).chain([raw]).flatten();
-    // A page of a server in between says nothing of the request.
+    // A page of a server in between has nothing about the request.
     texts.filter(|text| !text.trim_start().starts_with('<')).collect()
 }
 

@@ -149,7 +149,7 @@ impl Delta {
 }
 
 impl ToolCallDelta {
-    /// Returns the name of its tool; empty if there is none.
+    /// Returns the name of its tool; empty if it is missing.
     pub(in crate::openai) fn name(&self) -> &str {
         self.function.as_ref().and_then(|function| function.name.as_deref()).unwrap_or_default()
     }

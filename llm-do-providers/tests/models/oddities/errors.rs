@@ -80,7 +80,7 @@ async fn an_error_event_of_plain_text_keeps_its_kind() {
 }
 
 #[tokio::test]
-async fn an_empty_error_is_none() {
+async fn an_empty_error_is_ignored() {
     for wire in WIRES {
         for empty in [json!(null), json!(""), json!({}), json!(false), json!({"code": 0, "message": ""})] {
             let mut whole = wire.whole();

@@ -114,7 +114,7 @@ async fn a_stream_in_place_of_json_is_the_answer() {
 }
 
 #[tokio::test]
-async fn half_a_surrogate_pair_and_a_number_that_is_none_cost_themselves() {
+async fn half_a_surrogate_pair_and_nan_cost_themselves() {
     for wire in WIRES {
         for (from, to, text) in [("Hel", "Hel\\ud83d", "Hel\u{fffd}lo"), ("lo", "lo\\ude00", "Hello\u{fffd}")] {
             let lines = wire.lines().into_iter().map(|line| {

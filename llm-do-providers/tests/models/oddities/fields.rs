@@ -31,7 +31,7 @@ fn function(name: &str, arguments: &str) -> Value {
 type Case = (&'static str, Vec<Value>, Vec<(&'static str, &'static str)>);
 
 #[tokio::test]
-async fn calls_are_told_apart_however_they_are_numbered() {
+async fn calls_are_kept_apart_however_they_are_numbered() {
     let more = |arguments: &str| json!([{"index": 0, "function": {"arguments": arguments}}]);
     let cases: Vec<Case> = vec![
         (
@@ -100,7 +100,7 @@ async fn calls_are_told_apart_however_they_are_numbered() {
             vec![("add", "{\"a\":1}")],
         ),
         (
-            "ids that say which call a piece is of",
+            "ids that name the call of a piece",
             vec![
                 json!([{"index": 0, "id": "c1", "function": function("add", "{\"a\"")}]),
                 json!([{"index": 0, "id": "c2", "function": function("sub", "{\"b\"")}]),

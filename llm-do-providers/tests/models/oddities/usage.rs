@@ -1,4 +1,4 @@
-//! Figures grow: what comes later includes what came before, and a zero at the end says nothing.
+//! Figures grow: what comes later includes what came before, and a zero at the end replaces nothing.
 
 use llm_do_providers::Usage;
 use serde_json::{Value, json};

@@ -209,7 +209,7 @@ async fn a_stream_that_breaks_before_its_first_delta_is_retried() {
 }
 
 #[tokio::test]
-async fn an_answer_without_a_word_is_one_if_the_server_says_that_it_is_complete() {
+async fn an_answer_without_a_word_is_one_if_the_server_reports_that_it_is_complete() {
     let answer = answer_of(&json!([])).await;
     assert_eq!((answer.parts.len(), answer.finish), (0, FinishReason::Stop));
 }

@@ -47,7 +47,7 @@ async fn write_letter(ctx: &CallContext<write_letter>, to: String) -> Result<usi
     Ok(ctx.call(post_letter { to }).await?)
 }
 
-/// Writes to somebody.
+/// Writes to a friend.
 #[entry(toolsets = [write_letter])]
 async fn correspond(ctx: &CallContext<correspond>, to: String) -> Result<usize> {
     Ok(ctx.call(write_letter { to }).await?)
