@@ -96,6 +96,10 @@ impl BegunCall {
             let missing = async { Err(CallError::Cancelled { tool }) };
             let StepOutcome { value: Begun { began, .. }, .. } =
                 ctx.recorded(JournalMethod::Step, step, missing).await?;
+            let failed = failed_step(call, attempt);
+            if journal.is_recorded(&failed.key) {
+                ctx.recorded::<()>(JournalMethod::Step, failed, async { Ok(()) }).await?;
+            }
             found = Some(Self { attempts: attempt + 1, began, is_in_steps });
         }
         Ok(found)
@@ -140,7 +144,7 @@ pub(super) async fn record_failed(ctx: &CallContext, tool: &Registered, attempt:
     match (tool.acts(), ctx.frame().step.get()) {
         // Until now, its steps had approvals of their own.
         (Acts::InSteps, _) => Box::pin(record(ctx, attempt)).await.map(drop),
-        (Acts::Either, Some(call)) => {
+        (Acts::Either, Some(call)) if ctx.journal().is_some_and(|journal| journal.has_recorded_steps(&call.key)) => {
             let failed = async { Ok(()) };
             let step = failed_step(call, attempt);
             Box::pin(ctx.recorded::<()>(JournalMethod::Step, step, failed)).await.map(drop)

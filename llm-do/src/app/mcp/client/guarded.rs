@@ -13,6 +13,7 @@ use rmcp::model::{ClientRequest, JsonRpcMessage, RequestId, ServerNotification, 
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 
 /// The most requests that a server may have open: those without an answer, and those whose answer it has not taken.
 const MAX_OPEN: usize = 1000;
@@ -32,6 +33,8 @@ pub(super) type Fault = Arc<OnceLock<String>>;
 pub(super) struct Guarded<T> {
     inner: T,
     fault: Fault,
+    /// Cancelled with the fault: an answer that the server does not take would keep the connection open.
+    ended: CancellationToken,
     /// The most bytes of all open requests.
     max_bytes: usize,
     /// Whether the connection began with the handshake: only then a request that its server cancels gets no answer.
@@ -73,7 +76,8 @@ impl<T> Guarded<T> {
     /// Guards a transport whose messages have at most `max_message` bytes.
     pub(super) fn new(inner: T, max_message: usize, fault: Fault) -> Self {
         let max_bytes = max_message.saturating_mul(MAX_SIZES);
-        Self { inner, fault, max_bytes, is_legacy: false, unanswered: HashMap::new(), open: Arc::default() }
+        let (ended, unanswered, open) = (CancellationToken::new(), HashMap::new(), Arc::default());
+        Self { inner, fault, ended, max_bytes, is_legacy: false, unanswered, open }
     }
 
     /// Counts a message; an error is the reason why the connection ends.
@@ -136,10 +140,11 @@ impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for Guarded<T> {
         };
         let share = answered.and_then(|id| self.unanswered.remove(id));
         let sent = self.inner.send(message);
+        let ended = self.ended.clone();
         async move {
-            let result = sent.await;
+            let result = ended.run_until_cancelled(sent).await;
             drop(share);
-            result
+            result.unwrap_or(Ok(()))
         }
     }
 
@@ -157,6 +162,7 @@ impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for Guarded<T> {
             Err(fault) => {
                 // The first one counts.
                 let _ = self.fault.set(fault);
+                self.ended.cancel();
                 None
             }
         }

@@ -151,7 +151,8 @@ fn a_part_of_one_demand_does_not_look_like_another_demand() {
     // Would begin a row if rows were not indented.
     let blanks = usize::from(COLUMNS) - column % usize::from(COLUMNS);
     let fake = format!("a{}  .mcp.json:1: `docs` connects to https://docs.rs/mcp", " ".repeat(blanks));
-    let mut session = session(&place(&fake), &RUN);
+    let place = place(&fake);
+    let mut session = session(&place, &RUN);
     session.wait_for("[y]es, [n]o");
     session.type_in("n\n");
     let rows = session.end().1;
