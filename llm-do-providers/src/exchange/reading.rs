@@ -216,5 +216,5 @@ fn error_instead<G: ResponseAccumulator>(server: &Endpoint, text: &[u8], error: 
 /// Returns the error of an event of the type `error`: an object with a field `error`, the object itself, or a text.
 fn error_of(data: &str) -> Value {
     let Ok(value) = serde_json::from_str::<Value>(data) else { return data.into() };
-    answered_error(&value).unwrap_or(value)
+    flat_error(&value).unwrap_or(value)
 }

@@ -25,6 +25,8 @@ pub(super) struct Streaming<F, G> {
     exchange: Exchange<F>,
     state: State<G>,
     ready: VecDeque<StreamEvent>,
+    /// The error that ends the stream, after the events that are ready.
+    failure: Option<ProviderError>,
     /// Whether a piece of the answer was handed out, so that the request cannot be retried.
     shown: bool,
 }
@@ -43,7 +45,7 @@ where
     G: ResponseAccumulator,
 {
     pub(super) fn new(exchange: Exchange<F>) -> Self {
-        Self { exchange, state: State::Ask, ready: VecDeque::new(), shown: false }
+        Self { exchange, state: State::Ask, ready: VecDeque::new(), failure: None, shown: false }
     }
 
     fn poll_advance(&mut self, context: &mut Context<'_>) -> Poll<Result<(), ProviderError>> {
@@ -126,13 +128,16 @@ where
                 turn.made_progress();
                 return Poll::Ready(Some(Ok(event)));
             }
+            if let Some(error) = this.failure.take() {
+                return Poll::Ready(Some(Err(error)));
+            }
             if matches!(this.state, State::End) {
                 return Poll::Ready(None);
             }
             if let Err(error) = ready!(this.poll_advance(context))
                 && let Err(error) = this.recover(error)
             {
-                return Poll::Ready(Some(Err(error)));
+                this.failure = Some(error);
             }
         }
     }

@@ -12,7 +12,7 @@ use rmcp::RoleClient;
 use rmcp::model::{ClientRequest, JsonRpcMessage, RequestId, ServerNotification, ServerRequest};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 /// The most requests that a server may have open: those without an answer, and those whose answer it has not taken.
@@ -23,6 +23,8 @@ const CROWDED: usize = 64;
 const PAUSE: Duration = Duration::from_millis(1);
 /// The longest id of a request, in bytes: it is sent back.
 const MAX_ID: usize = 1000;
+/// How long the transport may take to close: one that waits until its messages are read would wait for ever.
+const CLOSING: Duration = Duration::from_secs(2);
 /// How many messages of the maximum size the open requests may have together.
 const MAX_SIZES: usize = 4;
 
@@ -31,7 +33,8 @@ pub(super) type Fault = Arc<OnceLock<String>>;
 
 /// A transport that ends if the server has too many requests open.
 pub(super) struct Guarded<T> {
-    inner: T,
+    /// None once the connection was ended on this side.
+    inner: Option<T>,
     fault: Fault,
     /// Cancelled with the fault: an answer that the server does not take would keep the connection open.
     ended: CancellationToken,
@@ -77,7 +80,7 @@ impl<T> Guarded<T> {
     pub(super) fn new(inner: T, max_message: usize, fault: Fault) -> Self {
         let max_bytes = max_message.saturating_mul(MAX_SIZES);
         let (ended, unanswered, open) = (CancellationToken::new(), HashMap::new(), Arc::default());
-        Self { inner, fault, ended, max_bytes, is_legacy: false, unanswered, open }
+        Self { inner: Some(inner), fault, ended, max_bytes, is_legacy: false, unanswered, open }
     }
 
     /// Counts a message; an error is the reason why the connection ends.
@@ -139,37 +142,40 @@ impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for Guarded<T> {
             JsonRpcMessage::Notification(_) => None,
         };
         let share = answered.and_then(|id| self.unanswered.remove(id));
-        let sent = self.inner.send(message);
+        let sent = self.inner.as_mut().map(|inner| inner.send(message));
         let ended = self.ended.clone();
         async move {
-            let result = ended.run_until_cancelled(sent).await;
+            let result = match sent {
+                Some(sent) => ended.run_until_cancelled(sent).await,
+                None => None,
+            };
             drop(share);
             result.unwrap_or(Ok(()))
         }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        if self.fault.get().is_some() {
-            return None;
-        }
+        let inner = self.inner.as_mut()?;
         if self.open.requests.load(Ordering::Relaxed) >= CROWDED {
             // Answers that are ready end this wait. It ends by itself too: a transport may send answers only while it is read.
             sleep(PAUSE).await;
         }
-        let message = self.inner.receive().await?;
+        let message = inner.receive().await?;
         match self.admit(&message) {
             Ok(()) => Some(message),
             Err(fault) => {
                 // The first one counts.
                 let _ = self.fault.set(fault);
                 self.ended.cancel();
+                self.inner = None;
                 None
             }
         }
     }
 
-    fn close(&mut self) -> impl Future<Output = Result<(), Self::Error>> + Send {
-        self.inner.close()
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        let Some(mut inner) = self.inner.take() else { return Ok(()) };
+        timeout(CLOSING, inner.close()).await.unwrap_or(Ok(()))
     }
 }
 

@@ -14,6 +14,8 @@ use super::output::Output;
 use super::sandbox::{Confinement, Launch, Started};
 use super::watch::{self, Exceeded};
 use crate::base::delay::within;
+#[cfg(target_os = "linux")]
+use crate::base::process_group;
 use crate::base::process_group::ProcessGroup;
 
 /// How long the output of a process that left the group is waited for, after the command ended.
@@ -26,6 +28,9 @@ const AWAITED: Duration = Duration::from_secs(2);
 /// The lowest priority of a process: see `setpriority(2)`.
 #[cfg(unix)]
 const LOWEST: i32 = 19;
+/// How many processes that a command has started by then have their priority lowered.
+#[cfg(target_os = "linux")]
+const MAX_EARLY: usize = 64;
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug)]
@@ -105,6 +110,11 @@ fn lowered(child: &Child, leader: Option<u32>) -> ProcessGroup {
     #[cfg(unix)]
     if let Some(child) = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?)) {
         let _ = setpriority_process(Some(child), LOWEST);
+        // It may have started processes before.
+        #[cfg(target_os = "linux")]
+        for descendant in process_group::descendants(child, MAX_EARLY) {
+            let _ = setpriority_process(Some(descendant), LOWEST);
+        }
     }
     ProcessGroup::of(leader)
 }
