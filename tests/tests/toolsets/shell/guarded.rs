@@ -6,7 +6,7 @@ use std::time::Duration;
 use llm_do::toolsets::shell::{Sandbox, Shell};
 use rustix::fs::{FlockOperation, flock};
 
-use super::{Project, sandboxes};
+use super::{PYTHON, Project, has_python, sandboxes};
 
 /// Adds a repository without `.git`, which no sandbox makes read-only, and a script.
 fn prepare(project: &Project, script: &str) {
@@ -18,6 +18,15 @@ fn prepare(project: &Project, script: &str) {
     for (file, text) in files.into_iter().chain([("run.sh", script)]) {
         fs::write(root.join(file), text).unwrap();
     }
+}
+
+/// Returns whether `/dev/shm` exists, where changes through mapped memory set no time; a test without it is skipped.
+fn has_shm() -> bool {
+    let exists = fs::exists("/dev/shm").unwrap();
+    if !exists {
+        crate::required::missing("shm", "`/dev/shm` does not exist");
+    }
+    exists
 }
 
 async fn projects(settings: Shell, script: &str) -> Vec<(Sandbox, Project)> {
@@ -51,7 +60,7 @@ async fn a_command_that_closes_its_streams_is_killed_and_checked() {
 
 #[tokio::test]
 async fn a_change_that_sets_no_time_fails_the_call() {
-    if !fs::exists("/usr/bin/python3").unwrap() || !fs::exists("/dev/shm").unwrap() {
+    if !has_python() || !has_shm() {
         return;
     }
     let text = "import mmap, os\nfile = os.open('bare/config', os.O_RDWR)\nmemory = mmap.mmap(file, 0)\nmemory[0:6] = b'[cure]'\n";
@@ -59,14 +68,14 @@ async fn a_change_that_sets_no_time_fails_the_call() {
         let project = Project::with_folder(tempfile::tempdir_in("/dev/shm").unwrap(), Shell::new().sandbox(sandbox));
         prepare(&project, "");
         fs::write(project.root().join("run.py"), text).unwrap();
-        let error = project.approved("/usr/bin/python3 run.py").await.unwrap_err();
+        let error = project.approved(&format!("{PYTHON} run.py")).await.unwrap_err();
         assert!(error.contains("changed: `bare/config`"), "{sandbox:?}: {error}");
     }
 }
 
 #[tokio::test]
 async fn a_change_of_a_repository_beyond_those_that_are_mounted_fails_the_call() {
-    if !fs::exists("/usr/bin/python3").unwrap() || !fs::exists("/dev/shm").unwrap() {
+    if !has_python() || !has_shm() {
         return;
     }
     let text = "import mmap, os\nfile = os.open('a/b/c/zz/.git/config', os.O_RDWR)\nmemory = mmap.mmap(file, 0)\nmemory[0:6] = b'[cure]'\n";
@@ -77,7 +86,7 @@ async fn a_change_of_a_repository_beyond_those_that_are_mounted_fails_the_call()
             fs::write(project.root().join(folder).join("config"), "[core]\n").unwrap();
         }
         fs::write(project.root().join("run.py"), text).unwrap();
-        let error = project.approved("/usr/bin/python3 run.py").await.unwrap_err();
+        let error = project.approved(&format!("{PYTHON} run.py")).await.unwrap_err();
         assert!(error.contains("changed: `a/b/c/zz/.git/config`"), "{sandbox:?}: {error}");
     }
 }
