@@ -66,31 +66,28 @@ impl Prepared {
     }
 
     /// Returns the kind of the sandbox in which the command would run.
-    pub(super) fn sandbox(&self) -> Option<SandboxKind> {
-        self.confinement.as_ref().map(Confinement::kind)
+    pub(super) fn sandbox(&self) -> SandboxKind {
+        self.confinement.as_ref().map_or(SandboxKind::None, Confinement::kind)
     }
 
     /// Fails if the command would run in a weaker sandbox than the approved one.
-    pub(super) fn check_sandbox(&self, approved: Option<SandboxKind>) -> Result<(), Fault> {
-        match approved {
-            Some(approved) if self.sandbox() < Some(approved) => Err(Fault::Weaker(approved)),
-            _ => Ok(()),
-        }
+    pub(super) fn check_sandbox(&self, approved: SandboxKind) -> Result<(), Fault> {
+        if self.sandbox() < approved { Err(Fault::Weaker(approved)) } else { Ok(()) }
     }
 
     /// Describes what would run, and where, to the approver: in at least this sandbox.
-    pub(super) fn preview(&self, sandbox: Option<SandboxKind>) -> String {
+    pub(super) fn preview(&self, sandbox: SandboxKind) -> String {
         let (words, root) = (&self.words, self.root.display());
         let network = if self.settings.has_network { "with the network" } else { "without network" };
         let mut text = match sandbox {
-            Some(SandboxKind::Bwrap) => {
+            SandboxKind::Bwrap => {
                 format!("in `{root}`, in a sandbox that can change only this folder, except `.git`, {network}")
             }
-            Some(SandboxKind::Landlock) => format!(
+            SandboxKind::Landlock => format!(
                 "in `{root}`, in a sandbox that can change only this folder, {network}; a change of `.git` is found \
                  afterwards, and fails the call"
             ),
-            None => {
+            SandboxKind::None => {
                 format!("in `{root}`, WITHOUT a sandbox: the command can do everything that this program can")
             }
         };

@@ -38,7 +38,7 @@ pub async fn shell_asked(
     #[schemars(range(min = 1, max = 3600))]
     timeout: Option<u32>,
     /// The sandbox in which the command runs, or a stronger one: it does not run in a weaker one.
-    sandbox: Option<SandboxKind>,
+    sandbox: SandboxKind,
 ) -> Result<String> {
     let prepared = Prepared::new(ctx, &command).await?;
     prepared.check_sandbox(sandbox)?;
