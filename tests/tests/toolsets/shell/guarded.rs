@@ -1,10 +1,18 @@
 //! Changes of repositories that are hard to notice, and commands that would run beside each other.
 
 use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use llm_do::approval::ApprovalMode;
+use llm_do::event::EventKind;
+use llm_do::testing::Recorder;
 use llm_do::toolsets::shell::{Sandbox, Shell};
+use llm_do::{Runtime, error};
 use rustix::fs::{FlockOperation, flock};
+use rustix::process::geteuid;
+use serde_json::json;
 
 use super::{PYTHON, Project, has_python, sandboxes};
 
@@ -141,6 +149,53 @@ async fn changes_of_hooks_and_configuration_are_listed_first() {
     }
 }
 
+/// The folder with the files of locks that does not depend on variables.
+fn locks() -> PathBuf {
+    format!("/tmp/llm-do-locks-{}", geteuid().as_raw()).into()
+}
+
+/// Locks a folder as a command of another process does.
+fn locked_elsewhere(folder: &Path) -> File {
+    let metadata = fs::metadata(folder).unwrap();
+    let path = locks().join(format!("{}-{}", metadata.dev(), metadata.ino()));
+    let file = File::options().write(true).create(true).truncate(false).open(path).unwrap();
+    flock(&file, FlockOperation::LockExclusive).unwrap();
+    file
+}
+
+#[tokio::test]
+async fn a_call_waits_for_another_command_for_at_most_its_timeout() {
+    for (sandbox, project) in projects(Shell::new().timeout(Duration::from_secs(2)), "").await {
+        let recorder = Recorder::new();
+        let builder = Runtime::builder().project_root(project.root()).state(project.settings.clone());
+        let builder = builder.approval_mode(ApprovalMode::ApproveAll).sink(recorder.clone());
+        let (runtime, other) = (builder.build().unwrap(), locked_elsewhere(&project.root()));
+        let returned = runtime.run_named("shell", json!({ "command": "touch b" })).await;
+        let (error, root) = (error::chain(&returned.unwrap_err()), project.root().canonicalize().unwrap());
+        let expected = format!("another command has run in `{}`", root.display());
+        assert!(error.contains(&expected), "{sandbox:?}: {error}");
+        let events = recorder.events();
+        let is_report = |kind: &EventKind| matches!(kind, EventKind::Progress { text } if text.contains("waiting for another command"));
+        assert_eq!(events.iter().filter(|event| is_report(&event.kind)).count(), 1, "{sandbox:?}");
+        drop(other);
+        assert!(project.approved("touch b").await.is_ok(), "{sandbox:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_command_cannot_take_the_locks_of_its_folders() {
+    if !has_python() {
+        return;
+    }
+    let text = "import fcntl, os\nfcntl.flock(os.open('.', os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)\n";
+    for (sandbox, project) in projects(Shell::new(), "").await {
+        fs::write(project.root().join("run.py"), text).unwrap();
+        assert_eq!(project.approved(&format!("{PYTHON} run.py")).await.unwrap(), "exit status: 0", "{sandbox:?}");
+        let answer = project.approved(&format!("ls -A {}", locks().display())).await.unwrap();
+        assert!(!answer.contains("stdout"), "{sandbox:?}: {answer}");
+    }
+}
+
 #[tokio::test]
 async fn a_command_waits_for_one_of_another_process() {
     for (sandbox, project) in projects(Shell::new(), "").await {
@@ -149,9 +204,7 @@ async fn a_command_waits_for_one_of_another_process() {
             (project.outer.path().to_owned(), "touch b"),
             (project.outer.path().to_owned(), "cat a.txt"),
         ] {
-            // As another process locks its working directory.
-            let other = File::open(&folder).unwrap();
-            flock(&other, FlockOperation::LockExclusive).unwrap();
+            let other = locked_elsewhere(&folder);
             let mut call = Box::pin(project.approved(command));
             let early = tokio::time::timeout(Duration::from_millis(700), &mut call).await;
             assert!(early.is_err(), "{sandbox:?}: {folder:?}: {early:?}");

@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 
 use super::command;
 use super::fault::Fault;
-use super::folder_lock::FolderLock;
+use super::folder_lock::{FolderLock, Wait};
 use super::git;
 use super::guarded::Guarded;
 use super::process::{self, End, Finished};
@@ -99,18 +99,29 @@ impl Prepared {
         text
     }
 
-    /// Runs the command; `seconds` may shorten its time.
-    pub(super) async fn run(self, approved: Approved, seconds: Option<u32>) -> Result<String, Fault> {
+    /// Runs the command; `seconds` may shorten its time. Before, it waits for other commands, at most for as long.
+    pub(super) async fn run<D>(
+        self,
+        ctx: &CallContext<D>,
+        approved: Approved,
+        seconds: Option<u32>,
+    ) -> Result<String, Fault> {
+        let given = seconds.map(|seconds| Duration::from_secs(seconds.into()));
+        let timeout = given.map_or(self.settings.timeout, |given| given.min(self.settings.timeout));
         if self.confinement.is_none() {
-            return self.run_in(approved, seconds, &[]).await;
+            return self.run_in(approved, timeout, &[]).await;
         }
+        let report = |folder: &Path| {
+            ctx.progress(format!("waiting for another command, which may change `{}`", folder.display()));
+        };
+        let wait = Wait::new(timeout, &report);
         if approved == Approved::Reading {
-            let _lock = FolderLock::above(&self.root).await?;
-            return self.run_in(approved, seconds, &[]).await;
+            let _lock = FolderLock::above(&self.root, wait).await?;
+            return self.run_in(approved, timeout, &[]).await;
         }
-        let guarded = Guarded::new(&self.root).await?;
+        let guarded = Guarded::new(&self.root, wait).await?;
         // The command may have changed a repository, also if its call failed.
-        let ended = AssertUnwindSafe(self.run_in(approved, seconds, guarded.folders())).catch_unwind().await;
+        let ended = AssertUnwindSafe(self.run_in(approved, timeout, guarded.folders())).catch_unwind().await;
         let (result, panic) = match ended {
             Ok(result) => (result, None),
             Err(panic) => (Err(Fault::Panicked), Some(panic)),
@@ -121,10 +132,8 @@ impl Prepared {
         }
     }
 
-    async fn run_in(&self, approved: Approved, seconds: Option<u32>, protected: &[PathBuf]) -> Result<String, Fault> {
+    async fn run_in(&self, approved: Approved, timeout: Duration, protected: &[PathBuf]) -> Result<String, Fault> {
         let Self { settings, words, root, confinement } = self;
-        let given = seconds.map(|seconds| Duration::from_secs(seconds.into()));
-        let timeout = given.map_or(settings.timeout, |given| given.min(settings.timeout));
         let reading = (approved == Approved::Reading && words[0] == "git").then(|| git::reading(words));
         let words = reading.as_deref().unwrap_or(words);
         let launch = Launch { settings, root, words, approved, protected };
