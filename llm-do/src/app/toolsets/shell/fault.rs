@@ -74,8 +74,8 @@ pub(super) enum Fault {
     Lock { folder: PathBuf, source: io::Error },
 
     #[error(
-        "another command has run in `{}`, or above or below it, for {waited:?}, for which this one waited; it did not run: call the tool \
-         again once the other has ended",
+        "another command has run in `{}`, or above or below it, for all of {waited:?}; this command waited and did not run: call the \
+         tool again later",
         .folder.display()
     )]
     Locked { folder: PathBuf, waited: Duration },
