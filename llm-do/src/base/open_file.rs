@@ -6,6 +6,9 @@ use std::path::Path;
 
 /// Names what is neither a file nor a folder, for error messages.
 pub(crate) const NOT_A_FILE: &str = "a pipe, a socket or a device";
+/// Folders of devices, and of the open files of a process.
+#[cfg(any(feature = "cli", feature = "eval"))]
+const STREAMS: [&str; 4] = ["/dev", "/dev/fd", "/dev/pts", "/proc/self/fd"];
 
 /// Makes `open` return immediately instead of blocking until the other end of a pipe is opened.
 ///
@@ -33,16 +36,59 @@ pub(crate) fn read_only(path: &Path) -> io::Result<File> {
 ///
 /// A device is opened as it is. Opening a pipe blocks until something reads it.
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {
+    emptied(private().open(path)?)
+}
+
+/// As [`create_private`], for a file in a folder that may be that of a project: a link is an error.
+#[cfg(feature = "cli")]
+pub(crate) fn create_private_unlinked(path: &Path) -> io::Result<File> {
+    emptied(open_unlinked(&mut private(), path)?)
+}
+
+fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(path)?;
+    options
+}
+
+/// Truncates a file, and removes the permissions of other users.
+fn emptied(file: File) -> io::Result<File> {
     if file.metadata()?.is_file() {
         make_private(&file)?;
         file.set_len(0)?;
     }
     Ok(file)
+}
+
+/// Opens a file, unless it is a link: a project may have brought one. A stream, such as `/dev/stdout`, is opened as it is.
+#[cfg(any(feature = "cli", feature = "eval"))]
+pub(crate) fn open_unlinked(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    if !is_stream(path) {
+        refuse_link(path)?;
+        // It may be replaced by a link meanwhile.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NOFOLLOW);
+    }
+    options.open(path)
+}
+
+/// Returns an error if a path is a link.
+#[cfg(any(feature = "cli", feature = "eval"))]
+pub(crate) fn refuse_link(path: &Path) -> io::Result<()> {
+    if !path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
+        return Ok(());
+    }
+    let target = std::fs::read_link(path).unwrap_or_default();
+    let text = format!("it is a link to {}, which is not followed; name the file itself", target.display());
+    Err(io::Error::other(text))
+}
+
+/// Returns whether a path is a device or an open file of this process, such as `/dev/stdout`, by its folder: no project brings those.
+#[cfg(any(feature = "cli", feature = "eval"))]
+pub(crate) fn is_stream(path: &Path) -> bool {
+    path.parent().is_some_and(|folder| STREAMS.iter().any(|known| folder == Path::new(known)))
 }
 
 /// Removes the permissions of the group and of other users from an open file.

@@ -21,6 +21,7 @@ mod printer;
 mod program;
 mod read;
 mod stubs;
+mod type_size;
 mod types;
 mod values;
 

@@ -197,7 +197,8 @@ impl Runtime {
         declared.chain(self.plane.config.timeouts.values().copied()).max().unwrap_or_default()
     }
 
-    /// Returns what was left out when the runtime was built, such as a tool of a server whose schema is unusable.
+    /// Returns what was left out when the runtime was built: tools of servers whose schema is unusable, and rules of the policy that
+    /// approve calls with arguments that no call can have.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings

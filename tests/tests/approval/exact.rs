@@ -78,25 +78,83 @@ fn a_rule_for_a_call_that_no_call_can_match_is_an_error_that_names_it() {
     }
 }
 
-#[tokio::test]
-async fn for_a_tool_with_a_schema_of_its_own_null_equals_an_absent_argument() {
+/// A tool with a schema of its own, as those of servers have.
+fn foreign(is_open: bool) -> FunctionTool {
     let schema = json!({
         "type": "object",
         "properties": { "what": { "type": "string" }, "note": { "type": ["string", "null"] } },
         "required": ["what"],
-        "additionalProperties": false,
+        "additionalProperties": is_open,
     });
+    FunctionTool::new("order_thing", "Order.", schema, Effect::Destructive, |_, _: Value| async { Ok("ordered") })
+}
+
+/// Calls that tool; returns whether it ran without a question.
+async fn runs_unasked(policy: Policy, given: &Value) -> Result<bool, CallError> {
+    let approver = Scripted::approving();
+    let builder = Runtime::builder().only(["orders"]).tool(foreign(true)).policy(policy).approver(approver.clone());
+    builder.build().unwrap().run(orders { arguments: given.clone() }).await?;
+    Ok(approver.asked().is_empty())
+}
+
+#[tokio::test]
+async fn a_block_of_a_call_holds_for_null_and_absent_arguments_of_a_tool_with_a_schema_of_its_own() {
     for (blocked, given) in [
         (json!({ "what": "a", "note": null }), json!({ "what": "a" })),
         (json!({ "what": "a" }), json!({ "what": "a", "note": null })),
     ] {
-        let tool =
-            FunctionTool::new("order_thing", "Order.", schema.clone(), Effect::Destructive, |_, _: Value| async {
-                Ok("ordered")
-            });
-        let policy = Policy::new().call("order_thing", blocked, Rule::blocked("no"));
-        let builder = Runtime::builder().only(["orders"]).tool(tool).policy(policy).approver(Scripted::approving());
-        let error = builder.build().unwrap().run(orders { arguments: given }).await.unwrap_err();
-        assert!(error.is_blocked(), "{error}");
+        let policy = Policy::new().call("order_thing", blocked.clone(), Rule::blocked("no"));
+        assert!(runs_unasked(policy, &given).await.unwrap_err().is_blocked(), "{blocked}");
+        // An approval of exactly this call does not lift it.
+        let policy = Policy::new().call("order_thing", given.clone(), Rule::PreApproved);
+        let policy = policy.call("order_thing", blocked.clone(), Rule::blocked("no"));
+        assert!(runs_unasked(policy, &given).await.unwrap_err().is_blocked(), "{blocked}");
+    }
+}
+
+#[tokio::test]
+async fn an_approval_of_a_call_of_a_tool_with_a_schema_of_its_own_is_for_equal_arguments_only() {
+    let calls = [
+        json!({ "what": "a" }),
+        json!({ "what": "a", "note": null }),
+        json!({ "what": "a", "unlisted": null }),
+        json!({ "what": "a", "note": null, "unlisted": null }),
+    ];
+    for approved in &calls {
+        for given in &calls {
+            let policy = Policy::new().call("order_thing", approved.clone(), Rule::PreApproved);
+            assert_eq!(runs_unasked(policy, given).await.unwrap(), approved == given, "{approved} {given}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_approval_of_a_call_of_a_function_holds_for_an_option_that_is_null_or_absent() {
+    let calls = [json!({ "what": "a" }), json!({ "what": "a", "note": null })];
+    for approved in &calls {
+        for given in &calls {
+            let policy = Policy::new().call("order_thing", approved.clone(), Rule::PreApproved);
+            let builder = Runtime::builder().policy(policy).approval_mode(ApprovalMode::RejectAll);
+            builder.build().unwrap().run(orders { arguments: given.clone() }).await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_approval_that_no_call_can_match_is_ignored_with_a_warning() {
+    let given = json!({ "what": "a" });
+    for (tool, arguments, reason) in [
+        ("order_thing", json!({ "what": "a", "dropped": 1 }), "no call of `order_thing` can have the arguments {"),
+        ("order_thing", json!({}), "no call of `order_thing` can have the arguments {}: "),
+        ("order_things", json!({ "what": "a" }), "unknown tool `order_things`; did you mean `order_thing`?"),
+    ] {
+        let policy = Policy::new().call(tool, arguments, Rule::PreApproved);
+        let approver = Scripted::approving();
+        let builder = Runtime::builder().only(["orders"]).tool(foreign(false)).policy(policy);
+        let runtime = builder.approver(approver.clone()).build().unwrap();
+        let [warning] = runtime.warnings() else { panic!("{:?}", runtime.warnings()) };
+        assert!(warning.starts_with(&format!("a rule approves nothing, and is ignored: {reason}")), "{warning}");
+        runtime.run(orders { arguments: given.clone() }).await.unwrap();
+        assert_eq!(approver.asked().len(), 1);
     }
 }

@@ -152,9 +152,9 @@ async fn a_rule_for_a_call_holds_for_exactly_its_arguments_and_before_that_for_t
 
 #[test]
 fn a_rule_for_a_call_survives_json_and_its_tool_must_exist() {
-    let policy = Policy::new().call("plian", json!({ "number": 4 }), Rule::PreApproved);
+    let policy = Policy::new().call("plian", json!({ "number": 4 }), Rule::Ask);
     let text = serde_json::to_string(&policy).unwrap();
-    let rule = r#"{"tool":"plian","arguments":{"number":4},"rule":"pre_approved"}"#;
+    let rule = r#"{"tool":"plian","arguments":{"number":4},"rule":"ask"}"#;
     assert!(text.contains(&format!(r#""calls":[{rule}]"#)), "{text}");
     let error = Runtime::builder().policy(serde_json::from_str(&text).unwrap()).build().unwrap_err();
     assert!(error.to_string().contains("unknown tool `plian`; did you mean `plain`?"), "{error}");

@@ -103,6 +103,46 @@ fn a_page_is_one_file_and_never_replaces_its_log() {
     assert!(std::fs::read_to_string(&path).unwrap().starts_with('{'));
 }
 
+#[cfg(unix)]
+#[test]
+fn events_pages_and_journals_are_written_through_no_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let events = log(folder.path(), "run.jsonl", "Ann", &["--approve-all"]);
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let (precious, missing, link) = (file("precious"), file("missing"), file("link"));
+    std::fs::write(&precious, "mine").unwrap();
+    for target in [&precious, &missing] {
+        std::os::unix::fs::symlink(target, &link).unwrap();
+        let commands: [&[&str]; 3] = [
+            &["trace", &events, "--html", &link],
+            &["run", "--approve-all", "--events", &link, "Ann"],
+            &["run", "--approve-all", "--journal", &link, "Ann"],
+        ];
+        for command in commands {
+            let output = app(command);
+            let error = String::from_utf8_lossy(&output.stderr);
+            assert!(!output.status.success() && error.contains(": it is a link to "), "{command:?}: {error}");
+        }
+        std::fs::remove_file(&link).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&precious).unwrap(), "mine");
+    assert!(!Path::new(&missing).exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_page_is_written_to_a_stream_and_not_to_a_pipe_of_another_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let events = log(folder.path(), "run.jsonl", "Ann", &["--approve-all"]);
+    let output = app(&["trace", &events, "--html", "/dev/stdout"]);
+    assert!(output.status.success() && stdout(&output).starts_with("<!doctype html>"), "{output:?}");
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let output = app(&["trace", &events, "--html", pipe.to_str().unwrap()]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && error.contains("not a file: a pipe"), "{error}");
+}
+
 #[test]
 fn content_is_a_setting() {
     let folder = tempfile::tempdir().unwrap();

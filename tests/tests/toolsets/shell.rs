@@ -88,6 +88,20 @@ impl Project {
     }
 }
 
+/// What runs the system calls of the tests: in a place that every sandbox can read.
+#[cfg(target_os = "linux")]
+const PYTHON: &str = "/usr/bin/python3";
+
+/// Returns whether there is Python; a test without it is skipped, or fails where it is required.
+#[cfg(target_os = "linux")]
+fn has_python() -> bool {
+    let exists = fs::exists(PYTHON).unwrap();
+    if !exists {
+        crate::required::missing("python", &format!("`{PYTHON}` does not exist"));
+    }
+    exists
+}
+
 /// Returns the sandboxes that work on this machine, which hold the same claims.
 async fn sandboxes() -> Vec<Sandbox> {
     let mut found = Vec::new();

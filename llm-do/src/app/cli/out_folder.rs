@@ -9,9 +9,15 @@ use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use uuid::Uuid;
 
 use crate::base::open_file::NOT_A_FILE;
+#[cfg(any(feature = "eval", feature = "trace"))]
+use crate::base::open_file::is_stream;
 
 /// The maximum size of a file that is read before it is replaced, in bytes.
 const MAX_READ: u64 = 1 << 20;
+/// The permissions of a file that only the user may read.
+const PRIVATE: u32 = 0o600;
+/// The permissions of any other file, of which the user's mask removes some.
+const NEW: u32 = 0o666;
 
 /// A folder, opened.
 #[derive(Debug)]
@@ -97,33 +103,93 @@ impl OutFolder {
 
     /// Writes a new file; returns an error if the name is taken, also by a link that leads nowhere.
     pub(super) fn create(&self, name: &str, text: &str) -> io::Result<()> {
-        self.dir.open_with(name, OpenOptions::new().write(true).create_new(true))?.write_all(text.as_bytes())
+        let temporary = self.temporary(NEW, None, |file| file.write_all(text.as_bytes()))?;
+        // A hard link does not replace what has the name meanwhile, as a renamed file does.
+        match self.dir.hard_link(&temporary.name, &self.dir, name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+            // Some file systems have no hard links.
+            Err(_) if self.entry(name)?.is_none() => self.dir.rename(&temporary.name, &self.dir, name),
+            linked => linked,
+        }
     }
 
     /// Replaces a file, whose permissions are kept, or creates one that only the user may read.
     pub(super) fn replace(&self, name: &str, text: &str) -> io::Result<()> {
         let existing = self.existing(name)?;
-        let temporary = format!(".llm-do-{}.tmp", Uuid::now_v7().simple());
-        let written = self.write_temporary(&temporary, text, existing.as_ref());
+        let temporary = self.temporary(PRIVATE, existing.as_ref(), |file| file.write_all(text.as_bytes()))?;
         // A link that was put there meanwhile is replaced, and not followed.
-        let renamed = written.and_then(|()| self.dir.rename(&temporary, &self.dir, name));
-        if renamed.is_err() {
-            // Ignored: it may not have been created.
-            let _ = self.dir.remove_file(&temporary);
-        }
-        renamed
+        self.dir.rename(&temporary.name, &self.dir, name)
     }
 
-    fn write_temporary(&self, name: &str, text: &str, replaced: Option<&Metadata>) -> io::Result<()> {
+    /// Writes a temporary file, which gets another name next.
+    fn temporary(
+        &self,
+        mode: u32,
+        replaced: Option<&Metadata>,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<Temporary<'_>> {
+        let temporary = Temporary { dir: &self.dir, name: format!(".llm-do-{}.tmp", Uuid::now_v7().simple()) };
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
-        cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file: File = self.dir.open_with(name, &options)?;
-        file.write_all(text.as_bytes())?;
+        cap_std::fs::OpenOptionsExt::mode(&mut options, mode);
+        // On other systems, the folder decides who can read a file.
+        #[cfg(not(unix))]
+        let _ = mode;
+        let mut file: File = self.dir.open_with(&temporary.name, &options)?;
+        write(&mut file)?;
         if let Some(replaced) = replaced {
             file.set_permissions(replaced.permissions())?;
         }
-        file.sync_all()
+        file.sync_all()?;
+        Ok(temporary)
+    }
+}
+
+/// A temporary file in a folder, removed when dropped if it still has its name.
+struct Temporary<'a> {
+    dir: &'a Dir,
+    name: String,
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        // Ignored: it may not have been created, or it was renamed.
+        let _ = self.dir.remove_file(&self.name);
+    }
+}
+
+/// Writes a file that the user names, which only the user may read and which appears whole or not at all.
+///
+/// A stream, such as `/dev/stdout`, is written as it is; a link and a pipe of another name are errors.
+#[cfg(any(feature = "eval", feature = "trace"))]
+pub(super) fn write_named(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    if is_stream(path) {
+        return write(&mut std::fs::OpenOptions::new().write(true).open(path)?);
+    }
+    let (folder, name) = OutFolder::of_file(path)?;
+    folder.existing(name)?;
+    let temporary = folder.temporary(PRIVATE, None, write)?;
+    folder.dir.rename(&temporary.name, &folder.dir, name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{read_dir, read_to_string};
+    use std::io;
+
+    use super::{NEW, OutFolder};
+
+    #[test]
+    fn a_new_file_appears_whole_or_not_at_all_and_replaces_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = OutFolder::open(folder.path()).unwrap();
+        let full = |_: &mut dyn io::Write| Err(io::ErrorKind::StorageFull.into());
+        assert!(opened.temporary(NEW, None, full).is_err());
+        assert_eq!(read_dir(folder.path()).unwrap().count(), 0, "a partial file stayed");
+        opened.create("a", "first").unwrap();
+        assert_eq!(opened.create("a", "second").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(read_to_string(folder.path().join("a")).unwrap(), "first");
+        assert_eq!(read_dir(folder.path()).unwrap().count(), 1, "a temporary file stayed");
     }
 }

@@ -22,6 +22,7 @@ use super::terminal_user::{NoTerminalApprover, TerminalUser};
 use super::wait_notice::{await_with_notice, with_wait_notice};
 use super::{CommandError, files};
 use crate::base::error::{CallError, chain};
+use crate::base::open_file::{create_private_unlinked, refuse_link};
 use crate::base::printable::printable;
 use crate::base::usage::UsageTree;
 use crate::observe::event::{JsonLines, Verbosity};
@@ -106,7 +107,8 @@ fn create_events(path: &Path, journal: Option<&Path>) -> Result<Arc<EventFile>, 
     }
     let fault = |error| CommandError::Usage(format!("cannot write --events {}: {error}", path.display()));
     let what = format!("a reader of `{}` to open it", path.display());
-    with_wait_notice(&what, || JsonLines::create(path)).map(Arc::new).map_err(fault)
+    let create = || create_private_unlinked(path).map(|file| JsonLines::new(io::BufWriter::new(file)));
+    with_wait_notice(&what, create).map(Arc::new).map_err(fault)
 }
 
 /// Waits until all events are written or the user interrupts, since the reader of the events may block.
@@ -129,6 +131,8 @@ where
 
 /// Opens the journal, and reports if the run is resumed.
 fn open_journal(path: &Path) -> Result<FileJournal, CommandError> {
+    let fault = |error| CommandError::Usage(format!("cannot write --journal {}: {error}", path.display()));
+    refuse_link(path).map_err(fault)?;
     let journal = FileJournal::open(path).map_err(CommandError::from_error)?;
     let text = match journal.recorded() {
         0 => return Ok(journal),

@@ -22,6 +22,8 @@ use crate::session::runtime::RuntimeBuilder;
 
 /// The length of a day, in seconds.
 pub(super) const DAY: u64 = 24 * 60 * 60;
+/// The database in the current folder that earlier versions used by default.
+const FORMER_STORE: &str = "runs.db";
 /// The port to listen on by default.
 const PORT: u16 = 8080;
 
@@ -63,7 +65,15 @@ pub(super) fn store(given: Option<&Path>, project: Option<&Path>) -> Result<Path
     }
     let folder = project.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let found = folder.canonicalize().and_then(|folder| state::outside_of(&folder, &store_name(&folder)));
-    found.map_err(|error| CommandError::Usage(format!("give --store FILE, since there is no default: {error}")))
+    let store =
+        found.map_err(|error| CommandError::Usage(format!("give --store FILE, since there is no default: {error}")))?;
+    let former = folder.join(FORMER_STORE);
+    if former.is_file() && !store.exists() {
+        let shown = printable_line(&former.strip_prefix(".").unwrap_or(&former).display().to_string());
+        // Ignored: standard error may be closed.
+        let _ = writeln!(io::stderr(), "note: `{shown}` is not used; give `--store {shown}` if you made it");
+    }
+    Ok(store)
 }
 
 /// Returns a name for the database of a folder: that of the folder, with a digest of its path.

@@ -7,9 +7,9 @@ use std::path::Path;
 use serde_json::json;
 
 use super::args::{DiffOptions, ShowOptions, TraceCommand, TraceFormat, TraceOptions};
+use super::out_folder::write_named;
 use super::{CommandError, print_json, print_raw};
 use crate::app::trace::{Style, Trace, changes, compare, tree, write_page};
-use crate::base::open_file::create_private;
 
 /// The number of columns where there is no terminal.
 const WIDTH: usize = 120;
@@ -62,8 +62,8 @@ fn write(events: &Path, page: &Path) -> Result<(), CommandError> {
         return Err(CommandError::Usage(format!("--html would overwrite {}: name another file", events.display())));
     }
     let fault = |error| CommandError::Error(format!("cannot write {}: {error}", page.display()));
-    let file = create_private(page).map(BufWriter::new).map_err(fault)?;
-    write_page(open(events)?, file).map_err(fault)
+    let events = open(events)?;
+    write_named(page, |file| write_page(events, BufWriter::new(file))).map_err(fault)
 }
 
 /// Fails if lines of a log are not events.

@@ -53,6 +53,9 @@ const ALL: Texts = Texts {
     question: "Agree to all of it, now and later? ",
 };
 
+/// The question about demands of which one is asked about for each command.
+const ONCE: &str = "Agree to all of it, for this command? ";
+
 impl Texts {
     fn of(demands: &[&Demand]) -> &'static Self {
         let is_all = |kind| demands.iter().all(|demand| demand.kind == kind);
@@ -99,7 +102,9 @@ impl Trust {
             return Ok(Answer::Nothing);
         }
         let known: Vec<_> = open.iter().map(|subject| subject.agreement.known()).collect();
-        if self == Self::Given || known.iter().all(|known| *known == Known::Yes) {
+        let is_for_one_command = demands.iter().any(|demand| demand.is_for_one_command);
+        let is_known = !is_for_one_command && known.iter().all(|known| *known == Known::Yes);
+        if self == Self::Given || is_known {
             return Ok(Answer::Everything);
         }
         if !TerminalUser::is_available() {
@@ -123,7 +128,9 @@ fn ask(open: &[Subject], demands: &[&Demand], known: &[Known]) -> Result<Answer,
     let (list, is_clipped) = clipped(demands);
     let texts = Texts::of(demands);
     note(&format!("{}:{list}{}", texts.heading, changed(known)));
-    if !agrees(texts.question, demands, is_clipped).map_err(CommandError::from_error)? {
+    let is_for_one_command = demands.iter().any(|demand| demand.is_for_one_command);
+    let question = if is_for_one_command { ONCE } else { texts.question };
+    if !agrees(question, demands, is_clipped).map_err(CommandError::from_error)? {
         let needed: Vec<_> = demands.iter().copied().filter(|demand| !demand.can_be_dropped()).collect();
         return if needed.is_empty() {
             Ok(Answer::WithoutOptional)

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::evaluator::Scalar;
 use crate::base::mutex::IgnorePoison;
-use crate::base::open_file::make_private;
+use crate::base::open_file::{NOT_A_FILE, make_private, open_unlinked};
 use crate::base::usage::RunUsage;
 
 /// The first line of a file.
@@ -101,13 +101,17 @@ struct Line {
 pub(super) struct RunFile(Mutex<File>);
 
 impl RunFile {
-    /// Opens or creates a file, and returns the runs in it by key; an incomplete last line is removed.
+    /// Opens or creates a file, which is neither a link nor a pipe, and returns the runs in it by key; an incomplete last line is
+    /// removed.
     pub(super) fn open(path: &Path) -> io::Result<(Self, HashMap<String, RunRecord>)> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(path)?;
+        let mut file = open_unlinked(&mut options, path)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::other(format!("not a file: {NOT_A_FILE}")));
+        }
         file.try_lock().map_err(|error| match error {
             TryLockError::WouldBlock => io::Error::other("another evaluation uses this file"),
             TryLockError::Error(error) => error,

@@ -13,6 +13,7 @@ use super::Project;
 use super::advance::EVERY_CALL;
 #[cfg(feature = "cli")]
 use super::digest::Digests;
+use super::mcp::ServerFile;
 use super::read::MANIFEST;
 use super::report::shown;
 
@@ -50,11 +51,19 @@ pub(in crate::app) struct Demand {
     place: String,
     /// What it is: this is what the user agrees to.
     pub(in crate::app) text: String,
+    /// Whether an agreement holds for one command only, since a change would not be noticed.
+    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "of the command line"))]
+    pub(in crate::app) is_for_one_command: bool,
 }
 
 impl Demand {
     pub(in crate::app) fn new(kind: Kind, place: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { kind, place: place.into(), text: text.into() }
+        Self { kind, place: place.into(), text: text.into(), is_for_one_command: false }
+    }
+
+    fn of_server(server: &ServerFile) -> Self {
+        let demand = Self::new(Kind::Server, server.place(), server.demand());
+        Self { is_for_one_command: !server.is_compared(), ..demand }
     }
 
     /// Returns whether it is the approval mode of a `project.json`.
@@ -88,7 +97,7 @@ impl Project {
     }
 
     pub(in crate::app) fn demand_list(&self) -> Vec<Demand> {
-        let servers = self.servers.iter().map(|server| Demand::new(Kind::Server, server.place(), server.demand()));
+        let servers = self.servers.iter().map(Demand::of_server);
         let approvals = self.advances().into_iter();
         let approvals = approvals.map(|advance| Demand::new(Kind::Approval, advance.place, advance.calls));
         let workers = self.workers.iter().flat_map(|(spec, origin)| of_worker(spec, origin, &self.aliases));

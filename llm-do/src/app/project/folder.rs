@@ -15,6 +15,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, OpenOptions};
 use llm_do_worker_file::{MAX_SIZE, too_large};
 
+pub(in crate::app::project) use self::programs::Found;
 use self::programs::Programs;
 use super::digest::{Digest, Digests};
 use crate::base::open_file::NOT_A_FILE;

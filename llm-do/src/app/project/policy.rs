@@ -55,16 +55,12 @@ pub(super) fn from_node(node: &Node, file: &Path, key: &str, faults: &mut Vec<Fa
 fn with_places(mut policy: Policy, node: &Node, file: &Path) -> Policy {
     let Content::Map(kinds) = &node.content else { return policy };
     for (_, rules) in kinds {
-        let mut place = |name: &str, place: Place| {
-            policy.place(name, format!("{}:{}", shown(file).display(), place.line));
-        };
+        let at = |place: Place| format!("{}:{}", shown(file).display(), place.line);
         match &rules.content {
-            Content::Map(rules) => rules.iter().for_each(|(name, _)| place(&name.name, name.place)),
+            Content::Map(rules) => rules.iter().for_each(|(name, _)| policy.place(&name.name, at(name.place))),
             Content::List(calls) => {
-                for tool in calls.iter().filter_map(|call| call.get("tool")) {
-                    if let Content::String(name) = &tool.content {
-                        place(name, tool.place);
-                    }
+                for (index, call) in calls.iter().enumerate() {
+                    policy.place_call(index, at(call.get("tool").unwrap_or(call).place));
                 }
             }
             _ => {}

@@ -65,12 +65,14 @@ impl Policy {
 
     /// Sets the rule for calls of a tool with exactly these arguments, before the rule for the tool. Default: none.
     ///
-    /// The arguments are decoded like those of a call when a runtime is built: defaults are filled in, and an optional argument that is
-    /// `null` equals an absent one, unless it has a default. Arguments that no call can have are an error. A call with files or with
-    /// other fields beside them is another call.
+    /// The arguments are decoded like those of a call when a runtime is built: defaults are filled in. A call with files or with other
+    /// fields beside them is another call. For a rule that asks or blocks, an optional argument that is `null` equals an absent one,
+    /// unless it has a default; for one that approves, only if it is an `Option` of a Rust function. If no call can have the arguments, a
+    /// rule that asks or blocks is an error, and one that approves has no effect and is one of the
+    /// [warnings](crate::Runtime::warnings).
     #[must_use]
     pub fn call(mut self, tool: impl Into<Arc<str>>, arguments: Value, rule: Rule) -> Self {
-        self.calls.push(CallRule { tool: tool.into(), arguments, rule });
+        self.calls.push(CallRule { tool: tool.into(), arguments, rule, place: None });
         self
     }
 
@@ -150,7 +152,16 @@ impl Policy {
         self.places.insert(name.into(), place);
     }
 
-    /// Lists its names that are not registered, or that name an item of another kind.
+    /// Sets where the rule for calls with this index stands, for errors.
+    #[cfg(feature = "project")]
+    pub(crate) fn place_call(&mut self, index: usize, place: String) {
+        if let Some(call) = self.calls.get_mut(index) {
+            self.places.insert(Arc::clone(&call.tool), place.clone());
+            call.place = Some(place);
+        }
+    }
+
+    /// Lists its names that are not registered, or that name an item of another kind; approvals for calls are [`ignored`](Self::ignored).
     pub(super) fn faults(&self, registry: &Registry) -> Vec<String> {
         let items: Vec<_> = registry.iter().map(|item| item.name()).collect();
         let groups = registry.groups().map(|group| &*group.name);
@@ -160,8 +171,9 @@ impl Policy {
         let (tool, toolset) = (("tool", &*items), ("toolset", &*toolsets));
         let server_side: Vec<_> = ServerSideTool::ALL.iter().map(ServerSideTool::name).collect();
         let server_side = ("server-side tool", &*server_side);
+        let calls = self.calls.iter().filter(|call| !call.is_approval());
         let rules = unknown(self.tools.keys(), tool, toolset)
-            .chain(unknown(self.calls.iter().map(|call| &call.tool), tool, toolset))
+            .chain(unknown(calls.map(|call| &call.tool), tool, toolset))
             .chain(unknown(self.toolsets.keys(), toolset, tool))
             .chain(unknown(self.worker_overrides.keys(), ("worker", &workers), tool))
             .chain(unknown(self.server_side_overrides.keys(), server_side, tool));

@@ -186,7 +186,9 @@ impl RuntimeBuilder {
         if !faults.is_empty() {
             return Err(BuildError::Sources(faults));
         }
-        Ok(Registry::with(contents)?)
+        let registry = Registry::with(contents)?;
+        self.warnings.extend(self.policy.ignored(&registry));
+        Ok(registry)
     }
 
     /// Returns the prices of models.

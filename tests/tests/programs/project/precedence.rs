@@ -8,7 +8,7 @@ use llm_do::testing::ScriptedModel;
 use llm_do::{Value, json};
 use tempfile::TempDir;
 
-use super::{builder, erase, folder, open};
+use super::{builder, erase, folder, open, write};
 
 const CLEANER: &str = "---\nname: cleaner\ntools: [erase, wipe]\n---\nClean up.\n";
 const WIPE: &str = "type: function\nname: wipe\nfunction: erase\n";
@@ -46,6 +46,24 @@ async fn a_rule_of_the_program_comes_before_a_more_specific_one_of_the_project()
         let error = called(open(&folder), policy, "erase").await.unwrap_err();
         assert!(error.is_denied() && !error.is_blocked(), "{rules}: {error}");
     }
+}
+
+#[test]
+fn a_rule_for_a_call_that_no_call_can_match_has_its_file_and_line() {
+    let rules = |rule: &str| {
+        let stale = format!(r#"{{ "tool": "erase", "arguments": {{ "gone": 1 }}, "rule": "{rule}" }}"#);
+        let valid = r#"{ "tool": "erase", "arguments": { "what": "a", "force": true }, "rule": "ask" }"#;
+        format!("{{ \"calls\": [\n{stale},\n{valid}\n] }}")
+    };
+    let folder = folder(&[("policy.json", &rules("pre_approved"))]);
+    let read = || Policy::from_file(folder.path().join("policy.json")).unwrap();
+    let runtime = builder().policy(read()).build().unwrap();
+    let [warning] = runtime.warnings() else { panic!("{:?}", runtime.warnings()) };
+    let expected = "policy.json:2: a rule approves nothing, and is ignored: no call of `erase` can have";
+    assert!(warning.contains(expected), "{warning}");
+    write(folder.path(), "policy.json", &rules("ask"));
+    let error = builder().policy(read()).build().unwrap_err().to_string();
+    assert!(error.contains("policy.json:2: no call of `erase` can have"), "{error}");
 }
 
 #[tokio::test]

@@ -132,6 +132,29 @@ fn files_for_people_and_for_inspect_are_written() {
     assert_eq!(std::fs::read_dir(logs).unwrap().count(), 2);
 }
 
+#[cfg(unix)]
+#[test]
+fn reports_and_journals_are_written_through_no_link_and_into_no_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = dataset(folder.path());
+    let ((precious, target), (link, shown)) = (path(folder.path(), "precious"), path(folder.path(), "link"));
+    std::fs::write(&precious, "mine").unwrap();
+    for is_pipe in [false, true] {
+        if is_pipe {
+            assert!(Command::new("mkfifo").arg(&link).status().unwrap().success());
+        } else {
+            std::os::unix::fs::symlink(&target, &link).unwrap();
+        }
+        for option in ["--html", "--journal"] {
+            let output = app(&["eval", &dataset, "--tool", "capital_by_table", option, &shown]);
+            let reason = if is_pipe { "not a file: a pipe" } else { "it is a link to " };
+            assert!(!output.status.success() && stderr(&output).contains(reason), "{option}: {output:?}");
+        }
+        std::fs::remove_file(&link).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(precious).unwrap(), "mine");
+}
+
 #[test]
 fn a_journal_keeps_finished_runs() {
     let folder = tempfile::tempdir().unwrap();

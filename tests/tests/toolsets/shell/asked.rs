@@ -3,9 +3,10 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use llm_do::approval::Decision;
+use llm_do::approval::{ApprovalMode, Decision, Policy, Rule};
+use llm_do::runtime::BuildError;
 use llm_do::toolsets::shell::{Sandbox, Shell};
-use llm_do::{Runtime, error};
+use llm_do::{Runtime, Value, error};
 use serde_json::json;
 
 use super::{Project, sandboxes};
@@ -30,6 +31,38 @@ async fn a_command_does_not_run_in_a_weaker_sandbox_than_the_approver_saw() {
     let error = error::chain(&returned.unwrap_err());
     assert!(error.contains("approved for a sandbox of `bwrap`"), "{error}");
     assert!(!project.root().join("b").exists());
+}
+
+/// Runs a command with this rule for exactly these arguments; returns the warnings, and what the call returned.
+async fn with_rule(project: &Project, arguments: Value, rule: Rule) -> Result<(Vec<String>, bool), BuildError> {
+    let builder = Runtime::builder().project_root(project.root()).state(project.settings.clone());
+    let policy = Policy::new().call("shell_asked", arguments, rule);
+    let runtime = builder.policy(policy).approval_mode(ApprovalMode::RejectAll).build()?;
+    let returned = runtime.run_named("shell", json!({ "command": "touch b" })).await;
+    Ok((runtime.warnings().to_vec(), returned.is_ok()))
+}
+
+#[tokio::test]
+async fn a_rule_that_names_no_sandbox_approves_no_command() {
+    // Rules that were written in a sandbox which no longer works.
+    let project = Project::plain();
+    for sandbox in [None, Some(json!(null))] {
+        let mut arguments = json!({ "command": "touch b" });
+        if let Some(sandbox) = sandbox {
+            arguments["sandbox"] = sandbox;
+        }
+        let (warnings, has_run) = with_rule(&project, arguments.clone(), Rule::PreApproved).await.unwrap();
+        let named = "a rule approves nothing, and is ignored: no call of `shell_asked` can have the arguments";
+        assert!(!has_run && warnings[0].starts_with(named) && warnings[0].contains("sandbox"), "{warnings:?}");
+        let error = with_rule(&project, arguments, Rule::blocked("no")).await.unwrap_err().to_string();
+        assert!(error.contains("sandbox"), "{error}");
+    }
+    for (sandbox, is_approved) in [("bwrap", false), ("landlock", false), ("none", true)] {
+        let arguments = json!({ "command": "touch b", "sandbox": sandbox });
+        let (warnings, has_run) = with_rule(&project, arguments, Rule::PreApproved).await.unwrap();
+        assert_eq!((warnings, has_run), (Vec::new(), is_approved), "{sandbox}");
+    }
+    assert!(project.root().join("b").exists());
 }
 
 #[tokio::test]

@@ -5,14 +5,12 @@ use std::time::Duration;
 
 use llm_do::toolsets::shell::{Sandbox, Shell};
 
-use super::{Project, sandboxes};
-
-const PYTHON: &str = "/usr/bin/python3";
+use super::{PYTHON, Project, has_python, sandboxes};
 
 /// Runs Python in each sandbox that works, and without one; returns the answers.
 async fn python(settings: Shell, text: &str) -> Vec<(Sandbox, String)> {
     let mut answers = Vec::new();
-    if !fs::exists(PYTHON).unwrap() {
+    if !has_python() {
         return answers;
     }
     for sandbox in sandboxes().await.into_iter().chain([Sandbox::Off]) {

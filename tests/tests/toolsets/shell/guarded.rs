@@ -1,12 +1,20 @@
 //! Changes of repositories that are hard to notice, and commands that would run beside each other.
 
 use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use llm_do::approval::ApprovalMode;
+use llm_do::event::EventKind;
+use llm_do::testing::Recorder;
 use llm_do::toolsets::shell::{Sandbox, Shell};
+use llm_do::{Runtime, error};
 use rustix::fs::{FlockOperation, flock};
+use rustix::process::geteuid;
+use serde_json::json;
 
-use super::{Project, sandboxes};
+use super::{PYTHON, Project, has_python, sandboxes};
 
 /// Adds a repository without `.git`, which no sandbox makes read-only, and a script.
 fn prepare(project: &Project, script: &str) {
@@ -18,6 +26,15 @@ fn prepare(project: &Project, script: &str) {
     for (file, text) in files.into_iter().chain([("run.sh", script)]) {
         fs::write(root.join(file), text).unwrap();
     }
+}
+
+/// Returns whether `/dev/shm` exists, where changes through mapped memory set no time; a test without it is skipped.
+fn has_shm() -> bool {
+    let exists = fs::exists("/dev/shm").unwrap();
+    if !exists {
+        crate::required::missing("shm", "`/dev/shm` does not exist");
+    }
+    exists
 }
 
 async fn projects(settings: Shell, script: &str) -> Vec<(Sandbox, Project)> {
@@ -51,7 +68,7 @@ async fn a_command_that_closes_its_streams_is_killed_and_checked() {
 
 #[tokio::test]
 async fn a_change_that_sets_no_time_fails_the_call() {
-    if !fs::exists("/usr/bin/python3").unwrap() || !fs::exists("/dev/shm").unwrap() {
+    if !has_python() || !has_shm() {
         return;
     }
     let text = "import mmap, os\nfile = os.open('bare/config', os.O_RDWR)\nmemory = mmap.mmap(file, 0)\nmemory[0:6] = b'[cure]'\n";
@@ -59,14 +76,14 @@ async fn a_change_that_sets_no_time_fails_the_call() {
         let project = Project::with_folder(tempfile::tempdir_in("/dev/shm").unwrap(), Shell::new().sandbox(sandbox));
         prepare(&project, "");
         fs::write(project.root().join("run.py"), text).unwrap();
-        let error = project.approved("/usr/bin/python3 run.py").await.unwrap_err();
+        let error = project.approved(&format!("{PYTHON} run.py")).await.unwrap_err();
         assert!(error.contains("changed: `bare/config`"), "{sandbox:?}: {error}");
     }
 }
 
 #[tokio::test]
 async fn a_change_of_a_repository_beyond_those_that_are_mounted_fails_the_call() {
-    if !fs::exists("/usr/bin/python3").unwrap() || !fs::exists("/dev/shm").unwrap() {
+    if !has_python() || !has_shm() {
         return;
     }
     let text = "import mmap, os\nfile = os.open('a/b/c/zz/.git/config', os.O_RDWR)\nmemory = mmap.mmap(file, 0)\nmemory[0:6] = b'[cure]'\n";
@@ -77,7 +94,7 @@ async fn a_change_of_a_repository_beyond_those_that_are_mounted_fails_the_call()
             fs::write(project.root().join(folder).join("config"), "[core]\n").unwrap();
         }
         fs::write(project.root().join("run.py"), text).unwrap();
-        let error = project.approved("/usr/bin/python3 run.py").await.unwrap_err();
+        let error = project.approved(&format!("{PYTHON} run.py")).await.unwrap_err();
         assert!(error.contains("changed: `a/b/c/zz/.git/config`"), "{sandbox:?}: {error}");
     }
 }
@@ -132,6 +149,53 @@ async fn changes_of_hooks_and_configuration_are_listed_first() {
     }
 }
 
+/// The folder with the files of locks that does not depend on variables.
+fn locks() -> PathBuf {
+    format!("/tmp/llm-do-locks-{}", geteuid().as_raw()).into()
+}
+
+/// Locks a folder as a command of another process does.
+fn locked_elsewhere(folder: &Path) -> File {
+    let metadata = fs::metadata(folder).unwrap();
+    let path = locks().join(format!("{}-{}", metadata.dev(), metadata.ino()));
+    let file = File::options().write(true).create(true).truncate(false).open(path).unwrap();
+    flock(&file, FlockOperation::LockExclusive).unwrap();
+    file
+}
+
+#[tokio::test]
+async fn a_call_waits_for_another_command_for_at_most_its_timeout() {
+    for (sandbox, project) in projects(Shell::new().timeout(Duration::from_secs(2)), "").await {
+        let recorder = Recorder::new();
+        let builder = Runtime::builder().project_root(project.root()).state(project.settings.clone());
+        let builder = builder.approval_mode(ApprovalMode::ApproveAll).sink(recorder.clone());
+        let (runtime, other) = (builder.build().unwrap(), locked_elsewhere(&project.root()));
+        let returned = runtime.run_named("shell", json!({ "command": "touch b" })).await;
+        let (error, root) = (error::chain(&returned.unwrap_err()), project.root().canonicalize().unwrap());
+        let expected = format!("another command has run in `{}`", root.display());
+        assert!(error.contains(&expected), "{sandbox:?}: {error}");
+        let events = recorder.events();
+        let is_report = |kind: &EventKind| matches!(kind, EventKind::Progress { text } if text.contains("waiting for another command"));
+        assert_eq!(events.iter().filter(|event| is_report(&event.kind)).count(), 1, "{sandbox:?}");
+        drop(other);
+        assert!(project.approved("touch b").await.is_ok(), "{sandbox:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_command_cannot_take_the_locks_of_its_folders() {
+    if !has_python() {
+        return;
+    }
+    let text = "import fcntl, os\nfcntl.flock(os.open('.', os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)\n";
+    for (sandbox, project) in projects(Shell::new(), "").await {
+        fs::write(project.root().join("run.py"), text).unwrap();
+        assert_eq!(project.approved(&format!("{PYTHON} run.py")).await.unwrap(), "exit status: 0", "{sandbox:?}");
+        let answer = project.approved(&format!("ls -A {}", locks().display())).await.unwrap();
+        assert!(!answer.contains("stdout"), "{sandbox:?}: {answer}");
+    }
+}
+
 #[tokio::test]
 async fn a_command_waits_for_one_of_another_process() {
     for (sandbox, project) in projects(Shell::new(), "").await {
@@ -140,9 +204,7 @@ async fn a_command_waits_for_one_of_another_process() {
             (project.outer.path().to_owned(), "touch b"),
             (project.outer.path().to_owned(), "cat a.txt"),
         ] {
-            // As another process locks its working directory.
-            let other = File::open(&folder).unwrap();
-            flock(&other, FlockOperation::LockExclusive).unwrap();
+            let other = locked_elsewhere(&folder);
             let mut call = Box::pin(project.approved(command));
             let early = tokio::time::timeout(Duration::from_millis(700), &mut call).await;
             assert!(early.is_err(), "{sandbox:?}: {folder:?}: {early:?}");

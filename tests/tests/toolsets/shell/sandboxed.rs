@@ -7,7 +7,7 @@ use std::os::unix::net::UnixListener;
 
 use llm_do::toolsets::shell::{Sandbox, Shell};
 
-use super::{Project, sandboxes};
+use super::{PYTHON, Project, has_python, sandboxes};
 
 /// Runs a script that is approved.
 async fn script(project: &Project, script: &str) -> Result<String, String> {
@@ -295,7 +295,7 @@ const ATTACKS_ON_LANDLOCK: &[&str] = &[
 
 #[tokio::test]
 async fn attacks_by_system_calls_fail() {
-    if !cfg!(target_arch = "x86_64") || !fs::exists("/usr/bin/python3").unwrap() {
+    if !cfg!(target_arch = "x86_64") || !has_python() {
         return;
     }
     for (sandbox, project) in projects(Shell::new()).await {
@@ -316,14 +316,14 @@ async fn attacks_by_system_calls_fail() {
         let more = if sandbox == Sandbox::Landlock { ATTACKS_ON_LANDLOCK } else { &[] };
         let text = start + &ATTACKS.iter().chain(more).map(attempt).collect::<String>() + "print('all tried')\n";
         fs::write(project.root().join("attacks.py"), text).unwrap();
-        let answer = project.approved("/usr/bin/python3 attacks.py").await.unwrap();
+        let answer = project.approved(&format!("{PYTHON} attacks.py")).await.unwrap();
         assert!(answer.contains("all tried") && !answer.contains("done:"), "{sandbox:?}: {answer}");
         other.kill().unwrap();
         other.wait().unwrap();
         let text = "import socket, threading\na, b = socket.socketpair()\na.send(b'x')\n\
                     t = threading.Thread(target=lambda: print('thread')); t.start(); t.join()\n";
         fs::write(project.root().join("usual.py"), text).unwrap();
-        assert_eq!(project.approved("/usr/bin/python3 usual.py").await.unwrap(), "exit status: 0\nstdout:\nthread\n");
+        assert_eq!(project.approved(&format!("{PYTHON} usual.py")).await.unwrap(), "exit status: 0\nstdout:\nthread\n");
     }
 }
 
@@ -339,7 +339,7 @@ async fn files_are_copied_with_their_modes_and_listed() {
 
 #[tokio::test]
 async fn with_the_network_only_sockets_of_the_internet_open() {
-    if !fs::exists("/usr/bin/python3").unwrap() {
+    if !has_python() {
         return;
     }
     for (sandbox, project) in projects(Shell::new().network()).await {
@@ -347,7 +347,7 @@ async fn with_the_network_only_sockets_of_the_internet_open() {
                     try:\n        socket.socket(family, kind)\n        print('done', family, kind)\n    except OSError: pass\n\
                     socket.socket(2, 1); socket.socket(10, 2)\n";
         fs::write(project.root().join("open.py"), text).unwrap();
-        assert_eq!(project.approved("/usr/bin/python3 open.py").await.unwrap(), "exit status: 0", "{sandbox:?}");
+        assert_eq!(project.approved(&format!("{PYTHON} open.py")).await.unwrap(), "exit status: 0", "{sandbox:?}");
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use rmcp::model::{ProtocolVersion, SubscriptionFilter, Tool};
 use rmcp::service::{Peer, RoleClient, RunningService, ServiceError};
 use tokio::sync::Mutex;
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::call::RemoteTool;
@@ -18,6 +19,7 @@ use super::negotiation::{Attempt, Era};
 use super::oauth::Authorized;
 use super::process::Process;
 use super::server::McpServer;
+use super::transport::{Launch, Transport};
 use super::{effect, negotiation, text, tool};
 
 /// A connection that is open, or was.
@@ -50,6 +52,7 @@ impl Live {
         era: &mut Era,
         authorized: Option<&Authorized>,
     ) -> Result<Self, McpError> {
+        check(server).await?;
         match Self::attempt(server, owner, *era, authorized).await {
             Err(Attempt::Unfit(_)) if *era == Era::Any => {
                 *era = Era::Handshake;
@@ -173,6 +176,17 @@ impl Live {
     }
 }
 
+/// Has the program of a server checked, on a thread for blocking work: the check may read many files, and the timeout must hold.
+async fn check(server: &McpServer) -> Result<(), McpError> {
+    let Transport::Command(Launch { check: Some(check), .. }) = &server.transport else { return Ok(()) };
+    let check = Arc::clone(check);
+    let checked = spawn_blocking(move || check()).await.unwrap_or_else(|error| Err(error.to_string()));
+    checked.map_err(|reason| {
+        let advice = "run the command again to be asked about it; in a program, open the project again";
+        McpError::Connect { server: server.name.clone(), reason: format!("{reason}, so it is not started; {advice}") }
+    })
+}
+
 /// Marks a list as stale when dropped.
 struct StaleOnDrop<'a>(&'a AtomicBool);
 
@@ -196,5 +210,25 @@ async fn watch_list(peer: Peer<RoleClient>, is_stale: Arc<AtomicBool>) {
         tokio::time::sleep(PAUSE).await;
         // Changes meanwhile were not reported.
         is_stale.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(all(test, feature = "project"))]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::{McpError, McpServer};
+
+    #[tokio::test]
+    async fn a_check_that_takes_long_does_not_exceed_the_timeout_of_connecting() {
+        let slow = || {
+            std::thread::sleep(Duration::from_secs(30));
+            Ok(())
+        };
+        let server = McpServer::command("s", "true", [""; 0]).connect_timeout(Duration::from_millis(50));
+        let begun = Instant::now();
+        let error = server.check_before_start(slow).connect().await.unwrap_err();
+        assert!(matches!(error, McpError::ConnectTimeout { .. }), "{error}");
+        assert!(begun.elapsed() < Duration::from_secs(20));
     }
 }

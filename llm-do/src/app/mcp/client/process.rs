@@ -66,7 +66,6 @@ pub(super) type Pipes = (Bounded<ChildStdout>, ChildStdin);
 impl Process {
     /// Starts the program as the leader of a process group.
     pub(super) fn start(launch: &Launch, max_message: usize, fault: Fault) -> io::Result<(Self, Pipes)> {
-        launch.check.as_ref().map_or(Ok(()), |check| check()).map_err(io::Error::other)?;
         let mut child = command(launch).spawn()?;
         let group = ProcessGroup::of(child.id());
         let missing = || io::Error::other("a pipe of the program is missing");

@@ -26,7 +26,7 @@ pub(super) struct Launch {
     pub(super) variables: Vec<(OsString, OsString)>,
     pub(super) inherits: Vec<String>,
     pub(super) folder: Option<PathBuf>,
-    /// Called before each start.
+    /// Called before each connection, on a thread for blocking work.
     pub(super) check: Option<Arc<Check>>,
 }
 

@@ -1,18 +1,21 @@
 //! The programs in the folder of a project, and those outside that its links lead to, with their digests.
 
-use std::collections::{BTreeMap, HashSet};
+mod kind;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
+use self::kind::is_program;
 use super::{Folder, digest_key, open_file};
 use crate::app::project::digest::{Digest, Digests};
 use crate::base::open_file::read_only;
 
-/// The maximum number of programs that are compared.
+/// The maximum number of programs that one search compares.
 const MAX_FILES: usize = 50_000;
 /// The maximum size of all programs that are compared, in bytes.
 const MAX_BYTES: u64 = 512 << 20;
@@ -21,51 +24,28 @@ const MAX_ENTRIES: usize = 200_000;
 const MAX_LINKS: usize = 40;
 /// Folders whose files depend on the process that opens them.
 const OF_PROCESSES: [&str; 2] = ["/proc", "/dev"];
-const ADVICE: &str = "start the server by a program in a folder of its own";
-/// The extensions of programs. Other files are data, which a server may write itself.
-const EXTENSIONS: [&str; 50] = [
-    "ahk", "awk", "bash", "bat", "c", "cc", "cjs", "clj", "cmd", "cpp", "cs", "cts", "dll", "ex", "exe", "exs", "fish",
-    "go", "groovy", "h", "hs", "jar", "java", "jl", "js", "jsx", "kt", "kts", "ksh", "lua", "mjs", "mk", "mts", "node",
-    "php", "pl", "ps1", "py", "pyw", "pyz", "rb", "rs", "scala", "sh", "so", "swift", "tcl", "ts", "tsx", "zsh",
-];
-/// The names of files that programs such as `npm`, `make` or `uv` read without an argument.
-const NAMES: [&str; 28] = [
-    ".env",
-    ".envrc",
-    ".npmrc",
-    ".python-version",
-    "Cargo.toml",
-    "Dockerfile",
-    "GNUmakefile",
-    "Gemfile",
-    "Justfile",
-    "Makefile",
-    "Pipfile",
-    "Procfile",
-    "Rakefile",
-    "Taskfile.yaml",
-    "Taskfile.yml",
-    "compose.yaml",
-    "compose.yml",
-    "deno.json",
-    "deno.jsonc",
-    "docker-compose.yaml",
-    "docker-compose.yml",
-    "go.mod",
-    "justfile",
-    "makefile",
-    "package.json",
-    "pyproject.toml",
-    "setup.cfg",
-    "uv.toml",
-];
+/// A file that is always empty, by which a link replaces another file.
+const EMPTY: &str = "/dev/null";
+/// The folder in which `git` keeps a repository: only `git` runs its hooks, and `git` alone changes its files.
+const REPOSITORY: &str = ".git";
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::app::project) struct Found {
+    /// The programs.
+    pub(in crate::app::project) digests: Digests,
+    /// The files and folders that could not be compared, each with the reason.
+    pub(in crate::app::project) uncompared: BTreeMap<String, String>,
+    /// The limit that ended the search; then nothing was compared.
+    pub(in crate::app::project) limit: Option<String>,
+}
 
 /// The programs that were compared.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
     digests: Digests,
-    /// The programs below each folder that was searched.
-    below: BTreeMap<PathBuf, Arc<Digests>>,
+    /// What each search found, by its folder and the file that it began with.
+    found: BTreeMap<(PathBuf, Option<PathBuf>), Arc<Found>>,
     /// The number of files and folders that were searched.
     entries: usize,
     /// The size of the programs, in bytes.
@@ -115,100 +95,159 @@ impl Folder {
         resolved.starts_with(&self.canonical)
     }
 
-    /// Returns the key and the digest of a file, given by its path without links.
-    ///
-    /// # Errors
-    ///
-    /// Returns the file that cannot be compared, and why.
-    pub(in crate::app::project) fn program(&self, path: &Path) -> Result<(String, Digest), String> {
-        let inside = path.strip_prefix(&self.canonical).ok();
-        let key = digest_key(inside.unwrap_or(path));
-        let mut programs = self.programs.borrow_mut();
-        if let Some(digest) = programs.digests.get(&key) {
-            return Ok((key, digest.clone()));
-        }
-        if programs.digests.len() >= MAX_FILES {
-            return Err(format!("`{key}`: more programs than are compared: the limit is {MAX_FILES}; {ADVICE}"));
-        }
-        let opened = match inside {
-            Some(inside) => open_file(&self.dir, inside).map(cap_std::fs::File::into_std),
-            None => read_only(path),
-        };
-        let compared = opened.and_then(|file| {
-            let (size, left) = (file.metadata()?.len(), MAX_BYTES - programs.bytes);
-            if size > left {
-                let text =
-                    format!("the programs are too large to be compared: the limit is {MAX_BYTES} bytes; {ADVICE}");
-                return Err(io::Error::other(text));
-            }
-            Ok((Digest::of_reader(file.take(left))?, size))
-        });
-        let (digest, size) = compared.map_err(|error| format!("`{key}`: {error}"))?;
-        programs.bytes += size;
-        programs.digests.insert(key.clone(), digest.clone());
-        Ok((key, digest))
+    /// Returns whether a word is the path of a program of the project.
+    pub(in crate::app::project) fn has_program(&self, word: &str) -> bool {
+        let path = self.resolved(Path::new(word));
+        path.is_ok_and(|path| self.contains(&path) && path.is_file() && is_program(&path))
     }
 
-    /// Returns the programs below a folder, given by its path without links, and those that links in it lead to.
-    ///
-    /// # Errors
-    ///
-    /// Returns the file that cannot be compared, and why.
-    pub(in crate::app::project) fn programs_below(&self, folder: &Path) -> Result<Arc<Digests>, String> {
-        let known = self.programs.borrow().below.get(folder).cloned();
-        if let Some(known) = known {
-            return Ok(known);
+    /// Returns a path without links as a key of digests.
+    pub(in crate::app::project) fn key_of(&self, path: &Path) -> String {
+        digest_key(path.strip_prefix(&self.canonical).unwrap_or(path))
+    }
+
+    /// Returns the programs below a folder, given by its path without links, those that links in it lead to, and a named file.
+    pub(in crate::app::project) fn programs_below(&self, folder: &Path, named: Option<&Path>) -> Arc<Found> {
+        let key = (folder.to_owned(), named.map(Path::to_owned));
+        let known = self.programs.borrow().found.get(&key).cloned();
+        known.unwrap_or_else(|| {
+            let mut search = Search {
+                folder: self,
+                files: named.map(Path::to_owned).into_iter().collect(),
+                uncompared: BTreeMap::new(),
+            };
+            let found = search.walk(folder).and_then(|()| search.compared());
+            let found = Arc::new(found.unwrap_or_else(|limit| Found { limit: Some(limit), ..Found::default() }));
+            self.programs.borrow_mut().found.insert(key, Arc::clone(&found));
+            found
+        })
+    }
+
+    /// Returns the digest of a file, given by its path without links; an error for a file that cannot be read.
+    fn digest_of(&self, path: &Path) -> io::Result<Digest> {
+        let key = self.key_of(path);
+        let mut programs = self.programs.borrow_mut();
+        if let Some(digest) = programs.digests.get(&key) {
+            return Ok(digest.clone());
         }
-        let mut found = Digests::new();
+        let file = match path.strip_prefix(&self.canonical) {
+            Ok(inside) => open_file(&self.dir, inside)?.into_std(),
+            Err(_) => read_only(path)?,
+        };
+        let (size, left) = (file.metadata()?.len(), MAX_BYTES - programs.bytes);
+        if size > left {
+            return Err(io::Error::other("it has grown meanwhile"));
+        }
+        let digest = Digest::of_reader(file.take(size))?;
+        programs.bytes += size;
+        programs.digests.insert(key, digest.clone());
+        Ok(digest)
+    }
+}
+
+/// A search for programs.
+struct Search<'a> {
+    folder: &'a Folder,
+    /// The paths of the programs, without links.
+    files: BTreeSet<PathBuf>,
+    uncompared: BTreeMap<String, String>,
+}
+
+/// The description of a limit that ends a search.
+type Limit = String;
+
+impl Search<'_> {
+    /// Finds the programs below a folder, and those that links in it lead to.
+    fn walk(&mut self, folder: &Path) -> Result<(), Limit> {
         let (mut open, mut seen) = (vec![folder.to_owned()], HashSet::new());
         while let Some(next) = open.pop() {
             if next.ancestors().any(|above| seen.contains(above)) {
                 continue;
             }
-            for entry in WalkDir::new(&next) {
-                self.count_entry(&next)?;
-                let entry = entry.map_err(|error| format!("cannot be compared: {error}"))?;
-                if entry.path_is_symlink() {
-                    open.extend(self.linked(entry.path(), &mut found)?);
-                } else if entry.file_type().is_file() && is_program(entry.path()) {
-                    found.extend([self.program(entry.path())?]);
+            for entry in WalkDir::new(&next).into_iter().filter_entry(is_searched) {
+                self.count_entry(folder)?;
+                match entry {
+                    Ok(entry) if entry.path_is_symlink() => open.extend(self.linked(entry.path())),
+                    Ok(entry) if entry.file_type().is_file() && is_program(entry.path()) => {
+                        self.files.insert(entry.into_path());
+                    }
+                    Ok(_) => {}
+                    Err(error) => {
+                        let reason = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
+                        self.leave_out(error.path().unwrap_or(&next), reason);
+                    }
                 }
             }
             seen.insert(next);
         }
-        let found = Arc::new(found);
-        self.programs.borrow_mut().below.insert(folder.to_owned(), Arc::clone(&found));
-        Ok(found)
+        Ok(())
     }
 
-    fn count_entry(&self, folder: &Path) -> Result<(), String> {
-        let mut programs = self.programs.borrow_mut();
+    fn count_entry(&self, folder: &Path) -> Result<(), Limit> {
+        let mut programs = self.folder.programs.borrow_mut();
         programs.entries += 1;
-        if programs.entries <= MAX_ENTRIES {
+        let reason = if programs.entries > MAX_ENTRIES {
+            format!("has more files and folders than are searched for programs: the limit is {MAX_ENTRIES}")
+        } else if self.files.len() > MAX_FILES {
+            format!("has more programs than are compared: the limit is {MAX_FILES}")
+        } else {
             return Ok(());
+        };
+        match self.folder.key_of(folder) {
+            root if root.is_empty() => Err(format!("the project {reason}")),
+            key => Err(format!("`{key}` {reason}")),
         }
-        let folder = folder.strip_prefix(&self.canonical).unwrap_or(folder);
-        let text = "has more files and folders than are searched for programs";
-        Err(format!("`{}` {text}: the limit is {MAX_ENTRIES}; {ADVICE}", digest_key(folder)))
     }
 
     /// Adds a program that a link leads to, or returns the folder that it leads to.
-    fn linked(&self, link: &Path, found: &mut Digests) -> Result<Option<PathBuf>, String> {
-        let named = |error| format!("`{}`: {error}", digest_key(link.strip_prefix(&self.canonical).unwrap_or(link)));
-        let target = match self.resolved(link) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            target => target.map_err(|error| named(error.to_string()))?,
-        };
-        if target.is_dir() {
-            let is_inside = self.contains(&target);
-            let outside = || named(format!("it is a link to a folder outside of the project's folder; {ADVICE}"));
-            return is_inside.then_some(Some(target)).ok_or_else(outside);
+    fn linked(&mut self, link: &Path) -> Option<PathBuf> {
+        if link.read_link().is_ok_and(|target| target == Path::new(EMPTY)) {
+            return None;
         }
-        if target.is_file() && (is_program(link) || is_program(&target)) {
-            found.extend([self.program(&target)?]);
+        match self.folder.resolved(link) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => self.leave_out(link, error.to_string()),
+            Ok(target) if target.is_dir() && self.folder.contains(&target) => return Some(target),
+            Ok(target) if target.is_dir() => {
+                self.leave_out(link, "it is a link to a folder outside of the project's folder");
+            }
+            Ok(target) => {
+                if target.is_file() && (is_program(link) || is_program(&target)) {
+                    self.files.insert(target);
+                }
+            }
         }
-        Ok(None)
+        None
     }
+
+    fn leave_out(&mut self, path: &Path, reason: impl Into<String>) {
+        self.uncompared.insert(self.folder.key_of(path), reason.into());
+    }
+
+    /// Compares what was found, if it is not too large.
+    fn compared(self) -> Result<Found, Limit> {
+        let Self { folder, files, mut uncompared } = self;
+        let left = MAX_BYTES - folder.programs.borrow().bytes;
+        let is_new = |path: &&PathBuf| !folder.programs.borrow().digests.contains_key(&folder.key_of(path));
+        let sizes = files.iter().filter(is_new).filter_map(|path| path.metadata().ok()).map(|metadata| metadata.len());
+        if sizes.fold(0, u64::saturating_add) > left {
+            return Err(format!("the programs are too large to be compared: the limit is {MAX_BYTES} bytes"));
+        }
+        let mut digests = Digests::new();
+        for path in files {
+            let key = folder.key_of(&path);
+            match folder.digest_of(&path) {
+                Ok(digest) => drop(digests.insert(key, digest)),
+                Err(error) => drop(uncompared.insert(key, error.to_string())),
+            }
+        }
+        Ok(Found { digests, uncompared, limit: None })
+    }
+}
+
+/// Returns whether a file or folder is searched for programs.
+fn is_searched(entry: &DirEntry) -> bool {
+    entry.depth() == 0 || entry.file_name() != REPOSITORY || !entry.file_type().is_dir()
 }
 
 /// Returns the parts of a path, the last one first.
@@ -217,22 +256,4 @@ fn reversed(path: &Path) -> Vec<OsString> {
     let mut parts: Vec<_> = parts.map(|part| part.as_os_str().to_owned()).collect();
     parts.reverse();
     parts
-}
-
-/// Returns whether a file is a program, by its name or its permissions.
-fn is_program(path: &Path) -> bool {
-    let has_ending = path.extension().is_some_and(|end| EXTENSIONS.iter().any(|known| end.eq_ignore_ascii_case(known)));
-    let has_name = path.file_name().is_some_and(|name| NAMES.iter().any(|known| name == *known));
-    has_ending || has_name || is_executable(path)
-}
-
-#[cfg(unix)]
-fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(_: &Path) -> bool {
-    false
 }

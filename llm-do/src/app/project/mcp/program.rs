@@ -2,7 +2,6 @@
 
 mod package;
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,8 +10,7 @@ use llm_do_worker_file::{McpServer, McpTransport};
 use super::server::listed;
 #[cfg(feature = "mcp")]
 use super::variable::expanded;
-use crate::app::project::digest::Digests;
-use crate::app::project::folder::Folder;
+use crate::app::project::folder::{Folder, Found};
 
 /// Programs that run the file that is their first argument.
 const INTERPRETERS: [&str; 8] = ["bash", "dash", "lua", "node", "perl", "python", "ruby", "sh"];
@@ -21,14 +19,17 @@ const SUBCOMMAND: (&str, &str) = ("node", "inspect");
 /// The ends of the names of variables that hold secrets. Any other variable may name a program, as `BASH_ENV` does.
 const SECRETS: [&str; 4] = ["_KEY", "_PASSWORD", "_SECRET", "_TOKEN"];
 
+/// The maximum number of files in the reason why the user is asked again.
+const MAX_REASONS: usize = 3;
+
 /// The programs of a project that a server runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Programs {
     what: What,
-    /// What the command names.
-    named: Digests,
+    /// The file that the command names.
+    named: Option<String>,
     /// The programs in the folder of the named one, or in the whole project.
-    found: Arc<Digests>,
+    found: Arc<Found>,
 }
 
 /// Which files of the project a command runs.
@@ -46,86 +47,113 @@ enum What {
 /// Finds the programs of the folder that a server runs, with their digests.
 ///
 /// The command is not interpreted: unless it has one of few known forms, all programs of the project are compared.
-///
-/// # Errors
-///
-/// Returns the file that cannot be compared, and why.
-pub(super) fn of_server(server: &McpServer, folder: &Folder) -> Result<Programs, String> {
+pub(super) fn of_server(server: &McpServer, folder: &Folder) -> Programs {
     let McpTransport::Command { program, arguments, variables } = &server.transport else {
-        return Ok(Programs::default());
+        return Programs::default();
     };
     let program = with_variables(program);
     let arguments: Vec<_> = arguments.iter().map(|argument| with_variables(argument)).collect();
     let has_secrets_only = variables.iter().all(|(name, _)| SECRETS.iter().any(|end| name.ends_with(end)));
     if has_secrets_only {
         if package::is_published(&program, &arguments, folder) {
-            return Ok(Programs::default());
+            return Programs::default();
         }
-        if let Some(path) = script(&program, &arguments, folder)? {
+        if let Some(path) = script(&program, &arguments, folder) {
             return named(&path, folder);
         }
     }
-    let found = folder.programs_below(folder.canonical())?;
-    Ok(Programs { what: What::Any, found, ..Programs::default() })
+    let found = folder.programs_below(folder.canonical(), None);
+    Programs { what: What::Any, named: None, found }
 }
 
 /// Returns the file or folder of the project that a command runs, if the command has a known form.
-fn script(program: &str, arguments: &[String], folder: &Folder) -> Result<Option<PathBuf>, String> {
+fn script(program: &str, arguments: &[String], folder: &Folder) -> Option<PathBuf> {
     // Without a version, as in `python3.12`.
     let name = program.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.');
     let word = if Path::new(program).components().count() > 1 {
         program
     } else {
         let first = arguments.first().filter(|word| !word.starts_with('-') && (name, word.as_str()) != SUBCOMMAND);
-        let Some(word) = first.filter(|_| INTERPRETERS.contains(&name)) else { return Ok(None) };
-        word
+        first.filter(|_| INTERPRETERS.contains(&name))?.as_str()
     };
-    match folder.resolved(Path::new(word)) {
-        Ok(path) => Ok(Some(path).filter(|path| folder.contains(path))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(format!("`{word}`: {error}")),
-    }
+    // What a path leads to that cannot be resolved depends on the process, so the command may run any file.
+    folder.resolved(Path::new(word)).ok().filter(|path| folder.contains(path))
 }
 
 /// Returns a program, with the programs in its folder, which it may load.
-fn named(path: &Path, folder: &Folder) -> Result<Programs, String> {
-    let is_folder = path.is_dir();
-    let named = if is_folder { Digests::new() } else { Digests::from([folder.program(path)?]) };
-    let around = if is_folder { path } else { path.parent().unwrap_or(path) };
-    Ok(Programs { what: What::Named, named, found: folder.programs_below(around)? })
+fn named(path: &Path, folder: &Folder) -> Programs {
+    if path.is_dir() {
+        return Programs { what: What::Named, named: None, found: folder.programs_below(path, None) };
+    }
+    let found = folder.programs_below(path.parent().unwrap_or(path), Some(path));
+    Programs { what: What::Named, named: Some(folder.key_of(path)), found }
 }
 
 impl Programs {
+    /// Returns whether all programs that were found are compared; otherwise an agreement holds for one start.
+    pub(super) fn is_compared(&self) -> bool {
+        self.found.uncompared.is_empty() && self.found.limit.is_none()
+    }
+
     /// Describes them for the user.
     pub(super) fn demand(&self) -> String {
-        let found = self.found.keys().filter(|name| !self.named.contains_key(*name));
-        let names: Vec<_> = self.named.keys().chain(found).map(String::as_str).collect();
-        let files = listed("; it runs these files of the project", names.iter().copied());
-        match self.what {
-            What::None => files,
-            What::Named => files + "; changes of other files that it loads are not noticed",
+        let others = self.found.digests.keys().filter(|name| Some(*name) != self.named.as_ref());
+        let names: Vec<_> = self.named.iter().chain(others).map(String::as_str).collect();
+        let files = match self.what {
+            What::None => String::new(),
+            What::Named => {
+                let files = listed("; it runs these files of the project", names);
+                files + "; changes of other files that it loads are not noticed"
+            }
             What::Any if names.is_empty() => {
                 "; it may run any file of the project, and changes of these are not noticed".to_owned()
             }
             What::Any => listed("; it may run any file of the project, and changes are only noticed of", names),
-        }
+        };
+        self.reason_to_ask_again() + &files
+    }
+
+    /// Describes why the user is asked again; an empty text if everything is compared.
+    fn reason_to_ask_again(&self) -> String {
+        let Found { uncompared, limit, .. } = &*self.found;
+        let reason = match (limit, uncompared.len()) {
+            (None, 0) => return String::new(),
+            (Some(limit), _) => limit.clone(),
+            (None, count) => {
+                let shown = uncompared.iter().take(MAX_REASONS).map(|(name, reason)| format!("`{name}` ({reason})"));
+                let shown: Vec<_> = shown.collect();
+                let more = match count.saturating_sub(MAX_REASONS) {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                format!(
+                    "{count} of the files and folders that it may use could not be compared: {}{more}",
+                    shown.join(", ")
+                )
+            }
+        };
+        format!("; you are asked about it for each command, since {reason}")
     }
 
     /// Names the first program that differs.
     #[cfg(feature = "mcp")]
-    pub(super) fn difference(&self, other: &Self) -> Option<String> {
-        if self == other {
-            return None;
-        }
-        if self.what != other.what {
+    pub(super) fn difference(&self, now: &Self) -> Option<String> {
+        if self.what != now.what || self.named != now.named {
             return Some("what the server runs".to_owned());
         }
-        let digest =
-            |programs: &Self, name: &String| programs.named.get(name).or_else(|| programs.found.get(name)).cloned();
-        let names = |programs: &Self| programs.named.keys().chain(programs.found.keys()).cloned().collect::<Vec<_>>();
-        let mut all = names(self).into_iter().chain(names(other));
-        let differs = all.find(|name| digest(self, name) != digest(other, name));
-        differs.map(|name| format!("`{name}`"))
+        // Nothing was compared, so the user is asked each time.
+        if self.found.limit.is_some() {
+            return None;
+        }
+        if now.found.limit.is_some() {
+            return Some("the number or the size of its programs".to_owned());
+        }
+        let state =
+            |found: &Found, name: &String| (found.digests.get(name).cloned(), found.uncompared.get(name).cloned());
+        let mut names =
+            [&self.found, &now.found].into_iter().flat_map(|found| found.digests.keys().chain(found.uncompared.keys()));
+        let differs = |name: &&String| state(&self.found, name) != state(&now.found, name);
+        names.find(differs).map(|name| format!("`{name}`"))
     }
 }
 

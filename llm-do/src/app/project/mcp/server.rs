@@ -121,6 +121,11 @@ impl ServerFile {
         format!("{}{}{}{}", self.start(), self.login(), self.variables(), self.programs.demand())
     }
 
+    /// Returns whether an agreement holds as long as no file changes; otherwise some of what it runs could not be compared.
+    pub(in crate::app::project) fn is_compared(&self) -> bool {
+        self.programs.is_compared()
+    }
+
     /// Names the variables of the environment that it gets.
     fn variables(&self) -> String {
         let names: BTreeSet<_> = texts(&self.server.transport).into_iter().flat_map(variable::names).collect();
@@ -164,7 +169,7 @@ fn programs(server: &McpServer, report: &mut Report) -> Result<Programs, String>
     let Some(folder) = report.folder.clone() else { return Ok(Programs::default()) };
     report.servers += 1;
     match report.servers.cmp(&(MAX_SERVERS + 1)) {
-        Ordering::Less => program::of_server(server, &folder),
+        Ordering::Less => Ok(program::of_server(server, &folder)),
         Ordering::Equal => Err(format!("the project has too many servers: the limit is {MAX_SERVERS}")),
         // One fault is enough.
         Ordering::Greater => Ok(Programs::default()),

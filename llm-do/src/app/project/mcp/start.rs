@@ -1,6 +1,7 @@
 //! Servers of files as servers of a runtime: variables of the environment are replaced.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use llm_do_worker_file::{McpOAuth, McpServer as Definition, McpTransport};
@@ -69,15 +70,21 @@ impl ServerFile {
 
     /// Returns the check that the command runs the same programs as when the project was read: it searches for them again, since a
     /// new file or another link may be in their place.
+    ///
+    /// An agreement to what could not be compared holds for one start.
     fn unchanged(&self) -> impl Fn() -> Result<(), String> + use<> {
         let Self { server, root, programs, .. } = self.clone();
+        let was_started = AtomicBool::new(false);
         move || {
             let folder = Folder::open(&root).map_err(|error| format!("{}: {error}", root.display()))?;
-            let now: Programs = program::of_server(&server, &folder)?;
-            match programs.difference(&now) {
-                Some(name) => Err(format!("{name} changed since the project was read; run the command again")),
-                None => Ok(()),
+            let now: Programs = program::of_server(&server, &folder);
+            if let Some(name) = programs.difference(&now) {
+                return Err(format!("{name} changed since the project was read"));
             }
+            if !programs.is_compared() && was_started.swap(true, Ordering::Relaxed) {
+                return Err("it was started once, and files that it may run could not be compared".to_owned());
+            }
+            Ok(())
         }
     }
 
@@ -135,4 +142,27 @@ fn located(program: &str, root: &Path) -> std::ffi::OsString {
         return absolute.join(path).into_os_string();
     }
     program.into()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+
+    use crate::app::project::Project;
+
+    #[test]
+    fn an_agreement_to_what_could_not_be_compared_holds_for_one_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let servers = r#"{ "mcpServers": { "s": { "command": "env", "args": ["true"] } } }"#;
+        fs::write(folder.path().join(".mcp.json"), servers).unwrap();
+        fs::write(folder.path().join("main.worker"), "---\nname: main\n---\nGo.\n").unwrap();
+        let starts = || {
+            let project = Project::open(folder.path()).unwrap();
+            let check = project.servers[0].unchanged();
+            [check().is_ok(), check().is_ok()]
+        };
+        assert_eq!(starts(), [true, true]);
+        std::os::unix::fs::symlink("/usr", folder.path().join("usr")).unwrap();
+        assert_eq!(starts(), [true, false]);
+    }
 }

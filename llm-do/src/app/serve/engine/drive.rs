@@ -138,7 +138,7 @@ impl Shared {
     /// Ends a run of something that no client, schedule or webhook may start: the file may have it from another program.
     async fn fail_unoffered(&self, run: &RunRow, fence: Fence) -> Result<(), StoreError> {
         let error = format!(
-            "`{}` is not offered by this service, so the run did not start; offer it and resume the run",
+            "`{}` is not offered by this service, so the run did not start; offer it in each process of the file, and resume the run",
             run.entry
         );
         if self.store.finish(&run.id, fence, Outcome::Error(error), run.usage, None, self.now()).await? {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::repositories::Unsearched;
 use super::settings::SandboxKind;
@@ -71,6 +72,13 @@ pub(super) enum Fault {
 
     #[error("cannot lock `{}`, so that no other command changes it meanwhile", .folder.display())]
     Lock { folder: PathBuf, source: io::Error },
+
+    #[error(
+        "another command has run in `{}`, or above or below it, for all of {waited:?}; this command waited and did not run: call the \
+         tool again later",
+        .folder.display()
+    )]
+    Locked { folder: PathBuf, waited: Duration },
 
     #[error("the working directory of the commands is unusable")]
     Root(#[source] io::Error),

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 use super::fault::Fault;
-use super::folder_lock::FolderLock;
+use super::folder_lock::{FolderLock, Wait};
 use super::repositories::{Repositories, Unsearched};
 use crate::base::error;
 use crate::base::mutex::IgnorePoison;
@@ -29,9 +29,9 @@ pub(super) struct Guarded {
 impl Guarded {
     /// Waits for the command that runs in the folder, and reads the repositories. Fails if an earlier command that was not checked
     /// has changed one.
-    pub(super) async fn new(root: &Path) -> Result<Self, Fault> {
-        let mut before = unchecked(root).lock_owned().await;
-        let lock = FolderLock::alone(root).await?;
+    pub(super) async fn new(root: &Path, wait: Wait<'_>) -> Result<Self, Fault> {
+        let mut before = wait.until(root, unchecked(root).lock_owned()).await?;
+        let lock = FolderLock::alone(root, wait).await?;
         let now = find(root).await.map_err(Fault::Unsearched)?;
         if let Some(changes) = before.take().and_then(|earlier| earlier.changes(&now, root)) {
             return Err(Fault::Earlier(changes));

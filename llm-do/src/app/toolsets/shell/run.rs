@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 
 use super::command;
 use super::fault::Fault;
-use super::folder_lock::FolderLock;
+use super::folder_lock::{FolderLock, Wait};
 use super::git;
 use super::guarded::Guarded;
 use super::process::{self, End, Finished};
@@ -66,31 +66,28 @@ impl Prepared {
     }
 
     /// Returns the kind of the sandbox in which the command would run.
-    pub(super) fn sandbox(&self) -> Option<SandboxKind> {
-        self.confinement.as_ref().map(Confinement::kind)
+    pub(super) fn sandbox(&self) -> SandboxKind {
+        self.confinement.as_ref().map_or(SandboxKind::None, Confinement::kind)
     }
 
     /// Fails if the command would run in a weaker sandbox than the approved one.
-    pub(super) fn check_sandbox(&self, approved: Option<SandboxKind>) -> Result<(), Fault> {
-        match approved {
-            Some(approved) if self.sandbox() < Some(approved) => Err(Fault::Weaker(approved)),
-            _ => Ok(()),
-        }
+    pub(super) fn check_sandbox(&self, approved: SandboxKind) -> Result<(), Fault> {
+        if self.sandbox() < approved { Err(Fault::Weaker(approved)) } else { Ok(()) }
     }
 
     /// Describes what would run, and where, to the approver: in at least this sandbox.
-    pub(super) fn preview(&self, sandbox: Option<SandboxKind>) -> String {
+    pub(super) fn preview(&self, sandbox: SandboxKind) -> String {
         let (words, root) = (&self.words, self.root.display());
         let network = if self.settings.has_network { "with the network" } else { "without network" };
         let mut text = match sandbox {
-            Some(SandboxKind::Bwrap) => {
+            SandboxKind::Bwrap => {
                 format!("in `{root}`, in a sandbox that can change only this folder, except `.git`, {network}")
             }
-            Some(SandboxKind::Landlock) => format!(
+            SandboxKind::Landlock => format!(
                 "in `{root}`, in a sandbox that can change only this folder, {network}; a change of `.git` is found \
                  afterwards, and fails the call"
             ),
-            None => {
+            SandboxKind::None => {
                 format!("in `{root}`, WITHOUT a sandbox: the command can do everything that this program can")
             }
         };
@@ -102,18 +99,29 @@ impl Prepared {
         text
     }
 
-    /// Runs the command; `seconds` may shorten its time.
-    pub(super) async fn run(self, approved: Approved, seconds: Option<u32>) -> Result<String, Fault> {
+    /// Runs the command; `seconds` may shorten its time. Before, it waits for other commands, at most for as long.
+    pub(super) async fn run<D>(
+        self,
+        ctx: &CallContext<D>,
+        approved: Approved,
+        seconds: Option<u32>,
+    ) -> Result<String, Fault> {
+        let given = seconds.map(|seconds| Duration::from_secs(seconds.into()));
+        let timeout = given.map_or(self.settings.timeout, |given| given.min(self.settings.timeout));
         if self.confinement.is_none() {
-            return self.run_in(approved, seconds, &[]).await;
+            return self.run_in(approved, timeout, &[]).await;
         }
+        let report = |folder: &Path| {
+            ctx.progress(format!("waiting for another command, which may change `{}`", folder.display()));
+        };
+        let wait = Wait::new(timeout, &report);
         if approved == Approved::Reading {
-            let _lock = FolderLock::above(&self.root).await?;
-            return self.run_in(approved, seconds, &[]).await;
+            let _lock = FolderLock::above(&self.root, wait).await?;
+            return self.run_in(approved, timeout, &[]).await;
         }
-        let guarded = Guarded::new(&self.root).await?;
+        let guarded = Guarded::new(&self.root, wait).await?;
         // The command may have changed a repository, also if its call failed.
-        let ended = AssertUnwindSafe(self.run_in(approved, seconds, guarded.folders())).catch_unwind().await;
+        let ended = AssertUnwindSafe(self.run_in(approved, timeout, guarded.folders())).catch_unwind().await;
         let (result, panic) = match ended {
             Ok(result) => (result, None),
             Err(panic) => (Err(Fault::Panicked), Some(panic)),
@@ -124,10 +132,8 @@ impl Prepared {
         }
     }
 
-    async fn run_in(&self, approved: Approved, seconds: Option<u32>, protected: &[PathBuf]) -> Result<String, Fault> {
+    async fn run_in(&self, approved: Approved, timeout: Duration, protected: &[PathBuf]) -> Result<String, Fault> {
         let Self { settings, words, root, confinement } = self;
-        let given = seconds.map(|seconds| Duration::from_secs(seconds.into()));
-        let timeout = given.map_or(settings.timeout, |given| given.min(settings.timeout));
         let reading = (approved == Approved::Reading && words[0] == "git").then(|| git::reading(words));
         let words = reading.as_deref().unwrap_or(words);
         let launch = Launch { settings, root, words, approved, protected };

@@ -27,10 +27,14 @@ pub enum Sandbox {
 }
 
 /// What confines a command: a later one confines more.
+///
+/// As JSON: `"none"`, `"landlock"` or `"bwrap"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SandboxKind {
+    /// No sandbox: the command can do what this process can.
+    None,
     /// Landlock, and a filter of system calls.
     Landlock,
     /// `bwrap`: namespaces, mounts and the same filter.
@@ -40,6 +44,7 @@ pub enum SandboxKind {
 impl fmt::Display for SandboxKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::None => "none",
             Self::Landlock => "Landlock",
             Self::Bwrap => "`bwrap`",
         })

@@ -22,7 +22,7 @@ pub async fn shell(
 ) -> Result<String> {
     let prepared = Prepared::new(ctx, &command).await?;
     if let Some(approved) = prepared.approved()? {
-        return Ok(prepared.run(approved, timeout).await?);
+        return Ok(prepared.run(ctx, approved, timeout).await?);
     }
     let sandbox = prepared.sandbox();
     Ok(ctx.call(shell_asked { command, timeout, sandbox }).await?)
@@ -38,11 +38,11 @@ pub async fn shell_asked(
     #[schemars(range(min = 1, max = 3600))]
     timeout: Option<u32>,
     /// The sandbox in which the command runs, or a stronger one: it does not run in a weaker one.
-    sandbox: Option<SandboxKind>,
+    sandbox: SandboxKind,
 ) -> Result<String> {
     let prepared = Prepared::new(ctx, &command).await?;
     prepared.check_sandbox(sandbox)?;
-    Ok(prepared.run(Approved::Changing, timeout).await?)
+    Ok(prepared.run(ctx, Approved::Changing, timeout).await?)
 }
 
 fn preview(ctx: &CallContext, call: &shell_asked) -> Result<String> {

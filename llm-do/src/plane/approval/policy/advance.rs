@@ -18,8 +18,8 @@ impl Policy {
         let place = |name: &str| self.places.get(name).map(String::as_str);
         let tools = approved(&self.tools).map(|name| (place(name), format!("every call of `{name}`")));
         let sets = approved(&self.toolsets).map(|name| (place(name), format!("every call of the toolset `{name}`")));
-        let calls = self.calls.iter().filter(|call| call.rule == Rule::PreApproved);
-        let calls = calls.map(|call| (place(&call.tool), call.to_string()));
+        let calls = self.calls.iter().filter(|call| call.is_approval());
+        let calls = calls.map(|call| (call.place.as_deref(), call.to_string()));
         tools.chain(sets).chain(calls).collect()
     }
 

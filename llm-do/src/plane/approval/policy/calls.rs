@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use llm_do_worker_file::did_you_mean;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Policy;
+use super::{MAX_SUGGESTIONS, Policy};
 use crate::plane::approval::{ApprovalRequest, Rule};
 use crate::plane::registry::{Prepared, Registered, Registry};
 
@@ -16,6 +17,9 @@ pub(crate) struct CallRule {
     pub(crate) tool: Arc<str>,
     pub(crate) arguments: Value,
     pub(crate) rule: Rule,
+    /// The file and the line, if it is of a file.
+    #[serde(skip)]
+    pub(super) place: Option<String>,
 }
 
 impl CallRule {
@@ -24,45 +28,100 @@ impl CallRule {
         *self.tool == *tool.name() || tool.alias_of() == Some(&*self.tool)
     }
 
-    /// Decodes the arguments as those of a call; fails if no call can have them.
-    fn decode(&mut self, tool: &Registered) -> Result<(), String> {
-        let decoded = Prepared::decode(tool, self.arguments.clone(), true).and_then(|call| call.shown());
-        let decoded = decoded.map_err(|fault| fault.to_string())?;
-        if let Some(given) = decoded.given {
-            return Err(format!("the tool does not read all of {given}"));
+    /// Returns whether it approves calls.
+    pub(super) fn is_approval(&self) -> bool {
+        self.rule == Rule::PreApproved
+    }
+
+    /// Returns whether it is a rule for a call of its tool with these arguments.
+    ///
+    /// An approval is for equal arguments only: to a tool with a schema of its own, `null` may mean something else than an absent argument.
+    /// The decoder of a Rust function has made them equal before.
+    fn matches(&self, arguments: &Value, tool: &Registered) -> bool {
+        self.arguments == *arguments
+            || (!self.is_approval() && without_nulls(&self.arguments, tool) == without_nulls(arguments, tool))
+    }
+
+    /// Returns its arguments decoded as those of a call; fails if no call can have them.
+    fn decoded(&self, registry: &Registry) -> Result<Value, String> {
+        let name = &self.tool;
+        let Some(tool) = registry.get(name) else { return Err(format!("unknown tool `{name}`")) };
+        let decoded = decode(tool, &self.arguments);
+        decoded.map_err(|fault| format!("no call of `{name}` can have the arguments {}: {fault}", self.arguments))
+    }
+
+    /// Returns a text about it with its place.
+    fn placed(&self, text: String) -> String {
+        match &self.place {
+            Some(place) => format!("{place}: {text}"),
+            None => text,
         }
-        if decoded.has_files {
-            return Err("calls with files have no rule for exactly their arguments".to_owned());
-        }
-        self.arguments = decoded.arguments;
-        Ok(())
     }
 }
 
 impl Policy {
-    /// Returns its rule for a call with exactly these arguments.
+    /// Returns its rule for a call with exactly these arguments: of several, one that blocks, or else the first.
     pub(in super::super) fn exact(&self, tool: &Registered, request: &ApprovalRequest) -> Option<&Rule> {
         let mut of_tool = self.calls.iter().filter(|call| call.is_of(tool)).peekable();
         of_tool.peek().filter(|_| request.is_shown_in_full())?;
-        let arguments = without_nulls(&request.arguments, tool);
-        of_tool.find(|call| without_nulls(&call.arguments, tool) == arguments).map(|call| &call.rule)
+        let mut rules = of_tool.filter(|call| call.matches(&request.arguments, tool)).map(|call| &call.rule);
+        let first = rules.next()?;
+        if first.is_blocked() {
+            return Some(first);
+        }
+        Some(rules.find(|rule| rule.is_blocked()).unwrap_or(first))
     }
 
     /// Decodes the arguments of its rules for calls, and of those behind it; returns the rules that no call can match.
+    ///
+    /// Approvals that no call can match are dropped: see [`ignored`](Self::ignored).
     pub(in super::super) fn decode_calls(&mut self, registry: &Registry) -> Vec<String> {
         let mut faults = Vec::new();
-        for call in &mut self.calls {
-            let Some(tool) = registry.get(&call.tool) else { continue };
-            if let Err(fault) = call.decode(tool) {
-                let place = self.places.get(&call.tool).map(|place| format!("{place}: ")).unwrap_or_default();
-                let (name, arguments) = (&call.tool, &call.arguments);
-                faults.push(format!("{place}no call of `{name}` can have the arguments {arguments}: {fault}"));
+        self.calls.retain_mut(|call| match call.decoded(registry) {
+            Ok(arguments) => {
+                call.arguments = arguments;
+                true
             }
-        }
+            Err(fault) => {
+                if !call.is_approval() {
+                    faults.push(call.placed(fault));
+                }
+                false
+            }
+        });
         let behind = self.fallback.as_mut().map(|fallback| fallback.decode_calls(registry));
         faults.extend(behind.into_iter().flatten());
         faults
     }
+
+    /// Lists the approvals for calls that no call can match, of this policy and of those behind it, each with the reason.
+    ///
+    /// They have no effect, such as after an update of a server whose tool has other arguments.
+    pub(crate) fn ignored(&self, registry: &Registry) -> Vec<String> {
+        let approvals = self.layers().flat_map(|layer| &layer.calls).filter(|call| call.is_approval());
+        let ignored = approvals.enumerate().filter_map(|(count, call)| {
+            let fault = call.decoded(registry).err()?;
+            let is_unknown = registry.get(&call.tool).is_none();
+            let known = registry.iter().map(|item| item.name());
+            let hint =
+                if is_unknown && count < MAX_SUGGESTIONS { did_you_mean(&call.tool, known) } else { String::new() };
+            Some(call.placed(format!("a rule approves nothing, and is ignored: {fault}{hint}")))
+        });
+        ignored.collect()
+    }
+}
+
+/// Decodes arguments as those of a call; fails if no call can have them.
+fn decode(tool: &Registered, arguments: &Value) -> Result<Value, String> {
+    let decoded = Prepared::decode(tool, arguments.clone(), true).and_then(|call| call.shown());
+    let decoded = decoded.map_err(|fault| fault.to_string())?;
+    if let Some(given) = decoded.given {
+        return Err(format!("the tool does not read all of {given}"));
+    }
+    if decoded.has_files {
+        return Err("calls with files have no rule for exactly their arguments".to_owned());
+    }
+    Ok(decoded.arguments)
 }
 
 /// Returns arguments without the optional ones that are `null`, which an absent one equals unless it has a default.

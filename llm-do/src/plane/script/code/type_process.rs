@@ -3,6 +3,7 @@
 use tokio::runtime::{Builder, Runtime};
 
 use super::super::checker::in_process;
+use super::super::type_size;
 use super::child::is_prepared;
 use super::process::Process;
 use super::protocol::{Reply, Request};
@@ -25,6 +26,8 @@ impl TypeProcess {
     /// Returns what the checker reports of a script and its stubs; an error if it takes too much time or memory.
     pub(crate) fn check(&mut self, text: &str, module: &str) -> Result<String, String> {
         if !is_prepared() {
+            // Nothing ends a check in this process.
+            type_size::check(text)?;
             return in_process(text, module);
         }
         if self.ends >= MAX_ENDS {

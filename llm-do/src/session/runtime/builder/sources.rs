@@ -30,7 +30,7 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Returns what the sources left out, once they were asked.
+    /// Returns what the sources left out, and the rules of the policy that approve nothing, once the items are collected.
     #[cfg(feature = "cli")]
     pub(crate) fn warnings(&self) -> &[String] {
         &self.warnings

@@ -168,6 +168,8 @@ fn a_service_takes_no_runs_from_the_project() {
     let serve = ["serve", "--listen", "127.0.0.1:0"];
     let mut service = place.start(&serve);
     let mut lines = BufReader::new(service.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let note = lines.find(|line| line.contains("runs.db")).unwrap();
+    assert_eq!(note, "note: `runs.db` is not used; give `--store runs.db` if you made it");
     let line = lines.find(|line| line.starts_with("serving ")).unwrap();
     service.kill().unwrap();
     service.wait().unwrap();

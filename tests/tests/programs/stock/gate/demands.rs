@@ -161,7 +161,7 @@ const OF_MANIFEST: &[(&str, &str)] = &[
     (r#""policy": { "tools": { "project_write_file": "pre_approved" } }"#, "every call of `project_write_file`"),
     (r#""policy": { "toolsets": { "filesystem_cwd": "pre_approved" } }"#, "every call of the toolset `filesystem_cwd`"),
     (
-        r#""policy": { "calls": [{ "tool": "shell_asked", "arguments": { "command": "id" }, "rule": "pre_approved" }] }"#,
+        r#""policy": { "calls": [{ "tool": "shell_asked", "arguments": { "command": "id", "sandbox": "none" }, "rule": "pre_approved" }] }"#,
         "calls of `shell_asked`",
     ),
     (r#""policy": "rules/p.json""#, "every call of `shell_asked`"),

@@ -116,6 +116,38 @@ fn a_published_package_runs_no_file_of_the_project_unless_the_project_has_it() {
     is_refused(place.run(&RUN), ANY);
 }
 
+#[test]
+fn npx_finds_programs_by_the_argument_as_it_is_written_and_in_folders_above() {
+    for (argument, path) in [
+        ("server@latest", "node_modules/.bin/server@latest"),
+        ("@scope/notes", "node_modules/.bin/@scope/notes"),
+        ("notes@1.2", "node_modules/other/index.js"),
+    ] {
+        let place = place("npx", &["-y", argument]);
+        assert!(!place.run(&["check"]).err.contains(ANY));
+        place.write(path, "");
+        is_refused(place.run(&RUN), ANY);
+    }
+    for path in ["node_modules/.bin/notes", "package.json", ".npmrc"] {
+        let servers = r#"{ "mcpServers": { "s": { "command": "npx", "args": ["-y", "notes"] } } }"#;
+        let place = Place::new(&[("clone/main.worker", ASSISTANT), ("clone/.mcp.json", servers), (path, "{}")]);
+        is_refused(place.run(&["run", "--project", "clone", "hello"]), ANY);
+    }
+}
+
+#[test]
+fn a_published_package_that_runs_a_file_of_the_project_is_named_as_one_that_may_run_any_file() {
+    let commands: [Command<'_>; 4] = [
+        ("npx", &["-y", "notes", "own/run.py"]),
+        ("npx", &["-y", "notes", "--import=./own/run.py"]),
+        ("npx", &["tsx", "watch", "own"]),
+        ("uvx", &["python@3.12", "-m", "own.run"]),
+    ];
+    for (command, arguments) in commands {
+        is_refused(place(command, arguments).run(&RUN), ANY);
+    }
+}
+
 #[cfg(unix)]
 mod links {
     use std::ffi::OsStr;
@@ -138,20 +170,66 @@ mod links {
         is_refused(place.run(&RUN), &format!("changed since you agreed: {}", program.display()));
     }
 
+    /// The reason why an agreement is not remembered.
+    const EACH_TIME: &str = "you are asked about it for each command, since 1 of the files and folders";
+
+    /// Agrees, which holds for one command.
+    fn agree_once(place: &Place) {
+        let mut session = session(place, &RUN);
+        session.wait_for("for this command? [y]es, [n]o");
+        session.type_in("y\n");
+        assert_eq!(session.end().0, Some(1));
+    }
+
     #[test]
-    fn a_link_whose_target_cannot_be_compared_is_a_fault() {
-        for (link, target, fault) in [
-            ("own/a.sh", "/proc/self/cwd/own/run.py", "leads to `/proc`"),
-            ("own/a.sh", "/proc/self/cwd/missing", "leads to `/proc`"),
-            ("own/folder", "/usr", "`own/folder`: it is a link to a folder outside of the project's folder"),
+    fn what_cannot_be_compared_does_not_fail_and_is_asked_about_for_each_command() {
+        for (link, target, named) in [
+            ("own/a.sh", "/proc/self/cwd/own/run.py", "`own/a.sh` (it leads to `/proc`"),
+            ("own/a.sh", "/proc/self/cwd/missing", "`own/a.sh` (it leads to `/proc`"),
+            ("own/folder", "/usr", "`own/folder` (it is a link to a folder outside of the project's folder)"),
         ] {
             let commands: [Command<'_>; 2] = [("sh", &["own/a.sh"]), ("env", &["sh", "own/a.sh"])];
             for (command, arguments) in commands {
                 let place = place(command, arguments);
                 symlink(target, place.path().join(link)).unwrap();
-                place.run(&RUN).fails(1, fault);
+                assert_eq!(place.run(&["check"]).code, Some(0), "the project opens");
+                is_refused(place.run(&RUN), named);
+                agree_once(&place);
+                is_refused(place.run(&RUN), EACH_TIME);
+                place.run(&["run", "--trust-project", "hello"]).fails(1, "MCP server");
             }
         }
+    }
+
+    #[test]
+    fn a_link_to_the_empty_device_and_the_files_of_a_repository_are_not_compared() {
+        let place = place("env", &["python3", "own/run.py"]);
+        symlink("/dev/null", place.path().join("own/masked.sh")).unwrap();
+        place.write(".git/hooks/pre-commit.sh", "1");
+        agree(&place);
+        place.write(".git/hooks/pre-commit.sh", "2");
+        place.run(&RUN).fails(1, "MCP server");
+    }
+
+    #[test]
+    fn an_executable_file_is_a_program_unless_it_is_data_by_its_name_and_text() {
+        use std::os::unix::fs::PermissionsExt;
+        let place = place("env", &["python3", "own/run.py"]);
+        let write = |name: &str, text: &str| {
+            place.write(name, text);
+            fs::set_permissions(place.path().join(name), PermissionsExt::from_mode(0o755)).unwrap();
+        };
+        write("own/notes.db", "SQLite format 3");
+        write("own/tool.x", "#!/bin/sh\n");
+        write("own/tool", "true\n");
+        agree(&place);
+        write("own/notes.db", "SQLite format 3, changed");
+        place.run(&RUN).fails(1, "MCP server");
+        write("own/tool.x", "#!/bin/sh\nfalse\n");
+        is_refused(place.run(&RUN), "changed since you agreed: own/tool.x");
+        write("own/tool.x", "#!/bin/sh\n");
+        write("own/tool", "false\n");
+        is_refused(place.run(&RUN), "changed since you agreed: own/tool");
     }
 
     #[cfg(target_os = "linux")]
@@ -173,7 +251,7 @@ mod links {
         session.wait_for("[y]es, [n]o");
         change();
         session.type_in("y\n");
-        session.wait_for("changed since the project was read");
+        session.wait_for("changed since the project was read, so it is not started; run the command again");
         assert_eq!(session.end().0, Some(1));
         assert!(!place.path().join("started").exists());
     }

@@ -1,29 +1,36 @@
 //! Commands that run a published package or an image, and no file of the project.
 
+use std::io::ErrorKind;
 use std::path::Path;
-
-use serde_json::Value;
 
 use crate::app::project::folder::Folder;
 
-const MANIFEST: &str = "package.json";
-/// Keys of a `package.json` by which `npx` runs programs of the project.
-const OWN_PROGRAMS: [&str; 3] = ["bin", "directories", "workspaces"];
-/// The maximum size of a `package.json` that is read, in bytes.
-const MAX_MANIFEST: u64 = 1 << 20;
+/// Settings of npm, which the user may have in the home folder.
+const SETTINGS: &str = ".npmrc";
+/// What npm looks for in the folder of a project and in all folders above it: by each, `npx` may run another program than the
+/// published one.
+const OF_NPM: [&str; 3] = ["node_modules", SETTINGS, "package.json"];
+/// Packages that run the files of a project.
+const RUNNERS: [&str; 9] = ["bun", "deno", "node", "nodemon", "python", "ts-node", "ts-node-dev", "tsx", "vite-node"];
 
 /// Returns whether a command runs a published program by a known form; its other arguments go to that program.
 pub(super) fn is_published(program: &str, arguments: &[String], folder: &Folder) -> bool {
     let mut words = arguments.iter().map(String::as_str);
     match program {
-        "uvx" => words.next().and_then(package).is_some(),
+        "docker" => words.next() == Some("run") && is_image(words),
         "npx" => {
             let name = words.find(|word| !["-y", "--yes"].contains(word)).and_then(package);
-            name.is_some_and(|name| !has_own(folder, name))
+            name.is_some_and(|name| runs_itself(name, words, folder)) && !has_own(folder)
         }
-        "docker" => words.next() == Some("run") && is_image(words),
+        "uvx" => words.next().and_then(package).is_some_and(|name| runs_itself(name, words, folder)),
         _ => false,
     }
+}
+
+/// Returns whether a package runs no file of the project that its arguments name.
+fn runs_itself<'a>(package: &str, mut arguments: impl Iterator<Item = &'a str>, folder: &Folder) -> bool {
+    let names_program = |word: &str| word.split('=').any(|part| folder.has_program(part));
+    !RUNNERS.contains(&package) && !arguments.any(names_program)
 }
 
 /// Returns the name in `NAME`, `@SCOPE/NAME` or one of these with a version; `None` for anything else, such as a path.
@@ -45,24 +52,18 @@ fn package(word: &str) -> Option<&str> {
     is_package.then(|| &word[..length])
 }
 
-/// Returns whether the project may have a package itself, which `npx` runs in place of the published one.
-fn has_own(folder: &Folder, package: &str) -> bool {
+/// Returns whether `npx` may run another program than the published one.
+///
+/// It looks for the argument as it is written, with its version and scope, and reads settings, in each folder up to the root of the
+/// file system; so the name of the package is not compared.
+fn has_own(folder: &Folder) -> bool {
     let root = folder.canonical();
-    let exists = |path: &Path| root.join(path).symlink_metadata().is_ok();
-    let modules = Path::new("node_modules");
-    let command = package.rsplit('/').next().unwrap_or(package);
-    let is_installed = exists(&modules.join(package)) || exists(&modules.join(".bin").join(command));
-    is_installed || exists(Path::new(".npmrc")) || (exists(Path::new(MANIFEST)) && has_programs(&root.join(MANIFEST)))
-}
-
-/// Returns whether a `package.json` names programs of the project, or cannot be read.
-fn has_programs(manifest: &Path) -> bool {
-    let is_small = manifest.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_MANIFEST);
-    let text = Some(manifest).filter(|_| is_small).and_then(|path| std::fs::read(path).ok());
-    match text.and_then(|text| serde_json::from_slice(&text).ok()) {
-        Some(Value::Object(keys)) => OWN_PROGRAMS.iter().any(|key| keys.contains_key(*key)),
-        _ => true,
-    }
+    let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
+    let exists = |path: &Path| path.symlink_metadata().err().is_none_or(|error| error.kind() != ErrorKind::NotFound);
+    root.ancestors().any(|above| {
+        let is_home = above != root && home.as_deref() == Some(above);
+        OF_NPM.iter().any(|name| !(is_home && *name == SETTINGS) && exists(&above.join(name)))
+    })
 }
 
 /// Returns whether the words after `docker run` are an image with options that give it no file of the project.
