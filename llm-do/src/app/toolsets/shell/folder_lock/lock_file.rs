@@ -78,6 +78,9 @@ mod system {
     use rustix::io::Errno;
     use rustix::process::geteuid;
 
+    /// The lowest bit of the rights of an owner, above those of the group and of all users.
+    const OWNER: u32 = 6;
+
     /// Returns the device and the inode.
     pub(super) fn id(metadata: &Metadata) -> (u64, u64) {
         (metadata.dev(), metadata.ino())
@@ -108,7 +111,7 @@ mod system {
     pub(super) fn is_private(folder: &Path) -> io::Result<bool> {
         let metadata = fs::symlink_metadata(folder)?;
         access(folder, Access::WRITE_OK)?;
-        Ok(metadata.is_dir() && metadata.uid() == geteuid().as_raw() && metadata.mode() & 0o077 == 0)
+        Ok(metadata.is_dir() && metadata.uid() == geteuid().as_raw() && metadata.mode().trailing_zeros() >= OWNER)
     }
 }
 
