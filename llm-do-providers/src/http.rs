@@ -30,7 +30,7 @@ pub(crate) use self::client_config::{ClientConfig, ServerDefaults, Timeouts, con
 pub(crate) use self::download::{FileResponse, FileServer};
 #[cfg(fuzzing)]
 pub(crate) use self::error_response::refused;
-pub(crate) use self::error_response::{answered_error, flat_error, has_content, reported};
+pub(crate) use self::error_response::{answered_error, error_of, flat_error, has_content, names_error, reported};
 pub(crate) use self::events::{Event, Events};
 use self::response_body::{ResponseBody, StreamLimits};
 use self::response_meta::{ErrorHeaders, ResponseMeta};

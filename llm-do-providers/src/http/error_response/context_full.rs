@@ -251,7 +251,7 @@ fn without_quotes(message: &str) -> String {
     }
 }
 
-/// Splits a text at its quotation marks; an apostrophe follows a letter, and is not one of them.
+/// Splits a text at its quotation marks; an apostrophe, which follows a letter, does not count.
 fn split_at_quotes(text: &str, mark: char) -> Vec<&str> {
     let (mut parts, mut start) = (Vec::new(), 0);
     for (place, _) in text.match_indices(mark) {

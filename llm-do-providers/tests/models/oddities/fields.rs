@@ -1,6 +1,6 @@
 //! Fields of other types than documented, where their meaning is clear.
 
-use llm_do_providers::{FinishReason, Response};
+use llm_do_providers::{FinishReason, Response, ResponsePart};
 use serde_json::{Value, json};
 
 use super::{Wire, ask, check, chunk, stream};
@@ -170,6 +170,31 @@ async fn responses_take_arguments_as_an_object_and_an_output_of_null() {
     }
     events[5]["delta"] = json!({"a": 1});
     check(Wire::Responses, &ask(Wire::Responses, stream(events.iter().map(super::line)), true).await.unwrap(), "texts");
+}
+
+#[tokio::test]
+async fn an_end_of_responses_without_content_keeps_what_was_streamed() {
+    let wire = Wire::Responses;
+    let done = json!({"type": "response.function_call_arguments.done", "output_index": 1, "item_id": "i1", "arguments": "{\"a\":1}"});
+    for arguments in [json!(""), json!(null)] {
+        let mut events = wire.events();
+        events[3]["item"]["content"] = json!([]);
+        events[6]["item"]["arguments"] = arguments;
+        let items = json!([events[3]["item"], events[6]["item"]]);
+        let without_ids = json!([{"type": "message"}, {"type": "function_call", "call_id": "c1", "name": "add"}]);
+        for output in [json!([]), json!(null), items, without_ids] {
+            let mut events = events.clone();
+            events[7]["response"]["output"] = output.clone();
+            let response = ask(wire, stream(events.iter().map(super::line)), true).await.unwrap();
+            check(wire, &response, &format!("the pieces: {output}"));
+            let kinds: Vec<_> = response.parts.iter().map(|part| matches!(part, ResponsePart::Text { .. })).collect();
+            assert_eq!(kinds, [true, false], "{output}");
+            // All arguments at the end of their pieces.
+            events[5] = done.clone();
+            let response = ask(wire, stream(events.iter().map(super::line)), true).await.unwrap();
+            check(wire, &response, &format!("the end of the pieces: {output}"));
+        }
+    }
 }
 
 #[tokio::test]
