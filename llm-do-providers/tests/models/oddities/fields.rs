@@ -1,10 +1,10 @@
 //! Fields of other types than documented, where their meaning is clear.
 
-use llm_do_providers::{FinishReason, Response, ResponsePart};
+use llm_do_providers::{FinishReason, Response, ResponsePart, StreamEvent};
 use serde_json::{Value, json};
 
 use super::{Wire, ask, check, chunk, stream};
-use crate::server::Reply;
+use crate::server::{Reply, Server};
 
 /// The answer of a stream of chat completions with these deltas of calls.
 async fn calls(deltas: &[Value], finish: &str) -> Vec<(String, String)> {
@@ -74,6 +74,17 @@ async fn calls_are_kept_apart_however_they_are_numbered() {
             vec![("add", "{\"a\":1}")],
         ),
         (
+            "a name in every piece, before another call",
+            vec![
+                json!([{"index": 0, "function": function("add", "")}]),
+                json!([{"index": 0, "function": function("add", "{\"a\":1}")}]),
+                json!([{"index": 0, "function": function("add", " ")}]),
+                json!([{"index": 1, "function": function("sub", "")}]),
+                json!([{"index": 1, "function": function("sub", "{}")}]),
+            ],
+            vec![("add", "{\"a\":1}"), ("sub", "{}")],
+        ),
+        (
             "an id before the index",
             vec![json!([{"id": "c1"}]), json!([{"index": 0, "function": function("add", "{\"a\":1}")}])],
             vec![("add", "{\"a\":1}")],
@@ -115,6 +126,24 @@ async fn calls_are_kept_apart_however_they_are_numbered() {
             assert_eq!(calls(&deltas, finish).await, expected(&wanted), "{how}");
         }
     }
+}
+
+/// The events of a call that is left out are not shown either.
+#[tokio::test]
+async fn the_events_of_calls_have_the_indexes_of_the_answer() {
+    let pieces = [("add", ""), ("add", "{\"a\":1}"), ("add", " "), ("sub", "{}")];
+    let deltas = pieces.into_iter().enumerate().map(|(place, (name, arguments))| {
+        chunk(&json!({"tool_calls": [{"index": place / 3, "function": function(name, arguments)}]}))
+    });
+    let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]});
+    let lines: Vec<_> = deltas.chain([end]).map(|event| super::line(&event)).collect();
+    let server = Server::scripted([stream(lines)]).await;
+    let events = crate::question::events(&Wire::Chat.model(&server)).await;
+    let shown = events.iter().filter_map(|event| match event {
+        Ok(StreamEvent::ToolCall { index, name, arguments }) => Some((*index, &**name, arguments.as_str())),
+        _ => None,
+    });
+    assert_eq!(shown.collect::<Vec<_>>(), [(0, "add", ""), (0, "add", "{\"a\":1}"), (1, "sub", "{}")]);
 }
 
 #[tokio::test]
