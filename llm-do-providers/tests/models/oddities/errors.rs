@@ -211,6 +211,31 @@ async fn the_provider_s_text_has_no_key() {
 }
 
 #[tokio::test]
+async fn the_provider_s_text_has_no_header_and_no_password() {
+    let error =
+        json!({"error": {"message": "no proxy-secret, my+password, my%2Bpassword or bWU6bXkrcGFzc3dvcmQ= please"}});
+    for wire in WIRES {
+        let event = format!("data: {error}\n\n");
+        for (reply, is_streamed) in
+            [(Reply::json(401, &error), false), (stream([&event]), true), (stream([&event]), false)]
+        {
+            let server = Server::scripted([reply]).await;
+            let model = wire.at(&server.base_url().replacen("http://", "http://me:my%2Bpassword@", 1), 0);
+            let settings = Settings::default().extra_header("x-proxy", "Token proxy-secret");
+            let messages = [Message::user("hi")];
+            let request = Request::new(&messages, &settings);
+            let error = if is_streamed {
+                crate::question::streamed_answer(&model, request).await.unwrap_err()
+            } else {
+                model.request(request).await.unwrap_err()
+            };
+            let text = error.provider_text().unwrap();
+            assert_eq!(text, "no [redacted], [redacted], [redacted] or [redacted] please", "{wire:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_delay_may_be_in_milliseconds_or_have_a_fraction() {
     for (headers, milliseconds) in [
         ("retry-after-ms: 61500\r\nretry-after: 5\r\n", 61_500),
