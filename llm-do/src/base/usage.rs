@@ -96,8 +96,13 @@ struct Requests {
 impl Meter {
     /// Reserves a request to a model, unless that would exceed `limits`.
     pub(crate) fn reserve_request(&self, limits: Option<&Limits>) -> Result<(), Exceeded> {
+        self.reserve_repeat(limits, RunUsage::default())
+    }
+
+    /// Reserves a request that repeats one in flight, which has used `lost` so far, unless that would exceed `limits`.
+    pub(crate) fn reserve_repeat(&self, limits: Option<&Limits>, lost: RunUsage) -> Result<(), Exceeded> {
         let mut models = self.models.get_or_default();
-        let exceeded = limits.and_then(|limits| limits.request_exceeds(&models.used(), models.in_flight));
+        let exceeded = limits.and_then(|limits| limits.request_exceeds(&(models.used() + lost), models.in_flight));
         exceeded.map_or(Ok(()), Err)?;
         models.in_flight += 1;
         Ok(())
@@ -179,7 +184,7 @@ impl Requests {
 mod tests {
     use std::sync::Barrier;
 
-    use super::{Limits, Meter};
+    use super::{Limits, Meter, RunUsage, Usage};
 
     /// Returns how many of eight threads get one of three units.
     fn winners(take: impl Fn(&Meter) -> bool + Sync) -> usize {
@@ -204,13 +209,23 @@ mod tests {
     }
 
     #[test]
+    fn what_a_request_in_flight_has_lost_counts_for_its_repeat() {
+        let (meter, limits) = (Meter::default(), Limits::new().total_tokens(10));
+        let lost = |tokens| RunUsage { model: Usage::of_request(tokens, 0), ..RunUsage::default() };
+        meter.reserve_request(Some(&limits)).unwrap();
+        meter.reserve_repeat(Some(&limits), lost(9)).unwrap();
+        meter.reserve_repeat(Some(&limits), lost(10)).unwrap_err();
+        assert_eq!(meter.used(), RunUsage::default());
+    }
+
+    #[test]
     fn a_released_unit_can_be_reserved_again_and_does_not_count_as_used() {
         let (meter, limits) = (Meter::default(), Limits::new().tool_calls(1).requests(1));
         for _ in 0..2 {
             meter.reserve_tool_call(Some(&limits)).unwrap();
             meter.reserve_request(Some(&limits)).unwrap();
             assert!(meter.reserve_tool_call(Some(&limits)).is_err() && meter.reserve_request(Some(&limits)).is_err());
-            assert_eq!(meter.used(), super::RunUsage::default());
+            assert_eq!(meter.used(), RunUsage::default());
             meter.release_tool_call();
             meter.release_request();
         }

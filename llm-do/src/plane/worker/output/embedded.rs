@@ -70,7 +70,7 @@ fn find(text: &str) -> Found {
             rest = after;
         } else if rest.starts_with('{') || is_list_of_objects(rest) {
             braces += 1;
-            let mut values = Deserializer::from_str(rest).into_iter();
+            let mut values = Deserializer::from_str(rest).into_iter::<Value>();
             match values.next() {
                 Some(Ok(value)) => {
                     rest = &rest[values.byte_offset()..];
@@ -99,8 +99,8 @@ fn is_list_of_objects(text: &str) -> bool {
     text.strip_prefix('[').is_some_and(|items| items.trim_ascii_start().starts_with('{'))
 }
 
-/// Whether a text that begins with a bracket goes on as JSON does, or as what is often written in its place: with a key in other
-/// quotation marks or in none, or with a comment.
+/// Whether a text that begins with a bracket continues as JSON does, or as models write it: with a comment, or a key in other
+/// quotation marks or in none.
 fn begins_like_json(text: &str) -> bool {
     let inside = text[1..].trim_ascii_start();
     let is_of_key = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
@@ -166,7 +166,7 @@ mod tests {
         ] {
             assert_eq!(read(text), Ok(json!({ "n": "high" })), "{text}");
         }
-        for text in ["<think>maybe {\"n\": 3}</think>I cannot tell", "<think>maybe {\"n\": 3}"] {
+        for text in ["<think>maybe {\"n\": 3}</think>I do not know", "<think>maybe {\"n\": 3}"] {
             let fault = read(text).unwrap_err();
             assert!(fault.starts_with("the result is invalid JSON: "), "{text}: {fault}");
         }
