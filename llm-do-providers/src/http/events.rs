@@ -142,7 +142,7 @@ impl Events {
         self.is_cut_off
     }
 
-    /// Waits for the next event that has data; `None` at the regular end of the body.
+    /// Waits for the next event that has data; `None` at the end of the body, even within a character.
     ///
     /// An event without data, or with empty data, is not dispatched, by
     /// <https://html.spec.whatwg.org/multipage/server-sent-events.html#dispatchMessage>.

@@ -259,12 +259,11 @@ impl ChatAccumulator {
         if call.name.is_empty() || call.is_phantom() || (call.shown.is_some() && more.is_empty()) {
             return;
         }
-        let ShownCall { index, name } = match &call.shown {
-            Some(shown) => shown.clone(),
-            None => {
-                more.clone_from(&call.arguments);
-                self.show(place)
-            }
+        let ShownCall { index, name } = if let Some(shown) = &call.shown {
+            shown.clone()
+        } else {
+            more.clone_from(&call.arguments);
+            self.show(place)
         };
         events.push_back(StreamEvent::ToolCall { index, name, arguments: more });
     }

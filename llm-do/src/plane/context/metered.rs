@@ -36,7 +36,7 @@ impl<S> CallContext<S> {
     ) -> Result<ReservedRequest, CallError> {
         self.check_deadline()?;
         self.check_priced(model, is_priced)?;
-        self.reserve(|frame| frame.meter.reserve_repeat(frame.limits.as_deref(), lost), Meter::release_request)?;
+        self.reserve(|frame| frame.meter.reserve_request(frame.limits.as_deref(), lost), Meter::release_request)?;
         Ok(ReservedRequest { ctx: self.declaring(), is_counted: AtomicBool::new(false) })
     }
 
