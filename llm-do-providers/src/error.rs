@@ -223,7 +223,8 @@ impl ProviderError {
         self.0.partial_response.as_deref()
     }
 
-    /// Returns the provider's own text about the failure: at most 500 printable characters, without keys.
+    /// Returns the provider's own text about the failure: at most 500 printable characters, without keys, the values of extra
+    /// headers and the password of the base URL.
     ///
     /// It may repeat a part of the request, so neither `Display` nor `Debug` shows it, and it is not serialized. The command
     /// line shows it with `-vv`.

@@ -140,7 +140,7 @@ where
             ProviderError::new(endpoint.provider, ErrorKind::InvalidRequest, text).with_source(error)
         })?;
         let call = Arc::new(PreparedRequest::new(endpoint.provider, body.into(), settings)?);
-        let (endpoint, tries) = (Arc::clone(endpoint), RetryState::new(retries));
+        let (endpoint, tries) = (endpoint.for_call(&call), RetryState::new(retries));
         Ok(Self { endpoint, call, retries, tries, begin, before: None, pauses: 0, warnings: Vec::new() })
     }
 

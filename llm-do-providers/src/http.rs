@@ -10,6 +10,7 @@ mod events;
 mod fault;
 mod response_body;
 mod response_meta;
+mod secrets;
 mod tail;
 
 use std::fmt;
@@ -30,7 +31,7 @@ pub(crate) use self::client_config::{ClientConfig, ServerDefaults, Timeouts, con
 pub(crate) use self::download::{FileResponse, FileServer};
 #[cfg(fuzzing)]
 pub(crate) use self::error_response::refused;
-pub(crate) use self::error_response::{answered_error, flat_error, has_content, reported};
+pub(crate) use self::error_response::{answered_error, error_of, flat_error, has_content, names_error, reported};
 pub(crate) use self::events::{Event, Events};
 use self::response_body::{ResponseBody, StreamLimits};
 use self::response_meta::{ErrorHeaders, ResponseMeta};
@@ -81,6 +82,7 @@ fn is_here(url: &Url) -> bool {
 }
 
 /// A URL that takes requests as JSON, with the headers and timeouts for it.
+#[derive(Clone)]
 pub(crate) struct Endpoint {
     /// The name of the provider, for errors.
     pub(crate) provider: &'static str,
@@ -94,6 +96,8 @@ pub(crate) struct Endpoint {
     origin: Arc<str>,
     /// The headers of each request.
     headers: HeaderMap,
+    /// What no error shows, besides the secrets in the headers.
+    secrets: Vec<String>,
 }
 
 /// A complete answer.
@@ -130,7 +134,18 @@ impl Endpoint {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let timeouts = Timeouts::default();
         let (key_hint, origin) = ("the key".to_owned(), origin(&url).into());
-        Ok(Self { provider, protocol, timeouts, key_hint, url, origin, headers })
+        let secrets = secrets::of_url(&url);
+        Ok(Self { provider, protocol, timeouts, key_hint, url, origin, headers, secrets })
+    }
+
+    /// Returns the endpoint for `call`, whose errors do not show the headers of the call either.
+    pub(crate) fn for_call(self: &Arc<Self>, call: &PreparedRequest) -> Arc<Self> {
+        if call.headers.is_empty() {
+            return Arc::clone(self);
+        }
+        let mut endpoint = Self::clone(self);
+        endpoint.secrets.extend(secrets::of_headers(&call.headers).map(str::to_owned));
+        Arc::new(endpoint)
     }
 
     /// Adds `key` to each request, as a bearer token.
@@ -232,12 +247,10 @@ impl Endpoint {
         Ok(body)
     }
 
-    /// Adds to an error the server's own text, without keys; it is shown only to who asks for it.
+    /// Adds to an error the server's own text, without keys and other secrets; it is shown only to a user who asks for it.
     pub(crate) fn with_text(&self, error: ProviderError, text: &str) -> ProviderError {
-        let secrets =
-            self.headers.values().filter(|value| value.is_sensitive()).filter_map(|value| value.to_str().ok());
-        let keys = secrets.map(|secret| secret.strip_prefix("Bearer ").unwrap_or(secret));
-        error.with_provider_text(error_response::redacted(&error_response::text_of(text), keys))
+        let secrets = self.secrets.iter().map(String::as_str).chain(secrets::of_headers(&self.headers));
+        error.with_provider_text(error_response::redacted(&error_response::text_of(text), secrets))
     }
 
     async fn refused(&self, mut answer: Response, sent: &[u8]) -> ProviderError {

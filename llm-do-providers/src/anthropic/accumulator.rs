@@ -38,14 +38,17 @@ impl ResponseAccumulator for AnthropicAccumulator {
         ready: &mut VecDeque<StreamEvent>,
     ) -> Result<Absorbed, ProviderError> {
         if event.data.trim() == "[DONE]" {
-            return Ok(Absorbed::End);
+            // Not the end of this protocol, but of chat completions: servers in between add it to a cut-off answer too.
+            return Ok(Absorbed::More);
         }
         let mut parsed: Event<'_> = serde_json::from_str(&event.data).map_err(|error| invalid_json(server, &error))?;
         if let Some(error) = parsed.error.as_ref().filter(|error| has_content(error)) {
             return Err(failed(server, error));
         }
         let word = mem::take(&mut parsed.kind);
-        let kind = if word.as_str().is_empty() { event.name.as_deref().unwrap_or_default() } else { word.as_str() };
+        // `message` is the name of an event without one, by the standard.
+        let name = event.name.as_deref().filter(|name| *name != "message").unwrap_or_default();
+        let kind = if word.as_str().is_empty() { name } else { word.as_str() };
         match kind {
             // The whole answer in place of its pieces.
             "message" => {

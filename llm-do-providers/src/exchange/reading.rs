@@ -15,7 +15,7 @@ use super::fault::{broke_off, protocol_error, too_many_parts};
 use super::mend::mended;
 use super::{Absorbed, MAX_PARTS, ResponseAccumulator};
 use crate::error::{ErrorKind, ProviderError};
-use crate::http::{Endpoint, Event, Events, answered_error, flat_error};
+use crate::http::{Endpoint, Event, Events, answered_error, error_of, flat_error, names_error};
 use crate::model::StreamEvent;
 
 /// One response of a streamed answer, which may have several with pauses between.
@@ -56,17 +56,18 @@ impl<G: ResponseAccumulator> Reading<G> {
                 let read = read_event(answer, &self.endpoint, &event, ready);
                 self.has_begun |= !matches!(read, Ok(Absorbed::Unknown));
                 match read {
-                    Ok(Absorbed::End) => {}
+                    Ok(Absorbed::End) => unless_stray::<G>(&self.endpoint, &self.events, answer.is_finished())?,
                     Ok(Absorbed::More | Absorbed::Unknown) => return Ok(true),
-                    // The last event is cut off.
-                    Err(_) if self.events.has_ended() && !is_json(event.data.as_bytes()) => return Ok(true),
+                    Err(_) if is_cut_off(&self.events, &event) => return Ok(true),
                     Err(error) => return Err(error),
                 }
             }
             // The answer is complete even if its end mark, or the usage after it, is missing.
             Ok(None) | Err(_) if answer.is_finished() => {}
             Ok(None) => {
-                let Some(body) = self.events.json() else { return Err(self.ended()) };
+                let Some(body) = self.events.json() else {
+                    return Err(ended::<G>(&self.endpoint, &self.events, self.has_begun));
+                };
                 self.is_whole = true;
                 return read_whole(answer, &self.endpoint, &body).map(|()| false);
             }
@@ -77,19 +78,34 @@ impl<G: ResponseAccumulator> Reading<G> {
             None => Ok(false),
         }
     }
+}
 
-    /// Returns the error of a stream that ended before the answer.
-    fn ended(&self) -> ProviderError {
-        if let Some(error) = self.events.stray_error() {
-            return G::error(&self.endpoint, &error);
-        }
-        if self.has_begun {
-            return broke_off(&self.endpoint);
-        }
-        // A stream that ends without an event of the protocol may come from a server of another protocol, so it is not retried.
-        let error = protocol_error(&self.endpoint, "the stream broke off").with_should_retry(false);
-        self.endpoint.with_text(error, &self.events.text())
+/// Returns the error of a stream that ended before the answer.
+fn ended<G: ResponseAccumulator>(server: &Endpoint, events: &Events, has_begun: bool) -> ProviderError {
+    if let Some(error) = events.stray_error() {
+        return G::error(server, &error);
     }
+    if has_begun || events.is_cut_off() {
+        return broke_off(server);
+    }
+    // A stream that ends without an event of the protocol may come from a server of another protocol, so it is not retried.
+    let error = protocol_error(server, "the stream broke off").with_should_retry(false);
+    server.with_text(error, &events.text())
+}
+
+/// Returns the error that is not an event before an end mark, if the answer is not finished.
+fn unless_stray<G: ResponseAccumulator>(
+    server: &Endpoint,
+    events: &Events,
+    is_finished: bool,
+) -> Result<(), ProviderError> {
+    let error = if is_finished { None } else { events.stray_error() };
+    error.map_or(Ok(()), |error| Err(G::error(server, &error)))
+}
+
+/// Whether an event that could not be read is the last one, and cut off; the text of an error may be.
+fn is_cut_off(events: &Events, event: &Event) -> bool {
+    events.has_ended() && event.name.as_deref() != Some("error") && !is_json(event.data.as_bytes())
 }
 
 /// Reads one event.
@@ -104,10 +120,15 @@ fn read_event<G: ResponseAccumulator>(
     }
     match answer.absorb(server, event, ready) {
         Ok(_) if answer.parts() > MAX_PARTS => Err(too_many_parts(server)),
-        Ok(Absorbed::Unknown) => match serde_json::from_str(&event.data).ok().as_ref().and_then(flat_error) {
-            Some(error) => Err(G::error(server, &error)),
-            None => Ok(Absorbed::Unknown),
-        },
+        Ok(Absorbed::Unknown) => {
+            // A message in an event of another name, such as `notice`, is not an error.
+            let may_be_flat = event.name.as_deref().is_none_or(|name| name == "message" || names_error(name));
+            let find: fn(&Value) -> Option<Value> = if may_be_flat { flat_error } else { answered_error };
+            match serde_json::from_str::<Value>(&event.data).ok().as_ref().and_then(find) {
+                Some(error) => Err(G::error(server, &error)),
+                None => Ok(Absorbed::Unknown),
+            }
+        }
         Err(error) if error.kind() == ErrorKind::Protocol => {
             if let Some(data) = mended(&event.data).filter(|data| is_json(data.as_bytes())) {
                 return answer.absorb(server, &Event { name: event.name.clone(), data }, ready);
@@ -179,23 +200,28 @@ fn read_other<G: ResponseAccumulator>(
 
 /// Whether a line is one of an event, or a comment between events.
 fn is_of_event(line: &str) -> bool {
-    ["data:", "event:", "id:", "retry:", ":"].iter().any(|field| line.starts_with(field))
+    ["data:", "event:", "id:", "retry:", "error:", ":"].iter().any(|field| line.starts_with(field))
 }
 
 /// Reads a whole body of events.
 fn read_events<G: ResponseAccumulator>(answer: &mut G, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
     let mut events = Events::of(server.provider, Bytes::copy_from_slice(body));
-    let mut shown = VecDeque::new();
+    let (mut shown, mut has_begun) = (VecDeque::new(), false);
     loop {
         // All of it is there, so that nothing waits.
         let next = poll_fn(|context| events.poll_next(context)).now_or_never();
-        let Some(event) = next.transpose()?.flatten() else {
-            return if answer.is_finished() { Ok(()) } else { Err(broke_off(server)) };
+        let event = match next.unwrap_or(Ok(None)) {
+            Ok(Some(event)) => event,
+            Ok(None) | Err(_) if answer.is_finished() => return Ok(()),
+            Ok(None) => return Err(ended::<G>(server, &events, has_begun)),
+            Err(error) => return Err(error),
         };
-        match read_event(answer, server, &event, &mut shown) {
-            Ok(Absorbed::End) => return Ok(()),
+        let read = read_event(answer, server, &event, &mut shown);
+        has_begun |= !matches!(read, Ok(Absorbed::Unknown));
+        match read {
+            Ok(Absorbed::End) => return unless_stray::<G>(server, &events, answer.is_finished()),
             Ok(_) => shown.clear(),
-            Err(_) if events.has_ended() && !is_json(event.data.as_bytes()) => {}
+            Err(_) if is_cut_off(&events, &event) => {}
             Err(error) => return Err(error),
         }
     }
@@ -211,10 +237,4 @@ fn error_instead<G: ResponseAccumulator>(server: &Endpoint, text: &[u8], error: 
         Some(reason) => G::error(server, &reason),
         None => server.with_text(error, &String::from_utf8_lossy(text)),
     }
-}
-
-/// Returns the error of an event of the type `error`: an object with a field `error`, the object itself, or a text.
-fn error_of(data: &str) -> Value {
-    let Ok(value) = serde_json::from_str::<Value>(data) else { return data.into() };
-    flat_error(&value).unwrap_or(value)
 }

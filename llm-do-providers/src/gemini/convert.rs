@@ -11,7 +11,6 @@ use super::wire::{
 use super::{PROVIDER, contents, server_side, thinking};
 use crate::capability::GeminiCapabilities;
 use crate::error::{ErrorKind, ProviderError};
-use crate::lenient::LenientCount;
 use crate::message::FinishReason;
 use crate::model::{JsonWriter, OutputSchema, Request, ToolChoice, ToolSpec};
 use crate::schema::{SchemaCache, Unsupported, gemini};
@@ -180,8 +179,8 @@ pub(super) fn usage(tokens: &Tokens) -> Usage {
     let read = tokens.prompt_token_count.count();
     let thought = tokens.thoughts_token_count.count();
     Usage {
-        audio_tokens: audio(tokens.prompt_tokens_details.as_deref()),
-        cached_audio_tokens: audio(tokens.cache_tokens_details.as_deref()),
+        audio_tokens: tokens.audio_tokens(),
+        cached_audio_tokens: tokens.cached_audio_tokens(),
         cached_tokens: tokens.cached_content_token_count.count(),
         reasoning_tokens: thought,
         ..Usage::of_request(
@@ -189,11 +188,4 @@ pub(super) fn usage(tokens: &Tokens) -> Usage {
             tokens.candidates_token_count.count().saturating_add(thought),
         )
     }
-}
-
-/// Returns how many of the tokens are of audio.
-fn audio(details: Option<&Value>) -> u64 {
-    let details =
-        details.and_then(Value::as_array).into_iter().flatten().filter(|tokens| tokens["modality"] == "AUDIO");
-    details.map(|tokens| LenientCount::of(&tokens["tokenCount"]).count()).fold(0, u64::saturating_add)
 }

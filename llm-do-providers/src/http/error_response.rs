@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 pub(super) use self::find::text_of;
-pub(crate) use self::find::{answered_error, flat_error, has_content};
+pub(crate) use self::find::{answered_error, error_of, flat_error, has_content, names_error};
 pub(super) use self::redact::redacted;
 use self::words::{Words, has_phrase};
 use crate::error::{ErrorKind, ProviderError};

@@ -22,6 +22,8 @@ pub(crate) struct Events {
     head: ResponseMeta,
     blocks: SseByteStream<RecordedChunks>,
     tail: Tail,
+    /// Whether the body ended within a character.
+    is_cut_off: bool,
 }
 
 /// An event with data.
@@ -97,7 +99,7 @@ impl Events {
     pub(crate) fn new(provider: &'static str, chunks: Chunks) -> Self {
         let tail = Tail::new();
         let kept = RecordedChunks { chunks, tail: tail.clone(), state: ChunksState::Start };
-        Self { provider, head: ResponseMeta::default(), blocks: SseByteStream::new(kept), tail }
+        Self { provider, head: ResponseMeta::default(), blocks: SseByteStream::new(kept), tail, is_cut_off: false }
     }
 
     /// Returns the events in `body`.
@@ -115,7 +117,7 @@ impl Events {
         &self.head
     }
 
-    /// Returns the error object after the last event that is not itself an event, if any.
+    /// Returns the error after the last event that is not itself an event, if any.
     pub(crate) fn stray_error(&self) -> Option<Value> {
         self.tail.error()
     }
@@ -135,13 +137,26 @@ impl Events {
         self.tail.has_ended()
     }
 
-    /// Waits for the next event that has data; `None` at the regular end of the body.
+    /// Returns whether the body ended within a character, so that its last event was lost.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.is_cut_off
+    }
+
+    /// Waits for the next event that has data; `None` at the end of the body, even within a character.
     ///
     /// An event without data, or with empty data, is not dispatched, by
     /// <https://html.spec.whatwg.org/multipage/server-sent-events.html#dispatchMessage>.
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Event>, ProviderError>> {
         while let Some(block) = ready!(self.blocks.poll_next_unpin(context)) {
-            let block = block.map_err(|error| self.failure(error))?;
+            let block = match block {
+                Ok(block) => block,
+                // Only the last line is read after the end.
+                Err(Error::Utf8Parse(_)) if self.tail.has_ended() => {
+                    self.is_cut_off = true;
+                    break;
+                }
+                Err(error) => return Poll::Ready(Err(self.failure(error))),
+            };
             if let Some(data) = block.data
                 && !data.trim_ascii().is_empty()
             {

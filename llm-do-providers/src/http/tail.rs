@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde_json::Value;
+use serde_json::{Deserializer, Value};
+
+use super::error_response::{error_of, has_content};
 
 /// How much of the end of a body is kept, in bytes; up to twice as much is there before the rest is let go.
 const KEPT: usize = 4 << 10;
@@ -80,23 +82,31 @@ impl Tail {
         bytes[0] = b'.';
     }
 
-    /// Returns the error object after the last event, if any.
+    /// Returns the error after the last event, if any: an object, or the field `error` of an event, which llama.cpp sends.
     pub(super) fn error(&self) -> Option<Value> {
         error_in(&self.text())
     }
 }
 
 fn error_in(text: &str) -> Option<Value> {
-    let (mut place, mut start) = (0, None);
+    let text = text.trim_start_matches('\u{feff}').replace('\r', "\n");
+    let (mut place, mut start, mut field) = (0, None, None);
     for line in text.split_inclusive('\n') {
-        if line.starts_with("data:") {
-            start = None;
+        let data = line.strip_prefix("data:").map(str::trim);
+        // The end mark may follow an error.
+        if data.is_some_and(|data| data != "[DONE]") {
+            (start, field) = (None, None);
+        } else if let Some(value) = line.strip_prefix("error:") {
+            field = Some(value.trim()).filter(|value| !value.is_empty());
         } else if start.is_none() && line.trim_start().starts_with(['{', '[']) {
             start = Some(place);
         }
         place += line.len();
     }
-    let json: Value = serde_json::from_str(text.get(start?..)?).ok()?;
+    if let Some(error) = field.map(error_of).filter(has_content) {
+        return Some(error);
+    }
+    let json = Deserializer::from_str(text.get(start?..)?).into_iter::<Value>().next()?.ok()?;
     let json = json.get(0).unwrap_or(&json);
     json.get("error").filter(|error| !error.is_null()).cloned()
 }
@@ -113,14 +123,26 @@ mod tests {
             "{\"error\":{\"code\":503}}",
             "data: {}\n\n{\n  \"error\": {\n    \"code\": 503\n  }\n}\n",
             ": hello\r\ndata: {\"error\": 1}\r\n\r\n[{\"error\": {\"code\": 503}}]",
+            "data: {}\n\n{\"error\": {\"code\": 503}}\n\ndata: [DONE]\n\n",
+            "error: {\"code\": 503}\n\n",
+            "\u{feff}error:{\"error\": {\"code\": 503}}",
+            "data: {}\r\rerror: {\"code\": 503}\r\rdata: [DONE]\r\r",
         ] {
             assert_eq!(error_in(text), Some(json!({"code": 503})), "{text}");
         }
     }
 
     #[test]
+    fn a_field_for_an_error_may_be_text() {
+        assert_eq!(error_in("data: {}\n\nerror: it broke\n\n"), Some(json!("it broke")));
+    }
+
+    #[test]
     fn what_is_an_event_or_no_error_is_not_one() {
         for text in [
+            "error:\n\n",
+            "error: null\n\n",
+            "error: {\"code\": 503}\n\ndata: {}\n\n",
             "",
             "data: {\"error\": 1}\n\n",
             "{\"error\": 1}\ndata: {}\n\n",

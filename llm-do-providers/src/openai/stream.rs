@@ -1,18 +1,20 @@
 //! Parses a stream of chat completions, piece by piece; an unstreamed answer is one piece.
 
+mod call;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use self::call::{PartialCall, ShownCall};
 use super::convert;
 use super::dialect::Dialect;
 use super::reasoning::{Reasoning, ReasoningDelta};
 use super::wire::{Choice, Chunk, Delta, DeltaContent, FunctionDelta, Object, Tokens, ToolCallDelta};
 use crate::exchange::MAX_PARTS;
 use crate::lenient::{JsonText, Word};
-use crate::message::{FinishReason, ResponsePart, ToolCall};
+use crate::message::{FinishReason, ResponsePart};
 use crate::model::StreamEvent;
 use crate::response::Response;
 
@@ -32,21 +34,6 @@ pub(crate) struct ChatAccumulator {
     begun: bool,
     finish: Option<FinishReason>,
     tokens: Option<Tokens>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct PartialCall {
-    /// The server's index for it, which may be missing or wrong.
-    index: Option<i64>,
-    /// Whether it came as the older `function_call`.
-    legacy: bool,
-    id: String,
-    name: String,
-    /// Whether it began without an id, and with the name of the call before it: some servers repeat the name in every piece.
-    is_doubtful: bool,
-    /// The name, once it is whole, as the pieces share it.
-    shown: Option<Arc<str>>,
-    arguments: String,
 }
 
 impl ChatAccumulator {
@@ -121,8 +108,7 @@ impl ChatAccumulator {
 
     /// Returns the whole answer.
     pub(super) fn into_response(mut self) -> Response {
-        // The last piece of a call that was complete, and not another call of the same tool.
-        self.calls.pop_if(|call| call.is_doubtful && call.arguments.is_empty());
+        self.calls.retain(|call| !call.is_phantom());
         let finish = if self.refused { Some(FinishReason::ContentFilter) } else { self.finish };
         let response = self.response();
         match finish {
@@ -227,7 +213,7 @@ impl ChatAccumulator {
         match self.calls.first() {
             Some(call) if !call.legacy => return,
             Some(_) => {}
-            None => self.calls.push(PartialCall { legacy: true, ..PartialCall::default() }),
+            None => self.calls.push(PartialCall::legacy()),
         }
         self.grow_call(0, None, piece, events);
     }
@@ -253,7 +239,7 @@ impl ChatAccumulator {
         }
         let is_same = |place: usize| piece.name() == self.calls[place].name && id.is_empty();
         let is_doubtful = known.is_some_and(is_same);
-        self.calls.push(PartialCall { index: piece.index, is_doubtful, ..PartialCall::default() });
+        self.calls.push(PartialCall::new(piece.index, is_doubtful));
         self.calls.len() - 1
     }
 
@@ -265,55 +251,28 @@ impl ChatAccumulator {
         events: Option<&mut VecDeque<StreamEvent>>,
     ) {
         let call = &mut self.calls[place];
-        let named_before = !call.name.is_empty();
         set(&mut call.id, id);
         set(&mut call.name, piece.name);
         let mut more = piece.arguments.map(JsonText::into_string).unwrap_or_default();
         let Some(events) = events else { return append(&mut call.arguments, more) };
         push(&mut call.arguments, &more);
-        if call.name.is_empty() || (named_before && more.is_empty()) || (call.is_doubtful && more.is_empty()) {
+        if call.name.is_empty() || call.is_phantom() || (call.shown.is_some() && more.is_empty()) {
             return;
         }
-        if !named_before {
+        let ShownCall { index, name } = if let Some(shown) = &call.shown {
+            shown.clone()
+        } else {
             more.clone_from(&call.arguments);
-        }
-        let name = Arc::clone(call.shown.get_or_insert_with(|| call.name.as_str().into()));
-        events.push_back(StreamEvent::ToolCall { index: place, name, arguments: more });
-    }
-}
-
-impl PartialCall {
-    /// Whether `piece`, which has the number of this call or none, begins another call: one with a name, and with its own id or
-    /// after the arguments of this one are complete.
-    fn is_another(&self, piece: &ToolCallDelta) -> bool {
-        let (name, id) = (piece.name(), piece.id.as_deref().unwrap_or_default());
-        if name.is_empty() || self.name.is_empty() {
-            return false;
-        }
-        let is_cut = !self.arguments.is_empty() && !self.is_complete();
-        match (id.is_empty(), self.id.is_empty()) {
-            // Some servers make up an id for every piece.
-            (false, false) => id != self.id && !(is_cut && name == self.name),
-            _ if is_cut => false,
-            _ => name != self.name || !self.arguments.is_empty(),
-        }
+            self.show(place)
+        };
+        events.push_back(StreamEvent::ToolCall { index, name, arguments: more });
     }
 
-    /// Whether its arguments are a whole value.
-    fn is_complete(&self) -> bool {
-        // Most pieces end elsewhere, and are not read again for this.
-        let may_be = self.arguments.trim_end().ends_with(['}', ']']);
-        may_be && serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok()
-    }
-
-    /// Whether an index that comes now may be its own.
-    fn waits_for_index(&self) -> bool {
-        self.index.is_none() && self.name.is_empty()
-    }
-
-    fn complete(self, turn: usize, place: usize) -> ResponsePart {
-        let id = if self.id.is_empty() { format!("call_{turn}_{place}") } else { self.id };
-        ResponsePart::ToolCall(ToolCall::new(id, self.name, self.arguments))
+    /// Gives a call its name and its index in the events, which do not count those that are left out of the answer.
+    fn show(&mut self, place: usize) -> ShownCall {
+        let index = self.calls[..place].iter().filter(|call| !call.is_phantom()).count();
+        let call = &mut self.calls[place];
+        call.shown.insert(ShownCall { index, name: call.name.as_str().into() }).clone()
     }
 }
 

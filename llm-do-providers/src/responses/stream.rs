@@ -2,6 +2,7 @@
 //!
 //! By <https://platform.openai.com/docs/api-reference/responses-streaming>.
 
+mod end;
 #[cfg(test)]
 mod tests;
 
@@ -12,11 +13,12 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
+use self::end::Whole;
 use super::{items, output, programs};
-use crate::error::{ErrorKind, ProviderError};
+use crate::error::ProviderError;
 use crate::exchange::{Absorbed, ResponseAccumulator, invalid_json, reported};
-use crate::http::{self, Endpoint, has_content};
-use crate::lenient::{JsonText, LenientCount, Word, index, list, object, text};
+use crate::http::{self, Endpoint};
+use crate::lenient::{JsonText, Word, index, object};
 use crate::message::{FinishReason, ResponsePart};
 use crate::model::StreamEvent;
 use crate::programs::Programs;
@@ -74,6 +76,8 @@ struct Event<'a> {
     summary_index: Option<i64>,
     /// A text; for arguments, with some servers, the JSON itself.
     delta: Option<JsonText>,
+    /// The same at the end of the pieces.
+    arguments: Option<JsonText>,
     item: Option<Value>,
     #[serde(default, deserialize_with = "object")]
     response: Option<Whole>,
@@ -82,80 +86,10 @@ struct Event<'a> {
     object: Option<Word<'a>>,
 }
 
-/// The whole answer.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Whole {
-    #[serde(deserialize_with = "text")]
-    status: Option<String>,
-    #[serde(deserialize_with = "text")]
-    model: Option<String>,
-    error: Value,
-    incomplete_details: Value,
-    #[serde(deserialize_with = "list")]
-    output: Option<Vec<Value>>,
-    usage: Value,
-}
-
 impl ResponsesAccumulator {
     /// Returns the empty answer of the model `requested_model`.
     pub(super) fn new(requested_model: Arc<str>) -> Self {
         Self { requested_model, ..Self::default() }
-    }
-
-    /// Takes the whole answer, which may be an error.
-    fn end(&mut self, server: &Endpoint, whole: Whole) -> Result<(), ProviderError> {
-        self.count(&whole.usage);
-        if has_content(&whole.error) || whole.status.as_deref() == Some("failed") {
-            return Err(reported(server, &whole.error));
-        }
-        if let Some(error) = whole.status.as_deref().and_then(|status| unfinished(server, status)) {
-            return Err(error);
-        }
-        let is_complete = whole.status.as_deref() == Some("completed");
-        match whole.output.filter(|output| !output.is_empty()) {
-            Some(output) => {
-                self.parts.clear();
-                for item in output {
-                    self.refused |= output::add(item, &mut self.parts);
-                }
-            }
-            None => self.complete_items(is_complete),
-        }
-        let reason = match whole.incomplete_details["reason"].as_str() {
-            _ if self.refused => Some(FinishReason::ContentFilter),
-            Some("max_output_tokens") => Some(FinishReason::Length),
-            Some("content_filter") => Some(FinishReason::ContentFilter),
-            Some(_) => Some(FinishReason::Other),
-            None => None,
-        };
-        self.end = Some(End { model: whole.model, reason, is_complete });
-        Ok(())
-    }
-
-    /// Takes what was used so far, which grows.
-    fn count(&mut self, tokens: &Value) {
-        let newer = usage(tokens);
-        let update = |figure: &mut u64, newer: u64| *figure = if newer > 0 { newer } else { *figure };
-        update(&mut self.usage.input_tokens, newer.input_tokens);
-        update(&mut self.usage.output_tokens, newer.output_tokens);
-        update(&mut self.usage.cached_tokens, newer.cached_tokens);
-        update(&mut self.usage.cache_write_tokens, newer.cache_write_tokens);
-        update(&mut self.usage.reasoning_tokens, newer.reasoning_tokens);
-    }
-
-    /// Takes the items whose pieces came without an event for their end, where the answer is complete.
-    fn complete_items(&mut self, is_complete: bool) {
-        if !self.text.is_empty() {
-            self.parts.push(ResponsePart::Text { text: mem::take(&mut self.text) });
-        }
-        for PendingCall { mut item, arguments, .. } in self.calls.drain(..).filter(|call| is_complete && !call.is_whole)
-        {
-            if !arguments.is_empty() {
-                item["arguments"] = arguments.into();
-            }
-            output::add(item, &mut self.parts);
-        }
     }
 
     /// Takes the start of an item: only the name of a call is shown.
@@ -184,6 +118,18 @@ impl ResponsesAccumulator {
         }
     }
 
+    /// Takes the arguments of a call at the end of their pieces, which some servers leave out.
+    fn end_call(&mut self, event: Event<'_>, ready: &mut VecDeque<StreamEvent>) {
+        let id = event.item_id.as_ref().map(Word::as_str).unwrap_or_default();
+        let index = self.find_call(event.output_index, id).filter(|index| self.calls[*index].arguments.is_empty());
+        let arguments = event.arguments.map(JsonText::into_string).filter(|arguments| !arguments.is_empty());
+        if let Some((index, arguments)) = index.zip(arguments) {
+            let call = &mut self.calls[index];
+            call.arguments.clone_from(&arguments);
+            ready.push_back(StreamEvent::ToolCall { index, name: Arc::clone(&call.name), arguments });
+        }
+    }
+
     /// Finds the call that an event is of: by the index of its item, else by its id, else the last one.
     fn find_call(&self, place: Option<i64>, id: &str) -> Option<usize> {
         let by_place = place.and_then(|place| self.calls.iter().rposition(|call| call.place == Some(place)));
@@ -206,17 +152,19 @@ impl ResponsesAccumulator {
 
     /// Takes a complete item.
     fn finish(&mut self, place: Option<i64>, item: Option<Value>, ready: &mut VecDeque<StreamEvent>) {
-        let Some(item) = item else { return };
+        let Some(mut item) = item else { return };
         if item["type"] == "function_call"
             && let Some(call) = self.find_call(place, item["id"].as_str().unwrap_or_default())
         {
             self.calls[call].is_whole = true;
+            put_arguments(&mut item, Some(&self.calls[call]));
         }
         let before = self.parts.len();
-        if item["type"] == "message" {
-            self.text.clear();
-        }
+        let streamed = if item["type"] == "message" { mem::take(&mut self.text) } else { String::new() };
         self.refused |= output::add(item, &mut self.parts);
+        if self.parts.len() == before && !streamed.is_empty() {
+            self.parts.push(ResponsePart::Text { text: streamed });
+        }
         for part in &self.parts[before..] {
             if let ResponsePart::ServerSideTool(used) = part
                 && !used.is_result_alone()
@@ -250,6 +198,7 @@ impl ResponseAccumulator for ResponsesAccumulator {
         match kind {
             "response.output_item.added" => self.begin(&parsed, ready),
             "response.function_call_arguments.delta" => self.grow_call(parsed, ready),
+            "response.function_call_arguments.done" => self.end_call(parsed, ready),
             "response.output_text.delta" | "response.refusal.delta" => self.push_text(parsed.delta, ready),
             // Summaries are paragraphs of one thought.
             "response.reasoning_summary_part.added" if parsed.summary_index > Some(0) => {
@@ -336,6 +285,14 @@ impl ResponseAccumulator for ResponsesAccumulator {
     }
 }
 
+/// Puts the arguments that came in pieces into the item of their call, if it has none.
+fn put_arguments(item: &mut Value, call: Option<&PendingCall>) {
+    let is_empty = item["arguments"].is_null() || item["arguments"].as_str().is_some_and(|text| text.trim().is_empty());
+    if let Some(call) = call.filter(|call| is_empty && !call.arguments.is_empty()) {
+        item["arguments"] = call.arguments.as_str().into();
+    }
+}
+
 /// Returns the error of an event: its fields are in the event, or in an object of it.
 fn failed(server: &Endpoint, data: &str) -> ProviderError {
     let event: Value = serde_json::from_str(data).unwrap_or_default();
@@ -343,33 +300,4 @@ fn failed(server: &Endpoint, data: &str) -> ProviderError {
     // The event's own `type` has no information.
     let error = error.or_else(|| http::flat_error(&event)).unwrap_or(event);
     reported(server, &error)
-}
-
-/// Returns the error for an answer that is made in the background, by
-/// <https://developers.openai.com/api/docs/guides/background> (read 2026-11-22): it has no output yet, or never will.
-fn unfinished(server: &Endpoint, status: &str) -> Option<ProviderError> {
-    let (kind, text) = match status {
-        "queued" | "in_progress" => (
-            ErrorKind::InvalidRequest,
-            format!(
-                "the answer is created in the background (its status is `{status}`), which is not supported; leave \
-                 `background` out of the request"
-            ),
-        ),
-        "cancelled" => (ErrorKind::Cancelled, "the answer was cancelled at the provider".to_owned()),
-        _ => return None,
-    };
-    Some(ProviderError::new(server.provider, kind, text).with_status(200).with_should_retry(false))
-}
-
-/// Returns the usage of one request; a figure that is absent counts as not reported.
-fn usage(tokens: &Value) -> Usage {
-    let count =
-        |pointer: &str| tokens.pointer(pointer).map(|tokens| LenientCount::of(tokens).count()).unwrap_or_default();
-    Usage {
-        cached_tokens: count("/input_tokens_details/cached_tokens"),
-        cache_write_tokens: count("/input_tokens_details/cache_write_tokens"),
-        reasoning_tokens: count("/output_tokens_details/reasoning_tokens"),
-        ..Usage::of_request(count("/input_tokens"), count("/output_tokens"))
-    }
 }

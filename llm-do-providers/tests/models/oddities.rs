@@ -32,8 +32,13 @@ impl Wire {
     }
 
     fn retrying(self, server: &Server, retries: u32) -> Arc<dyn Model> {
+        self.at(server.base_url(), retries)
+    }
+
+    /// A model at a base URL that ends in `/v1`.
+    fn at(self, url: &str, retries: u32) -> Arc<dyn Model> {
         let limit = Duration::from_secs(5);
-        let (url, root) = (server.base_url(), server.base_url().trim_end_matches("/v1"));
+        let root = url.trim_end_matches("/v1");
         let key = || ApiKey::new("my-secret-key").unwrap();
         macro_rules! built {
             ($builder:expr) => {

@@ -94,10 +94,11 @@ struct Requests {
 }
 
 impl Meter {
-    /// Reserves a request to a model, unless that would exceed `limits`.
-    pub(crate) fn reserve_request(&self, limits: Option<&Limits>) -> Result<(), Exceeded> {
+    /// Reserves a request to a model, unless that would exceed `limits`; `lost` is what requests in flight have used for broken
+    /// answers that it repeats.
+    pub(crate) fn reserve_request(&self, limits: Option<&Limits>, lost: RunUsage) -> Result<(), Exceeded> {
         let mut models = self.models.get_or_default();
-        let exceeded = limits.and_then(|limits| limits.request_exceeds(&models.used(), models.in_flight));
+        let exceeded = limits.and_then(|limits| limits.request_exceeds(&(models.used() + lost), models.in_flight));
         exceeded.map_or(Ok(()), Err)?;
         models.in_flight += 1;
         Ok(())
@@ -179,7 +180,7 @@ impl Requests {
 mod tests {
     use std::sync::Barrier;
 
-    use super::{Limits, Meter};
+    use super::{Limits, Meter, RunUsage, Usage};
 
     /// Returns how many of eight threads get one of three units.
     fn winners(take: impl Fn(&Meter) -> bool + Sync) -> usize {
@@ -199,8 +200,18 @@ mod tests {
         let limits = Limits::new().tool_calls(3).requests(3);
         for _ in 0..100 {
             assert_eq!(winners(|meter| meter.reserve_tool_call(Some(&limits)).is_ok()), 3);
-            assert_eq!(winners(|meter| meter.reserve_request(Some(&limits)).is_ok()), 3);
+            assert_eq!(winners(|meter| meter.reserve_request(Some(&limits), RunUsage::default()).is_ok()), 3);
         }
+    }
+
+    #[test]
+    fn what_a_request_in_flight_has_lost_counts_for_its_repeat() {
+        let (meter, limits) = (Meter::default(), Limits::new().total_tokens(10));
+        let lost = |tokens| RunUsage { model: Usage::of_request(tokens, 0), ..RunUsage::default() };
+        meter.reserve_request(Some(&limits), lost(0)).unwrap();
+        meter.reserve_request(Some(&limits), lost(9)).unwrap();
+        meter.reserve_request(Some(&limits), lost(10)).unwrap_err();
+        assert_eq!(meter.used(), RunUsage::default());
     }
 
     #[test]
@@ -208,9 +219,10 @@ mod tests {
         let (meter, limits) = (Meter::default(), Limits::new().tool_calls(1).requests(1));
         for _ in 0..2 {
             meter.reserve_tool_call(Some(&limits)).unwrap();
-            meter.reserve_request(Some(&limits)).unwrap();
-            assert!(meter.reserve_tool_call(Some(&limits)).is_err() && meter.reserve_request(Some(&limits)).is_err());
-            assert_eq!(meter.used(), super::RunUsage::default());
+            let reserve = || meter.reserve_request(Some(&limits), RunUsage::default());
+            reserve().unwrap();
+            assert!(meter.reserve_tool_call(Some(&limits)).is_err() && reserve().is_err());
+            assert_eq!(meter.used(), RunUsage::default());
             meter.release_tool_call();
             meter.release_request();
         }

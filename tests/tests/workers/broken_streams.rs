@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures_util::stream;
 use llm_do::event::EventKind;
@@ -26,7 +27,7 @@ async fn narrate_once(input: String) -> String;
 
 type Item = Result<StreamEvent, ProviderError>;
 
-/// A model whose requests are answered by these streams, in order.
+/// A model whose requests are answered by these streams, in order; an empty one never ends.
 #[derive(Clone, Debug)]
 struct Streams {
     left: Arc<Mutex<VecDeque<Vec<Item>>>>,
@@ -60,6 +61,9 @@ impl Model for Streams {
     async fn stream(&self, _: Request<'_>) -> Result<ResponseStream, ProviderError> {
         *self.asked.lock().unwrap() += 1;
         let items = self.left.lock().unwrap().pop_front().expect("a stream for each request");
+        if items.is_empty() {
+            return Ok(Box::pin(stream::pending::<Item>()));
+        }
         Ok(Box::pin(stream::iter(items)))
     }
 }
@@ -131,6 +135,49 @@ async fn the_repeats_are_bounded_by_the_retries_and_the_limits() {
     let limited = runtime(&model, &Recorder::new()).limits(Limits::new().requests(2)).build().unwrap();
     limited.run(narrate { input: "q".into() }).await.unwrap_err();
     assert_eq!(model.asked(), 2);
+}
+
+#[tokio::test]
+async fn what_broken_answers_used_counts_for_the_limits_on_tokens_before_a_repeat() {
+    for (limits, asked) in [
+        (Limits::new().total_tokens(15), 1),
+        (Limits::new().input_tokens(11), 2),
+        (Limits::new().output_tokens(10), 2),
+        (Limits::new().total_tokens(100), 3),
+    ] {
+        let model = Streams::new((0..9).map(|_| broken(ErrorKind::Transport)));
+        let limited = runtime(&model, &Recorder::new()).limits(limits).build().unwrap();
+        let run = limited.start(narrate { input: "q".into() });
+        let handle = run.handle();
+        run.await.unwrap_err();
+        assert_eq!(model.asked(), asked);
+        let used = handle.usage().model;
+        let asked = u64::try_from(asked).unwrap();
+        assert_eq!((used.requests, used.input_tokens, used.output_tokens), (asked, 10 * asked, 5 * asked));
+    }
+}
+
+/// A cancelled run does not wait for the delay, and counts what it lost.
+#[tokio::test]
+async fn a_cancelled_repeat_counts_what_was_lost() {
+    for (is_waiting, requests) in [(true, 1), (false, 2)] {
+        let (model, recorder) = (Streams::new([broken(ErrorKind::Transport), Vec::new()]), Recorder::new());
+        let runtime = runtime(&model, &recorder).build().unwrap();
+        let run = runtime.start(narrate { input: "q".into() });
+        let handle = run.handle();
+        let cancel = async {
+            let begun = || if is_waiting { !retries(&recorder).is_empty() } else { model.asked() == 2 };
+            while !begun() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            handle.cancel();
+        };
+        let (result, ()) = tokio::join!(run.into_future(), cancel);
+        assert!(matches!(result, Err(CallError::Cancelled { .. })), "{result:?}");
+        let used = handle.usage().model;
+        assert_eq!((used.requests, used.input_tokens, used.output_tokens), (requests, 10, 5), "{is_waiting}");
+        assert_eq!(model.asked(), if is_waiting { 1 } else { 2 });
+    }
 }
 
 #[tokio::test]

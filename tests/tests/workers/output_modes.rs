@@ -215,6 +215,10 @@ async fn native_output_takes_what_prompted_output_takes() {
         for (text, fault) in [
             ("{\"score\": 7} or {\"score\": 8}", "2 JSON objects"),
             ("seven", "invalid JSON"),
+            ("<think>maybe {\"score\": 3}</think>I do not know", "invalid JSON"),
+            ("<think>{\"score\": 3}?</think>{\"score\": \"high\"}", "does not follow its schema"),
+            ("{\"score\": 3}? Rather {\"score\": \"high\"}", "2 JSON objects"),
+            ("{\"score\": 7, \"parts\": [{\"score\": 3}],}", "invalid JSON"),
             ("```json\n{\"score\": \"seven\"}\n```", "does not follow its schema"),
             ("", "invalid JSON"),
         ] {

@@ -63,9 +63,9 @@ pub(in crate::gemini) struct Tokens {
     pub(in crate::gemini) thoughts_token_count: LenientCount,
     #[serde(default)]
     pub(in crate::gemini) tool_use_prompt_token_count: LenientCount,
-    /// The tokens of each modality, such as `AUDIO`.
-    pub(in crate::gemini) prompt_tokens_details: Option<Box<Value>>,
-    pub(in crate::gemini) cache_tokens_details: Option<Box<Value>>,
+    /// The tokens of each modality, of which only `AUDIO` is counted.
+    prompt_tokens_details: Option<Box<Value>>,
+    cache_tokens_details: Option<Box<Value>>,
 }
 
 impl Tokens {
@@ -76,7 +76,23 @@ impl Tokens {
         self.candidates_token_count.update(newer.candidates_token_count);
         self.thoughts_token_count.update(newer.thoughts_token_count);
         self.tool_use_prompt_token_count.update(newer.tool_use_prompt_token_count);
-        self.prompt_tokens_details = newer.prompt_tokens_details.or(self.prompt_tokens_details.take());
-        self.cache_tokens_details = newer.cache_tokens_details.or(self.cache_tokens_details.take());
+        let counted = |details: Option<Box<Value>>| details.filter(|details| audio(details) > 0);
+        self.prompt_tokens_details = counted(newer.prompt_tokens_details).or(self.prompt_tokens_details.take());
+        self.cache_tokens_details = counted(newer.cache_tokens_details).or(self.cache_tokens_details.take());
     }
+
+    /// Returns how many of the tokens of the prompt are of audio.
+    pub(in crate::gemini) fn audio_tokens(&self) -> u64 {
+        self.prompt_tokens_details.as_deref().map(audio).unwrap_or_default()
+    }
+
+    /// Returns how many of the cached tokens are of audio.
+    pub(in crate::gemini) fn cached_audio_tokens(&self) -> u64 {
+        self.cache_tokens_details.as_deref().map(audio).unwrap_or_default()
+    }
+}
+
+fn audio(details: &Value) -> u64 {
+    let details = details.as_array().into_iter().flatten().filter(|tokens| tokens["modality"] == "AUDIO");
+    details.map(|tokens| LenientCount::of(&tokens["tokenCount"]).count()).fold(0, u64::saturating_add)
 }

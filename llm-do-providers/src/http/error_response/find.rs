@@ -56,7 +56,7 @@ pub(crate) fn flat_error(object: &Value) -> Option<Value> {
         return Some(error);
     }
     let object = object.get(0).unwrap_or(object);
-    let names_another = |key: &str| object[key].as_str().is_some_and(|word| !is_of_error(word));
+    let names_another = |key: &str| object[key].as_str().is_some_and(|word| !names_error(word));
     if names_another("type") || names_another("event") || object["object"].is_string() {
         return None;
     }
@@ -65,9 +65,16 @@ pub(crate) fn flat_error(object: &Value) -> Option<Value> {
     has_text.then(|| fields(object))
 }
 
-fn is_of_error(word: &str) -> bool {
+/// Whether a type, or the name of an event, may be that of an error: an empty one may be.
+pub(crate) fn names_error(word: &str) -> bool {
     let word = word.to_ascii_lowercase();
     word.is_empty() || OF_ERRORS.iter().any(|part| word.contains(part))
+}
+
+/// Returns the error in the value of a field or an event: an object with a field `error`, the object itself, or a text.
+pub(crate) fn error_of(text: &str) -> Value {
+    let Ok(value) = serde_json::from_str::<Value>(text) else { return text.into() };
+    flat_error(&value).unwrap_or(value)
 }
 
 /// Returns the text of the error that `body` is, or else the body.

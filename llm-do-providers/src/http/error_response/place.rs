@@ -17,20 +17,20 @@ const CONTENTS: [(&str, &[&str]); 7] = [
 
 /// Returns what an error object is about, looked up in the body `sent`.
 pub(super) fn of(error: &Value, sent: &[u8]) -> Option<String> {
-    let steps = path(error)?;
     let sent: Value = serde_json::from_slice(sent).unwrap_or_default();
+    let steps = path(error, &sent)?;
     Some(described(&steps, &sent))
 }
 
 /// Returns the steps of the path: the field of its own that OpenAI, Google and `FastAPI` have for it, or the beginning of the
 /// text, which with Anthropic and Google is a path and not prose.
-fn path(error: &Value) -> Option<Vec<String>> {
+fn path(error: &Value, sent: &Value) -> Option<Vec<String>> {
     let message = error["message"].as_str().unwrap_or_default();
     let param = error["param"].as_str().and_then(steps).map(|mut steps| {
         steps.extend(in_context(message));
         steps
     });
-    param.or_else(|| violated(error)).or_else(|| located(&error["detail"])).or_else(|| beginning(message))
+    param.or_else(|| violated(error)).or_else(|| located(&error["detail"])).or_else(|| beginning(message, sent))
 }
 
 /// The steps of Google's first violation.
@@ -47,13 +47,17 @@ fn located(detail: &Value) -> Option<Vec<String>> {
     steps(&path.join("."))
 }
 
-/// The path before the first colon of a text.
-fn beginning(message: &str) -> Option<Vec<String>> {
+/// The path before the first colon of a text, whose first step is a field of the request: servers in between write the class
+/// of an error there, such as `litellm.BadRequestError`.
+fn beginning(message: &str, sent: &Value) -> Option<Vec<String>> {
     let text = message.trim_start_matches(['*', ' ']);
     let (path, _) = text.split_once(": ")?;
     let path = path.strip_prefix("GenerateContentRequest.").unwrap_or(path);
     let steps = steps(path)?;
-    let is_path = steps.len() > 1 || matches!(steps[0].as_str(), "messages" | "system" | "tools" | "model");
+    let first = steps[0].as_str();
+    let is_well_known = matches!(first, "messages" | "system" | "tools" | "model");
+    let is_sent = || sent.get(first).or_else(|| sent.get(camel(first))).is_some();
+    let is_path = is_well_known || (steps.len() > 1 && (matches!(first, "contents" | "input") || is_sent()));
     is_path.then_some(steps)
 }
 
@@ -86,7 +90,12 @@ fn described(steps: &[String], sent: &Value) -> String {
         ("messages" | "input" | "contents", Some(number)) => {
             let content =
                 content(&steps[2..], sent.get(first).and_then(|list| list.get(number.parse::<usize>().ok()?)));
-            content.map_or_else(|| format!("message {number}"), |content| format!("message {number}, {content}"))
+            // What Responses takes are messages, calls and results.
+            let place = match first {
+                "input" => format!("item {} of `input`", ordinal(number)),
+                _ => format!("message {}", ordinal(number)),
+            };
+            content.map_or_else(|| place.clone(), |content| format!("{place}, {content}"))
         }
         _ => format!("`{}`", steps.join(".")),
     }
@@ -96,7 +105,7 @@ fn described(steps: &[String], sent: &Value) -> String {
 fn tool(steps: &[String], number: &str, sent: &Value) -> String {
     let name = match tool_name(steps, sent) {
         Some(name) => format!("tool `{name}`"),
-        None => format!("tool {number}"),
+        None => format!("tool {}", ordinal(number)),
     };
     let named = steps.windows(2).filter(|pair| pair[0] == "properties" && !is_number(&pair[1]));
     let property: Vec<_> = named.map(|pair| pair[1].as_str()).filter(|name| *name != "properties").collect();
@@ -142,6 +151,11 @@ fn content(steps: &[String], message: Option<&Value>) -> Option<&'static str> {
 
 fn kind(word: &str) -> Option<&'static str> {
     CONTENTS.iter().find(|(_, words)| words.contains(&word)).map(|(kind, _)| *kind)
+}
+
+/// Returns the 1-based number of an index.
+fn ordinal(index: &str) -> String {
+    index.parse::<usize>().map_or_else(|_| index.to_owned(), |index| index.saturating_add(1).to_string())
 }
 
 fn is_number(step: &str) -> bool {
@@ -207,7 +221,7 @@ mod tests {
                 &gemini,
                 "tool `find`: its schema",
             ),
-            (json!({"param": "tools[7].function.parameters"}), &openai, "tool 7: its schema"),
+            (json!({"param": "tools[7].function.parameters"}), &openai, "tool 8: its schema"),
             (
                 json!({"detail": [{"loc": ["body", "tools", 1, "function", "name"], "msg": "no"}]}),
                 &openai,
@@ -223,12 +237,12 @@ mod tests {
     fn a_message_and_a_setting_are_named() {
         let sent = json!({"messages": [{}, {"content": [{"type": "text"}, {"type": "image_url"}]}]});
         let cases = [
-            (json!({"message": "messages.5.content.2.image.source.base64: too big"}), "message 5, image"),
-            (json!({"message": "messages.5.content.0.tool_use.name: bad"}), "message 5, tool call"),
-            (json!({"message": "messages.1: all messages must have content"}), "message 1"),
-            (json!({"param": "messages[1].content[1]"}), "message 1, image"),
-            (json!({"param": "messages[1].content[1].image_url"}), "message 1, image"),
-            (json!({"param": "input[3].arguments"}), "message 3"),
+            (json!({"message": "messages.5.content.2.image.source.base64: too big"}), "message 6, image"),
+            (json!({"message": "messages.5.content.0.tool_use.name: bad"}), "message 6, tool call"),
+            (json!({"message": "messages.1: all messages must have content"}), "message 2"),
+            (json!({"param": "messages[1].content[1]"}), "message 2, image"),
+            (json!({"param": "messages[1].content[1].image_url"}), "message 2, image"),
+            (json!({"param": "input[3].arguments"}), "item 4 of `input`"),
             (json!({"param": "temperature"}), "`temperature`"),
             (json!({"param": "response_format.json_schema.schema"}), "`response_format.json_schema.schema`"),
             (json!({"message": "max_tokens: 100000 > 8192", "param": "max_tokens"}), "`max_tokens`"),
@@ -246,6 +260,8 @@ mod tests {
             json!({"param": "my secret plan"}),
             json!({"param": null, "message": "secret: plan"}),
             json!({"message": "Provider error: 3"}),
+            json!({"message": "litellm.BadRequestError: no"}),
+            json!({"message": "openai.error.InvalidRequest: no"}),
             json!("messages"),
         ] {
             assert_eq!(place(&error, &Value::Null), None, "{error}");

@@ -1,14 +1,17 @@
 //! The server's own text, made fit to show to a user who asks for it: short, printable, without keys.
 
+use std::cmp::Reverse;
+
 /// The longest text, in characters.
 const LONGEST: usize = 500;
 /// The longest part in quotation marks, which may be of the prompt, in characters.
 const LONGEST_QUOTE: usize = 60;
 /// The beginnings of keys.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 16] = [
     "AIza",
     "Bearer",
     "bearer",
+    "eyJ",
     "fw_",
     "ghp_",
     "github_pat_",
@@ -20,13 +23,16 @@ const KEYS: [&str; 14] = [
     "r8_",
     "sk-",
     "xai-",
+    "ya29.",
 ];
 const INSTEAD: &str = "[redacted]";
 
 /// Returns the text without `secrets` and what looks like a key; empty if nothing is left.
 pub(in crate::http) fn redacted<'a>(text: &str, secrets: impl Iterator<Item = &'a str>) -> String {
-    let known =
-        secrets.filter(|secret| secret.len() >= 6).fold(text.to_owned(), |text, secret| text.replace(secret, INSTEAD));
+    let mut secrets: Vec<_> = secrets.filter(|secret| secret.len() >= 6).collect();
+    // One may be a part of another.
+    secrets.sort_unstable_by_key(|secret| Reverse(secret.len()));
+    let known = secrets.into_iter().fold(text.to_owned(), |text, secret| text.replace(secret, INSTEAD));
     let printable: String =
         known.chars().map(|letter| if is_printable(letter) { letter } else { ' ' }).collect::<String>();
     let words: Vec<_> = printable.split_whitespace().map(without_key).collect();
@@ -88,7 +94,7 @@ mod tests {
     use super::redacted;
 
     fn shown(text: &str) -> String {
-        redacted(text, ["my-own-secret"].into_iter())
+        redacted(text, ["my-own-secret", "my-own-secret-and-more"].into_iter())
     }
 
     #[test]
@@ -98,10 +104,14 @@ mod tests {
             "key=AIzaSyD4x7abcdefgh1234567890 is bad",
             "bad my-own-secret here",
             "token 'a1B2c3D4e5F6g7H8i9J0k1L2m3' refused",
+            "the token eyJhbGciOi.abcdefgh.sig has expired",
+            "access_token=ya29.abcdefgh is invalid",
+            "bad my-own-secret-and-more here",
         ] {
             let shown = shown(text);
             assert!(shown.contains("[redacted]") && !shown.contains("abcdefgh"), "{shown}");
             assert!(!shown.contains("my-own-secret") && !shown.contains("a1B2"), "{shown}");
+            assert!(!shown.contains("-and-more"), "{shown}");
         }
     }
 

@@ -136,7 +136,13 @@ pub(super) fn messages(error: &Value) -> Vec<String> {
     let raw = error["metadata"]["raw"].as_str().filter(|_| passed_on.is_none()).map(str::to_owned);
     let texts = places(error).into_iter().chain(inner).chain([raw]).flatten();
     // A page of a server in between has nothing about the request.
-    texts.filter(|text| !text.trim_start().starts_with('<')).collect()
+    texts.filter(|text| !is_page(text)).collect()
+}
+
+/// Whether a text is a page of HTML; Qwen's texts begin with a number in such brackets.
+fn is_page(text: &str) -> bool {
+    let tag = text.trim_start().strip_prefix('<');
+    tag.is_some_and(|tag| tag.starts_with(|letter: char| letter.is_ascii_alphabetic() || matches!(letter, '!' | '?')))
 }
 
 /// The error of the server behind OpenRouter.

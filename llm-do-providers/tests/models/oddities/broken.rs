@@ -21,6 +21,21 @@ async fn an_early_end_is_a_lost_connection() {
     }
 }
 
+/// The mark is of chat completions; servers in between add it to the streams of other protocols.
+#[tokio::test]
+async fn an_end_mark_of_another_protocol_completes_no_answer() {
+    for wire in WIRES.into_iter().filter(|wire| *wire != Wire::Chat) {
+        let mut lines = wire.lines();
+        lines.truncate(wire.before_end());
+        lines.push("data: [DONE]\n\n".to_owned());
+        for is_streamed in [true, false] {
+            let error = ask(wire, stream(&lines), is_streamed).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Transport, "{wire:?} {is_streamed}: {error}");
+            assert!(error.partial_response().unwrap().text().starts_with("Hel"), "{wire:?} {is_streamed}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn an_event_that_is_cut_off_is_a_lost_connection() {
     for wire in WIRES {
@@ -31,6 +46,36 @@ async fn an_event_that_is_cut_off_is_a_lost_connection() {
             let error = ask(wire, stream([&text]), true).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Transport, "{wire:?}: {error}");
             text.truncate(text.len() - cut);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_character_that_is_cut_off_is_a_lost_connection() {
+    for wire in WIRES {
+        let before = wire.lines()[..wire.before_end()].concat();
+        for field in ["data: {\"x\": \"\u{e9}", "event: \u{e9}", "data: \u{1f980}"] {
+            let text = format!("{before}{field}");
+            let body = &text.as_bytes()[..text.len() - 1];
+            for is_streamed in [true, false] {
+                let head = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
+                let reply = Reply::default().raw(head).raw_bytes(body);
+                let error = ask(wire, reply, is_streamed).await.unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Transport, "{wire:?} {field:?} {is_streamed}: {error}");
+                assert!(error.partial_response().unwrap().text().starts_with("Hel"), "{wire:?} {field:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_character_that_is_cut_off_after_the_answer_costs_nothing() {
+    for wire in WIRES {
+        let text = format!("{}data: \u{e9}", wire.lines().concat());
+        let body = &text.as_bytes()[..text.len() - 1];
+        for is_streamed in [true, false] {
+            let reply = Reply::default().raw("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n").raw_bytes(body);
+            super::check(wire, &ask(wire, reply, is_streamed).await.unwrap(), "cut off after the answer");
         }
     }
 }

@@ -28,6 +28,10 @@ fn bodies() -> Vec<(String, ErrorKind)> {
         of(json!([{"error": {"code": 503, "message": "busy", "status": "UNAVAILABLE"}}]), ErrorKind::Overloaded),
         of(json!({"error": {"code": "429", "message": "busy"}}), ErrorKind::RateLimited),
         of(json!({"error": {"message": "gone", "type": "server_error"}}), ErrorKind::Unavailable),
+        of(
+            json!({"code": 400, "message": "the request exceeds the available context size", "type": "exceed_context_size_error"}),
+            ErrorKind::ContextTooLong,
+        ),
     ]
 }
 
@@ -37,12 +41,19 @@ async fn an_error_keeps_its_kind_in_every_form() {
         for (body, kind) in bodies() {
             let event = format!("data: {body}\n\n");
             let named = format!("event: error\ndata: {body}\n\n");
+            let message = format!("event: message\ndata: {body}\n\n");
+            let field = format!("error: {body}\n\n");
             let replies = [
                 (Reply::whole(200, "", &body), false),
                 (Reply::whole(200, "", &body), true),
                 (stream([&named]), true),
                 (stream([&event]), true),
                 (stream([&event]), false),
+                (stream([&message]), true),
+                (stream([named.trim_end()]), true),
+                (stream([named.trim_end()]), false),
+                (stream([&field]), true),
+                (stream([&field]), false),
             ];
             for (place, (reply, is_streamed)) in replies.into_iter().enumerate() {
                 let error = ask(wire, reply, is_streamed).await.unwrap_err();
@@ -57,13 +68,21 @@ async fn an_error_keeps_its_kind_in_every_form() {
 async fn an_error_amid_a_stream_keeps_its_kind_and_what_came_before() {
     for wire in WIRES {
         for (body, kind) in bodies() {
-            for odd in [format!("data: {body}\n\n"), format!("event: error\ndata: {body}\n\n")] {
+            let odd = [
+                format!("data: {body}\n\n"),
+                format!("event: error\ndata: {body}\n\n"),
+                format!("error: {body}\n\n"),
+                format!("error: {body}\n\ndata: [DONE]\n\n"),
+            ];
+            for odd in odd {
                 let mut lines = wire.lines();
                 lines.truncate(wire.before_end());
                 lines.push(odd);
-                let error = ask(wire, stream(lines), true).await.unwrap_err();
-                assert_eq!(error.kind(), kind, "{wire:?}: {body}: {error}");
-                assert!(error.partial_response().unwrap().text().starts_with("Hel"), "{wire:?}: {body}");
+                for is_streamed in [true, false] {
+                    let error = ask(wire, stream(&lines), is_streamed).await.unwrap_err();
+                    assert_eq!(error.kind(), kind, "{wire:?} {is_streamed}: {body}: {error}");
+                    assert!(error.partial_response().unwrap().text().starts_with("Hel"), "{wire:?}: {body}");
+                }
             }
         }
     }
@@ -73,8 +92,13 @@ async fn an_error_amid_a_stream_keeps_its_kind_and_what_came_before() {
 async fn an_error_event_of_plain_text_keeps_its_kind() {
     for wire in WIRES {
         for (text, kind) in [("Too many requests", ErrorKind::RateLimited), ("it broke", ErrorKind::Unavailable)] {
-            let error = ask(wire, stream([format!("event: error\ndata: {text}\n\n")]), true).await.unwrap_err();
-            assert_eq!((error.kind(), error.provider_text()), (kind, Some(text)), "{wire:?}");
+            let event = format!("event: error\ndata: {text}\n\n");
+            for event in [event.trim_end(), &event, &format!("error: {text}\n\n")] {
+                for is_streamed in [true, false] {
+                    let error = ask(wire, stream([event]), is_streamed).await.unwrap_err();
+                    assert_eq!((error.kind(), error.provider_text()), (kind, Some(text)), "{wire:?}: {event:?}");
+                }
+            }
         }
     }
 }
@@ -183,6 +207,31 @@ async fn the_provider_s_text_has_no_key() {
         assert!(!text.contains('\u{1b}') && !error.to_string().contains("Incorrect"), "{text}");
         let saved = serde_json::to_string(&error).unwrap();
         assert!(!saved.contains("Incorrect"), "{saved}");
+    }
+}
+
+#[tokio::test]
+async fn the_provider_s_text_has_no_header_and_no_password() {
+    let error =
+        json!({"error": {"message": "no proxy-secret, my+password, my%2Bpassword or bWU6bXkrcGFzc3dvcmQ= please"}});
+    for wire in WIRES {
+        let event = format!("data: {error}\n\n");
+        for (reply, is_streamed) in
+            [(Reply::json(401, &error), false), (stream([&event]), true), (stream([&event]), false)]
+        {
+            let server = Server::scripted([reply]).await;
+            let model = wire.at(&server.base_url().replacen("http://", "http://me:my%2Bpassword@", 1), 0);
+            let settings = Settings::default().extra_header("x-proxy", "Token proxy-secret");
+            let messages = [Message::user("hi")];
+            let request = Request::new(&messages, &settings);
+            let error = if is_streamed {
+                crate::question::streamed_answer(&model, request).await.unwrap_err()
+            } else {
+                model.request(request).await.unwrap_err()
+            };
+            let text = error.provider_text().unwrap();
+            assert_eq!(text, "no [redacted], [redacted], [redacted] or [redacted] please", "{wire:?}");
+        }
     }
 }
 

@@ -53,6 +53,26 @@ async fn an_unknown_event_costs_nothing() {
 }
 
 #[tokio::test]
+async fn an_unknown_event_with_a_message_costs_nothing() {
+    let unknown = [
+        "event: notice\ndata: {\"message\": \"queue position 3\"}\n\n",
+        "event: heartbeat\ndata: {\"detail\": \"alive\"}\n\n",
+        "event: queue\ndata: {\"code\": 3, \"msg\": \"waiting\"}\n\n",
+    ];
+    for wire in WIRES {
+        for odd in unknown {
+            let lines = wire.lines();
+            for place in [0, 1, wire.before_end()] {
+                let mut lines = lines.clone();
+                lines.insert(place, odd.to_owned());
+                check(wire, &ask(wire, stream(&lines), true).await.unwrap(), &format!("{odd} at {place}"));
+                check(wire, &ask(wire, stream(&lines), false).await.unwrap(), &format!("{odd} at {place}, whole"));
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn every_form_of_lines_is_read() {
     let forms: [fn(&str) -> String; 6] = [
         |text| text.replace('\n', "\r\n"),

@@ -1,10 +1,10 @@
 //! Fields of other types than documented, where their meaning is clear.
 
-use llm_do_providers::{FinishReason, Response};
+use llm_do_providers::{FinishReason, Response, ResponsePart, StreamEvent};
 use serde_json::{Value, json};
 
 use super::{Wire, ask, check, chunk, stream};
-use crate::server::Reply;
+use crate::server::{Reply, Server};
 
 /// The answer of a stream of chat completions with these deltas of calls.
 async fn calls(deltas: &[Value], finish: &str) -> Vec<(String, String)> {
@@ -74,6 +74,17 @@ async fn calls_are_kept_apart_however_they_are_numbered() {
             vec![("add", "{\"a\":1}")],
         ),
         (
+            "a name in every piece, before another call",
+            vec![
+                json!([{"index": 0, "function": function("add", "")}]),
+                json!([{"index": 0, "function": function("add", "{\"a\":1}")}]),
+                json!([{"index": 0, "function": function("add", " ")}]),
+                json!([{"index": 1, "function": function("sub", "")}]),
+                json!([{"index": 1, "function": function("sub", "{}")}]),
+            ],
+            vec![("add", "{\"a\":1}"), ("sub", "{}")],
+        ),
+        (
             "an id before the index",
             vec![json!([{"id": "c1"}]), json!([{"index": 0, "function": function("add", "{\"a\":1}")}])],
             vec![("add", "{\"a\":1}")],
@@ -115,6 +126,24 @@ async fn calls_are_kept_apart_however_they_are_numbered() {
             assert_eq!(calls(&deltas, finish).await, expected(&wanted), "{how}");
         }
     }
+}
+
+/// The events of a call that is left out are not shown either.
+#[tokio::test]
+async fn the_events_of_calls_have_the_indexes_of_the_answer() {
+    let pieces = [("add", ""), ("add", "{\"a\":1}"), ("add", " "), ("sub", "{}")];
+    let deltas = pieces.into_iter().enumerate().map(|(place, (name, arguments))| {
+        chunk(&json!({"tool_calls": [{"index": place / 3, "function": function(name, arguments)}]}))
+    });
+    let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]});
+    let lines: Vec<_> = deltas.chain([end]).map(|event| super::line(&event)).collect();
+    let server = Server::scripted([stream(lines)]).await;
+    let events = crate::question::events(&Wire::Chat.model(&server)).await;
+    let shown = events.iter().filter_map(|event| match event {
+        Ok(StreamEvent::ToolCall { index, name, arguments }) => Some((*index, &**name, arguments.as_str())),
+        _ => None,
+    });
+    assert_eq!(shown.collect::<Vec<_>>(), [(0, "add", ""), (0, "add", "{\"a\":1}"), (1, "sub", "{}")]);
 }
 
 #[tokio::test]
@@ -170,6 +199,31 @@ async fn responses_take_arguments_as_an_object_and_an_output_of_null() {
     }
     events[5]["delta"] = json!({"a": 1});
     check(Wire::Responses, &ask(Wire::Responses, stream(events.iter().map(super::line)), true).await.unwrap(), "texts");
+}
+
+#[tokio::test]
+async fn an_end_of_responses_without_content_keeps_what_was_streamed() {
+    let wire = Wire::Responses;
+    let done = json!({"type": "response.function_call_arguments.done", "output_index": 1, "item_id": "i1", "arguments": "{\"a\":1}"});
+    for arguments in [json!(""), json!(null)] {
+        let mut events = wire.events();
+        events[3]["item"]["content"] = json!([]);
+        events[6]["item"]["arguments"] = arguments;
+        let items = json!([events[3]["item"], events[6]["item"]]);
+        let without_ids = json!([{"type": "message"}, {"type": "function_call", "call_id": "c1", "name": "add"}]);
+        for output in [json!([]), json!(null), items, without_ids] {
+            let mut events = events.clone();
+            events[7]["response"]["output"] = output.clone();
+            let response = ask(wire, stream(events.iter().map(super::line)), true).await.unwrap();
+            check(wire, &response, &format!("the pieces: {output}"));
+            let kinds: Vec<_> = response.parts.iter().map(|part| matches!(part, ResponsePart::Text { .. })).collect();
+            assert_eq!(kinds, [true, false], "{output}");
+            // All arguments at the end of their pieces.
+            events[5] = done.clone();
+            let response = ask(wire, stream(events.iter().map(super::line)), true).await.unwrap();
+            check(wire, &response, &format!("the end of the pieces: {output}"));
+        }
+    }
 }
 
 #[tokio::test]

@@ -82,6 +82,28 @@ async fn figures_in_several_pieces_are_put_together() {
 }
 
 #[tokio::test]
+async fn details_without_a_figure_replace_none() {
+    let counted = json!([{"modality": "TEXT", "tokenCount": 1}, {"modality": "AUDIO", "tokenCount": 2}]);
+    for last in [
+        json!([]),
+        json!([{"modality": "AUDIO"}]),
+        json!([{"modality": "AUDIO", "tokenCount": 0}]),
+        json!([{"modality": "TEXT", "tokenCount": 1}]),
+        json!(null),
+        json!("none"),
+    ] {
+        let mut events = Wire::Gemini.events();
+        events[0]["usageMetadata"] =
+            json!({"promptTokenCount": 3, "promptTokensDetails": counted, "cacheTokensDetails": counted});
+        events[2]["usageMetadata"]["promptTokensDetails"] = last.clone();
+        events[2]["usageMetadata"]["cacheTokensDetails"] = last.clone();
+        let response = ask(Wire::Gemini, stream(events.iter().map(super::line)), true).await.unwrap();
+        let Usage { audio_tokens, cached_audio_tokens, .. } = response.usage;
+        assert_eq!((audio_tokens, cached_audio_tokens), (2, 2), "{last}");
+    }
+}
+
+#[tokio::test]
 async fn a_failed_answer_of_responses_keeps_its_figures() {
     let failed = json!({"status": "failed", "error": {"code": "server_error", "message": "x"}, "usage": {"input_tokens": 3, "output_tokens": 4}});
     let event = json!({"type": "response.failed", "response": failed});

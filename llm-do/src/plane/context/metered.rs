@@ -24,9 +24,19 @@ impl<S> CallContext<S> {
 
     /// Reserves a request for this call and all calls above it, unless one of their limits forbids it.
     pub(crate) fn begin_request(&self, model: &str, is_priced: bool) -> Result<ReservedRequest, CallError> {
+        self.begin_repeat(model, is_priced, RunUsage::default())
+    }
+
+    /// The same for a request that repeats one in flight, which has used `lost` so far.
+    pub(crate) fn begin_repeat(
+        &self,
+        model: &str,
+        is_priced: bool,
+        lost: RunUsage,
+    ) -> Result<ReservedRequest, CallError> {
         self.check_deadline()?;
         self.check_priced(model, is_priced)?;
-        self.reserve(|frame| frame.meter.reserve_request(frame.limits.as_deref()), Meter::release_request)?;
+        self.reserve(|frame| frame.meter.reserve_request(frame.limits.as_deref(), lost), Meter::release_request)?;
         Ok(ReservedRequest { ctx: self.declaring(), is_counted: AtomicBool::new(false) })
     }
 

@@ -7,11 +7,13 @@ use llm_do_providers::{ErrorKind, ProviderError, Response, Usage};
 use super::{RequestParts, WorkerRun};
 use crate::base::delay::sleep;
 use crate::base::error::CallError;
+use crate::base::usage::{Cost, RunUsage};
 use crate::observe::event::EventKind;
+use crate::plane::context::ReservedRequest;
 
 /// The delay before the first repeat; it doubles with each further one.
 const INITIAL_DELAY: Duration = Duration::from_millis(250);
-/// The longest delay that a provider may ask for before a repeat.
+/// The longest delay before a repeat; a request for which a provider asks for a longer one is not repeated.
 const LONGEST_DELAY: Duration = Duration::from_secs(60);
 
 /// How far a streamed answer came.
@@ -27,15 +29,17 @@ impl WorkerRun {
     /// Sends a request until its answer is complete, up to `repeats` times more if the answer breaks off while it streams.
     ///
     /// No tool of a turn runs before its answer is complete. The usage of broken answers is part of that of the answer or of
-    /// the error.
+    /// the error; if this future is dropped, or is cancelled before a repeat, it is what `unfinished` has by then.
     pub(super) async fn answer_or_repeat(
         &self,
         parts: &RequestParts,
         answers: u32,
         repeats: u32,
+        unfinished: &mut Usage,
     ) -> Result<Response, CallError> {
         let (mut lost, mut reserved) = (Usage::default(), Vec::new());
         loop {
+            *unfinished = lost + Usage::of_request(0, 0);
             let mut progress = StreamProgress::default();
             let source = match self.answer(parts, answers, &mut progress).await {
                 Ok(response) => return Ok(with_lost(response, lost)),
@@ -43,18 +47,34 @@ impl WorkerRun {
                 Err(error) => return Err(error),
             };
             let repeat = u32::try_from(reserved.len()).unwrap_or(u32::MAX);
-            let delay = repeat_delay(&source, &progress, repeat).filter(|_| repeat < repeats);
-            // Each repeat is a request within the limits.
-            let reserve =
-                |delay| Some((delay, self.ctx.begin_request(&self.model.name, self.model.price().is_some()).ok()?));
-            let Some((delay, next)) = delay.filter(|_| !self.ctx.is_cancelled()).and_then(reserve) else {
+            let delay = repeat_delay(&source, &progress, repeat);
+            let delay = delay.filter(|_| repeat < repeats && !self.ctx.is_cancelled());
+            let all_lost = lost + used_by(&source);
+            let reserve = |delay| Some((delay, self.reserve_repeat(all_lost, reserved.len() + 1)?));
+            let Some((delay, next)) = delay.and_then(reserve) else {
                 return Err(self.failed(with_lost_before(source, lost)));
             };
             reserved.push(next);
-            lost += used_by(&source);
+            *unfinished = all_lost;
             self.ctx.emit(|| EventKind::ModelRetry { reason: format!("the answer broke off: {source}") });
-            sleep(delay).await;
+            let wait = async {
+                sleep(delay).await;
+                Ok(())
+            };
+            self.unless_cancelled(wait).await?;
+            lost = all_lost;
         }
+    }
+
+    /// Reserves one more request after `broken` broken answers, which used `lost`; `None` if a limit forbids it.
+    fn reserve_repeat(&self, lost: Usage, broken: usize) -> Option<ReservedRequest> {
+        let price = self.model.price();
+        let cost = Cost::of_request(price.map(|price| price.cost(&lost)));
+        let mut model = lost;
+        // Each broken answer still has its own reservation.
+        model.requests = model.requests.saturating_sub(u64::try_from(broken).unwrap_or(u64::MAX));
+        let lost = RunUsage { model, cost, ..RunUsage::default() };
+        self.ctx.begin_repeat(&self.model.name, price.is_some(), lost).ok()
     }
 }
 
@@ -65,7 +85,8 @@ fn repeat_delay(error: &ProviderError, progress: &StreamProgress, repeats: u32) 
         ErrorKind::Transport | ErrorKind::Unavailable | ErrorKind::Overloaded | ErrorKind::RateLimited
     ));
     let may_repeat = is_transient && progress.has_begun && !progress.has_run_tools;
-    let delay = error.retry_after().unwrap_or(INITIAL_DELAY * 2_u32.saturating_pow(repeats.min(8)));
+    let own = INITIAL_DELAY.saturating_mul(2_u32.saturating_pow(repeats)).min(LONGEST_DELAY);
+    let delay = error.retry_after().unwrap_or(own);
     Some(delay).filter(|delay| may_repeat && *delay <= LONGEST_DELAY)
 }
 
@@ -93,4 +114,27 @@ fn with_lost_before(error: ProviderError, lost: Usage) -> ProviderError {
     let arrived = error.partial_response().cloned();
     let arrived = arrived.unwrap_or_else(|| Response::new("", Vec::new(), Usage::of_request(0, 0)));
     error.with_partial_response(with_lost(arrived, lost))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use llm_do_providers::{ErrorKind, ProviderError};
+
+    use super::{LONGEST_DELAY, StreamProgress, repeat_delay};
+
+    #[test]
+    fn the_delay_doubles_up_to_the_longest() {
+        let progress = StreamProgress { has_begun: true, has_run_tools: false };
+        let error = ProviderError::new("p", ErrorKind::Transport, "it broke");
+        let delay = |repeats| repeat_delay(&error, &progress, repeats).map(|delay| delay.as_millis());
+        assert_eq!([0, 1, 7].map(delay), [Some(250), Some(500), Some(32_000)]);
+        assert_eq!([8, 9, 100, u32::MAX].map(delay), [Some(60_000); 4]);
+        let asked = |seconds| {
+            let error = ProviderError::new("p", ErrorKind::Transport, "it broke");
+            repeat_delay(&error.with_retry_after(Duration::from_secs(seconds)), &progress, 8)
+        };
+        assert_eq!([asked(1), asked(60), asked(61)], [Some(Duration::from_secs(1)), Some(LONGEST_DELAY), None]);
+    }
 }

@@ -9,17 +9,19 @@ use crate::base::error::CallError;
 use crate::observe::event::EventKind;
 use crate::plane::context::ReservedRequest;
 
-/// A request that was sent. If it is dropped before an answer, it counts with unknown usage.
+/// A request that was sent. If it is dropped or cancelled before an answer, it counts with what its broken answers used; the
+/// usage of the attempt in flight is unknown.
 struct InFlightRequest {
     run: Arc<WorkerRun>,
     reserved: Arc<ReservedRequest>,
+    lost: Usage,
     is_finished: bool,
 }
 
 impl Drop for InFlightRequest {
     fn drop(&mut self) {
         if !self.is_finished {
-            self.run.count(&self.reserved, None, Usage::default());
+            self.run.count(&self.reserved, None, self.lost);
         }
     }
 }
@@ -33,9 +35,10 @@ impl WorkerRun {
         repeats: u32,
         reserved: Arc<ReservedRequest>,
     ) -> Result<Response, CallError> {
-        let mut in_flight = InFlightRequest { run: self, reserved, is_finished: false };
-        let answer = in_flight.run.answer_or_repeat(&parts, answers, repeats).await;
-        in_flight.is_finished = true;
+        let mut in_flight = InFlightRequest { run: self, reserved, lost: Usage::default(), is_finished: false };
+        let InFlightRequest { run, lost, .. } = &mut in_flight;
+        let answer = run.answer_or_repeat(&parts, answers, repeats, lost).await;
+        in_flight.is_finished = !matches!(answer, Err(CallError::Cancelled { .. }));
         answer
     }
 

@@ -28,9 +28,8 @@ fn described(event: &Event) -> Option<(LoggingLevel, String)> {
             (LoggingLevel::Debug, format!("`{name}` asks {model} (request {turn})"))
         }
         EventKind::ModelWaiting { on } => (LoggingLevel::Notice, format!("`{name}` waits: {on}")),
-        EventKind::ModelRetry { .. } => {
-            (LoggingLevel::Notice, format!("`{name}` retries its model request: the answer was invalid"))
-        }
+        // The reason may quote the answer.
+        EventKind::ModelRetry { .. } => (LoggingLevel::Notice, format!("`{name}` retries its model request")),
         EventKind::SettingWarning { model, setting, message } => {
             (LoggingLevel::Warning, format!("{model}: `{setting}`: {message}"))
         }

@@ -7,27 +7,48 @@ use crate::base::error::Fault;
 /// How many braces are tried before an answer is rejected: a model may write any number of unclosed ones.
 const MAX_BRACES: usize = 1_000;
 
-/// Returns the JSON value in a text: the whole text, or else the only object in it, or the only one that `fits`.
+/// The marks around a thought, in which objects are drafts.
+const THOUGHTS: [(&str, &str); 4] = [
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+];
+
+/// What was found in a text that is not JSON as a whole.
+#[derive(Default)]
+struct Found {
+    /// The objects, without nested ones and drafts.
+    objects: Vec<Value>,
+    /// Why an object is invalid. None is looked for inside of it or after it.
+    error: Option<Error>,
+}
+
+/// Returns the JSON value in a text: the whole text, or else the only object in it, or the last one, if it `fits` and any other
+/// that `fits` is equal.
 pub(super) fn value(text: &str, fits: impl Fn(&Value) -> bool) -> Result<Value, Fault> {
     let error = match serde_json::from_str(text.trim()) {
         Ok(value) => return Ok(value),
         Err(error) => error,
     };
-    let mut found = objects(text);
-    let all = found.len();
-    if all > 1 {
-        found.retain(fits);
+    let Found { mut objects, error: invalid } = find(text);
+    if let Some(error) = invalid {
+        return Err(invalid_json(&error));
     }
-    match (found.pop(), all) {
+    let all = objects.len();
+    // What follows the last draft is the answer, even if only the draft fits.
+    let last = objects.pop().filter(|last| all == 1 || fits(last));
+    objects.retain(fits);
+    match (last, all) {
         (None, 0) => Err(invalid_json(&error)),
-        (Some(value), _) if found.iter().all(|other| *other == value) => Ok(value),
+        (Some(value), _) if objects.iter().all(|other| *other == value) => Ok(value),
         _ => Err(format!("the answer contains {all} JSON objects; return one, without any other text").into()),
     }
 }
 
 /// Returns the JSON values in a text: the whole text, or else the objects in it.
 pub(super) fn values(text: &str) -> Vec<Value> {
-    serde_json::from_str(text.trim()).map_or_else(|_| objects(text), |value| vec![value])
+    serde_json::from_str(text.trim()).map_or_else(|_| find(text).objects, |value| vec![value])
 }
 
 /// Returns the fault of a result that is not JSON.
@@ -35,20 +56,57 @@ pub(super) fn invalid_json(error: &Error) -> Fault {
     format!("the result is invalid JSON: {error}").into()
 }
 
-/// Returns the objects in a text, without nested ones.
-fn objects(text: &str) -> Vec<Value> {
-    let mut found = Vec::new();
+/// Finds the objects in a text.
+fn find(text: &str) -> Found {
+    let (mut found, mut braces) = (Found::default(), 0);
     let mut rest = text;
-    for _ in 0..MAX_BRACES {
-        let Some(start) = rest.find('{') else { break };
+    while let Some(start) = rest.find(['{', '[', '<']) {
         rest = &rest[start..];
-        let mut values = Deserializer::from_str(rest).into_iter();
-        let read = values.next().and_then(Result::ok);
-        // If no object starts at this brace, one may start at a later brace.
-        rest = &rest[read.as_ref().map_or(1, |_| values.byte_offset())..];
-        found.extend(read);
+        if let Some(after) = after_thought(rest) {
+            rest = after;
+        } else if let Some(after) = THOUGHTS.iter().find_map(|(_, end)| rest.strip_prefix(*end)) {
+            // Some servers leave out the start of a thought.
+            found.objects.clear();
+            rest = after;
+        } else if rest.starts_with('{') || is_list_of_objects(rest) {
+            braces += 1;
+            let mut values = Deserializer::from_str(rest).into_iter::<Value>();
+            match values.next() {
+                Some(Ok(value)) => {
+                    rest = &rest[values.byte_offset()..];
+                    found.objects.push(value);
+                }
+                Some(Err(error)) if begins_like_json(rest) => return Found { error: Some(error), ..found },
+                _ => rest = &rest[1..],
+            }
+            if braces == MAX_BRACES {
+                break;
+            }
+        } else {
+            rest = &rest[1..];
+        }
     }
     found
+}
+
+/// Returns what follows the thought that a text begins with, if it begins with one: nothing if that has no end.
+fn after_thought(text: &str) -> Option<&str> {
+    let (thought, end) = THOUGHTS.iter().find_map(|(start, end)| Some((text.strip_prefix(*start)?, *end)))?;
+    Some(thought.split_once(end).map_or("", |(_, after)| after))
+}
+
+fn is_list_of_objects(text: &str) -> bool {
+    text.strip_prefix('[').is_some_and(|items| items.trim_ascii_start().starts_with('{'))
+}
+
+/// Whether a text that begins with a bracket continues as JSON does, or as models write it: with a comment, or a key in other
+/// quotation marks or in none.
+fn begins_like_json(text: &str) -> bool {
+    let inside = text[1..].trim_ascii_start();
+    let is_of_key = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let after_key = inside.trim_start_matches(is_of_key);
+    let is_bare_key = after_key.len() < inside.len() && after_key.trim_ascii_start().starts_with(':');
+    is_bare_key || text.starts_with('[') || inside.starts_with(['"', '\'']) || inside.starts_with("//")
 }
 
 #[cfg(test)]
@@ -83,6 +141,41 @@ mod tests {
     }
 
     #[test]
+    fn no_object_inside_an_invalid_one_is_the_answer() {
+        for text in [
+            "{\"n\": 2, \"children\": [{\"n\": 1}],}",
+            "```json\n{\"n\": 2, \"child\": {\"n\": 1}\n```",
+            "It is {'n': 2, 'child': {\"n\": 1}}",
+            "{n: {\"n\": 1}}",
+            "{ // a comment\n \"child\": {\"n\": 1}}",
+            "[{\"n\": 1},]",
+            "{\"n\": 1} and {\"n\": ",
+        ] {
+            let fault = read(text).unwrap_err();
+            assert!(fault.starts_with("the result is invalid JSON: "), "{text}: {fault}");
+        }
+        assert_eq!(read("Here: [{\"n\": 1}]"), Ok(json!([{ "n": 1 }])), "the list is what follows no schema");
+    }
+
+    #[test]
+    fn no_draft_is_the_answer() {
+        for text in [
+            "<think>{\"n\": 3}?</think>{\"n\": \"high\"}",
+            "<thinking>\n{\"n\": 3} or\n</thinking>\n{\"n\": \"high\"}",
+            "{\"n\": 3}?</think>{\"n\": \"high\"}",
+        ] {
+            assert_eq!(read(text), Ok(json!({ "n": "high" })), "{text}");
+        }
+        for text in ["<think>maybe {\"n\": 3}</think>I do not know", "<think>maybe {\"n\": 3}"] {
+            let fault = read(text).unwrap_err();
+            assert!(fault.starts_with("the result is invalid JSON: "), "{text}: {fault}");
+        }
+        let fault = "the answer contains 2 JSON objects; return one, without any other text";
+        assert_eq!(read("{\"n\": 3}? No: {\"n\": \"high\"}"), Err(fault.to_owned()));
+        assert_eq!(read("{\"t\": \"<think>\", \"n\": 1} it is.").unwrap()["n"], 1);
+    }
+
+    #[test]
     fn a_single_object_is_returned_even_if_it_does_not_fit() {
         assert_eq!(read("It is {\"n\": \"one\"}."), Ok(json!({ "n": "one" })));
     }
@@ -107,5 +200,9 @@ mod tests {
         read(&"{\"".repeat(200_000)).unwrap_err();
         read(&"{\"a\":".repeat(200_000)).unwrap_err();
         read(&"{".repeat(1_000_000)).unwrap_err();
+        read(&"[{".repeat(200_000)).unwrap_err();
+        read(&"{1".repeat(200_000)).unwrap_err();
+        read(&"<think>".repeat(200_000)).unwrap_err();
+        read(&"</think>{".repeat(200_000)).unwrap_err();
     }
 }

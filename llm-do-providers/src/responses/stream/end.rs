@@ -1,0 +1,148 @@
+//! The end of an answer: all of it again, or the rest of what came before.
+
+use std::mem;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::super::output;
+use super::{End, PendingCall, ResponsesAccumulator, put_arguments};
+use crate::error::{ErrorKind, ProviderError};
+use crate::exchange::reported;
+use crate::http::{Endpoint, has_content};
+use crate::lenient::{LenientCount, list, text};
+use crate::message::{FinishReason, ResponsePart};
+use crate::usage::Usage;
+
+/// The whole answer.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Whole {
+    #[serde(deserialize_with = "text")]
+    pub(super) status: Option<String>,
+    #[serde(deserialize_with = "text")]
+    model: Option<String>,
+    error: Value,
+    incomplete_details: Value,
+    #[serde(deserialize_with = "list")]
+    output: Option<Vec<Value>>,
+    usage: Value,
+}
+
+impl ResponsesAccumulator {
+    /// Takes the whole answer, which may be an error.
+    pub(super) fn end(&mut self, server: &Endpoint, whole: Whole) -> Result<(), ProviderError> {
+        self.count(&whole.usage);
+        if has_content(&whole.error) || whole.status.as_deref() == Some("failed") {
+            return Err(reported(server, &whole.error));
+        }
+        if let Some(error) = whole.status.as_deref().and_then(|status| unfinished(server, status)) {
+            return Err(error);
+        }
+        let is_complete = whole.status.as_deref() == Some("completed");
+        match whole.output.filter(|output| !output.is_empty()) {
+            Some(output) => self.replace_items(output, is_complete),
+            None => self.complete_items(is_complete),
+        }
+        let reason = match whole.incomplete_details["reason"].as_str() {
+            _ if self.refused => Some(FinishReason::ContentFilter),
+            Some("max_output_tokens") => Some(FinishReason::Length),
+            Some("content_filter") => Some(FinishReason::ContentFilter),
+            Some(_) => Some(FinishReason::Other),
+            None => None,
+        };
+        self.end = Some(End { model: whole.model, reason, is_complete });
+        Ok(())
+    }
+
+    /// Takes all items in place of those that came before; what they have no content for is as it was streamed.
+    fn replace_items(&mut self, output: Vec<Value>, is_complete: bool) {
+        let streamed = mem::take(&mut self.parts).into_iter().filter_map(|part| match part {
+            ResponsePart::Text { text } => Some(text),
+            _ => None,
+        });
+        let text = streamed.collect::<String>() + &mem::take(&mut self.text);
+        let (mut calls, mut text_place) = (0, None);
+        for mut item in output {
+            match item["type"].as_str() {
+                Some("function_call") => {
+                    // Arguments that are cut off are not those of the call.
+                    let call = self.call_of_item(&item, calls).filter(|call| is_complete || call.is_whole);
+                    put_arguments(&mut item, call);
+                    calls += 1;
+                    text_place.get_or_insert(self.parts.len());
+                }
+                Some("message") => _ = text_place.get_or_insert(self.parts.len()),
+                _ => {}
+            }
+            self.refused |= output::add(item, &mut self.parts);
+        }
+        let has_text = self.parts.iter().any(|part| matches!(part, ResponsePart::Text { .. }));
+        if !has_text && !text.is_empty() {
+            self.parts.insert(text_place.unwrap_or(self.parts.len()), ResponsePart::Text { text });
+        }
+    }
+
+    /// Returns the call that has started as an item of the whole answer, which is its call number `number`.
+    fn call_of_item(&self, item: &Value, number: usize) -> Option<&PendingCall> {
+        let is_same = |call: &PendingCall, key: &str| {
+            item[key].as_str().is_some_and(|id| !id.is_empty() && call.item[key].as_str() == Some(id))
+        };
+        let by_id = self.calls.iter().find(|call| is_same(call, "id") || is_same(call, "call_id"));
+        by_id.or_else(|| self.calls.get(number).filter(|call| item["name"] == *call.name))
+    }
+
+    /// Takes what was used so far, which grows.
+    fn count(&mut self, tokens: &Value) {
+        let newer = usage(tokens);
+        let update = |figure: &mut u64, newer: u64| *figure = if newer > 0 { newer } else { *figure };
+        update(&mut self.usage.input_tokens, newer.input_tokens);
+        update(&mut self.usage.output_tokens, newer.output_tokens);
+        update(&mut self.usage.cached_tokens, newer.cached_tokens);
+        update(&mut self.usage.cache_write_tokens, newer.cache_write_tokens);
+        update(&mut self.usage.reasoning_tokens, newer.reasoning_tokens);
+    }
+
+    /// Takes the items whose pieces came without an event for their end, where the answer is complete.
+    fn complete_items(&mut self, is_complete: bool) {
+        if !self.text.is_empty() {
+            self.parts.push(ResponsePart::Text { text: mem::take(&mut self.text) });
+        }
+        for PendingCall { mut item, arguments, .. } in self.calls.drain(..).filter(|call| is_complete && !call.is_whole)
+        {
+            if !arguments.is_empty() {
+                item["arguments"] = arguments.into();
+            }
+            output::add(item, &mut self.parts);
+        }
+    }
+}
+
+/// Returns the error for an answer that is made in the background, by
+/// <https://developers.openai.com/api/docs/guides/background> (read 2026-11-22): it has no output yet, or never will.
+fn unfinished(server: &Endpoint, status: &str) -> Option<ProviderError> {
+    let (kind, text) = match status {
+        "queued" | "in_progress" => (
+            ErrorKind::InvalidRequest,
+            format!(
+                "the answer is created in the background (its status is `{status}`), which is not supported; leave \
+                 `background` out of the request"
+            ),
+        ),
+        "cancelled" => (ErrorKind::Cancelled, "the answer was cancelled at the provider".to_owned()),
+        _ => return None,
+    };
+    Some(ProviderError::new(server.provider, kind, text).with_status(200).with_should_retry(false))
+}
+
+/// Returns the usage of one request; a figure that is absent counts as not reported.
+fn usage(tokens: &Value) -> Usage {
+    let count =
+        |pointer: &str| tokens.pointer(pointer).map(|tokens| LenientCount::of(tokens).count()).unwrap_or_default();
+    Usage {
+        cached_tokens: count("/input_tokens_details/cached_tokens"),
+        cache_write_tokens: count("/input_tokens_details/cache_write_tokens"),
+        reasoning_tokens: count("/output_tokens_details/reasoning_tokens"),
+        ..Usage::of_request(count("/input_tokens"), count("/output_tokens"))
+    }
+}
