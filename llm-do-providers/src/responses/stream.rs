@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{items, output, programs};
+use super::{fees, items, output, programs};
 use crate::error::{ErrorKind, ProviderError};
 use crate::exchange::{Absorbed, ResponseAccumulator, invalid_json, reported};
 use crate::http::{self, Endpoint, has_content};
@@ -22,7 +22,7 @@ use crate::model::StreamEvent;
 use crate::programs::Programs;
 use crate::response::Response;
 use crate::sent_history::Repeats;
-use crate::usage::Usage;
+use crate::usage::{ServiceTier, Usage};
 
 /// The answer so far.
 #[derive(Debug, Default)]
@@ -37,6 +37,7 @@ pub(crate) struct ResponsesAccumulator {
     /// The text that is not complete yet.
     text: String,
     usage: Usage,
+    tier: ServiceTier,
     end: Option<End>,
 }
 
@@ -95,17 +96,20 @@ struct Whole {
     #[serde(deserialize_with = "list")]
     output: Option<Vec<Value>>,
     usage: Value,
+    #[serde(deserialize_with = "text")]
+    service_tier: Option<String>,
 }
 
 impl ResponsesAccumulator {
-    /// Returns the empty answer of the model `requested_model`.
-    pub(super) fn new(requested_model: Arc<str>) -> Self {
-        Self { requested_model, ..Self::default() }
+    /// Returns the empty answer of the model `requested_model` to a request for the tier `tier`.
+    pub(super) fn new(requested_model: Arc<str>, tier: ServiceTier) -> Self {
+        Self { requested_model, tier, ..Self::default() }
     }
 
     /// Takes the whole answer, which may be an error.
     fn end(&mut self, server: &Endpoint, whole: Whole) -> Result<(), ProviderError> {
         self.count(&whole.usage);
+        self.tier.report(whole.service_tier.as_deref());
         if has_content(&whole.error) || whole.status.as_deref() == Some("failed") {
             return Err(reported(server, &whole.error));
         }
@@ -142,6 +146,11 @@ impl ResponsesAccumulator {
         update(&mut self.usage.cached_tokens, newer.cached_tokens);
         update(&mut self.usage.cache_write_tokens, newer.cache_write_tokens);
         update(&mut self.usage.reasoning_tokens, newer.reasoning_tokens);
+    }
+
+    /// Returns what was used, with the tools of the items so far.
+    fn total(&self) -> Usage {
+        fees::with_tools(Usage { requests: 1, ..self.usage }.at_tier(self.tier), &self.parts)
     }
 
     /// Takes the items whose pieces came without an event for their end, where the answer is complete.
@@ -301,7 +310,7 @@ impl ResponseAccumulator for ResponsesAccumulator {
 
     fn complete(self) -> Response {
         let none = || End { model: None, reason: None, is_complete: false };
-        let usage = Usage { requests: 1, ..self.usage };
+        let usage = self.total();
         let End { model, reason, is_complete } = self.end.unwrap_or_else(none);
         let model = model.filter(|model| !model.is_empty()).unwrap_or_else(|| self.requested_model.to_string());
         let response = Response::new(model, self.parts, usage);
@@ -329,9 +338,9 @@ impl ResponseAccumulator for ResponsesAccumulator {
 
     fn partial_response(mut self) -> Response {
         if !self.text.is_empty() {
-            self.parts.push(ResponsePart::Text { text: self.text });
+            self.parts.push(ResponsePart::Text { text: mem::take(&mut self.text) });
         }
-        let usage = Usage { requests: 1, ..self.usage };
+        let usage = self.total();
         Response::new(&*self.requested_model, self.parts, usage).with_finish(FinishReason::Other)
     }
 }

@@ -66,6 +66,11 @@ pub(in crate::gemini) struct Tokens {
     /// The tokens of each modality, such as `AUDIO`.
     pub(in crate::gemini) prompt_tokens_details: Option<Box<Value>>,
     pub(in crate::gemini) cache_tokens_details: Option<Box<Value>>,
+    /// The service tier; `traffic_type` is that of Vertex.
+    #[serde(default, deserialize_with = "text")]
+    pub(in crate::gemini) service_tier: Option<Box<str>>,
+    #[serde(default, deserialize_with = "text")]
+    pub(in crate::gemini) traffic_type: Option<Box<str>>,
 }
 
 impl Tokens {
@@ -78,5 +83,7 @@ impl Tokens {
         self.tool_use_prompt_token_count.update(newer.tool_use_prompt_token_count);
         self.prompt_tokens_details = newer.prompt_tokens_details.or(self.prompt_tokens_details.take());
         self.cache_tokens_details = newer.cache_tokens_details.or(self.cache_tokens_details.take());
+        self.service_tier = newer.service_tier.or(self.service_tier.take());
+        self.traffic_type = newer.traffic_type.or(self.traffic_type.take());
     }
 }
