@@ -68,6 +68,7 @@ impl Usage {
     }
 
     /// Returns the usage with all its requests at the tier `tier`.
+    #[cfg(any(feature = "http", test))]
     #[must_use]
     pub(crate) fn at_tier(self, tier: ServiceTier) -> Self {
         let at = |this| if tier == this { self.requests } else { 0 };

@@ -49,8 +49,7 @@ enum Name {
 }
 
 /// Returns the fees with the longest patterns first: the first of several that match a model holds.
-pub(super) fn by_length(fees: Vec<Fees>) -> Vec<Fees> {
-    let mut fees = fees;
+pub(super) fn by_length(mut fees: Vec<Fees>) -> Vec<Fees> {
     let longest = |fees: &Fees| fees.models.iter().map(String::len).max().unwrap_or_default();
     fees.sort_by_key(|fees| std::cmp::Reverse(longest(fees)));
     fees

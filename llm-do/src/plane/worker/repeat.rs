@@ -45,8 +45,7 @@ impl WorkerRun {
             let repeat = u32::try_from(reserved.len()).unwrap_or(u32::MAX);
             let delay = repeat_delay(&source, &progress, repeat).filter(|_| repeat < repeats);
             // Each repeat is a request within the limits.
-            let reserve =
-                |delay| Some((delay, self.ctx.begin_request(&self.model.name, self.model.price().is_some()).ok()?));
+            let reserve = |delay| Some((delay, self.ctx.begin_request(&self.model.name, self.unpriced(parts)).ok()?));
             let Some((delay, next)) = delay.filter(|_| !self.ctx.is_cancelled()).and_then(reserve) else {
                 return Err(self.failed(with_lost_before(source, lost)));
             };
