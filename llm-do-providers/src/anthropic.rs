@@ -26,6 +26,7 @@ use crate::exchange::Exchange;
 use crate::http::{ClientConfig, Endpoint, ServerDefaults};
 use crate::model::{Model, Profile, Request, ResponseStream};
 use crate::response::Response;
+use crate::usage::ServiceTier;
 
 const PROVIDER: &str = "anthropic";
 const PROTOCOL: &str = "the Messages API";
@@ -228,7 +229,8 @@ impl AnthropicModel {
         let mut writer = request.writer(&self.model);
         let body = request::messages(&self.model, &plan, self.profile, request, stream, &mut writer)?;
         let model = Arc::clone(&self.model);
-        let begin = move || AnthropicAccumulator::new(Arc::clone(&model));
+        let tier = ServiceTier::requested(request.settings.service_tier.as_deref());
+        let begin = move || AnthropicAccumulator::new(Arc::clone(&model), tier);
         let warnings = plan.warnings;
         let exchange = Exchange::new(&self.endpoint, &body, request.settings, self.retries, begin)?;
         Ok(exchange.with_warnings(warnings))

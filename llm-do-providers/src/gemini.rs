@@ -24,6 +24,7 @@ use crate::exchange::Exchange;
 use crate::http::{ClientConfig, Endpoint, ServerDefaults};
 use crate::model::{Model, Profile, Request, ResponseStream};
 use crate::response::Response;
+use crate::usage::ServiceTier;
 
 const PROVIDER: &str = "gemini";
 const PROTOCOL: &str = "the Gemini API";
@@ -198,7 +199,8 @@ impl GeminiModel {
         let mut writer = request.writer(&self.model);
         let (wire, warnings) = convert::request(request, &self.capabilities, &mut writer)?;
         let (requested_model, turn) = (Arc::clone(&self.model), request.messages.len());
-        let begin = move || GeminiAccumulator::new(Arc::clone(&requested_model), turn);
+        let tier = ServiceTier::requested(request.settings.service_tier.as_deref());
+        let begin = move || GeminiAccumulator::new(Arc::clone(&requested_model), turn, tier);
         let exchange = Exchange::new(endpoint, &wire, request.settings, self.retries, begin)?;
         Ok(exchange.with_warnings(warnings))
     }

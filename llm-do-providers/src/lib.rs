@@ -139,7 +139,7 @@ pub use self::model::{
 };
 #[cfg(feature = "openai")]
 pub use self::openai::{OpenAiBuilder, OpenAiModel, Server};
-pub use self::price::{Money, MoneyError, Price, PriceEntry, PriceTable, PriceTableError};
+pub use self::price::{Charge, Money, MoneyError, Price, PriceEntry, PriceTable, PriceTableError, Unpriced};
 pub use self::response::{Response, SettingWarning};
 #[cfg(feature = "openai")]
 pub use self::responses::{OpenAiResponsesBuilder, OpenAiResponsesModel};

@@ -32,6 +32,7 @@ use crate::exchange::Exchange;
 use crate::http::{ClientConfig, Endpoint};
 use crate::model::{Model, Profile, Request, ResponseStream};
 use crate::response::Response;
+use crate::usage::ServiceTier;
 
 const PROVIDER: &str = "openai";
 const PROTOCOL: &str = "chat completions";
@@ -207,7 +208,9 @@ impl OpenAiModel {
         let mut writer = request.writer(&self.model);
         let (chat, warnings) = convert::chat(self.target(), request, stream, &mut writer)?;
         let (dialect, requested_model, turn) = (self.dialect, Arc::clone(&self.model), request.messages.len());
-        let begin = move || ChatAccumulator::new(dialect, Arc::clone(&requested_model), turn);
+        let (tier, has_search) = (ServiceTier::requested(chat.service_tier), chat.web_search_options.is_some());
+        let begin =
+            move || ChatAccumulator::new(dialect, Arc::clone(&requested_model), turn).requested(tier, has_search);
         let exchange = Exchange::new(&self.endpoint, &chat, request.settings, self.retries, begin)?;
         Ok(exchange.with_warnings(warnings))
     }

@@ -4,15 +4,21 @@
 // compute with floats and give no sources. The best-maintained package, genai-prices, is for Python and JavaScript
 // only; most figures of `prices.json` come from it.
 
+mod charge;
 mod file;
 mod money;
 mod table;
+mod unpriced;
 
+pub use self::charge::Charge;
 pub use self::money::{Money, MoneyError};
 pub use self::table::{PriceEntry, PriceTable, PriceTableError};
+pub use self::unpriced::Unpriced;
 use crate::usage::Usage;
 
-/// The price of a model in US dollars per million tokens.
+/// The price of a model in US dollars: of a million tokens, and of one use of a server-side tool.
+///
+/// What has no price here is not free: [`charge`](Self::charge) lists it as unpriced.
 ///
 /// # Examples
 ///
@@ -43,8 +49,19 @@ pub struct Price {
     pub cached_audio_input: Option<Money>,
     /// The price of output tokens, including reasoning.
     pub output: Money,
+    /// The price of one web search; `None`: unknown.
+    pub web_search: Option<Money>,
+    /// The price of a request that searched the web, however many searches it made, in place of the price of each.
+    pub searching_request: Option<Money>,
+    /// The price of one file search; `None`: unknown.
+    pub file_search: Option<Money>,
+    /// The price of a container in which code ran, for its shortest charged time; `None`: unknown.
+    pub container: Option<Money>,
     /// The prices of long requests, each with the number of input tokens above which it applies.
     tiers: Vec<(u64, Price)>,
+    /// The prices of tokens at the tiers `flex` and `priority`.
+    flex: Option<Box<Price>>,
+    priority: Option<Box<Price>>,
 }
 
 impl Price {
@@ -59,8 +76,23 @@ impl Price {
             audio_input,
             cached_audio_input,
             output,
+            web_search: None,
+            searching_request: None,
+            file_search: None,
+            container: None,
             tiers: Vec::new(),
+            flex: None,
+            priority: None,
         }
+    }
+
+    /// Creates the price of a model that runs in this process: nothing has a charge.
+    pub(super) const fn free() -> Self {
+        let mut price = Self::per_million(Money::ZERO, Money::ZERO);
+        price.web_search = Some(Money::ZERO);
+        price.file_search = Some(Money::ZERO);
+        price.container = Some(Money::ZERO);
+        price
     }
 
     /// Sets the price of input read from the provider's cache. Default: the price of input.
@@ -95,13 +127,52 @@ impl Price {
         self
     }
 
-    /// Returns the cost of one request.
-    ///
-    /// Pass the usage of one request, since a long request may have another price. If a response took several
-    /// requests, they are assumed to be equally long. As in [`Usage`], cached and audio tokens are part of the input,
-    /// and reasoning is part of the output.
+    /// Sets the price of one web search. Default: unknown.
+    #[must_use]
+    pub fn web_search(self, price: Money) -> Self {
+        Self { web_search: Some(price), ..self }
+    }
+
+    /// Sets the price of a request that searched the web, however many searches it made. Default: the price of each
+    /// search.
+    #[must_use]
+    pub fn searching_request(self, price: Money) -> Self {
+        Self { searching_request: Some(price), ..self }
+    }
+
+    /// Sets the price of one file search. Default: unknown.
+    #[must_use]
+    pub fn file_search(self, price: Money) -> Self {
+        Self { file_search: Some(price), ..self }
+    }
+
+    /// Sets the price of a container in which the provider runs code, for its shortest charged time. Default: unknown.
+    #[must_use]
+    pub fn container(self, price: Money) -> Self {
+        Self { container: Some(price), ..self }
+    }
+
+    /// Sets the price of tokens at the service tier `flex`. Default: unknown.
+    #[must_use]
+    pub fn flex(self, price: Self) -> Self {
+        Self { flex: Some(Box::new(price)), ..self }
+    }
+
+    /// Sets the price of tokens at the service tier `priority`. Default: unknown.
+    #[must_use]
+    pub fn priority(self, price: Self) -> Self {
+        Self { priority: Some(Box::new(price)), ..self }
+    }
+
+    /// Returns the known cost of one request, without the charges that have no price here; [`charge`](Self::charge)
+    /// returns these too.
     #[must_use]
     pub fn cost(&self, usage: &Usage) -> Money {
+        self.charge(usage).known
+    }
+
+    /// Returns the cost of the tokens at the standard tier.
+    fn cost_of_tokens(&self, usage: &Usage) -> Money {
         let price = self.at(usage.input_tokens / usage.requests.max(1));
         let cached = usage.cached_tokens.min(usage.input_tokens);
         let cache_write = usage.cache_write_tokens.min(usage.input_tokens - cached);

@@ -2,6 +2,7 @@
 
 mod builder;
 mod convert;
+mod fees;
 mod files;
 mod items;
 mod output;
@@ -24,6 +25,7 @@ use crate::http::{ClientConfig, Endpoint, ServerDefaults};
 use crate::model::{Model, Profile, Request, ResponseStream};
 use crate::openai;
 use crate::response::Response;
+use crate::usage::ServiceTier;
 
 const PROVIDER: &str = "openai-responses";
 const PROTOCOL: &str = "the Responses API";
@@ -161,7 +163,8 @@ impl OpenAiResponsesModel {
         let (asking, warnings) =
             convert::request(&self.model, &self.capabilities, self.summaries, request, stream, &mut writer)?;
         let requested_model = Arc::clone(&self.model);
-        let begin = move || ResponsesAccumulator::new(Arc::clone(&requested_model));
+        let tier = ServiceTier::requested(request.settings.service_tier.as_deref());
+        let begin = move || ResponsesAccumulator::new(Arc::clone(&requested_model), tier);
         let exchange = Exchange::new(&self.endpoint, &asking, request.settings, self.retries, begin)?;
         Ok(exchange.with_warnings(warnings))
     }

@@ -300,7 +300,9 @@ pub mod script {
 
 /// What runs used, in requests, tokens and money.
 pub mod usage {
-    pub use llm_do_providers::{Money, MoneyError, Price, PriceEntry, PriceTable, PriceTableError, Usage};
+    pub use llm_do_providers::{
+        Charge, Money, MoneyError, Price, PriceEntry, PriceTable, PriceTableError, Unpriced, Usage,
+    };
 
     pub use crate::base::usage::{Cost, Exceeded, ModelUsage, RunUsage, UsageTree};
 }

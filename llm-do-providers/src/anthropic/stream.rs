@@ -16,6 +16,7 @@ use super::wire::{Delta, Event, MessageBody, RawBlock};
 use crate::message::{FinishReason, ProviderData, ResponsePart};
 use crate::model::StreamEvent;
 use crate::response::Response;
+use crate::usage::ServiceTier;
 
 /// The answer so far.
 #[derive(Debug, Default)]
@@ -53,9 +54,9 @@ enum Stop {
 }
 
 impl AnthropicAccumulator {
-    /// Returns the empty answer of the model `requested_model`.
-    pub(super) fn new(requested_model: Arc<str>) -> Self {
-        Self { requested_model, ..Self::default() }
+    /// Returns the empty answer of the model `requested_model` to a request for the tier `tier`.
+    pub(super) fn new(requested_model: Arc<str>, tier: ServiceTier) -> Self {
+        Self { requested_model, figures: UsageCounts::at_tier(tier), ..Self::default() }
     }
 
     /// Takes an event of the type `kind`, adds its stream events to `ready`, and returns whether more may follow.
@@ -216,6 +217,7 @@ impl AnthropicAccumulator {
         });
         self.stop = stop.or(self.stop);
         self.note("refusal", delta.stop_details);
+        self.figures.take_container(delta.container.as_deref());
         self.note("container", delta.container);
     }
 

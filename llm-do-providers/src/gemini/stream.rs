@@ -14,6 +14,7 @@ use crate::lenient::Word;
 use crate::message::{FinishReason, ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall};
 use crate::model::StreamEvent;
 use crate::response::Response;
+use crate::usage::{ServiceTier, Usage};
 
 /// The answer so far.
 #[derive(Debug, Default)]
@@ -33,14 +34,16 @@ pub(crate) struct GeminiAccumulator {
     fetched: Map<String, Value>,
     /// Whether Google's tools report their requests as parts, so that the grounding metadata repeats them.
     has_uses: bool,
+    /// The tier that the request asked for.
+    tier: ServiceTier,
     fault: Option<&'static str>,
 }
 
 impl GeminiAccumulator {
     /// Returns the empty answer of the model `requested_model`; calls without ids get ids that are unique in
     /// a conversation as long as `turn` grows.
-    pub(super) fn new(requested_model: Arc<str>, turn: usize) -> Self {
-        Self { requested_model, turn, ..Self::default() }
+    pub(super) fn new(requested_model: Arc<str>, turn: usize, tier: ServiceTier) -> Self {
+        Self { requested_model, turn, tier, ..Self::default() }
     }
 
     /// Takes one piece and adds its events to `events`.
@@ -114,8 +117,14 @@ impl GeminiAccumulator {
     }
 
     fn response(mut self) -> Response {
+        let searches = tool_uses::searches(&self.parts, &self.grounding);
         self.note();
-        let usage = convert::usage(&self.tokens);
+        let mut tier = self.tier;
+        tier.report(self.tokens.traffic_type.as_deref());
+        tier.report(self.tokens.service_tier.as_deref());
+        let usage = convert::usage(&self.tokens).at_tier(tier);
+        let server_side_tools = tool_uses::count(&self.parts);
+        let usage = Usage { web_searches: searches, server_side_tools, ..usage };
         Response::new(self.model.unwrap_or_else(|| self.requested_model.to_string()), self.parts, usage)
     }
 

@@ -96,6 +96,26 @@ pub(super) fn queries(grounding: &Map<String, Value>) -> Option<Value> {
     (!queries.is_empty()).then(|| json!({ "queries": queries }))
 }
 
+/// Returns the number of queries of an answer: by its metadata, or by the uses in its parts.
+pub(super) fn searches(parts: &[ResponsePart], grounding: &Map<String, Value>) -> u64 {
+    let count = |queries: &Value| queries["queries"].as_array().map_or(0, Vec::len);
+    let reported = queries(grounding).map_or(0, |queries| count(&queries));
+    let uses = parts.iter().filter_map(|part| match part {
+        // A result alone repeats the use before it.
+        ResponsePart::ServerSideTool(used) if used.name == "web_search" && !used.is_result_alone() => {
+            Some(count(&used.input["args"]).max(count(&used.input)).max(1))
+        }
+        _ => None,
+    });
+    u64::try_from(reported.max(uses.sum())).unwrap_or(u64::MAX)
+}
+
+/// Returns the number of uses of Google's tools.
+pub(super) fn count(parts: &[ResponsePart]) -> u64 {
+    let is_use = |part: &&ResponsePart| matches!(part, ResponsePart::ServerSideTool(used) if !used.is_result_alone());
+    u64::try_from(parts.iter().filter(is_use).count()).unwrap_or(u64::MAX)
+}
+
 /// Returns the pages that were read, if the metadata has them.
 pub(super) fn urls(fetched: &Map<String, Value>) -> Option<Value> {
     let pages = fetched.get("urlMetadata")?.as_array()?;

@@ -17,6 +17,7 @@ use crate::lenient::{JsonText, Word};
 use crate::message::{FinishReason, ResponsePart};
 use crate::model::StreamEvent;
 use crate::response::Response;
+use crate::usage::{ServiceTier, Usage};
 
 /// The answer so far.
 #[derive(Clone, Debug)]
@@ -34,6 +35,9 @@ pub(crate) struct ChatAccumulator {
     begun: bool,
     finish: Option<FinishReason>,
     tokens: Option<Tokens>,
+    tier: ServiceTier,
+    /// Whether the request asked for a search, which the search models then make; answers do not count it.
+    has_search: bool,
 }
 
 impl ChatAccumulator {
@@ -52,7 +56,14 @@ impl ChatAccumulator {
             begun: false,
             finish: None,
             tokens: None,
+            tier: ServiceTier::default(),
+            has_search: false,
         }
+    }
+
+    /// Sets what the request asked for, which answers of some servers do not repeat.
+    pub(super) fn requested(self, tier: ServiceTier, has_search: bool) -> Self {
+        Self { tier, has_search, ..self }
     }
 
     /// Takes a whole answer, or one piece and adds its events to `events`.
@@ -61,6 +72,7 @@ impl ChatAccumulator {
             let model = chunk.model.as_ref().map(Word::as_str).filter(|model| !model.is_empty());
             self.model = model.map(str::to_owned);
         }
+        self.tier = chunk.service_tier.0.unwrap_or(self.tier);
         if let Some(tokens) = chunk.usage.or_else(|| chunk.x_groq?.usage) {
             self.tokens.get_or_insert_default().update(*tokens);
         }
@@ -130,7 +142,12 @@ impl ChatAccumulator {
         parts.extend(self.thinking.into_part(self.dialect, &self.requested_model, !self.calls.is_empty()));
         parts.extend((!self.text.is_empty()).then_some(ResponsePart::Text { text: self.text }));
         parts.extend(self.calls.into_iter().enumerate().map(|(place, call)| call.complete(self.turn, place)));
-        let usage = convert::usage(self.tokens.unwrap_or_default());
+        let searches = u64::from(self.has_search);
+        let usage = Usage {
+            server_side_tools: searches,
+            web_searches: searches,
+            ..convert::usage(self.tokens.unwrap_or_default()).at_tier(self.tier)
+        };
         Response::new(self.model.unwrap_or_else(|| self.requested_model.to_string()), parts, usage)
     }
 

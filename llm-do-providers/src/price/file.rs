@@ -1,7 +1,10 @@
 //! Price tables as JSON files.
 
+mod fees;
+
 use serde::Deserialize;
 
+use self::fees::{Fees, ServiceTierPrice};
 use super::table::{PriceEntry, PriceTable, PriceTableError};
 use super::{Money, Price};
 use crate::model_pattern::is_day;
@@ -14,6 +17,12 @@ pub(super) const BUILTIN: &str = include_str!("../../prices.json");
 struct Table {
     date: String,
     prices: Vec<Entry>,
+    /// The prices of server-side tools, for the models above that a pattern matches.
+    #[serde(default)]
+    fees: Vec<Fees>,
+    /// The prices of tokens at other service tiers than the standard one, for models above.
+    #[serde(default)]
+    service_tiers: Vec<ServiceTierPrice>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -48,7 +57,7 @@ struct Tier {
 /// Parses a price table.
 pub(super) fn read(json: &str) -> Result<PriceTable, PriceTableError> {
     let fault = |error| PriceTableError::new(format!("invalid price table: {error}"));
-    let Table { date, prices } = serde_json::from_str(json).map_err(fault)?;
+    let Table { date, prices, fees, service_tiers } = serde_json::from_str(json).map_err(fault)?;
     if !is_day(&date) {
         return Err(PriceTableError::new(format!("invalid `date` `{date}`: expected a day such as `2026-11-22`")));
     }
@@ -57,17 +66,20 @@ pub(super) fn read(json: &str) -> Result<PriceTable, PriceTableError> {
         entry.check().map_err(|fault| PriceTableError::new(format!("entry {}: {fault}", index + 1)))?;
         entries.extend(entry.models.iter().map(|model| entry.of(model)));
     }
+    for (index, tier) in service_tiers.into_iter().enumerate() {
+        let place = |fault| PriceTableError::new(format!("entry {} of `service_tiers`: {fault}", index + 1));
+        tier.add_to(&mut entries).map_err(place)?;
+    }
+    for (index, fees) in fees::by_length(fees).into_iter().enumerate() {
+        let place = |fault| PriceTableError::new(format!("entry {} of `fees`: {fault}", index + 1));
+        fees.add_to(&mut entries).map_err(place)?;
+    }
     PriceTable::new(date, entries)
 }
 
 impl Entry {
     fn check(&self) -> Result<(), &'static str> {
-        if self.provider.is_empty() || self.provider.contains(':') {
-            return Err("`provider` must be the part before the colon of `provider:model`");
-        }
-        if self.models.is_empty() {
-            return Err("`models` is empty: expected at least one name");
-        }
+        check_names(&self.provider, &self.models)?;
         if self.above.windows(2).any(|pair| pair[0].tokens >= pair[1].tokens) {
             return Err("the `tokens` of `above` must be strictly increasing");
         }
@@ -89,6 +101,17 @@ impl Entry {
         let price = Price { audio_input, cached_audio_input, ..price };
         self.above.iter().fold(price, |price, tier| price.above(tier.tokens, tier.price()))
     }
+}
+
+/// Checks the names of an entry.
+fn check_names(provider: &str, models: &[String]) -> Result<(), &'static str> {
+    if provider.is_empty() || provider.contains(':') {
+        return Err("`provider` must be the part before the colon of `provider:model`");
+    }
+    if models.is_empty() {
+        return Err("`models` is empty: expected at least one name");
+    }
+    Ok(())
 }
 
 impl Tier {
@@ -120,6 +143,11 @@ mod tests {
             entry[key] = value;
             table(entry)
         };
+        let with = |list: &str, entry: Value| {
+            let mut table = table(json!({"provider": "a", "models": ["b"], "input": 1, "output": "2"}));
+            table[list] = json!([entry]);
+            table
+        };
         assert!(read(&entry("seen", json!("2026-01-01")).to_string()).is_ok());
         let tiers = json!([{"tokens": 2, "input": 1, "output": 1}, {"tokens": 2, "input": 1, "output": 1}]);
         let faults = [
@@ -130,6 +158,22 @@ mod tests {
             (entry("input", json!("cheap")), "invalid amount `cheap`"),
             (entry("cached", json!(1)), "unknown field `cached`"),
             (json!({"prices": []}), "missing field `date`"),
+            (with("fees", json!({"provider": "a", "models": []})), "entry 1 of `fees`: `models` is empty"),
+            (with("fees", json!({"provider": "a", "models": ["b"], "search": 1})), "unknown field `search`"),
+            (
+                with(
+                    "service_tiers",
+                    json!({"provider": "a", "models": ["c"], "tier": "flex", "input": 1, "output": 1}),
+                ),
+                "entry 1 of `service_tiers`: `a:c` has no entry in `prices`",
+            ),
+            (
+                with(
+                    "service_tiers",
+                    json!({"provider": "a", "models": ["b"], "tier": "slow", "input": 1, "output": 1}),
+                ),
+                "unknown variant `slow`",
+            ),
             (json!({"date": "today", "prices": []}), "invalid `date` `today`: expected a day"),
         ];
         for (table, text) in faults {

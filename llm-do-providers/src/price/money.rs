@@ -86,6 +86,11 @@ impl Money {
         Self(counted.iter().map(cost).fold(0, u128::saturating_add).div_ceil(MILLION))
     }
 
+    /// Returns the amount `count` times.
+    pub(super) const fn times(self, count: u64) -> Self {
+        Self(self.0.saturating_mul(count as u128))
+    }
+
     /// Returns the exact amount in dollars.
     fn decimal(self) -> String {
         let mut text = (self.0 / DOLLAR).to_string();

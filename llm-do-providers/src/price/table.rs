@@ -1,10 +1,13 @@
 //! Tables of prices by model name.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::sync::LazyLock;
 
 use super::file;
-use super::{Money, Price};
+use super::{Charge, Money, Price};
 use crate::dated_rows::DatedRows;
 use crate::model_pattern::ModelPattern;
 use crate::usage::Usage;
@@ -15,7 +18,7 @@ static BUILTIN: LazyLock<PriceTable> = LazyLock::new(|| {
 });
 
 /// The price of a model that runs in this process.
-static FREE: Price = Price::per_million(Money::ZERO, Money::ZERO);
+static FREE: Price = Price::free();
 
 /// Provider prefixes, and the prefixes of their prices in the table.
 const ALIASES: [(&str, &str); 2] = [("gemini", "google"), ("openai-responses", "openai")];
@@ -26,9 +29,10 @@ const FREE_PROVIDERS: [&str; 4] = ["local", "test", "function", "scripted"];
 ///
 /// **Prices change**: the built-in table is correct on its [`date`](Self::date) at best. It has the list prices of
 /// the main models of `openai`, `anthropic`, `google`, `deepseek`, `mistral` and `groq` for single requests, in US
-/// dollars. It does not cover batches, faster or slower tiers, charges for server-side tools, cache writes with a
-/// longer than the shortest lifetime, regions, or negotiated prices. If a price depends on the time of day, it has
-/// the highest. Your own server behind `openai:` is charged like OpenAI if its models have the same names: set their
+/// dollars, with the charges for web searches, file searches and containers, and the prices of the tiers `flex` and
+/// `priority`, where the provider states them; free quotas are not subtracted. It does not cover batches, the storage of
+/// files, cache writes with a longer than the shortest lifetime, or negotiated prices. If a price depends on the time of
+/// day, it has the highest. Your own server behind `openai:` is charged like OpenAI if its models have the same names: set their
 /// price to zero.
 ///
 /// [`with`](Self::with) adds or replaces a price, [`from_json`](Self::from_json) reads your own table, and
@@ -90,7 +94,9 @@ impl PriceTable {
     /// Parses your own table, without the built-in prices.
     ///
     /// Amounts are dollars per million tokens, as strings or numbers. An entry requires `provider`, `models`, `input`
-    /// and `output`.
+    /// and `output`. The entries of `fees` are dollars per use, for all listed models that a pattern matches:
+    /// `web_search` or `searching_request`, `file_search` and `container`, as in [`Price`]; the longest pattern wins. Those of
+    /// `service_tiers` are the prices of listed models at the tier `flex` or `priority`.
     ///
     /// ```
     /// # mod llm_do { pub use llm_do_providers as usage; }
@@ -103,7 +109,11 @@ impl PriceTable {
     ///         "audio_input": "1", "cached_audio_input": "0.10",
     ///         "above": [{"tokens": 200000, "input": "0.60", "output": "1.50"}],
     ///         "source": "https://example.com/prices", "seen": "2026-11-20"
-    ///     }]
+    ///     }],
+    ///     "fees": [{"provider": "openai", "models": ["our-*"], "web_search": "0.01", "container": "0.03"}],
+    ///     "service_tiers": [
+    ///         {"provider": "openai", "models": ["our-model"], "tier": "flex", "input": "0.15", "output": "0.50"}
+    ///     ]
     /// }"#)?;
     /// let prices = ours.over(&PriceTable::builtin());
     /// assert!(prices.price("openai:our-model").is_some() && prices.price("openai:gpt-4.1").is_some());
@@ -174,10 +184,16 @@ impl PriceTable {
         self.find(model).map(|entry| &entry.price).or_else(|| is_free(model).then_some(&FREE))
     }
 
-    /// Returns the cost of one request to a model; `None` if its price is unknown. See [`Price::cost`].
+    /// Returns the cost of one request to a model; `None` if its price or that of one of its charges is unknown.
     #[must_use]
     pub fn cost(&self, model: &str, usage: &Usage) -> Option<Money> {
-        Some(self.price(model)?.cost(usage))
+        self.charge(model, usage).filter(|charge| charge.unpriced.is_empty()).map(|charge| charge.known)
+    }
+
+    /// Returns what one request costs, as [`Price::charge`] does; `None` if the price of the model is unknown.
+    #[must_use]
+    pub fn charge(&self, model: &str, usage: &Usage) -> Option<Charge> {
+        Some(self.price(model)?.charge(usage))
     }
 
     /// Creates a table of `entries`.
@@ -235,110 +251,3 @@ impl fmt::Display for PriceTableError {
 }
 
 impl std::error::Error for PriceTableError {}
-
-#[cfg(test)]
-mod tests {
-    use super::{Money, Price, PriceTable, Usage};
-    use crate::model_pattern::{ModelPattern, is_day};
-
-    fn input(cents: u64) -> Price {
-        Price::per_million(Money::from_cents(cents), Money::ZERO)
-    }
-
-    #[test]
-    fn every_built_in_price_has_a_source_and_a_date_and_is_found_by_its_name() {
-        let table = PriceTable::builtin();
-        assert!(is_day(table.date()));
-        for row in table.rows() {
-            let entry = &row.entry;
-            let pages = entry.source.as_deref().unwrap_or_default().split(' ');
-            assert!(pages.into_iter().all(|page| page.starts_with("https://")), "{entry:?}");
-            assert!(entry.seen.as_deref().is_some_and(|seen| seen <= table.date()), "{entry:?}");
-            assert_eq!(table.find(&entry.model), Some(entry));
-        }
-        assert!(table.rows().len() > 80);
-    }
-
-    #[test]
-    fn the_most_used_models_have_a_price() {
-        let names = [
-            "mistral:mistral-large-latest",
-            "mistral:codestral-latest",
-            "mistral:mistral-medium-3",
-            "mistral:devstral-latest",
-            "gemini:gemini-3-pro-preview",
-            "gemini:gemini-flash-latest",
-            "gemini:gemini-2.0-flash",
-            "groq:moonshotai/kimi-k2-instruct-0905",
-            "groq:meta-llama/llama-4-scout-17b-16e-instruct",
-            "deepseek:deepseek-v4-flash-vision-exp",
-            "openai:gpt-5.1-codex",
-            "openai:gpt-5-chat-latest",
-            "openai:gpt-6.1-terra",
-            "openai-responses:gpt-6.2-sol",
-            "anthropic:claude-3-5-sonnet-20241022",
-        ];
-        let table = PriceTable::builtin();
-        for name in names {
-            assert!(table.price(name).is_some(), "{name}");
-        }
-    }
-
-    #[test]
-    fn audio_has_its_own_price_where_google_states_one() {
-        let with_audio = Usage { audio_tokens: 1_000_000, ..Usage::of_request(1_000_000, 0) };
-        let table = PriceTable::builtin();
-        assert_eq!(table.cost("gemini:gemini-2.5-flash", &with_audio), Some(Money::from_dollars(1)));
-        assert_eq!(
-            table.cost("gemini:gemini-2.5-flash", &Usage::of_request(1_000_000, 0)),
-            Some(Money::from_cents(30))
-        );
-        assert_eq!(table.cost("gemini:gemini-3.8-flash", &with_audio), Some(Money::from_cents(75)));
-    }
-
-    #[test]
-    fn built_in_names_are_unique_and_exact() {
-        let table = PriceTable::builtin();
-        let mut names: Vec<_> = table.rows().iter().map(|row| &row.entry.model).collect();
-        names.sort();
-        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
-        assert!(table.rows().iter().all(|row| matches!(row.pattern, ModelPattern::Exact(_))));
-    }
-
-    #[test]
-    fn cached_input_is_never_dearer_and_long_requests_never_cheaper() {
-        for row in PriceTable::builtin().rows() {
-            let price = &row.entry.price;
-            assert!(price.cached_input.is_none_or(|cached| cached <= price.input), "{row:?}");
-            assert!(price.cache_write.is_none_or(|cache_write| cache_write >= price.input), "{row:?}");
-            for (_, long) in &price.tiers {
-                assert!(long.input >= price.input && long.output >= price.output, "{row:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn gemini_models_have_the_prices_of_google() {
-        let table = PriceTable::builtin();
-        assert_eq!(table.find("gemini:gemini-2.5-pro").unwrap().model, "google:gemini-2.5-pro");
-        let table = table.with("gemini:gemini-2.5-pro", input(1)).unwrap();
-        assert_eq!(table.price("Gemini:gemini-2.5-pro").unwrap().input, Money::from_cents(1));
-        assert_eq!(table.find("gemini:gpt-4.1"), None);
-    }
-
-    #[test]
-    fn the_longest_match_wins_then_the_exact_name_then_the_last() {
-        let empty = PriceTable::from_json(r#"{"date": "2026-01-01", "prices": []}"#).unwrap();
-        let table = empty.with("a:model*", input(1)).unwrap().with("a:*", input(2)).unwrap();
-        let table = table.with("a:model-b", input(3)).unwrap().with("a:model-*", input(4)).unwrap();
-        let of = |name: &str| table.price(name).map(|price| price.input);
-        assert_eq!(of("a:model-b"), Some(Money::from_cents(3)));
-        assert_eq!(of("a:model-b-2025-01-31"), Some(Money::from_cents(3)));
-        assert_eq!(of("a:model-bc"), Some(Money::from_cents(4)));
-        assert_eq!(of("a:models"), Some(Money::from_cents(1)));
-        assert_eq!(of("a:other"), Some(Money::from_cents(2)));
-        assert_eq!(of("b:model"), None);
-        let again = table.with("A:Model-B", input(9)).unwrap();
-        assert_eq!(again.price("a:MODEL-b").unwrap().input, Money::from_cents(9));
-    }
-}

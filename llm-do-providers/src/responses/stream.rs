@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use self::end::Whole;
-use super::{items, output, programs};
+use super::{fees, items, output, programs};
 use crate::error::ProviderError;
 use crate::exchange::{Absorbed, ResponseAccumulator, invalid_json, reported};
 use crate::http::{self, Endpoint};
@@ -24,7 +24,7 @@ use crate::model::StreamEvent;
 use crate::programs::Programs;
 use crate::response::Response;
 use crate::sent_history::Repeats;
-use crate::usage::Usage;
+use crate::usage::{ServiceTier, Usage};
 
 /// The answer so far.
 #[derive(Debug, Default)]
@@ -39,6 +39,7 @@ pub(crate) struct ResponsesAccumulator {
     /// The text that is not complete yet.
     text: String,
     usage: Usage,
+    tier: ServiceTier,
     end: Option<End>,
 }
 
@@ -87,9 +88,14 @@ struct Event<'a> {
 }
 
 impl ResponsesAccumulator {
-    /// Returns the empty answer of the model `requested_model`.
-    pub(super) fn new(requested_model: Arc<str>) -> Self {
-        Self { requested_model, ..Self::default() }
+    /// Returns the empty answer of the model `requested_model` to a request for the tier `tier`.
+    pub(super) fn new(requested_model: Arc<str>, tier: ServiceTier) -> Self {
+        Self { requested_model, tier, ..Self::default() }
+    }
+
+    /// Returns what was used, with the tools of the items so far.
+    fn total(&self) -> Usage {
+        fees::with_tools(Usage { requests: 1, ..self.usage }.at_tier(self.tier), &self.parts)
     }
 
     /// Takes the start of an item: only the name of a call is shown.
@@ -250,7 +256,7 @@ impl ResponseAccumulator for ResponsesAccumulator {
 
     fn complete(self) -> Response {
         let none = || End { model: None, reason: None, is_complete: false };
-        let usage = Usage { requests: 1, ..self.usage };
+        let usage = self.total();
         let End { model, reason, is_complete } = self.end.unwrap_or_else(none);
         let model = model.filter(|model| !model.is_empty()).unwrap_or_else(|| self.requested_model.to_string());
         let response = Response::new(model, self.parts, usage);
@@ -278,9 +284,9 @@ impl ResponseAccumulator for ResponsesAccumulator {
 
     fn partial_response(mut self) -> Response {
         if !self.text.is_empty() {
-            self.parts.push(ResponsePart::Text { text: self.text });
+            self.parts.push(ResponsePart::Text { text: mem::take(&mut self.text) });
         }
-        let usage = Usage { requests: 1, ..self.usage };
+        let usage = self.total();
         Response::new(&*self.requested_model, self.parts, usage).with_finish(FinishReason::Other)
     }
 }

@@ -1,6 +1,7 @@
 //! What servers send in place of what they document: each costs itself, with every protocol, streamed and whole.
 
 mod broken;
+mod charges;
 mod errors;
 mod events;
 mod fields;

@@ -10,7 +10,7 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use llm_do_providers::{Money, Usage};
+use llm_do_providers::Usage;
 use serde::{Deserialize, Serialize};
 
 pub use self::cost::Cost;
@@ -45,7 +45,8 @@ impl fmt::Display for RunUsage {
         match cost {
             cost if cost.is_zero() => Ok(()),
             // "unknown" alone would not name what is unknown.
-            cost if cost.known.is_zero() => write!(f, ", {cost} cost"),
+            cost if cost.known.is_zero() && cost.unpriced.is_empty() => write!(f, ", {cost} cost"),
+            cost if cost.known.is_zero() => write!(f, ", cost {cost}"),
             cost => write!(f, ", {cost}"),
         }
     }
@@ -118,10 +119,10 @@ impl Meter {
     }
 
     /// Replaces a reservation with what the request used.
-    pub(crate) fn finish_request(&self, usage: Usage, cost: Option<Money>) {
+    pub(crate) fn finish_request(&self, usage: Usage, cost: Cost) {
         let mut models = self.models.get_or_default();
         models.in_flight = models.in_flight.saturating_sub(1);
-        models.used += ModelUsage { usage, cost: Cost::of_request(cost) };
+        models.used += ModelUsage { usage, cost };
     }
 
     /// Reserves a tool call, unless that would exceed `limits`.

@@ -42,7 +42,7 @@ pub(crate) use self::run_sinks::{ActiveRunSinks, RunSinks};
 #[cfg(feature = "tracing")]
 pub use self::spans::TracingSink;
 #[cfg(feature = "cli")]
-pub(crate) use self::terminal::{BAR, Rows, TerminalWriter, with_value};
+pub(crate) use self::terminal::{Answers, BAR, Rows, TerminalWriter, with_value};
 pub use self::terminal::{Terminal, Verbosity};
 pub use self::value::EventValue;
 

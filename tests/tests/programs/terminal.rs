@@ -9,6 +9,7 @@ mod input;
 mod pipes;
 mod progress;
 pub(crate) mod session;
+mod streaming;
 
 /// The prompt of an approval, at the start of a row.
 const PROMPT: &str = "\r\nApprove? [y]es, this [s]ession, [a]lways, [n]o and why, [e]dit, [d]etails: ";

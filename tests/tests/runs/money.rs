@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use llm_do::usage::{Cost, Exceeded, Money, Price, PriceTable, RunUsage, Usage, UsageTree};
+use llm_do::usage::{Cost, Exceeded, Money, Price, PriceTable, RunUsage, Unpriced, Usage, UsageTree};
 use llm_do::{CallError, Limits, json};
 use proptest::prelude::*;
 
@@ -107,6 +107,98 @@ fn a_custom_price_table_overrides_the_built_in_one() {
     assert_eq!(input(&PriceTable::builtin(), "openai:gpt-4.1"), Some(dollars("2")));
     let error = table.with("gpt-4.1", Price::per_million(Money::ZERO, Money::ZERO)).unwrap_err();
     assert_eq!(error.to_string(), "invalid model name `gpt-4.1`: expected `provider:model`");
+}
+
+/// Returns the usage of a request of a thousand input and a thousand output tokens, changed by `set`.
+fn thousands(set: impl FnOnce(&mut Usage)) -> Usage {
+    let mut usage = Usage::of_request(1_000, 1_000);
+    set(&mut usage);
+    usage
+}
+
+#[test]
+fn searches_and_containers_cost_what_their_provider_charges() {
+    let table = PriceTable::builtin();
+    let charged = |model: &str, set: fn(&mut Usage)| {
+        let tokens = table.charge(model, &thousands(|_| ())).unwrap().known;
+        let charge = table.charge(model, &thousands(set)).unwrap();
+        (Money::from_picodollars(charge.known.picodollars() - tokens.picodollars()), charge.unpriced.to_string())
+    };
+    let searches: fn(&mut Usage) = |usage| usage.web_searches = 4;
+    for (model, set, known, unpriced) in [
+        ("openai-responses:gpt-5.6-sol", searches, "0.04", ""),
+        ("openai:gpt-4o-search-preview", searches, "0.10", ""),
+        ("openai-responses:gpt-5.6-sol", |usage| usage.file_searches = 2, "0.005", ""),
+        ("openai-responses:gpt-5.6-sol", |usage| usage.containers = 1, "0.03", ""),
+        ("openai-responses:gpt-5.6-sol", |usage| usage.other_charged_tools = 1, "0", "other server-side tools"),
+        ("anthropic:claude-haiku-4-5", searches, "0.04", ""),
+        ("anthropic:claude-haiku-4-5", |usage| usage.containers = 1, "0", "code_execution"),
+        // By query, or by request.
+        ("gemini:gemini-3.8-flash", searches, "0.056", ""),
+        ("gemini:gemini-2.5-pro", searches, "0.035", ""),
+        ("mistral:mistral-large-latest", searches, "0", "web_search"),
+        ("scripted:model", searches, "0", ""),
+    ] as [(_, fn(&mut Usage), _, _); 11]
+    {
+        assert_eq!(charged(model, set), (dollars(known), unpriced.to_owned()), "{model}");
+    }
+}
+
+#[test]
+fn tokens_at_another_tier_have_their_own_price_or_none() {
+    let table = PriceTable::builtin();
+    let flex = thousands(|usage| usage.flex_requests = 1);
+    let priority = thousands(|usage| usage.priority_requests = 1);
+    let other = thousands(|usage| usage.other_tier_requests = 1);
+    for (model, usage, expected) in [
+        ("openai:gpt-5.4", flex, Some("0.00875")),
+        ("openai:gpt-5.5", priority, Some("0.0875")),
+        ("openai:gpt-5.5", other, None),
+        ("gemini:gemini-2.5-flash", flex, Some("0.0014")),
+        ("anthropic:claude-haiku-4-5", priority, None),
+        ("deepseek:deepseek-v4-pro", flex, None),
+    ] {
+        assert_eq!(table.cost(model, &usage), expected.map(dollars), "{model}");
+        let charge = table.charge(model, &usage).unwrap();
+        assert_eq!(charge.unpriced == Unpriced::SERVICE_TIER, expected.is_none(), "{model}");
+        assert!(!charge.known.is_zero(), "{model}");
+    }
+}
+
+#[test]
+fn disputed_prices_are_those_of_the_provider() {
+    let table = PriceTable::builtin();
+    for (model, expected) in [
+        // The peak price, on <https://api-docs.deepseek.com/quick_start/pricing>.
+        ("deepseek:deepseek-v4-flash", "1.5"),
+        ("deepseek:deepseek-v4-pro", "5.28"),
+        // It is Mistral Large 3, on <https://docs.mistral.ai/models/mistral-large-3-25-12>.
+        ("mistral:mistral-large-latest", "2"),
+    ] {
+        assert_eq!(table.cost(model, &millions()), Some(dollars(expected)), "{model}");
+    }
+}
+
+#[test]
+fn a_custom_table_has_charges_for_the_models_that_a_pattern_matches() {
+    let ours = json!({
+        "date": "2027-01-31",
+        "prices": [{"provider": "ours", "models": ["big", "big-search", "small"], "input": 1, "output": 1}],
+        "fees": [
+            {"provider": "ours", "models": ["*"], "web_search": "0.01", "file_search": "0.002"},
+            {"provider": "ours", "models": ["big*"], "searching_request": "0.05", "source": "https://ours.example", "seen": "2027-01-30"}
+        ],
+        "service_tiers": [{"provider": "ours", "models": ["big"], "tier": "priority", "input": 3, "output": 3}]
+    });
+    let table = PriceTable::from_json(&ours.to_string()).unwrap();
+    let searched = thousands(|usage| (usage.web_searches, usage.file_searches) = (3, 1));
+    assert_eq!(table.cost("ours:small", &searched), Some(dollars("0.034")));
+    assert_eq!(table.cost("ours:big-search", &searched), Some(dollars("0.054")));
+    let priority = thousands(|usage| usage.priority_requests = 1);
+    assert_eq!(table.cost("ours:big", &priority), Some(dollars("0.006")));
+    assert_eq!(table.cost("ours:small", &priority), None);
+    let entry = table.find("ours:big").unwrap();
+    assert_eq!((entry.source.as_deref(), entry.seen.as_deref()), (Some("https://ours.example"), Some("2027-01-30")));
 }
 
 #[test]

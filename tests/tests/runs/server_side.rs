@@ -15,8 +15,8 @@ use llm_do::model::{
 use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{Recorder, ReplayModel, ScriptedModel};
-use llm_do::usage::Usage;
-use llm_do::{Model, Value, async_trait, json};
+use llm_do::usage::{Cost, Money, Price, PriceTable, Usage};
+use llm_do::{CallError, Limits, Model, Settings, Value, async_trait, json};
 
 /// Search for an answer.
 #[worker(server_side_tools = [web_search, code_execution])]
@@ -25,6 +25,10 @@ async fn search(input: String) -> String;
 /// Search for an answer.
 #[worker(server_side_tools = [web_fetch])]
 async fn read_page(input: String) -> String;
+
+/// Answer.
+#[worker]
+async fn plain(input: String) -> String;
 
 const PROFILE: Profile =
     Profile::BASIC.with_server_side_tools(&[ServerSideTool::WEB_SEARCH, ServerSideTool::CodeExecution]);
@@ -291,4 +295,48 @@ async fn a_terminal_and_a_log_show_each_use_with_its_result() {
     let finished = of("server_side_tool_finished");
     assert_eq!(finished[0].get("error"), None);
     assert_eq!(finished[1]["error"], "return code 1");
+}
+
+/// Runs a search within `limits`, at a model with a price for searches and none for code.
+async fn charged(limits: Limits) -> (Result<String, CallError>, Cost) {
+    let mut response = answer();
+    (response.usage.web_searches, response.usage.containers) = (2, 1);
+    let model = ScriptedModel::new().respond(response).repeat_last().profile(PROFILE);
+    let price = Price::per_million(Money::from_dollars(1), Money::from_dollars(1)).web_search(Money::from_cents(1));
+    let prices = PriceTable::builtin().with("scripted:*", price).unwrap();
+    let runtime = Runtime::builder().force_model(model).prices(prices).limits(limits).build().unwrap();
+    let start = runtime.start(search { input: "q".into() });
+    let handle = start.handle();
+    (start.await, handle.usage_tree().total().cost)
+}
+
+#[tokio::test]
+async fn a_charge_without_a_price_is_named_in_the_total_and_refused_by_a_limit() {
+    let (result, cost) = charged(Limits::new()).await;
+    assert_eq!(result.unwrap(), "I run it.");
+    assert_eq!(cost.to_string(), "$0.02001 and 1 request of unknown price (unpriced: code_execution)");
+    let limited = Limits::new().cost(Money::from_dollars(1));
+    let (result, cost) = charged(limited.clone()).await;
+    let error = llm_do::error::chain(&result.unwrap_err());
+    let expected =
+        "`cost` is limited to $1.00, but the price of `code_execution` with the model `scripted:model` is unknown";
+    assert!(error.contains(expected), "{error}");
+    assert!(cost.is_zero(), "nothing is sent");
+    assert_eq!(charged(limited.allow_unpriced(true)).await.0.unwrap(), "I run it.");
+}
+
+#[tokio::test]
+async fn the_price_of_a_requested_tier_must_be_known_under_a_limit() {
+    let run = async |price: Price| {
+        let model = ScriptedModel::new().respond(Response::new("m", vec![text("x")], Usage::of_request(1, 1)));
+        let prices = PriceTable::builtin().with("scripted:*", price).unwrap();
+        let builder = Runtime::builder().force_model(model).prices(prices);
+        let builder = builder.settings(Settings::new().service_tier("flex"));
+        let runtime = builder.limits(Limits::new().cost(Money::from_dollars(1))).build().unwrap();
+        runtime.run(plain { input: "q".into() }).await
+    };
+    let price = Price::per_million(Money::from_dollars(1), Money::from_dollars(1));
+    let error = llm_do::error::chain(&run(price.clone()).await.unwrap_err());
+    assert!(error.contains("the price of `service_tier` with the model `scripted:model` is unknown"), "{error}");
+    assert_eq!(run(price.clone().flex(price)).await.unwrap(), "x");
 }

@@ -7,13 +7,14 @@ use crate::exchange::pieces::read_whole;
 use crate::exchange::tests::any_split;
 use crate::message::{FinishReason, ResponsePart};
 use crate::model::StreamEvent;
+use crate::usage::ServiceTier;
 
 /// All events of <https://platform.claude.com/docs/en/build-with-claude/streaming> but errors: a thought, an encrypted one, a
 /// search with its result, a cited text, two calls; pings, line ends of both kinds, characters of several bytes.
 const STREAM: &str = include_str!("../../../tests/streams/anthropic.sse");
 
 fn begun() -> AnthropicAccumulator {
-    AnthropicAccumulator::new(Arc::from("m"))
+    AnthropicAccumulator::new(Arc::from("m"), ServiceTier::default())
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use std::ops::Add;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::anthropic::wire::Tokens;
 use crate::lenient::LenientCount;
-use crate::usage::Usage;
+use crate::usage::{ServiceTier, Usage};
 
 /// The latest value of each count: later values include earlier ones.
 #[derive(Debug, Default)]
@@ -16,12 +16,31 @@ pub(super) struct UsageCounts {
     cache_read: u64,
     output: u64,
     thinking: u64,
+    /// Uses of server-side tools: all, searches, runs of code, and those whose charge is unknown.
     server_side: u64,
+    searches: u64,
+    code_runs: u64,
+    other_tools: u64,
+    /// Whether the answer names the container in which its code ran.
+    has_container: bool,
+    tier: ServiceTier,
+    /// Whether the speed or the region has a price of its own.
+    is_special: bool,
     /// The usage of samplings that the other counts do not include.
     beside: Usage,
 }
 
 impl UsageCounts {
+    /// Returns counts of zero, of an answer to a request for the tier `tier`.
+    pub(super) fn at_tier(tier: ServiceTier) -> Self {
+        Self { tier, ..Self::default() }
+    }
+
+    /// Takes a container's id, if the answer has one: the container is charged by time.
+    pub(super) fn take_container(&mut self, container: Option<&Value>) {
+        self.has_container |= container.is_some_and(Value::is_object);
+    }
+
     /// Takes the counts that are present.
     pub(super) fn take(&mut self, tokens: Option<Tokens>) {
         let Some(tokens) = tokens else { return };
@@ -36,9 +55,31 @@ impl UsageCounts {
                 iterations.iter().filter(|one| is_beside(one)).map(sampled).fold(Usage::default(), Usage::add);
         }
         if let Some(requests) = tokens.server_tool_use.as_deref().and_then(Value::as_object) {
-            let counted = requests.values().map(|uses| LenientCount::of(uses).count()).fold(0, u64::saturating_add);
-            self.server_side = self.server_side.max(counted);
+            self.take_tools(requests);
         }
+        self.tier.report(tokens.service_tier.as_deref());
+        self.is_special |= tokens.speed.as_deref() == Some("fast") || tokens.inference_geo.as_deref() == Some("us");
+    }
+
+    /// Takes the uses of tools, which grow. By <https://platform.claude.com/docs/en/about-claude/pricing> (read 2026-11-28),
+    /// a search is charged by use and code by time; fetching pages and searching tools cost their tokens only.
+    fn take_tools(&mut self, requests: &Map<String, Value>) {
+        let [mut all, mut searches, mut code_runs, mut other] = [0_u64; 4];
+        for (name, uses) in requests {
+            let uses = LenientCount::of(uses).count();
+            all = all.saturating_add(uses);
+            let kind = match name.strip_suffix("_requests").unwrap_or(name) {
+                "web_search" => &mut searches,
+                "code_execution" => &mut code_runs,
+                "web_fetch" | "tool_search" => continue,
+                _ => &mut other,
+            };
+            *kind = kind.saturating_add(uses);
+        }
+        self.server_side = self.server_side.max(all);
+        self.searches = self.searches.max(searches);
+        self.code_runs = self.code_runs.max(code_runs);
+        self.other_tools = self.other_tools.max(other);
     }
 
     /// Returns the usage: tokens written to or read from the cache are part of the input, unlike in the API.
@@ -49,9 +90,16 @@ impl UsageCounts {
             cache_write_tokens: self.cache_write,
             reasoning_tokens: self.thinking,
             server_side_tools: self.server_side,
+            web_searches: self.searches,
+            containers: u64::from(self.has_container || self.code_runs > 0),
+            other_charged_tools: self.other_tools,
             ..Usage::of_request(input, self.output)
         };
-        own + self.beside
+        let tier = match self.tier {
+            ServiceTier::Standard if self.is_special => ServiceTier::Other,
+            tier => tier,
+        };
+        own.at_tier(tier) + self.beside
     }
 }
 

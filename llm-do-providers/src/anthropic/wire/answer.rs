@@ -84,6 +84,14 @@ pub(in crate::anthropic) struct Tokens {
     pub(in crate::anthropic) iterations: Option<Box<Value>>,
     /// How many requests each server-side tool made, by names such as `web_search_requests`.
     pub(in crate::anthropic) server_tool_use: Option<Box<Value>>,
+    #[serde(default, deserialize_with = "text")]
+    pub(in crate::anthropic) service_tier: Option<Box<str>>,
+    /// `fast`, or the standard one.
+    #[serde(default, deserialize_with = "text")]
+    pub(in crate::anthropic) speed: Option<Box<str>>,
+    /// The region of the inference; `us` has a price of its own.
+    #[serde(default, deserialize_with = "text")]
+    pub(in crate::anthropic) inference_geo: Option<Box<str>>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -5,6 +5,7 @@ use crate::exchange::pieces::read_whole;
 use crate::exchange::tests::any_split;
 use crate::message::{ProviderData, ResponsePart};
 use crate::model::StreamEvent;
+use crate::usage::ServiceTier;
 use serde_json::json;
 
 /// Our own, by <https://ai.google.dev/api/generate-content#v1beta.GenerateContentResponse> and
@@ -13,7 +14,7 @@ use serde_json::json;
 const STREAM: &str = include_str!("../../../tests/streams/gemini.sse");
 
 fn answer() -> GeminiAccumulator {
-    GeminiAccumulator::new("m".into(), 1)
+    GeminiAccumulator::new("m".into(), 1, ServiceTier::default())
 }
 
 #[test]

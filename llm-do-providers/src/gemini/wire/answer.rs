@@ -66,6 +66,11 @@ pub(in crate::gemini) struct Tokens {
     /// The tokens of each modality, of which only `AUDIO` is counted.
     prompt_tokens_details: Option<Box<Value>>,
     cache_tokens_details: Option<Box<Value>>,
+    /// The service tier; `traffic_type` is that of Vertex.
+    #[serde(default, deserialize_with = "text")]
+    pub(in crate::gemini) service_tier: Option<Box<str>>,
+    #[serde(default, deserialize_with = "text")]
+    pub(in crate::gemini) traffic_type: Option<Box<str>>,
 }
 
 impl Tokens {
@@ -79,6 +84,8 @@ impl Tokens {
         let counted = |details: Option<Box<Value>>| details.filter(|details| audio(details) > 0);
         self.prompt_tokens_details = counted(newer.prompt_tokens_details).or(self.prompt_tokens_details.take());
         self.cache_tokens_details = counted(newer.cache_tokens_details).or(self.cache_tokens_details.take());
+        self.service_tier = newer.service_tier.or(self.service_tier.take());
+        self.traffic_type = newer.traffic_type.or(self.traffic_type.take());
     }
 
     /// Returns how many of the tokens of the prompt are of audio.

@@ -9,6 +9,7 @@ use serde_json::Value;
 use smallvec::SmallVec;
 
 use crate::lenient::{JsonText, LenientCount, Object as Fields, Word, boxed, index, object, text};
+use crate::usage::ServiceTier;
 
 /// A whole answer, or a piece of a streamed one: they differ in `message` and `delta` only. What few pieces have is boxed, and a
 /// struct that is not boxed takes at most 128 bytes, since it is moved several times.
@@ -18,6 +19,8 @@ pub(in crate::openai) struct Chunk<'a> {
     #[serde(borrow)]
     pub(in crate::openai) model: Option<Word<'a>>,
     pub(in crate::openai) choices: Option<FirstChoice<'a>>,
+    #[serde(default)]
+    pub(in crate::openai) service_tier: ReportedTier,
     #[serde(default, deserialize_with = "boxed")]
     pub(in crate::openai) usage: Option<Box<Tokens>>,
     pub(in crate::openai) error: Option<Box<Value>>,
@@ -37,6 +40,10 @@ pub(in crate::openai) struct Groq {
     pub(in crate::openai) usage: Option<Box<Tokens>>,
     pub(in crate::openai) error: Option<Box<Value>>,
 }
+
+/// The tier that processed a request; many servers name it in every piece.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::openai) struct ReportedTier(pub(in crate::openai) Option<ServiceTier>);
 
 /// The kind of an answer, as far as it matters.
 #[derive(Debug, PartialEq, Eq)]
@@ -225,6 +232,14 @@ pub(in crate::openai) struct PromptDetails {
 pub(in crate::openai) struct CompletionDetails {
     #[serde(default)]
     pub(in crate::openai) reasoning_tokens: LenientCount,
+}
+
+impl<'de> Deserialize<'de> for ReportedTier {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = Option::<Word<'de>>::deserialize(deserializer)?;
+        let name = word.as_ref().map(Word::as_str).filter(|name| !name.is_empty());
+        Ok(Self(name.map(ServiceTier::parse)))
+    }
 }
 
 impl<'de> Deserialize<'de> for Object {

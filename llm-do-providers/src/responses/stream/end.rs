@@ -27,12 +27,15 @@ pub(super) struct Whole {
     #[serde(deserialize_with = "list")]
     output: Option<Vec<Value>>,
     usage: Value,
+    #[serde(deserialize_with = "text")]
+    service_tier: Option<String>,
 }
 
 impl ResponsesAccumulator {
     /// Takes the whole answer, which may be an error.
     pub(super) fn end(&mut self, server: &Endpoint, whole: Whole) -> Result<(), ProviderError> {
         self.count(&whole.usage);
+        self.tier.report(whole.service_tier.as_deref());
         if has_content(&whole.error) || whole.status.as_deref() == Some("failed") {
             return Err(reported(server, &whole.error));
         }

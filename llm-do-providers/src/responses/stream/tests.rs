@@ -4,13 +4,14 @@ use super::ResponsesAccumulator;
 use crate::exchange::pieces::read_whole;
 use crate::exchange::tests::any_split;
 use crate::model::StreamEvent;
+use crate::usage::ServiceTier;
 
 /// A thought in two paragraphs, a text, and two calls, by
 /// <https://platform.openai.com/docs/api-reference/responses-streaming>.
 const STREAM: &str = include_str!("../../../tests/streams/responses.sse");
 
 fn answer() -> ResponsesAccumulator {
-    ResponsesAccumulator::new("m".into())
+    ResponsesAccumulator::new("m".into(), ServiceTier::default())
 }
 
 #[test]

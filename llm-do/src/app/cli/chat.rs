@@ -15,7 +15,7 @@ use self::lines::Lines;
 use self::saved::{Saved, Store};
 use super::args::ChatOptions;
 use super::input::{from_prompt, named};
-use super::output::print_value;
+use super::output::print_unless_shown;
 use super::progress::Progress;
 use super::run::{configure, described};
 use super::terminal_user::TerminalUser;
@@ -47,6 +47,7 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
     let compact = CompactOnDemand::new(partner.model());
     let partner = partner.name().to_owned();
     let progress = Progress::new(settings.verbosity());
+    progress.show_answers(&registry);
     let builder = configure(builder, &settings, &entries, &progress).history_processor(compact.clone());
     progress.show_panics();
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
@@ -146,10 +147,11 @@ impl Dialogue {
             _ = tokio::signal::ctrl_c() => None,
         };
         self.progress.settle().await;
+        let shown = self.progress.take_answer();
         // Before the answer is printed: a reader of the answer may end the program.
         self.save(text);
         match result {
-            Some(Ok(value)) => return print_value(&value),
+            Some(Ok(value)) => return print_unless_shown(&value, shown.as_deref()),
             Some(Err(error)) => self.fail(&described(&error, self.verbosity)),
             None => self.fail("stopped by the user"),
         }

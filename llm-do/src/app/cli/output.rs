@@ -40,8 +40,13 @@ impl Format {
         (builder.shared_sink(Arc::clone(&events) as _), Some(events))
     }
 
-    /// Prints the result of a run; of a failed one only if a program reads it.
-    pub(super) fn print(self, result: &Result<ToolReturn, CallError>, run: &RunHandle) -> Result<(), CommandError> {
+    /// Prints the result of a run; of a failed one only if a program reads it, and of a text only what is not `shown` yet.
+    pub(super) fn print(
+        self,
+        result: &Result<ToolReturn, CallError>,
+        run: &RunHandle,
+        shown: Option<&str>,
+    ) -> Result<(), CommandError> {
         let object = || {
             let (key, value) = match result {
                 Ok(returned) => ("result", returned.value().clone()),
@@ -50,7 +55,7 @@ impl Format {
             json!({ key: value, "run": run.id(), "usage": run.usage_tree().total() })
         };
         match (self, result) {
-            (Self::Text, Ok(returned)) => print_value(returned.value()),
+            (Self::Text, Ok(returned)) => print_unless_shown(returned.value(), shown),
             (Self::Text, Err(_)) => Ok(()),
             (Self::Json, _) => print_json(&format!("{:#}", object())),
             (Self::Jsonl, _) => print_json(&object().to_string()),
@@ -70,6 +75,14 @@ pub(super) fn warn(warnings: &[String]) {
     }
     if let more @ 1.. = warnings.len().saturating_sub(MAX_DIAGNOSTICS) {
         let _ = writeln!(stderr, "warning: {more} more warnings are not shown");
+    }
+}
+
+/// Prints a value as [`print_value`] does, unless it is the text that was shown while it streamed.
+pub(super) fn print_unless_shown(result: &Value, shown: Option<&str>) -> Result<(), CommandError> {
+    match (result, shown) {
+        (Value::String(text), Some(shown)) if text.trim_end() == shown.trim_end() => Ok(()),
+        _ => print_value(result),
     }
 }
 

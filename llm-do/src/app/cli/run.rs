@@ -16,6 +16,7 @@ use super::args::RunOptions;
 use super::config::{Set, Settings};
 use super::flags::Flag;
 use super::input::root;
+use super::output::Format;
 use super::progress::Progress;
 use super::project::Entries;
 use super::terminal_user::{NoTerminalApprover, TerminalUser};
@@ -54,6 +55,9 @@ pub(super) fn run(
     let journal = options.journal.as_deref().map(open_journal).transpose()?;
     let file = options.events.as_deref().map(|path| create_events(path, options.journal.as_deref())).transpose()?;
     let progress = Progress::new(settings.verbosity());
+    if settings.format() == Format::Text {
+        progress.show_answers(&registry);
+    }
     let token = builder.cancellation_token();
     let mut builder = configure(builder, &settings, &entries, &progress);
     let cannot_ask = builder.has_no_approver();
@@ -92,7 +96,7 @@ pub(super) fn run(
         let hint = journal.map(resume_hint).unwrap_or_default();
         return Err(CommandError::Error(format!("aborted by user{hint}")));
     }
-    settings.format().print(&result, &handle)?;
+    settings.format().print(&result, &handle, progress.take_answer().as_deref())?;
     let verbosity = settings.verbosity();
     let returned = result.map_err(|error| run_error(&error, verbosity, journal, cannot_ask, is_asking))?;
     files::write_all(returned.attachments(), options.session.items.files.as_deref())

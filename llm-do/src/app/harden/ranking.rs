@@ -183,7 +183,7 @@ impl Journaled {
                 let usage = Usage::deserialize(&record.value["usage"]).unwrap_or_default();
                 let asked = self.asked.entry(Arc::clone(&record.parent)).or_default();
                 asked.usage += usage;
-                asked.cost += Cost::of_request(prices.cost(&record.name, &usage));
+                asked.cost += Cost::of_charge(prices.charge(&record.name, &usage));
             }
             // The result of a root call has a key below that of the run, which its requests have as their parent.
             StepKind::Call | StepKind::Result => {

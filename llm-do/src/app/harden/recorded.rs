@@ -45,7 +45,7 @@ impl Calls {
             sum.calls += 1;
             for (model, usage) in &call.requests {
                 sum.usage += *usage;
-                sum.cost += Cost::of_request(prices.cost(model, usage));
+                sum.cost += Cost::of_charge(prices.charge(model, usage));
             }
         }
         let mut times: Vec<_> = self.0.iter().filter_map(|call| call.time).collect();

@@ -2,7 +2,7 @@
 
 use std::ops::{AddAssign, Sub};
 
-use llm_do_providers::Money;
+use llm_do_providers::{Money, Unpriced};
 use serde::Serialize;
 
 use crate::base::usage::{Cost, RunUsage};
@@ -60,5 +60,6 @@ impl Sub for Figures {
 fn difference(left: Cost, right: Cost) -> Cost {
     let known = left.known.picodollars().saturating_sub(right.known.picodollars());
     let unpriced_requests = left.unpriced_requests.saturating_sub(right.unpriced_requests);
-    Cost { known: Money::from_picodollars(known), unpriced_requests }
+    let unpriced = if unpriced_requests > 0 { left.unpriced } else { Unpriced::default() };
+    Cost { known: Money::from_picodollars(known), unpriced_requests, unpriced }
 }

@@ -4,12 +4,13 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
-use llm_do_providers::Money;
+use llm_do_providers::{Charge, Money, Unpriced};
 use serde::{Deserialize, Serialize};
 
-/// What requests cost: the known amount, and the number of requests whose price is unknown.
+/// What requests cost: the known amount, and the number of requests with a charge whose price is unknown.
 ///
-/// A request of unknown price never counts as free.
+/// A request of unknown price never counts as free. `Display` names the charges without a price, unless they are those
+/// of models.
 ///
 /// # Examples
 ///
@@ -23,17 +24,37 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Cost {
-    /// The cost of the requests with a known price.
+    /// The sum of the charges with a known price.
     pub known: Money,
-    /// Requests whose price is unknown.
+    /// Requests whose price, or the price of one of whose charges, is unknown.
     pub unpriced_requests: u64,
+    /// The charges without a known price of requests to models whose price is known, such as server-side tools.
+    #[serde(default, skip_serializing_if = "none")]
+    pub unpriced: Unpriced,
 }
 
 impl Cost {
     /// Returns the cost of one request; `None` if it is unknown.
     #[must_use]
     pub fn of_request(cost: Option<Money>) -> Self {
-        Self { known: cost.unwrap_or_default(), unpriced_requests: u64::from(cost.is_none()) }
+        let (known, unpriced_requests) = (cost.unwrap_or_default(), u64::from(cost.is_none()));
+        Self { known, unpriced_requests, unpriced: Unpriced::default() }
+    }
+
+    /// Returns the cost of one request with what was charged for it; `None` if the price of its model is unknown.
+    ///
+    /// ```
+    /// # use llm_do::usage::{Cost, Money, Price, Usage};
+    /// let mut usage = Usage::of_request(1_000, 100);
+    /// usage.file_searches = 1;
+    /// let price = Price::per_million(Money::from_dollars(2), Money::from_dollars(10));
+    /// let cost = Cost::of_charge(Some(price.charge(&usage)));
+    /// assert_eq!(cost.to_string(), "$0.003 and 1 request of unknown price (unpriced: file_search)");
+    /// ```
+    #[must_use]
+    pub fn of_charge(charge: Option<Charge>) -> Self {
+        let Some(Charge { known, unpriced, .. }) = charge else { return Self::of_request(None) };
+        Self { known, unpriced_requests: u64::from(!unpriced.is_empty()), unpriced }
     }
 
     /// Returns whether the cost is known to be zero.
@@ -43,13 +64,22 @@ impl Cost {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde expects")]
+fn none(unpriced: &Unpriced) -> bool {
+    unpriced.is_empty()
+}
+
 impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = match self.unpriced {
+            unpriced if unpriced.is_empty() => String::new(),
+            unpriced => format!(" (unpriced: {unpriced})"),
+        };
         match (self.known, self.unpriced_requests) {
             (known, 0) => known.fmt(f),
-            (Money::ZERO, _) => f.pad("unknown"),
-            (known, 1) => f.pad(&format!("{known} and 1 request of unknown price")),
-            (known, requests) => f.pad(&format!("{known} and {requests} requests of unknown price")),
+            (Money::ZERO, _) => f.pad(&format!("unknown{names}")),
+            (known, 1) => f.pad(&format!("{known} and 1 request of unknown price{names}")),
+            (known, requests) => f.pad(&format!("{known} and {requests} requests of unknown price{names}")),
         }
     }
 }
@@ -58,6 +88,7 @@ impl AddAssign for Cost {
     fn add_assign(&mut self, other: Self) {
         self.known += other.known;
         self.unpriced_requests = self.unpriced_requests.saturating_add(other.unpriced_requests);
+        self.unpriced += other.unpriced;
     }
 }
 

@@ -4,7 +4,7 @@ pub(crate) mod seconds;
 
 use std::time::Duration;
 
-use llm_do_providers::Money;
+use llm_do_providers::{Money, Unpriced};
 use serde::{Deserialize, Serialize};
 
 use super::RunUsage;
@@ -22,8 +22,8 @@ use super::RunUsage;
 /// model does not support the request. A model that retries by itself makes one request; each attempt that returned
 /// an unusable answer counts as one more.
 ///
-/// A limit on money needs prices: with one, a model of unknown price is refused, unless
-/// [`allow_unpriced`](Self::allow_unpriced) exempts such requests.
+/// A limit on money needs prices: with one, a model of unknown price is refused, as is a request whose server-side tools
+/// or service tier have no known price, unless [`allow_unpriced`](Self::allow_unpriced) exempts such requests.
 ///
 /// As data, `cost` is an amount in dollars, and `wall_time` a text such as `"1h 30m"` or a number of seconds.
 ///
@@ -98,7 +98,7 @@ pub enum Exceeded {
         used: String,
     },
 
-    /// Money is limited, and a model or an earlier request has no known price.
+    /// Money is limited, and a model, one of its charges or an earlier request has no known price.
     #[error(
         "`cost` is limited to {limit}, but the price of {unpriced} is unknown; add a price, or set \
          `allow_unpriced` in the limits"
@@ -106,7 +106,7 @@ pub enum Exceeded {
     Unpriced {
         /// The limit.
         limit: Money,
-        /// What has no known price, as text: a model, or earlier requests.
+        /// What has no known price, as text: a model, charges of it, or earlier requests.
         unpriced: String,
     },
 }
@@ -225,6 +225,13 @@ impl Limits {
         self.unpriced(|| format!("the model `{model}`"))
     }
 
+    /// Returns the limit that forbids a request to `model` that may have these charges, whose prices are unknown.
+    #[must_use]
+    pub fn charges_exceed(&self, model: &str, charges: Unpriced) -> Option<Exceeded> {
+        let charges = Some(charges).filter(|charges| !charges.is_empty())?;
+        self.unpriced(|| format!("{} with the model `{model}`", quoted(charges)))
+    }
+
     /// Returns the time limit if `elapsed` has reached it.
     #[must_use]
     pub fn time_exceeds(&self, elapsed: Duration) -> Option<Exceeded> {
@@ -240,8 +247,14 @@ impl Limits {
             return Some(Exceeded::Reached { what: "cost", limit: limit.to_string(), used });
         }
         let requests = used.cost.unpriced_requests;
-        let made =
-            || if requests == 1 { "an earlier request".to_owned() } else { format!("{requests} earlier requests") };
+        let made = || {
+            let made =
+                if requests == 1 { "an earlier request".to_owned() } else { format!("{requests} earlier requests") };
+            match used.cost.unpriced {
+                charges if charges.is_empty() => made,
+                charges => format!("{} of {made}", quoted(charges)),
+            }
+        };
         (requests > 0).then(|| self.unpriced(made)).flatten()
     }
 
@@ -249,6 +262,11 @@ impl Limits {
         let limit = self.cost.filter(|_| !self.allow_unpriced)?;
         Some(Exceeded::Unpriced { limit, unpriced: unpriced() })
     }
+}
+
+/// Returns the names of charges, each in backticks.
+fn quoted(charges: Unpriced) -> String {
+    charges.names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the lower of two limits; `None` means unlimited.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use llm_do_providers::{Money, Usage};
+use llm_do_providers::Usage;
 
 use super::{Cost, ModelUsage, RunUsage, UsageTree};
 use crate::base::mutex::IgnorePoison;
@@ -53,9 +53,9 @@ impl UsageRecorder {
         Self { has_own_node: true, ..self.child(name) }
     }
 
-    /// Adds one request of this call to `model` (`provider:model`), and its cost if that is known.
-    pub(crate) fn add_request(&self, model: &Arc<str>, usage: Usage, cost: Option<Money>) {
-        let added = ModelUsage { usage, cost: Cost::of_request(cost) };
+    /// Adds one request of this call to `model` (`provider:model`), and its cost.
+    pub(crate) fn add_request(&self, model: &Arc<str>, usage: Usage, cost: Cost) {
+        let added = ModelUsage { usage, cost };
         let mut used = self.node().used();
         match used.models.get_mut(model) {
             Some(sum) => *sum += added,
@@ -179,6 +179,7 @@ fn merge(into: &mut UsageTree, tree: UsageTree) {
 
 #[cfg(test)]
 mod tests {
+    use llm_do_providers::Money;
     use proptest::prelude::*;
 
     use super::*;
@@ -194,7 +195,7 @@ mod tests {
             main.child("reviewer".into()).child("summariser".into()).add_request(
                 &"test:a".into(),
                 Usage::default(),
-                None,
+                Cost::of_request(None),
             );
             main.child("another".into()).add_tool_call();
         }
@@ -210,7 +211,7 @@ mod tests {
         for _ in 0..3 {
             let worker = main.child_with_own_node("worker".into());
             worker.child_with_own_node("inner".into()).add_tool_call();
-            worker.add_request(&"test:a".into(), Usage::of_request(2, 1), None);
+            worker.add_request(&"test:a".into(), Usage::of_request(2, 1), Cost::of_request(None));
             assert_eq!((worker.tree().calls, worker.tree().total().model.input_tokens), (1, 2));
         }
         let tree = main.tree();
@@ -238,7 +239,11 @@ mod tests {
                 scope.spawn(|| {
                     for _ in 0..100 {
                         let worker = main.child("worker".into());
-                        worker.add_request(&model, Usage::of_request(2, 1), Some(Money::from_cents(1)));
+                        worker.add_request(
+                            &model,
+                            Usage::of_request(2, 1),
+                            Cost::of_request(Some(Money::from_cents(1))),
+                        );
                         worker.add_tool_call();
                     }
                 });
@@ -283,7 +288,7 @@ mod tests {
         for (model, input, output, picodollars) in &call.requests {
             let (usage, cost) =
                 (Usage::of_request(*input, *output), picodollars.map(|p| Money::from_picodollars(p.into())));
-            recorder.add_request(&NAMES[*model].into(), usage, cost);
+            recorder.add_request(&NAMES[*model].into(), usage, Cost::of_request(cost));
             *sum += RunUsage { tool_calls: 0, model: usage, cost: Cost::of_request(cost) };
         }
         for made in &call.calls {

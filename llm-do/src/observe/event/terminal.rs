@@ -1,5 +1,7 @@
 //! A sink that shows events in a terminal.
 
+#[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the command line shows answers"))]
+mod answers;
 mod describe;
 mod rows;
 mod values;
@@ -11,6 +13,9 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 
+#[cfg(feature = "cli")]
+pub(crate) use self::answers::Answers;
+use self::answers::Piece;
 use self::describe::describe;
 pub(crate) use self::rows::{BAR, Rows};
 #[cfg(feature = "cli")]
@@ -108,6 +113,8 @@ struct State<W> {
     in_row: Option<(CallKey, usize)>,
     /// The nesting level of each call.
     levels: HashMap<CallKey, usize>,
+    /// The texts of the workers that write to the user, if they are shown as they stream.
+    answers: Option<answers::Answers>,
 }
 
 /// Identifies a call by its run and its id.
@@ -120,7 +127,30 @@ impl<W: Write + Send> TerminalWriter<W> {
 
     /// Breaks rows at the terminal's width, so that each starts with its prefix.
     pub(crate) fn with_width(writer: W, verbosity: Verbosity, width: fn() -> Option<usize>) -> Self {
-        Self(Mutex::new(State { writer, verbosity, width, in_row: None, levels: HashMap::new() }))
+        let (in_row, levels) = (None, HashMap::new());
+        Self(Mutex::new(State { writer, verbosity, width, in_row, levels, answers: None }))
+    }
+
+    /// Shows texts of workers while they stream, at any verbosity.
+    #[cfg(feature = "cli")]
+    pub(crate) fn show_answers(&self, answers: Answers) {
+        self.0.lock().ignore_poison().answers = Some(answers);
+    }
+
+    /// Ends an unfinished row, so that other output can follow; not if another thread is writing, since it may be blocked.
+    #[cfg(feature = "cli")]
+    pub(crate) fn finish_row(&self) {
+        if let Ok(mut state) = self.0.try_lock() {
+            let _ = state.finish_row();
+        }
+    }
+
+    /// Ends the run, and returns the text of the answer that was shown last, unless another thread is writing.
+    #[cfg(feature = "cli")]
+    pub(crate) fn take_answer(&self) -> Option<String> {
+        let mut state = self.0.try_lock().ok()?;
+        let _ = state.finish_row();
+        state.answers.as_mut()?.end()
     }
 }
 
@@ -137,15 +167,26 @@ impl<W: Write + Send> EventSink for TerminalWriter<W> {
 
 impl<W: Write> State<W> {
     fn show(&mut self, event: &Event) -> io::Result<()> {
-        if !self.verbosity.shows(&event.kind) {
+        let has_text = self.answers.as_ref().is_some_and(|answers| answers.has_text(event));
+        let pieces = self.answers.as_mut().map(|answers| answers.take(event)).unwrap_or_default();
+        let is_repeat = has_text && matches!(event.kind, EventKind::ModelRetry { .. });
+        if !self.verbosity.shows(&event.kind) && pieces.is_empty() && !is_repeat {
             return Ok(());
         }
         let level = self.level(event);
+        // With `Stream`, the texts of all workers are shown below.
+        if self.verbosity < Verbosity::Stream {
+            pieces.into_iter().try_for_each(|piece| self.piece(level, piece))?;
+        }
+        if !self.verbosity.shows(&event.kind) && !is_repeat {
+            return Ok(());
+        }
+        let verbosity = if has_text { Verbosity::Stream } else { self.verbosity };
         match &event.kind {
             EventKind::Progress { text } if self.verbosity == Verbosity::Quiet => self.text(0, text),
             EventKind::Progress { text } => self.text(level + 1, text),
             EventKind::ModelDelta { delta } => self.stream(event, level, delta),
-            kind => match describe(event, kind, self.verbosity) {
+            kind => match describe(event, kind, verbosity) {
                 Some(text) => self.lines(level, &text),
                 None => Ok(()),
             },
@@ -208,6 +249,49 @@ impl<W: Write> State<W> {
         rows.push(&mut output, &mut column, &printable(text));
         self.in_row = column.map(|column| (key, column));
         self.write(&output)
+    }
+
+    /// Shows a piece of an answer.
+    fn piece(&mut self, level: usize, piece: Piece) -> io::Result<()> {
+        let level = if self.verbosity == Verbosity::Quiet { 0 } else { level };
+        let indent = "  ".repeat(level);
+        let bar = format!("{indent}  {BAR}");
+        let rows = Rows { first: &bar, other: &bar, width: (self.width)() };
+        match piece {
+            Piece::Name(_, name) => {
+                let output = format!("{}{indent}{}:\n", self.end_row(), printable_line(&name));
+                self.write(&output)
+            }
+            Piece::Thought(_, thought) => {
+                let line = format!("thought: {}", thought.split_whitespace().collect::<Vec<_>>().join(" "));
+                let output = format!("{}{}", self.end_row(), rows.format_one(&printable_line(&line)));
+                self.write(&output)
+            }
+            Piece::Text(key, text) => self.continue_row(key, rows, &text),
+            Piece::End => self.finish_row(),
+        }
+    }
+
+    fn continue_row(&mut self, key: CallKey, rows: Rows<'_>, text: &str) -> io::Result<()> {
+        let mut output = String::new();
+        let mut column = match self.in_row.take() {
+            Some((writing, column)) if writing == key => Some(column),
+            Some(_) => {
+                output.push('\n');
+                None
+            }
+            None => None,
+        };
+        rows.push(&mut output, &mut column, &printable(text));
+        self.in_row = column.map(|column| (key, column));
+        self.write(&output)
+    }
+
+    fn finish_row(&mut self) -> io::Result<()> {
+        match self.end_row() {
+            "" => Ok(()),
+            end => self.write(end),
+        }
     }
 
     /// Returns the line break that ends an unfinished row.

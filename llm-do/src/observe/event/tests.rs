@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use llm_do_providers::{Attachment, Money, ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall, Usage};
+use llm_do_providers::{
+    Attachment, Money, ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall, Unpriced, Usage,
+};
 use proptest::prelude::*;
 use serde_json::{Map, Number, Value};
 
@@ -87,18 +89,23 @@ fn rule() -> impl Strategy<Value = RuleSource> {
 }
 
 fn usage() -> impl Strategy<Value = Usage> {
-    any::<[u64; 9]>().prop_map(|figures| {
+    any::<[u64; 16]>().prop_map(|figures| {
         let mut usage = Usage::of_request(figures[1], figures[2]);
         (usage.requests, usage.cached_tokens, usage.cache_write_tokens) = (figures[0], figures[3], figures[4]);
         (usage.reasoning_tokens, usage.server_side_tools) = (figures[5], figures[6]);
         (usage.audio_tokens, usage.cached_audio_tokens) = (figures[7], figures[8]);
+        (usage.web_searches, usage.file_searches, usage.containers) = (figures[9], figures[10], figures[11]);
+        (usage.other_charged_tools, usage.flex_requests) = (figures[12], figures[13]);
+        (usage.priority_requests, usage.other_tier_requests) = (figures[14], figures[15]);
         usage
     })
 }
 
 fn run_usage() -> impl Strategy<Value = RunUsage> {
-    (any::<u64>(), usage(), any::<u128>(), any::<u64>()).prop_map(|(tool_calls, model, cost, unpriced_requests)| {
-        let cost = Cost { known: Money::from_picodollars(cost), unpriced_requests };
+    let unpriced = of([Unpriced::default(), Unpriced::WEB_SEARCH + Unpriced::SERVICE_TIER]);
+    let figures = (any::<u64>(), usage(), any::<u128>(), any::<u64>(), unpriced);
+    figures.prop_map(|(tool_calls, model, cost, unpriced_requests, unpriced)| {
+        let cost = Cost { known: Money::from_picodollars(cost), unpriced_requests, unpriced };
         RunUsage { tool_calls, model, cost }
     })
 }

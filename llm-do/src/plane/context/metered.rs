@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use llm_do_providers::{Money, Usage};
+use llm_do_providers::{Charge, Unpriced, Usage};
 
 use super::{CallContext, CallFrame};
 use crate::base::error::CallError;
-use crate::base::usage::{Exceeded, Meter, RunUsage, UsageRecorder, UsageTree};
+use crate::base::usage::{Cost, Exceeded, Meter, RunUsage, UsageRecorder, UsageTree};
 use crate::observe::event::Caller;
 
 impl<S> CallContext<S> {
@@ -23,33 +23,41 @@ impl<S> CallContext<S> {
     }
 
     /// Reserves a request for this call and all calls above it, unless one of their limits forbids it.
-    pub(crate) fn begin_request(&self, model: &str, is_priced: bool) -> Result<ReservedRequest, CallError> {
-        self.begin_repeat(model, is_priced, RunUsage::default())
+    ///
+    /// `unpriced` are the charges that the request may have without a known price; `None`: the model's price is unknown.
+    pub(crate) fn begin_request(&self, model: &str, unpriced: Option<Unpriced>) -> Result<ReservedRequest, CallError> {
+        self.begin_repeat(model, unpriced, RunUsage::default())
     }
 
     /// The same for a request that repeats one in flight, which has used `lost` so far.
     pub(crate) fn begin_repeat(
         &self,
         model: &str,
-        is_priced: bool,
+        unpriced: Option<Unpriced>,
         lost: RunUsage,
     ) -> Result<ReservedRequest, CallError> {
         self.check_deadline()?;
-        self.check_priced(model, is_priced)?;
+        self.check_priced(model, unpriced)?;
         self.reserve(|frame| frame.meter.reserve_request(frame.limits.as_deref(), lost), Meter::release_request)?;
         Ok(ReservedRequest { ctx: self.declaring(), is_counted: AtomicBool::new(false) })
     }
 
     /// Returns the error that `begin_request` would return now, and reserves nothing.
-    pub(crate) fn check_request(&self, model: &str, is_priced: bool) -> Result<(), CallError> {
+    pub(crate) fn check_request(&self, model: &str, unpriced: Option<Unpriced>) -> Result<(), CallError> {
         self.check_deadline()?;
-        self.check_priced(model, is_priced)?;
+        self.check_priced(model, unpriced)?;
         self.check_limits(|frame| frame.meter.request_exceeds(frame.limits.as_deref()?))
     }
 
-    /// Returns an error for a model of unknown price if money is limited.
-    fn check_priced(&self, model: &str, is_priced: bool) -> Result<(), CallError> {
-        self.check_limits(|frame| frame.limits.as_deref()?.unpriced_exceeds(model).filter(|_| !is_priced))
+    /// Returns an error for a model or a charge of unknown price if money is limited.
+    fn check_priced(&self, model: &str, unpriced: Option<Unpriced>) -> Result<(), CallError> {
+        self.check_limits(|frame| {
+            let limits = frame.limits.as_deref()?;
+            match unpriced {
+                None => limits.unpriced_exceeds(model),
+                Some(charges) => limits.charges_exceed(model, charges),
+            }
+        })
     }
 
     /// Reserves a call made by this one, unless a limit forbids it.
@@ -115,13 +123,14 @@ pub(crate) struct ReservedRequest {
 }
 
 impl ReservedRequest {
-    /// Counts the request, answered or failed, with its cost if that is known.
-    pub(crate) fn count(&self, model: &Arc<str>, mut usage: Usage, cost: Option<Money>) {
+    /// Counts the request, answered or failed, with what was charged for it if the price of its model is known.
+    pub(crate) fn count(&self, model: &Arc<str>, mut usage: Usage, charge: Option<Charge>) {
         if self.is_counted.swap(true, Ordering::Relaxed) {
             return;
         }
         // A request counts even if the model failed or reported no usage.
         usage.requests = usage.requests.max(1);
+        let cost = Cost::of_charge(charge);
         self.ctx.frames().for_each(|frame| frame.meter.finish_request(usage, cost));
         self.ctx.recorder().add_request(model, usage, cost);
     }

@@ -7,19 +7,21 @@ mod request;
 
 use std::sync::{Arc, OnceLock};
 
+use llm_do_providers::Unpriced;
 use serde_json::Value;
 
 pub(super) use self::recorded::{RecordedCall, approval_step};
 use self::recorded::{keep_approval, keep_denial};
 pub(super) use self::request::{approval_key, set_caller};
-use super::Run;
 use super::admit::refuse_cycle;
 use super::perform::decode_async;
+use super::{Plane, Run};
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{Caller, DecidedBy, EventKind, RuleSource};
 use crate::plane::approval::{Answer, ApprovalRequest, Outcome, Ruling, SubmittedRequest, Verdict};
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
-use crate::plane::registry::{Prepared, Registered};
+use crate::plane::model_choice::ChosenModel;
+use crate::plane::registry::{Prepared, Registered, WorkerPlan};
 
 /// How often guards may change the approver's arguments for one call; stops a guard that changes them every time.
 const MAX_ROUNDS: u32 = 10;
@@ -182,7 +184,7 @@ impl Run {
     fn check_first_request(&self, ctx: &CallContext, tool: &Registered) -> Result<(), CallError> {
         let Some(plan) = tool.plan() else { return Ok(()) };
         let model = self.plane.model_plan(plan, ctx)?.model;
-        ctx.check_request(&model.name, model.price().is_some())
+        ctx.check_request(&model.name, self.plane.unpriced(plan, &model))
     }
 
     /// Applies the rules to a call; a call of a shadow never asks the approver.
@@ -282,6 +284,17 @@ async fn answer_of(submitted: SubmittedRequest, round: u32) -> Answer {
         answer.set_arguments(&request);
     }
     answer
+}
+
+impl Plane {
+    /// Returns the charges that a request of the worker may have without a known price; `None` if the price of the model is
+    /// unknown.
+    pub(super) fn unpriced(&self, plan: &WorkerPlan, model: &ChosenModel) -> Option<Unpriced> {
+        let permitted = plan.server_side_tools.iter().filter(|tool| !self.approvals.blocks_server_side(tool));
+        let tools: Vec<_> = permitted.cloned().collect();
+        let tier = plan.settings.service_tier.as_ref().or(self.config.settings.service_tier.as_ref());
+        model.price().map(|price| price.unpriced(&tools, tier.map(String::as_str)))
+    }
 }
 
 /// Returns an answer for events: with edited arguments as their types write them, which may hide secrets.

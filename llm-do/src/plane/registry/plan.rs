@@ -135,6 +135,12 @@ impl WorkerPlan {
         }
     }
 
+    /// Returns whether the output is text.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_text(&self) -> bool {
+        self.shape().is_text
+    }
+
     /// Returns the shape of the output, built once.
     pub(crate) fn shape(&self) -> &Arc<OutputShape> {
         self.shape.get_or_init(|| {

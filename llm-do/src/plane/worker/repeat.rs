@@ -50,7 +50,7 @@ impl WorkerRun {
             let delay = repeat_delay(&source, &progress, repeat);
             let delay = delay.filter(|_| repeat < repeats && !self.ctx.is_cancelled());
             let all_lost = lost + used_by(&source);
-            let reserve = |delay| Some((delay, self.reserve_repeat(all_lost, reserved.len() + 1)?));
+            let reserve = |delay| Some((delay, self.reserve_repeat(parts, all_lost, reserved.len() + 1)?));
             let Some((delay, next)) = delay.and_then(reserve) else {
                 return Err(self.failed(with_lost_before(source, lost)));
             };
@@ -67,14 +67,13 @@ impl WorkerRun {
     }
 
     /// Reserves one more request after `broken` broken answers, which used `lost`; `None` if a limit forbids it.
-    fn reserve_repeat(&self, lost: Usage, broken: usize) -> Option<ReservedRequest> {
-        let price = self.model.price();
-        let cost = Cost::of_request(price.map(|price| price.cost(&lost)));
+    fn reserve_repeat(&self, parts: &RequestParts, lost: Usage, broken: usize) -> Option<ReservedRequest> {
+        let cost = Cost::of_charge(self.model.price().map(|price| price.charge(&lost)));
         let mut model = lost;
         // Each broken answer still has its own reservation.
         model.requests = model.requests.saturating_sub(u64::try_from(broken).unwrap_or(u64::MAX));
         let lost = RunUsage { model, cost, ..RunUsage::default() };
-        self.ctx.begin_repeat(&self.model.name, price.is_some(), lost).ok()
+        self.ctx.begin_repeat(&self.model.name, self.unpriced(parts), lost).ok()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use llm_do_providers::{ErrorKind, ProviderError, Response, Usage};
+use llm_do_providers::{ErrorKind, ProviderError, Response, Unpriced, Usage};
 
 use super::{RequestParts, WorkerRun};
 use crate::base::error::CallError;
@@ -59,13 +59,20 @@ impl WorkerRun {
         }
     }
 
+    /// Returns the charges that a request may have without a known price; `None` if the price of the model is unknown.
+    pub(super) fn unpriced(&self, parts: &RequestParts) -> Option<Unpriced> {
+        let tools = parts.server_side_tools.as_deref().unwrap_or(&self.server_side_tools);
+        let settings = parts.settings.as_deref().unwrap_or(&self.settings);
+        self.model.price().map(|price| price.unpriced(tools, settings.service_tier.as_deref()))
+    }
+
     fn count(&self, reserved: &ReservedRequest, answered_by: Option<&str>, usage: Usage) {
         // A fallback model may have answered instead of the first one.
         let (by, price) = match answered_by.filter(|by| **by != *self.model.name) {
             Some(by) => (Arc::from(by), self.prices.price(by)),
             None => (Arc::clone(&self.model.name), self.model.price()),
         };
-        reserved.count(&by, usage, price.map(|price| price.cost(&usage)));
+        reserved.count(&by, usage, price.map(|price| price.charge(&usage)));
     }
 }
 

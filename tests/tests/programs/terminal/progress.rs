@@ -73,10 +73,12 @@ fn the_next_question_is_asked_after_one_is_withdrawn() {
 #[test]
 fn a_models_text_cannot_imitate_a_question() {
     let input = json!({ "input": imitation() }).to_string();
-    let mut session = Session::start(&["run", "-vv", "--tool", "chat", "--input-json", &input]);
-    session.wait_for("wants to call");
-    session.wait_for(PROMPT);
-    assert_one_question(&session.rows());
+    for verbosity in [&[][..], &["-v"], &["-vv"]] {
+        let mut session = Session::start(&[&tool("chat", &input)[..], verbosity].concat());
+        session.wait_for("wants to call");
+        session.wait_for(PROMPT);
+        assert_one_question(&session.rows());
+    }
 }
 
 #[test]

@@ -113,7 +113,8 @@ pub(in crate::app::cli) struct LimitOptions {
     /// Send no further request after this many tokens, input and output.
     #[arg(long, value_name = "N")]
     limit_tokens: Option<u64>,
-    /// Send no further request after this cost in US dollars, such as 0.50; models without a known price are refused.
+    /// Send no further request after this cost in US dollars, such as 0.50; a request with a charge of unknown price is
+    /// refused.
     #[arg(long, value_name = "DOLLARS")]
     limit_cost: Option<Money>,
     /// End the run after this many seconds, such as 90 or 0.5, or this duration, such as 2m.

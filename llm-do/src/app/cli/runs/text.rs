@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::CommandError;
 use crate::base::printable::{printable, printable_line};
 use crate::base::usage::Cost;
-use crate::usage::Money;
+use crate::usage::{Money, Unpriced};
 
 /// The maximum number of characters of a result or an error in a list.
 const MAX_OUTCOME: usize = 60;
@@ -64,6 +64,8 @@ struct Used {
     output_tokens: u64,
     cost: Money,
     unpriced_requests: u64,
+    #[serde(default)]
+    unpriced: Unpriced,
 }
 
 /// What a run asked a person.
@@ -160,7 +162,7 @@ impl Run {
 
 impl Used {
     fn cost(&self) -> Cost {
-        Cost { known: self.cost, unpriced_requests: self.unpriced_requests }
+        Cost { known: self.cost, unpriced_requests: self.unpriced_requests, unpriced: self.unpriced }
     }
 }
 

@@ -149,15 +149,19 @@ pub(in crate::app::serve) struct UsageView {
     /// The known cost in US dollars, as an exact decimal.
     #[schemars(with = "String")]
     cost: llm_do_providers::Money,
-    /// Requests whose price is unknown.
+    /// Requests whose price, or the price of one of whose charges, is unknown.
     unpriced_requests: u64,
+    /// The names of the charges without a known price, such as `file_search`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unpriced: Vec<&'static str>,
 }
 
 impl From<RunUsage> for UsageView {
     fn from(RunUsage { tool_calls, model, cost }: RunUsage) -> Self {
         let Usage { requests, input_tokens, output_tokens, .. } = model;
+        let unpriced = cost.unpriced.names().collect();
         let (cost, unpriced_requests) = (cost.known, cost.unpriced_requests);
-        Self { tool_calls, requests, input_tokens, output_tokens, cost, unpriced_requests }
+        Self { tool_calls, requests, input_tokens, output_tokens, cost, unpriced_requests, unpriced }
     }
 }
 

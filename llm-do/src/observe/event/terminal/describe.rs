@@ -115,5 +115,9 @@ fn word(part: &EventPart, verbosity: Verbosity) -> Option<String> {
 fn sum(used: &RunUsage) -> String {
     let (calls, model) = (used.tool_calls, used.model);
     let (requests, read, written) = (model.requests, model.input_tokens, model.output_tokens);
-    format!("used: {calls} tool calls, {requests} requests, {read} tokens in, {written} out")
+    let unpriced = match used.cost.unpriced {
+        charges if charges.is_empty() => String::new(),
+        charges => format!(", unpriced: {charges}"),
+    };
+    format!("used: {calls} tool calls, {requests} requests, {read} tokens in, {written} out{unpriced}")
 }

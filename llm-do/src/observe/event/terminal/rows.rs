@@ -25,6 +25,22 @@ impl Rows<'_> {
         output
     }
 
+    /// Returns the start of a line of text, in one row; 80 columns if the width is unknown.
+    pub(crate) fn format_one(&self, line: &str) -> String {
+        let most = self.width.unwrap_or(80).saturating_sub(1);
+        let (mut row, mut column) = (self.first.to_owned(), columns(self.first));
+        for character in line.chars() {
+            column += columns_of(character);
+            if column > most {
+                row.push('…');
+                break;
+            }
+            row.push(character);
+        }
+        row.push('\n');
+        row
+    }
+
     /// Appends text to `output`, whose last row has `column` columns, or is not started if that is `None`.
     pub(crate) fn push(&self, output: &mut String, column: &mut Option<usize>, text: &str) {
         for character in text.chars() {
@@ -123,6 +139,13 @@ mod tests {
             rows.push(&mut output, &mut column, piece);
         }
         assert_eq!(output + "\n", rows.format(text));
+    }
+
+    #[test]
+    fn a_line_is_cut_to_one_row() {
+        assert_eq!(rows(10).format_one("123456789"), "123456789\n");
+        assert_eq!(rows(10).format_one("1234567890"), "123456789…\n");
+        assert_eq!(Rows { first: BAR, ..rows(10) }.format_one("12345678"), "│ 1234567…\n");
     }
 
     #[test]

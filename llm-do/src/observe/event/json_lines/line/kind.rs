@@ -130,6 +130,10 @@ fn write_total(line: &mut String, RunUsage { tool_calls, model, cost }: &RunUsag
     write_json(line, &cost.known)?;
     line.push_str(",\"unpriced_requests\":");
     write_integer(line, cost.unpriced_requests);
+    if !cost.unpriced.is_empty() {
+        line.push_str(",\"unpriced\":");
+        write_json(line, &cost.unpriced)?;
+    }
     line.push('}');
     Ok(())
 }
@@ -201,6 +205,13 @@ fn write_usage(line: &mut String, usage: &Usage) {
         (",\"audio_tokens\":", usage.audio_tokens),
         (",\"cached_audio_tokens\":", usage.cached_audio_tokens),
         (",\"server_side_tools\":", usage.server_side_tools),
+        (",\"web_searches\":", usage.web_searches),
+        (",\"file_searches\":", usage.file_searches),
+        (",\"containers\":", usage.containers),
+        (",\"other_charged_tools\":", usage.other_charged_tools),
+        (",\"flex_requests\":", usage.flex_requests),
+        (",\"priority_requests\":", usage.priority_requests),
+        (",\"other_tier_requests\":", usage.other_tier_requests),
     ] {
         if figure > 0 {
             line.push_str(field);

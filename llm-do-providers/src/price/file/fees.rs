@@ -1,0 +1,135 @@
+//! The charges beside the tokens of the standard tier: of server-side tools, and of other service tiers.
+
+use serde::Deserialize;
+
+use super::{Tier, check_names, price};
+use crate::model_pattern::ModelPattern;
+use crate::price::table::PriceEntry;
+use crate::price::{Money, Price};
+
+/// The prices of the server-side tools of some models.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Fees {
+    provider: String,
+    /// Names, or patterns with `*`.
+    models: Vec<String>,
+    web_search: Option<Money>,
+    searching_request: Option<Money>,
+    file_search: Option<Money>,
+    container: Option<Money>,
+    source: Option<String>,
+    seen: Option<String>,
+}
+
+/// The prices of tokens at a service tier.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ServiceTierPrice {
+    provider: String,
+    models: Vec<String>,
+    tier: Name,
+    input: Money,
+    cached_input: Option<Money>,
+    cache_write: Option<Money>,
+    audio_input: Option<Money>,
+    cached_audio_input: Option<Money>,
+    output: Money,
+    #[serde(default)]
+    above: Vec<Tier>,
+    source: Option<String>,
+    seen: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Name {
+    Flex,
+    Priority,
+}
+
+/// Returns the fees with the longest patterns first: the first of several that match a model holds.
+pub(super) fn by_length(mut fees: Vec<Fees>) -> Vec<Fees> {
+    let longest = |fees: &Fees| fees.models.iter().map(String::len).max().unwrap_or_default();
+    fees.sort_by_key(|fees| std::cmp::Reverse(longest(fees)));
+    fees
+}
+
+impl Fees {
+    /// Adds the fees to the entries of their models, except those that an entry has.
+    pub(super) fn add_to(&self, entries: &mut [PriceEntry]) -> Result<(), String> {
+        check_names(&self.provider, &self.models)?;
+        let patterns: Vec<_> =
+            self.models.iter().map(|model| ModelPattern::new(&full_name(&self.provider, model))).collect();
+        for entry in entries {
+            let name = entry.model.to_ascii_lowercase();
+            if patterns.iter().any(|pattern| pattern.rank(&name).is_some()) {
+                self.add_to_price(&mut entry.price);
+                cite(entry, self.source.as_deref(), self.seen.as_deref());
+            }
+        }
+        Ok(())
+    }
+
+    fn add_to_price(&self, price: &mut Price) {
+        // Either of the two decides what a search costs.
+        if price.web_search.is_none() && price.searching_request.is_none() {
+            (price.web_search, price.searching_request) = (self.web_search, self.searching_request);
+        }
+        price.file_search = price.file_search.or(self.file_search);
+        price.container = price.container.or(self.container);
+    }
+}
+
+impl ServiceTierPrice {
+    /// Adds the price to the entries of its models.
+    pub(super) fn add_to(&self, entries: &mut [PriceEntry]) -> Result<(), String> {
+        check_names(&self.provider, &self.models)?;
+        for model in &self.models {
+            let name = full_name(&self.provider, model);
+            let mut listed = entries.iter_mut().filter(|entry| entry.model.eq_ignore_ascii_case(&name)).peekable();
+            if listed.peek().is_none() {
+                return Err(format!("`{name}` has no entry in `prices`"));
+            }
+            for entry in listed {
+                let price = Some(Box::new(self.price()));
+                match self.tier {
+                    Name::Flex => entry.price.flex = price,
+                    Name::Priority => entry.price.priority = price,
+                }
+                cite(entry, self.source.as_deref(), self.seen.as_deref());
+            }
+        }
+        Ok(())
+    }
+
+    fn price(&self) -> Price {
+        let (audio_input, cached_audio_input) = (self.audio_input, self.cached_audio_input);
+        let price = price(self.input, self.cached_input, self.cache_write, self.output);
+        let price = Price { audio_input, cached_audio_input, ..price };
+        self.above.iter().fold(price, |price, tier| price.above(tier.tokens, tier.price()))
+    }
+}
+
+fn full_name(provider: &str, model: &str) -> String {
+    format!("{provider}:{model}").to_ascii_lowercase()
+}
+
+/// Adds a source to those of an entry, whose day is that of the source that was read first.
+fn cite(entry: &mut PriceEntry, source: Option<&str>, seen: Option<&str>) {
+    let sources = entry.source.get_or_insert_default();
+    for page in source.unwrap_or_default().split(' ').filter(|page| !page.is_empty()) {
+        if !sources.split(' ').any(|known| known == page) {
+            let space = if sources.is_empty() { "" } else { " " };
+            sources.extend([space, page]);
+        }
+    }
+    if sources.is_empty() {
+        entry.source = None;
+    }
+    if let Some(seen) = seen
+        && entry.seen.as_deref().is_none_or(|known| seen < known)
+    {
+        entry.seen = Some(seen.to_owned());
+    }
+}

@@ -1,0 +1,55 @@
+//! The uses of server-side tools in an answer, as far as they are charged in addition to tokens.
+//!
+//! By <https://developers.openai.com/api/docs/pricing> (read 2026-11-28): a search is charged by use, and opening a page of
+//! its results is not; code by the time of its container; images by the tokens of another model.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{PROVIDER, programs};
+use crate::message::ResponsePart;
+use crate::usage::Usage;
+
+/// Adds the uses of tools in `parts`.
+pub(super) fn with_tools(mut usage: Usage, parts: &[ResponsePart]) -> Usage {
+    let mut containers = BTreeSet::new();
+    for item in parts.iter().filter_map(item) {
+        let kind = item["type"].as_str().unwrap_or_default();
+        let is_use = match kind {
+            "web_search_call" => {
+                // Without an action, the search itself.
+                let is_search = item["action"]["type"].as_str().is_none_or(|action| action == "search");
+                usage.web_searches += u64::from(is_search);
+                true
+            }
+            "file_search_call" => {
+                usage.file_searches += 1;
+                true
+            }
+            "code_interpreter_call" => {
+                containers.insert(item["container_id"].as_str().unwrap_or_default());
+                true
+            }
+            // A program runs without a container, and the calls of MCP servers and the search for tools cost their tokens.
+            programs::START | "mcp_call" | "tool_search_call" => true,
+            kind if kind.ends_with("_call") && !matches!(kind, "function_call" | "custom_tool_call") => {
+                usage.other_charged_tools += 1;
+                true
+            }
+            _ => false,
+        };
+        usage.server_side_tools += u64::from(is_use);
+    }
+    usage.containers = containers.len().try_into().unwrap_or(u64::MAX);
+    usage
+}
+
+/// Returns the item of a part that is not the model's own text, thought or call.
+fn item(part: &ResponsePart) -> Option<&Value> {
+    match part {
+        ResponsePart::ServerSideTool(used) => used.provider_data.as_ref()?.of(PROVIDER),
+        ResponsePart::Opaque(data) => data.of(PROVIDER),
+        _ => None,
+    }
+}
