@@ -89,13 +89,17 @@ impl CheckedSchema {
         *self.is_unordered.get_or_init(|| canonical::is_needed(self.schema()))
     }
 
-    /// Sorts sets, maps and undeclared fields: for values that do not come from a Rust type.
-    pub(crate) fn sorted(&self, mut value: Value) -> Value {
-        canonical::sort(self.schema(), &mut value);
-        value
+    /// Orders a value in [normal form](Self::canonical) as the value that it was decoded from.
+    pub(crate) fn as_given(&self, mut sorted: Value, given: &Value) -> Value {
+        if self.is_unordered() {
+            canonical::follow(&mut sorted, given, &self.canonical(given.clone()));
+        }
+        sorted
     }
 
-    /// Sorts sets and maps, so that equal values have the same JSON in each process.
+    /// Returns the normal form of a value, with sets and maps sorted: equal values have the same JSON in each process.
+    ///
+    /// For comparing only: what runs has the order in which it was given.
     pub(crate) fn canonical(&self, mut value: Value) -> Value {
         if self.is_unordered() {
             canonical::sort(self.schema(), &mut value);
