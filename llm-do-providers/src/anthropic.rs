@@ -24,8 +24,9 @@ use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::exchange::Exchange;
 use crate::http::{ClientConfig, Endpoint, ServerDefaults};
-use crate::model::{Model, Profile, Request, ResponseStream};
+use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec};
 use crate::response::Response;
+use crate::schema::tool;
 
 const PROVIDER: &str = "anthropic";
 const PROTOCOL: &str = "the Messages API";
@@ -231,7 +232,7 @@ impl AnthropicModel {
         let begin = move || AnthropicAccumulator::new(Arc::clone(&model));
         let warnings = plan.warnings;
         let exchange = Exchange::new(&self.endpoint, &body, request.settings, self.retries, begin)?;
-        Ok(exchange.with_warnings(warnings))
+        Ok(exchange.with_warnings(warnings).with_renamed(request::renamed(request)))
     }
 }
 
@@ -243,6 +244,10 @@ impl Model for AnthropicModel {
 
     fn profile(&self) -> Profile {
         self.profile
+    }
+
+    fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
+        tool::notes(tool::anthropic(&tool.parameters))
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

@@ -22,8 +22,9 @@ use crate::catalog::ModelProvider;
 use crate::error::{ErrorKind, ProviderError};
 use crate::exchange::Exchange;
 use crate::http::{ClientConfig, Endpoint, ServerDefaults};
-use crate::model::{Model, Profile, Request, ResponseStream};
+use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec};
 use crate::response::Response;
+use crate::schema::tool;
 
 const PROVIDER: &str = "gemini";
 const PROTOCOL: &str = "the Gemini API";
@@ -212,6 +213,10 @@ impl Model for GeminiModel {
 
     fn profile(&self) -> Profile {
         self.profile
+    }
+
+    fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
+        tool::notes(tool::gemini(&tool.parameters))
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

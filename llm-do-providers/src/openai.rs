@@ -30,8 +30,9 @@ use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::exchange::Exchange;
 use crate::http::{ClientConfig, Endpoint};
-use crate::model::{Model, Profile, Request, ResponseStream};
+use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec};
 use crate::response::Response;
+use crate::schema::tool;
 
 const PROVIDER: &str = "openai";
 const PROTOCOL: &str = "chat completions";
@@ -221,6 +222,10 @@ impl Model for OpenAiModel {
 
     fn profile(&self) -> Profile {
         self.profile
+    }
+
+    fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
+        tool::notes(convert::form(tool, self.dialect))
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

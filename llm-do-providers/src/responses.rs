@@ -21,9 +21,10 @@ use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::exchange::Exchange;
 use crate::http::{ClientConfig, Endpoint, ServerDefaults};
-use crate::model::{Model, Profile, Request, ResponseStream};
+use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec};
 use crate::openai;
 use crate::response::Response;
+use crate::schema::tool;
 
 const PROVIDER: &str = "openai-responses";
 const PROTOCOL: &str = "the Responses API";
@@ -175,6 +176,10 @@ impl Model for OpenAiResponsesModel {
 
     fn profile(&self) -> Profile {
         self.profile
+    }
+
+    fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
+        tool::notes(tool::openai(&tool.parameters))
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

@@ -54,6 +54,24 @@ pub(crate) fn except(values: &[Value]) -> String {
     format!("Not {}.", joined(values))
 }
 
+/// The longest schema that a description has, in bytes.
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+const LONGEST_RULES: usize = 4_000;
+
+/// Adds keywords that only narrow what is valid to the description, as they are.
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+pub(crate) fn follow(form: &mut Map<String, Value>, rules: &Map<String, Value>) {
+    let text = Value::Object(rules.clone()).to_string();
+    let words = if text.len() <= LONGEST_RULES {
+        format!("Must also follow: {text}")
+    } else {
+        let keys: Vec<_> = rules.keys().map(|key| format!("`{key}`")).collect();
+        format!("Must also follow rules of {} that are too long to be listed.", keys.join(", "))
+    };
+    let own = form.shift_remove("description");
+    describe(form, own.as_ref(), &[words]);
+}
+
 fn all(values: &Value) -> Option<String> {
     values.as_array().map(|values| joined(values))
 }

@@ -37,7 +37,7 @@ const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "h
 
 /// Returns `schema` in the form that the strict mode requires, or `None` if there is no such form.
 pub(crate) fn translate(schema: &Arc<Value>) -> Option<Arc<Value>> {
-    static CACHE: SchemaCache = SchemaCache::new();
+    static CACHE: SchemaCache<Value, ()> = SchemaCache::new();
     CACHE.get_or_translate(schema, |schema| strict_form(schema).ok_or(())).ok()
 }
 

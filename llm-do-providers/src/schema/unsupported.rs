@@ -5,6 +5,9 @@ use std::fmt;
 #[cfg(feature = "local")]
 use serde_json::Value;
 
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+use crate::error::{ErrorKind, ProviderError};
+
 /// Keywords that restrict the valid values, and that neither a dialect nor a sentence can express.
 pub(crate) const UNSUPPORTED_KEYWORDS: [&str; 13] = [
     "$dynamicRef",
@@ -23,7 +26,7 @@ pub(crate) const UNSUPPORTED_KEYWORDS: [&str; 13] = [
 ];
 
 /// The error for a part of a schema that a dialect cannot express.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unsupported {
     path: String,
     why: String,
@@ -35,6 +38,13 @@ impl Unsupported {
     pub(crate) fn new(path: &[String], why: impl Into<String>) -> Self {
         let path = path.iter().fold("#".to_owned(), |path, step| path + "/" + step);
         Self { path, why: why.into(), leaves_nothing: false }
+    }
+
+    /// Returns the error of a request whose tool `name` needs the schema.
+    #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+    pub(crate) fn of_tool(&self, provider: &'static str, name: &str) -> ProviderError {
+        let text = format!("the schema of the arguments of the tool `{name}` cannot be converted: {self}");
+        ProviderError::new(provider, ErrorKind::InvalidRequest, text)
     }
 
     /// Marks the error as "no valid value": an alternative with it can be dropped.

@@ -7,6 +7,7 @@ use super::pointer::pointed;
 use super::reference::{Opened, mark, target, within};
 use super::shape::is_only;
 use super::unsupported::Unsupported;
+use super::weaker::{weaker_forms, with_rules};
 
 /// The maximum number of schemas after all references are inlined.
 const LARGEST: usize = 10_000;
@@ -59,11 +60,23 @@ pub(crate) struct Walk<'a, D> {
     path: Vec<String>,
     /// The number of schemas left until the limit.
     left: usize,
+    /// What was put into words since the dialect cannot express it; `None` if that is an error.
+    weakened: Option<Vec<String>>,
 }
 
 impl<'a, D: Dialect> Walk<'a, D> {
     pub(crate) fn new(root: &'a Value, dialect: D) -> Self {
-        Self { dialect, root, opened: Vec::new(), path: Vec::new(), left: LARGEST }
+        Self { dialect, root, opened: Vec::new(), path: Vec::new(), left: LARGEST, weakened: None }
+    }
+
+    /// Has what the dialect cannot express put into words.
+    pub(crate) fn weakly(self) -> Self {
+        Self { weakened: Some(Vec::new()), ..self }
+    }
+
+    /// Returns what was put into words, each with its place.
+    pub(crate) fn take_weakened(&mut self) -> Vec<String> {
+        self.weakened.take().unwrap_or_default()
     }
 
     /// Returns the whole schema in the dialect.
@@ -75,12 +88,41 @@ impl<'a, D: Dialect> Walk<'a, D> {
         self.form(&root)
     }
 
-    /// Returns a schema, whose references are marked, in the dialect.
+    /// Returns a schema, whose references are marked, in the dialect; with words for what it cannot express, where that is
+    /// allowed.
     fn form(&mut self, schema: &Value) -> Result<Value, Unsupported> {
+        match (self.exact_form(schema), schema) {
+            (Err(unsupported), Value::Object(keywords)) if self.weakened.is_some() && !unsupported.leaves_nothing() => {
+                self.weak_form(keywords, unsupported)
+            }
+            (form, _) => form,
+        }
+    }
+
+    /// Returns a form of the parts that the dialect can express: with fewer and fewer of them.
+    fn weak_form(&mut self, keywords: &Map<String, Value>, unsupported: Unsupported) -> Result<Value, Unsupported> {
+        let noted = self.weakened.as_ref().map_or(0, Vec::len);
+        for weaker in weaker_forms(keywords, self.root) {
+            match self.exact_form(&Value::Object(weaker.schema)) {
+                Ok(form) => {
+                    self.weakened.get_or_insert_default().push(unsupported.to_string());
+                    return Ok(with_rules(form, keywords, &weaker.dropped));
+                }
+                Err(nothing) if nothing.leaves_nothing() => return Err(nothing),
+                Err(_) => self.weakened.get_or_insert_default().truncate(noted),
+            }
+        }
+        Err(unsupported)
+    }
+
+    fn exact_form(&mut self, schema: &Value) -> Result<Value, Unsupported> {
         self.count()?;
         match schema {
             Value::Bool(true) => Ok(self.dialect.anything()),
             Value::Bool(false) => Err(self.unsupported("allows no value; remove it").with_nothing_left()),
+            Value::Object(keywords) if keywords.len() == 1 && keywords.get("not").is_some_and(is_anything) => {
+                Err(self.unsupported("allows no value; remove it").with_nothing_left())
+            }
             Value::Object(keywords) => {
                 if let Some(form) = D::reference(self, keywords)? {
                     return Ok(form);
@@ -303,6 +345,11 @@ impl<'a, D: Dialect> Walk<'a, D> {
     pub(crate) fn unknown(&self, key: &str) -> Unsupported {
         Unsupported::keyword(&self.path, key, D::NAME)
     }
+}
+
+/// Whether a schema allows each value in so many words.
+fn is_anything(schema: &Value) -> bool {
+    *schema == Value::Bool(true) || schema.as_object().is_some_and(Map::is_empty)
 }
 
 /// Takes the next alternatives out of a schema, if it has any; further ones may have been put aside.
