@@ -51,7 +51,8 @@ impl Root {
         let journal = self.settings.journal(&self.plane).cloned();
         let own_steps = self.settings.journal.is_some().then(ChildSteps::default);
         let steps = own_steps.as_ref().unwrap_or(&self.plane.root_steps);
-        let begin = |_| steps.next(&Arc::default(), StepKind::Run, self.name.as_str(), compared(arguments.value.clone()));
+        let begin =
+            |_| steps.next(&Arc::default(), StepKind::Run, self.name.as_str(), compared(arguments.value.clone()));
         let (step, _in_flight) = journal.as_ref().map(begin).unzip();
         let given = self.settings.id.take();
         let fresh = given.or_else(|| self.id.get().cloned()).unwrap_or_else(fresh_id);
@@ -69,8 +70,7 @@ impl Root {
         let host: Arc<dyn Host> = Arc::clone(&run) as _;
         let user = CallContext::root(host, frame((limits, spent), &self.name, self.cancellation, step));
         drop(self.user.set(user.clone()));
-        let result =
-            run.call(user.clone(), Callee::Shown(&self.name), arguments.into(), Caller::User).await;
+        let result = run.call(user.clone(), Callee::Shown(&self.name), arguments.into(), Caller::User).await;
         run.settle().await;
         result
     }

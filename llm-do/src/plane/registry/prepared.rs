@@ -85,11 +85,7 @@ impl Prepared {
     }
 
     /// The same; arguments that take long to check are checked off the async threads.
-    pub(crate) async fn decode_apart(
-        tool: &Registered,
-        given: impl Into<Given>,
-        is_read: bool,
-    ) -> Result<Self, Fault> {
+    pub(crate) async fn decode_apart(tool: &Registered, given: impl Into<Given>, is_read: bool) -> Result<Self, Fault> {
         let Given { value, is_typed } = given.into();
         let (value, checked) = tool.validate_apart(value).await;
         checked.map_err(Fault::new)?;

@@ -27,7 +27,8 @@ pub(in super::super) fn follow(sorted: &mut Value, given: &Value, normal: &Value
 }
 
 fn follow_items(items: &mut [Value], given: &[Value], normal: &[Value]) {
-    let (in_given, in_normal): (Vec<_>, Vec<_>) = (given.iter().map(content).collect(), normal.iter().map(content).collect());
+    let (in_given, in_normal): (Vec<_>, Vec<_>) =
+        (given.iter().map(content).collect(), normal.iter().map(content).collect());
     if in_given == in_normal {
         let pairs = given.iter().zip(normal);
         items.iter_mut().zip(pairs).for_each(|(item, (given, normal))| follow(item, given, normal));
