@@ -31,6 +31,9 @@ struct Repr {
     request_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     partial_response: Option<Box<Response>>,
+    /// Not saved, since it may repeat a part of the request.
+    #[serde(skip)]
+    provider_text: Option<Box<str>>,
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
@@ -69,8 +72,10 @@ pub enum ErrorKind {
     ContextTooLong,
     /// A content filter of the provider stopped the request or the response.
     ContentFilter,
-    /// Rate limit reached or quota exhausted (status 429), or no credit (status 402).
+    /// Rate limit reached or quota exhausted (status 429).
     RateLimited,
+    /// The account has no credit left (status 402); waiting does not help.
+    NoCredit,
     /// The provider is overloaded (status 498, 503 or 529).
     Overloaded,
     /// The provider failed (other 5xx, or status 408 or 409), or reported an error of no other kind.
@@ -99,6 +104,7 @@ impl ProviderError {
             should_retry: None,
             request_id: None,
             partial_response: None,
+            provider_text: None,
             source: None,
         }))
     }
@@ -135,6 +141,14 @@ impl ProviderError {
     #[must_use]
     pub fn with_partial_response(mut self, partial: Response) -> Self {
         self.0.partial_response = Some(Box::new(partial));
+        self
+    }
+
+    /// Sets the provider's own text, if there is any.
+    #[must_use]
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only servers send a text"))]
+    pub(crate) fn with_provider_text(mut self, text: String) -> Self {
+        self.0.provider_text = (!text.is_empty()).then(|| text.into());
         self
     }
 
@@ -209,6 +223,15 @@ impl ProviderError {
         self.0.partial_response.as_deref()
     }
 
+    /// Returns the provider's own text about the failure: at most 500 printable characters, without keys.
+    ///
+    /// It may repeat a part of the request, so neither `Display` nor `Debug` shows it, and it is not serialized. The command
+    /// line shows it with `-vv`.
+    #[must_use]
+    pub fn provider_text(&self) -> Option<&str> {
+        self.0.provider_text.as_deref()
+    }
+
     /// Returns whether the rate limit was reached.
     #[must_use]
     pub fn is_rate_limited(&self) -> bool {
@@ -236,8 +259,18 @@ impl fmt::Display for ProviderError {
 impl fmt::Debug for ProviderError {
     /// Shows no part of a response, and the source as its text, which quotes less than its fields.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Repr { provider, kind, message, status, retry_after, should_retry, request_id, partial_response, source } =
-            &*self.0;
+        let Repr {
+            provider,
+            kind,
+            message,
+            status,
+            retry_after,
+            should_retry,
+            request_id,
+            partial_response,
+            source,
+            ..
+        } = &*self.0;
         let mut shown = f.debug_struct("ProviderError");
         shown.field("provider", provider).field("kind", kind).field("message", message).field("status", status);
         shown.field("retry_after", retry_after).field("should_retry", should_retry).field("request_id", request_id);

@@ -1,8 +1,10 @@
 //! One exchange with a server: its attempts, the pieces of a streamed answer, and their errors.
 
 mod fault;
+mod mend;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod pieces;
+mod reading;
 mod streaming;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -21,7 +23,7 @@ pub(crate) use self::fault::malformed;
 pub(crate) use self::fault::{invalid_json, protocol_error, reported};
 use self::streaming::Streaming;
 use crate::error::{ErrorKind, ProviderError};
-use crate::http::{Endpoint, PreparedRequest, WholeResponse};
+use crate::http::{Endpoint, Event, PreparedRequest, WholeResponse};
 use crate::message::{FinishReason, ResponsePart};
 use crate::model::{ResponseStream, StreamEvent};
 use crate::response::{Response, SettingWarning};
@@ -39,17 +41,25 @@ pub(crate) trait ResponseAccumulator: Send + 'static {
     /// Returns an error if it is invalid, or is itself an error.
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError>;
 
-    /// Parses the data of one event of a stream, adds its events to `ready`, and returns whether more may follow.
+    /// Parses one event of a stream, and adds its events to `ready`.
     ///
     /// # Errors
     ///
-    /// The same.
+    /// The same; then nothing of the event was taken, unless it is an error with content.
     fn absorb(
         &mut self,
         server: &Endpoint,
-        data: &str,
+        event: &Event,
         ready: &mut VecDeque<StreamEvent>,
-    ) -> Result<bool, ProviderError>;
+    ) -> Result<Absorbed, ProviderError>;
+
+    /// Returns the error for an error object in an answer of status 200. Default: by its code, its type and its words.
+    fn error(server: &Endpoint, error: &Value) -> ProviderError {
+        reported(server, error)
+    }
+
+    /// Returns the number of parts so far, calls included: those that are searched for each event.
+    fn parts(&self) -> usize;
 
     /// Whether the server has sent the reason for the stop: anything that is missing after it is not part of the answer.
     fn is_finished(&self) -> bool;
@@ -78,6 +88,19 @@ pub(crate) trait ResponseAccumulator: Send + 'static {
     fn merge_paused(_answer: &mut Response) {}
 }
 
+/// What an event was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Absorbed {
+    /// A piece of the answer, or an event that does not matter.
+    More,
+    /// The end of the answer.
+    End,
+    /// Nothing that the protocol has, and without a type: it may be an error of a server in between.
+    Unknown,
+}
+
+/// The maximum number of parts of an answer, which are searched for each event; no model writes as many.
+pub(crate) const MAX_PARTS: usize = 4096;
 /// How often an answer may pause before it is taken as cut off.
 const MOST_PAUSES: usize = 10;
 /// The initial capacity of a request's body, in bytes: the minimum size of most requests.
@@ -178,10 +201,7 @@ where
     async fn attempt(&self) -> Result<G, ProviderError> {
         let WholeResponse { head, body } = self.endpoint.fetch(&self.call).await?;
         let mut answer = (self.begin)();
-        let read = answer.absorb_whole(&self.endpoint, &body);
-        let faultless =
-            read.and_then(|()| answer.fault().map_or(Ok(()), |fault| Err(protocol_error(&self.endpoint, fault))));
-        match faultless {
+        match reading::read_whole(&mut answer, &self.endpoint, &body) {
             Ok(()) => Ok(answer),
             Err(error) => Err(head.add_to(error).with_partial_response(answer.partial_response())),
         }

@@ -186,6 +186,7 @@ fn is_model_specific(error: &ProviderError) -> bool {
         ErrorKind::ContentFilter | ErrorKind::Cancelled | ErrorKind::Configuration => false,
         ErrorKind::Auth
         | ErrorKind::ContextTooLong
+        | ErrorKind::NoCredit
         | ErrorKind::RateLimited
         | ErrorKind::Overloaded
         | ErrorKind::Unavailable

@@ -38,7 +38,7 @@ pub fn events(bytes: &[u8]) {
 pub fn error_response(bytes: &[u8]) {
     let Some((status, body)) = bytes.split_first_chunk() else { return };
     let status = 400 + u16::from_le_bytes(*status) % 200;
-    let error = refused("test", "the key", status, body);
+    let error = refused("test", "the key", status, body, body);
     assert_eq!(error.status(), Some(status));
     assert!(!matches!(error.kind(), ErrorKind::Configuration | ErrorKind::Timeout), "{error}");
 }
@@ -91,7 +91,7 @@ fn all_events(pieces: Vec<Bytes>) -> (Vec<String>, Option<String>) {
             .now_or_never()
             .expect("all pieces are there, so that nothing waits")
         {
-            Ok(Some(data)) => all.push(data),
+            Ok(Some(event)) => all.push(event.data),
             Ok(None) => return (all, None),
             Err(error) => return (all, Some(error.to_string())),
         }

@@ -129,7 +129,7 @@ inventory::submit! {
 /// # Usage
 ///
 /// Thoughts count as output, and what Google's tools read as input; what comes from a cache is part of the input. Audio is
-/// counted apart as well, and [priced](crate::Price::audio_input) as audio. The usage of a stream is that of its last piece.
+/// counted apart as well, and [priced](crate::Price::audio_input) as audio. The figures of a stream grow with its pieces.
 ///
 /// # Errors
 ///

@@ -30,8 +30,8 @@ pub(crate) use self::client_config::{ClientConfig, ServerDefaults, Timeouts, con
 pub(crate) use self::download::{FileResponse, FileServer};
 #[cfg(fuzzing)]
 pub(crate) use self::error_response::refused;
-pub(crate) use self::error_response::reported;
-pub(crate) use self::events::Events;
+pub(crate) use self::error_response::{answered_error, flat_error, has_content, reported};
+pub(crate) use self::events::{Event, Events};
 use self::response_body::{ResponseBody, StreamLimits};
 use self::response_meta::{ErrorHeaders, ResponseMeta};
 use crate::error::{ErrorKind, ProviderError};
@@ -215,7 +215,7 @@ impl Endpoint {
         replace_headers(request.headers_mut(), &self.headers);
         replace_headers(request.headers_mut(), &call.headers);
         let answer = client.execute(request).await.map_err(failed)?;
-        if answer.status().is_success() { Ok(answer) } else { Err(self.refused(answer).await) }
+        if answer.status().is_success() { Ok(answer) } else { Err(self.refused(answer, &call.body).await) }
     }
 
     async fn read(&self, answer: &mut Response, limit: usize) -> Result<Vec<u8>, ProviderError> {
@@ -232,12 +232,21 @@ impl Endpoint {
         Ok(body)
     }
 
-    async fn refused(&self, mut answer: Response) -> ProviderError {
+    /// Adds to an error the server's own text, without keys; it is shown only to who asks for it.
+    pub(crate) fn with_text(&self, error: ProviderError, text: &str) -> ProviderError {
+        let secrets =
+            self.headers.values().filter(|value| value.is_sensitive()).filter_map(|value| value.to_str().ok());
+        let keys = secrets.map(|secret| secret.strip_prefix("Bearer ").unwrap_or(secret));
+        error.with_provider_text(error_response::redacted(&error_response::text_of(text), keys))
+    }
+
+    async fn refused(&self, mut answer: Response, sent: &[u8]) -> ProviderError {
         let status = answer.status().as_u16();
         let headers = ErrorHeaders::read(answer.headers());
         let body = timeout(REFUSAL, self.read(&mut answer, REFUSAL_SIZE)).await;
         let body = body.ok().and_then(Result::ok).unwrap_or_default();
-        headers.add_to(error_response::refused(self.provider, &self.key_hint, status, &body))
+        let error = error_response::refused(self.provider, &self.key_hint, status, &body, sent);
+        headers.add_to(self.with_text(error, &String::from_utf8_lossy(&body)))
     }
 
     fn late(&self, limit: Duration, name: &str) -> ProviderError {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 /// The value of a visitor for values of other types.
 macro_rules! others_are {
@@ -28,25 +29,72 @@ macro_rules! others_are {
     };
 }
 
-#[cfg(feature = "openai")]
+#[cfg(feature = "gemini")]
+mod flag;
 mod json_text;
-#[cfg(any(feature = "gemini", feature = "openai"))]
+mod list;
+mod number;
+mod object;
+mod text;
 mod word;
 
-#[cfg(feature = "openai")]
+#[cfg(feature = "gemini")]
+pub(crate) use self::flag::Flag;
+#[cfg_attr(
+    not(any(feature = "anthropic", feature = "openai")),
+    allow(unused_imports, reason = "Gemini sends objects")
+)]
 pub(crate) use self::json_text::JsonText;
-#[cfg(any(feature = "gemini", feature = "openai"))]
+#[cfg_attr(
+    not(any(feature = "anthropic", feature = "gemini")),
+    allow(unused_imports, reason = "chat completions have their own lists")
+)]
+pub(crate) use self::list::list;
+#[cfg_attr(
+    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
+    allow(unused_imports, reason = "downloads read no answers")
+)]
+pub(crate) use self::number::index;
+#[cfg_attr(
+    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
+    allow(unused_imports, reason = "downloads read no answers")
+)]
+pub(crate) use self::object::{Object, boxed, object};
+#[cfg_attr(
+    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
+    allow(unused_imports, reason = "downloads read no answers")
+)]
+pub(crate) use self::text::text;
+#[cfg_attr(
+    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
+    allow(unused_imports, reason = "downloads read no answers")
+)]
 pub(crate) use self::word::Word;
 
-/// A non-negative integer; `None` if the value is anything else.
+/// A non-negative integer, or its text; `None` if the value is anything else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LenientCount(pub(crate) Option<u64>);
 
-#[cfg(any(feature = "gemini", feature = "openai"))]
 impl LenientCount {
+    /// Reads a value that is parsed already.
+    #[cfg_attr(
+        not(any(feature = "anthropic", feature = "openai")),
+        allow(dead_code, reason = "Gemini has no such value")
+    )]
+    pub(crate) fn of(value: &Value) -> Self {
+        Self::deserialize(value).unwrap_or_default()
+    }
+
     /// Returns the count; 0 if it was not reported.
     pub(crate) fn count(self) -> u64 {
         self.0.unwrap_or_default()
+    }
+
+    /// Takes a newer figure. Figures grow, so that a zero at the end, or none, does not replace what was counted.
+    pub(crate) fn update(&mut self, newer: Self) {
+        if newer.count() > 0 || self.0.is_none() {
+            *self = newer;
+        }
     }
 }
 
@@ -73,7 +121,15 @@ impl<'de> Visitor<'de> for LenientCountVisitor {
         Ok(LenientCount(u64::try_from(number).ok()))
     }
 
-    others_are!(LenientCount(None); visit_f64(f64) visit_bool(bool) visit_str(&str));
+    fn visit_f64<E>(self, number: f64) -> Result<LenientCount, E> {
+        Ok(LenientCount(number::whole(number).and_then(|number| u64::try_from(number).ok())))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<LenientCount, E> {
+        Ok(LenientCount(text.trim().parse().ok()))
+    }
+
+    others_are!(LenientCount(None); visit_bool(bool));
 }
 
 #[cfg(test)]
@@ -82,9 +138,22 @@ mod tests {
 
     #[test]
     fn a_value_that_is_not_a_count_is_dropped() {
-        for json in ["null", "-1", "1.5", "true", "\"7\"", "[1, [2]]", "{\"a\": {\"b\": 1}}", "1e3"] {
+        for json in ["null", "-1", "1.5", "true", "\"seven\"", "\"-7\"", "[1, [2]]", "{\"a\": {\"b\": 1}}", "1e30"] {
             assert_eq!(serde_json::from_str::<LenientCount>(json).unwrap(), LenientCount(None), "{json}");
         }
-        assert_eq!(serde_json::from_str::<LenientCount>("7").unwrap(), LenientCount(Some(7)));
+        for json in ["7", "\"7\"", "7.0", "\" 7 \""] {
+            assert_eq!(serde_json::from_str::<LenientCount>(json).unwrap(), LenientCount(Some(7)), "{json}");
+        }
+    }
+
+    #[test]
+    fn a_figure_is_not_replaced_by_a_zero_or_by_none() {
+        let mut figure = LenientCount(Some(7));
+        for newer in [Some(0), None] {
+            figure.update(LenientCount(newer));
+            assert_eq!(figure, LenientCount(Some(7)));
+        }
+        figure.update(LenientCount(Some(9)));
+        assert_eq!(figure, LenientCount(Some(9)));
     }
 }

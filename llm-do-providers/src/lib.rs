@@ -38,7 +38,8 @@
 //! answer that is of such a kind: [`RateLimited`](ErrorKind::RateLimited), [`Overloaded`](ErrorKind::Overloaded) or
 //! [`Unavailable`](ErrorKind::Unavailable). A call that the server could not parse is retried too, as the model writes a new one. A quota or
 //! a credit that is used up is not. `x-should-retry` has precedence, where a server sends it. The delay is that of
-//! `Retry-After`, up to 60 s; a longer one is reported immediately. Otherwise it is half a second, doubled with each
+//! `retry-after-ms` or `Retry-After`, of Google's `RetryInfo`, or of `x-ratelimit-reset-requests` and `-tokens` where nothing
+//! remains, up to 60 s; a longer one is reported immediately. Otherwise it is half a second, doubled with each
 //! attempt up to 8 s, with random jitter. A connection that times out is retried; an answer that times out is not, and is an
 //! [`ErrorKind::Timeout`].
 //!

@@ -88,6 +88,7 @@ fn is_transient(error: &ProviderError) -> bool {
         | ErrorKind::InvalidRequest
         | ErrorKind::ContextTooLong
         | ErrorKind::ContentFilter
+        | ErrorKind::NoCredit
         | ErrorKind::Timeout
         | ErrorKind::Protocol
         | ErrorKind::Cancelled => false,
@@ -111,21 +112,66 @@ fn too_long(error: ProviderError, requested: Duration) -> ProviderError {
     ))
 }
 
+/// The longest delay that is reported: a longer one is a mistake of the server.
+const MOST_REPORTED: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Returns a delay in seconds that a server asks for; `None` if the text is not a delay.
+pub(crate) fn bounded(seconds: f64) -> Option<Duration> {
+    let is_delay = seconds.is_finite() && seconds >= 0.0;
+    is_delay.then(|| Duration::try_from_secs_f64(seconds).unwrap_or(MOST_REPORTED).min(MOST_REPORTED))
+}
+
 /// Parses the value of a `Retry-After` header, seconds or a date, at the time `now`; a past date is zero.
 pub(crate) fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
-    if let Ok(seconds) = value.parse::<u64>() {
-        return Some(Duration::from_secs(seconds));
+    if let Some(wait) = number(value) {
+        return bounded(wait);
     }
     let date = httpdate::parse_http_date(value).ok()?;
-    Some(date.duration_since(now).unwrap_or_default())
+    Some(date.duration_since(now).unwrap_or_default().min(MOST_REPORTED))
+}
+
+/// Parses the value of a `retry-after-ms` header.
+pub(crate) fn retry_after_ms(value: &str) -> Option<Duration> {
+    bounded(number(value.trim())? / 1000.0)
+}
+
+/// Parses the value of a header such as `x-ratelimit-reset-tokens`: a duration such as `6m0s`, `7.66s` or `120ms`.
+pub(crate) fn until_reset(value: &str) -> Option<Duration> {
+    let (mut seconds, mut rest) = (0.0, value.trim());
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let end = rest.find(|letter: char| letter.is_ascii_alphabetic())?;
+        let (amount, more) = (number(&rest[..end])?, &rest[end..]);
+        let end = more.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(more.len());
+        seconds += amount
+            * match &more[..end] {
+                "d" => 86_400.0,
+                "h" => 3600.0,
+                "m" => 60.0,
+                "s" => 1.0,
+                "ms" => 0.001,
+                _ => return None,
+            };
+        rest = &more[end..];
+    }
+    bounded(seconds)
+}
+
+/// Parses a number that is written in digits, with a fraction or without.
+fn number(text: &str) -> Option<f64> {
+    let is_plain = text.starts_with(|letter: char| letter.is_ascii_digit())
+        && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    text.parse().ok().filter(|_| is_plain)
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, SystemTime};
 
-    use super::{RetryDelay, RetryState, retry_after};
+    use super::{RetryDelay, RetryState, retry_after, retry_after_ms, until_reset};
     use crate::error::{ErrorKind, ProviderError};
 
     fn status(status: u16) -> ProviderError {
@@ -156,6 +202,7 @@ mod tests {
             ErrorKind::InvalidRequest,
             ErrorKind::ContextTooLong,
             ErrorKind::ContentFilter,
+            ErrorKind::NoCredit,
             ErrorKind::Timeout,
             ErrorKind::Protocol,
             ErrorKind::Cancelled,
@@ -227,5 +274,32 @@ mod tests {
         assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:00 GMT", now), Some(Duration::ZERO));
         assert_eq!(retry_after("soon", now), None);
         assert_eq!(retry_after("-1", now), None);
+    }
+
+    #[test]
+    fn a_delay_may_have_a_fraction_and_has_a_bound() {
+        let now = SystemTime::UNIX_EPOCH;
+        assert_eq!(retry_after("1.5", now), Some(Duration::from_millis(1500)));
+        assert_eq!(retry_after("0", now), Some(Duration::ZERO));
+        for absurd in ["99999999999999999999999999", "18446744073709551615", "Fri, 31 Dec 9999 23:59:59 GMT"] {
+            assert_eq!(retry_after(absurd, now), Some(Duration::from_secs(86_400)), "{absurd}");
+        }
+        for none in ["", "inf", "NaN", "-0.5", "1e3", "1.5s", ".5"] {
+            assert_eq!(retry_after(none, now), None, "{none}");
+        }
+        assert_eq!(retry_after_ms("250"), Some(Duration::from_millis(250)));
+        assert_eq!(retry_after_ms(" 1500.5 "), Some(Duration::from_micros(1_500_500)));
+        assert_eq!((retry_after_ms("-1"), retry_after_ms("soon")), (None, None));
+    }
+
+    #[test]
+    fn the_time_until_a_limit_is_reset_is_parsed() {
+        let cases = [("6m0s", 360_000), ("7.66s", 7660), ("120ms", 120), ("2m59.56s", 179_560), ("1h", 3_600_000)];
+        for (value, milliseconds) in cases {
+            assert_eq!(until_reset(value), Some(Duration::from_millis(milliseconds)), "{value}");
+        }
+        for none in ["", "5", "s", "5x", "-1s", "1s2"] {
+            assert_eq!(until_reset(none), None, "{none}");
+        }
     }
 }

@@ -14,13 +14,20 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
 
 /// The maximum length of words that are compared, in bytes: comparing takes the product of their lengths.
 const MAX_WORD: usize = 256;
+/// The maximum sum of these products for one word: candidates after it are not compared.
+const MAX_WORK: usize = 1 << 20;
 
 /// Returns the candidate that is most like `word`, if one is similar.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > MAX_WORD {
         return None;
     }
+    let mut products = 0;
     let compared = candidates.into_iter().filter(|candidate| candidate.len() <= MAX_WORD);
+    let compared = compared.take_while(|candidate| {
+        products += word.len() * candidate.len();
+        products <= MAX_WORK
+    });
     let rated = compared.map(|candidate| (strsim::jaro_winkler(word, candidate), candidate));
     let nearest = rated.max_by(|one, other| one.0.total_cmp(&other.0));
     nearest.filter(|(similarity, _)| *similarity > 0.8).map(|(_, candidate)| candidate)

@@ -4,6 +4,7 @@
 mod tests;
 
 use std::collections::VecDeque;
+use std::mem;
 
 use serde_json::{Value, json};
 
@@ -11,8 +12,8 @@ use super::replay;
 use super::stream::{self, AnthropicAccumulator};
 use super::wire::{Event, MessageBody};
 use crate::error::ProviderError;
-use crate::exchange::{ResponseAccumulator, invalid_json};
-use crate::http::{Endpoint, reported};
+use crate::exchange::{Absorbed, ResponseAccumulator, invalid_json, reported};
+use crate::http::{self, Endpoint, has_content};
 use crate::model::StreamEvent;
 use crate::programs::Programs;
 use crate::response::Response;
@@ -21,11 +22,11 @@ use crate::sent_history::Repeats;
 impl ResponseAccumulator for AnthropicAccumulator {
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
         let answered: MessageBody = serde_json::from_slice(body).map_err(|error| invalid_json(server, &error))?;
-        if let Some(error) = &answered.error {
+        if let Some(error) = answered.error.as_ref().filter(|error| has_content(error)) {
             return Err(failed(server, error));
         }
-        if answered.content.is_some() {
-            self.begin(answered);
+        if answered.content.is_some() || answered.stop_reason.is_some() {
+            self.begin(answered, &mut VecDeque::new());
         }
         Ok(())
     }
@@ -33,14 +34,38 @@ impl ResponseAccumulator for AnthropicAccumulator {
     fn absorb(
         &mut self,
         server: &Endpoint,
-        data: &str,
+        event: &http::Event,
         ready: &mut VecDeque<StreamEvent>,
-    ) -> Result<bool, ProviderError> {
-        let event: Event<'_> = serde_json::from_str(data).map_err(|error| invalid_json(server, &error))?;
-        if let Some(error) = &event.error {
+    ) -> Result<Absorbed, ProviderError> {
+        if event.data.trim() == "[DONE]" {
+            return Ok(Absorbed::End);
+        }
+        let mut parsed: Event<'_> = serde_json::from_str(&event.data).map_err(|error| invalid_json(server, &error))?;
+        if let Some(error) = parsed.error.as_ref().filter(|error| has_content(error)) {
             return Err(failed(server, error));
         }
-        Ok(self.take(event, ready))
+        let word = mem::take(&mut parsed.kind);
+        let kind = if word.as_str().is_empty() { event.name.as_deref().unwrap_or_default() } else { word.as_str() };
+        match kind {
+            // The whole answer in place of its pieces.
+            "message" => {
+                let whole = serde_json::from_str(&event.data).map_err(|error| invalid_json(server, &error))?;
+                self.begin(whole, ready);
+                return Ok(Absorbed::More);
+            }
+            "ping" | "message_start" | "message_delta" | "message_stop" => {}
+            _ if kind.starts_with("content_block_") => {}
+            _ => return Ok(Absorbed::Unknown),
+        }
+        Ok(if self.take(kind, parsed, ready) { Absorbed::More } else { Absorbed::End })
+    }
+
+    fn error(server: &Endpoint, error: &Value) -> ProviderError {
+        failed(server, error)
+    }
+
+    fn parts(&self) -> usize {
+        self.count()
     }
 
     fn is_finished(&self) -> bool {
@@ -92,9 +117,8 @@ impl ResponseAccumulator for AnthropicAccumulator {
 /// Returns the error for an error object in an answer of status 200, with the HTTP status that its type usually has.
 fn failed(server: &Endpoint, error: &Value) -> ProviderError {
     let status = error["type"].as_str().and_then(status);
-    let Some(status) = status else { return reported(server.provider, &server.key_hint, error) };
-    let error = json!({"code": status, "type": error["type"], "message": error["message"]});
-    reported(server.provider, &server.key_hint, &error)
+    let Some(status) = status else { return reported(server, error) };
+    reported(server, &json!({"code": status, "type": error["type"], "message": error["message"]}))
 }
 
 /// By <https://platform.claude.com/docs/en/api/errors>.

@@ -36,7 +36,7 @@ pub(crate) struct AnthropicAccumulator {
 #[derive(Debug)]
 struct OpenBlock {
     /// The server's index for it.
-    index: Option<u64>,
+    index: Option<i64>,
     block: Block,
     is_whole: bool,
 }
@@ -58,12 +58,12 @@ impl AnthropicAccumulator {
         Self { requested_model, ..Self::default() }
     }
 
-    /// Takes an event, adds its stream events to `ready`, and returns whether more may follow.
-    pub(super) fn take(&mut self, event: Event<'_>, ready: &mut VecDeque<StreamEvent>) -> bool {
-        match &*event.kind {
+    /// Takes an event of the type `kind`, adds its stream events to `ready`, and returns whether more may follow.
+    pub(super) fn take(&mut self, kind: &str, event: Event<'_>, ready: &mut VecDeque<StreamEvent>) -> bool {
+        match kind {
             "message_start" => {
                 if let Some(answered) = event.message {
-                    self.begin(*answered);
+                    self.begin(*answered, ready);
                 }
             }
             "content_block_start" => {
@@ -91,6 +91,11 @@ impl AnthropicAccumulator {
             _ => {}
         }
         true
+    }
+
+    /// Returns the number of its blocks so far.
+    pub(super) fn count(&self) -> usize {
+        self.blocks.len()
     }
 
     /// Whether the server has sent the reason for the stop.
@@ -150,18 +155,26 @@ impl AnthropicAccumulator {
     }
 
     /// Takes a whole answer, or the start of a streamed one.
-    pub(super) fn begin(&mut self, answered: MessageBody) {
+    pub(super) fn begin(&mut self, answered: MessageBody, ready: &mut VecDeque<StreamEvent>) {
         self.begun = true;
         self.model = answered.model.filter(|model| !model.is_empty()).or(self.model.take());
         self.figures.take(answered.usage);
         for block in answered.content.into_iter().flatten() {
-            self.start(None, block, &mut VecDeque::new());
+            match block {
+                Value::Object(block) => self.start(None, block, ready),
+                Value::String(text) => {
+                    let block = [("type".to_owned(), "text".into()), ("text".to_owned(), text.into())];
+                    self.start(None, RawBlock::from_iter(block), ready);
+                }
+                _ => {}
+            }
         }
         let (stop_reason, stop_details) = (answered.stop_reason, answered.stop_details);
         self.end(Delta { stop_reason, stop_details, container: answered.container, ..Delta::default() });
     }
 
-    fn start(&mut self, index: Option<u64>, block: RawBlock, ready: &mut VecDeque<StreamEvent>) {
+    fn start(&mut self, index: Option<i64>, block: RawBlock, ready: &mut VecDeque<StreamEvent>) {
+        self.begun = true;
         let block = Block::new(block, self.calls);
         self.calls += usize::from(block.is_call());
         ready.extend(block.shown());
@@ -169,7 +182,15 @@ impl AnthropicAccumulator {
         self.blocks.push(OpenBlock { index, block, is_whole: false });
     }
 
-    fn grow(&mut self, index: Option<u64>, delta: Delta, ready: &mut VecDeque<StreamEvent>) {
+    fn grow(&mut self, index: Option<i64>, delta: Delta, ready: &mut VecDeque<StreamEvent>) {
+        let is_of_call = delta.partial_json.is_some();
+        if self.find(index).is_none() && is_of_call {
+            // Its block came without this index.
+            if let Some(call) = self.blocks.iter_mut().rfind(|growing| growing.block.is_call()) {
+                ready.extend(call.block.grow(delta));
+            }
+            return;
+        }
         if self.find(index).is_none() {
             // Some servers do not announce a text block.
             let block = if delta.thinking.is_some() { "thinking" } else { "text" };
@@ -181,12 +202,12 @@ impl AnthropicAccumulator {
     }
 
     /// The block of that index, or the last one, if the server sends no index.
-    fn find(&mut self, index: Option<u64>) -> Option<&mut OpenBlock> {
+    fn find(&mut self, index: Option<i64>) -> Option<&mut OpenBlock> {
         self.blocks.iter_mut().rev().find(|growing| index.is_none() || growing.index == index)
     }
 
     fn end(&mut self, delta: Delta) {
-        let stop = delta.stop_reason.map(|word| match word.as_str() {
+        let stop = delta.stop_reason.filter(|word| !word.is_empty()).map(|word| match word.as_str() {
             "end_turn" | "stop_sequence" | "tool_use" => Stop::Done,
             "max_tokens" | "model_context_window_exceeded" => Stop::Length,
             "refusal" => Stop::Refused,

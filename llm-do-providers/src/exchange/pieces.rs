@@ -8,7 +8,8 @@ use bytes::Bytes;
 use futures_util::{FutureExt, stream};
 
 use super::ResponseAccumulator;
-use super::streaming::Reading;
+use super::reading::Reading;
+use super::streaming::shown;
 use crate::error::ProviderError;
 use crate::http::{Endpoint, Events};
 use crate::model::StreamEvent;
@@ -32,11 +33,14 @@ pub(crate) fn read<G: ResponseAccumulator>(answer: G, pieces: Vec<Bytes>) -> Rea
             Err(error) => break Some(error),
         }
     };
-    let answer = reading.answer.take();
+    let (answer, is_whole) = (reading.answer.take(), reading.is_whole);
     let error = match (error, answer) {
         (Some(error), Some(answer)) => Some(error.with_partial_response(answer.partial_response())),
         (error, answer) => {
-            ready.extend(answer.map(|answer| StreamEvent::Done(answer.complete())));
+            if let Some(response) = answer.map(ResponseAccumulator::complete) {
+                ready.extend(shown(&response).filter(|_| is_whole));
+                ready.push_back(StreamEvent::Done(response));
+            }
             error
         }
     };

@@ -7,12 +7,16 @@ use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 use futures_util::future::BoxFuture;
+use tokio::task::coop::poll_proceed;
 use tokio::time::{Sleep, sleep};
 
-use super::{Exchange, ResponseAccumulator, protocol_error, reported};
+use super::reading::Reading;
+use super::{Exchange, ResponseAccumulator};
 use crate::error::ProviderError;
-use crate::http::{Endpoint, Events};
+use crate::http::Events;
+use crate::message::ResponsePart;
 use crate::model::StreamEvent;
+use crate::response::Response;
 
 /// A streamed answer and its attempts; nothing is sent before the first poll.
 ///
@@ -61,8 +65,8 @@ where
                 let stepped = ready!(reading.poll_step(context, &mut self.ready));
                 self.shown |= !self.ready.is_empty();
                 if !stepped? {
-                    let answer = reading.answer.take();
-                    self.end(answer);
+                    let (answer, is_whole) = (reading.answer.take(), reading.is_whole);
+                    self.end(answer, is_whole);
                 }
             }
             State::End => {}
@@ -72,10 +76,15 @@ where
 
     /// Ends the stream with the whole answer, unless the server paused: then nothing was shown yet that a retry of the rest
     /// would repeat.
-    fn end(&mut self, answer: Option<G>) {
+    fn end(&mut self, answer: Option<G>, is_whole: bool) {
         self.state = State::End;
         match answer.map(|answer| self.exchange.finish_or_continue(answer)) {
-            Some(Some(response)) => self.ready.push_back(StreamEvent::Done(response)),
+            Some(Some(response)) => {
+                if is_whole {
+                    self.ready.extend(shown(&response));
+                }
+                self.ready.push_back(StreamEvent::Done(response));
+            }
             Some(None) => (self.state, self.shown) = (State::Ask, false),
             None => {}
         }
@@ -110,8 +119,11 @@ where
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
+        // So that a long answer that has arrived does not keep other tasks, and the timeout, from running.
+        let turn = ready!(poll_proceed(context));
         loop {
             if let Some(event) = this.ready.pop_front() {
+                turn.made_progress();
                 return Poll::Ready(Some(Ok(event)));
             }
             if matches!(this.state, State::End) {
@@ -126,58 +138,19 @@ where
     }
 }
 
-/// One response of a streamed answer, which may have several with pauses between.
-pub(super) struct Reading<G> {
-    endpoint: Arc<Endpoint>,
-    events: Events,
-    /// `None` after its end.
-    pub(super) answer: Option<G>,
-    /// Whether an event arrived.
-    has_begun: bool,
-}
-
-impl<G: ResponseAccumulator> Reading<G> {
-    pub(super) fn new(endpoint: Arc<Endpoint>, events: Events, answer: G) -> Self {
-        Self { endpoint, events, answer: Some(answer), has_begun: false }
-    }
-
-    /// Reads one event, adds its events to `ready`, and returns whether more may follow; if not, the answer is complete.
-    pub(super) fn poll_step(
-        &mut self,
-        context: &mut Context<'_>,
-        ready: &mut VecDeque<StreamEvent>,
-    ) -> Poll<Result<bool, ProviderError>> {
-        let next = ready!(self.events.poll_next(context));
-        Poll::Ready(self.take(next, ready).map_err(|error| self.events.head().add_to(error)))
-    }
-
-    fn take(
-        &mut self,
-        next: Result<Option<String>, ProviderError>,
-        ready: &mut VecDeque<StreamEvent>,
-    ) -> Result<bool, ProviderError> {
-        let Some(answer) = &mut self.answer else { return Ok(false) };
-        match next {
-            Ok(Some(data)) => {
-                self.has_begun = true;
-                if answer.absorb(&self.endpoint, &data, ready)? {
-                    return Ok(true);
-                }
-            }
-            // The answer is complete even if its end mark, or the usage after it, is missing.
-            Ok(None) | Err(_) if answer.is_finished() => {}
-            Ok(None) => {
-                let reported = self.events.stray_error().map(|error| reported(&self.endpoint, &error));
-                // A stream that ends without an event may come from a server of another protocol, so it is not retried.
-                let broken =
-                    || protocol_error(&self.endpoint, "the stream broke off").with_should_retry(self.has_begun);
-                return Err(reported.unwrap_or_else(broken));
-            }
-            Err(error) => return Err(error),
+/// Returns the events for an answer that came as a whole.
+pub(super) fn shown(response: &Response) -> impl Iterator<Item = StreamEvent> {
+    let mut calls = 0..;
+    response.parts.iter().filter_map(move |part| match part {
+        ResponsePart::Text { text } => Some(StreamEvent::Text(text.clone())),
+        ResponsePart::Thinking(thought) if !thought.text.is_empty() => {
+            Some(StreamEvent::Thinking(thought.text.clone()))
         }
-        if let Some(fault) = answer.fault() {
-            return Err(protocol_error(&self.endpoint, fault));
-        }
-        Ok(false)
-    }
+        ResponsePart::ToolCall(call) => Some(StreamEvent::ToolCall {
+            index: calls.next()?,
+            name: call.name.as_str().into(),
+            arguments: call.arguments.clone(),
+        }),
+        _ => None,
+    })
 }

@@ -9,26 +9,32 @@ use super::convert::CandidateFinish;
 use super::stream::GeminiAccumulator;
 use super::wire::Chunk;
 use crate::error::{ErrorKind, ProviderError};
-use crate::exchange::{ResponseAccumulator, invalid_json, malformed, protocol_error, reported};
-use crate::http::Endpoint;
+use crate::exchange::{Absorbed, ResponseAccumulator, invalid_json, malformed, protocol_error, reported};
+use crate::http::{Endpoint, Event, has_content};
 use crate::model::StreamEvent;
 use crate::response::Response;
 
 impl ResponseAccumulator for GeminiAccumulator {
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
         let text = str::from_utf8(body).map_err(|_| protocol_error(server, "the answer is not UTF-8"))?;
-        absorb(self, server, text, &mut VecDeque::new())
+        absorb(self, server, text, &mut VecDeque::new()).map(|_| ())
     }
 
     fn absorb(
         &mut self,
         server: &Endpoint,
-        data: &str,
+        event: &Event,
         ready: &mut VecDeque<StreamEvent>,
-    ) -> Result<bool, ProviderError> {
-        absorb(self, server, data, ready)?;
+    ) -> Result<Absorbed, ProviderError> {
+        if event.data.trim() == "[DONE]" {
+            return Ok(Absorbed::More);
+        }
         // Only the end of the body ends the stream.
-        Ok(true)
+        absorb(self, server, &event.data, ready)
+    }
+
+    fn parts(&self) -> usize {
+        self.count()
     }
 
     fn is_finished(&self) -> bool {
@@ -54,14 +60,15 @@ fn absorb(
     server: &Endpoint,
     json: &str,
     ready: &mut VecDeque<StreamEvent>,
-) -> Result<(), ProviderError> {
+) -> Result<Absorbed, ProviderError> {
     let is_list = json.trim_ascii_start().starts_with('[');
     if !is_list {
         let chunk = serde_json::from_str(json).map_err(|error| invalid_json(server, &error))?;
         return take(answer, server, chunk, ready);
     }
     let chunks: Vec<Chunk<'_>> = serde_json::from_str(json).map_err(|error| invalid_json(server, &error))?;
-    chunks.into_iter().try_for_each(|chunk| take(answer, server, chunk, ready))
+    chunks.into_iter().try_for_each(|chunk| take(answer, server, chunk, ready).map(|_| ()))?;
+    Ok(Absorbed::More)
 }
 
 fn take(
@@ -69,10 +76,11 @@ fn take(
     server: &Endpoint,
     mut chunk: Chunk<'_>,
     ready: &mut VecDeque<StreamEvent>,
-) -> Result<(), ProviderError> {
-    if let Some(error) = &chunk.error {
+) -> Result<Absorbed, ProviderError> {
+    if let Some(error) = chunk.error.as_ref().filter(|error| has_content(error)) {
         return Err(reported(server, error));
     }
+    let is_known = chunk.candidates.is_some() || chunk.usage_metadata.is_some() || chunk.prompt_feedback.is_some();
     let blocked = chunk.prompt_feedback.take().and_then(|feedback| feedback.block_reason);
     answer.take(chunk, ready);
     if let Some(reason) = blocked.filter(|_| !answer.has_begun()) {
@@ -81,7 +89,8 @@ fn take(
     match answer.finish_reason() {
         Some(CandidateFinish::Malformed) => Err(malformed(server)),
         Some(CandidateFinish::UnexpectedCall) if !answer.has_call() => Err(malformed(server)),
-        _ => Ok(()),
+        _ if is_known => Ok(Absorbed::More),
+        _ => Ok(Absorbed::Unknown),
     }
 }
 

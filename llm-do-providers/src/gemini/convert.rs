@@ -11,6 +11,7 @@ use super::wire::{
 use super::{PROVIDER, contents, server_side, thinking};
 use crate::capability::GeminiCapabilities;
 use crate::error::{ErrorKind, ProviderError};
+use crate::lenient::LenientCount;
 use crate::message::FinishReason;
 use crate::model::{JsonWriter, OutputSchema, Request, ToolChoice, ToolSpec};
 use crate::schema::tool::{self, ToolForm};
@@ -199,5 +200,5 @@ pub(super) fn usage(tokens: &Tokens) -> Usage {
 fn audio(details: Option<&Value>) -> u64 {
     let details =
         details.and_then(Value::as_array).into_iter().flatten().filter(|tokens| tokens["modality"] == "AUDIO");
-    details.filter_map(|tokens| tokens["tokenCount"].as_u64()).fold(0, u64::saturating_add)
+    details.map(|tokens| LenientCount::of(&tokens["tokenCount"]).count()).fold(0, u64::saturating_add)
 }

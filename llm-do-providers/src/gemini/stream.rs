@@ -70,6 +70,11 @@ impl GeminiAccumulator {
         self.calls > 0
     }
 
+    /// Returns the number of its parts so far.
+    pub(super) fn count(&self) -> usize {
+        self.parts.len()
+    }
+
     /// Why the answer ended, if it has.
     pub(super) fn finish_reason(&self) -> Option<CandidateFinish> {
         self.finish
@@ -224,16 +229,15 @@ impl GeminiAccumulator {
         self.parts.push(ResponsePart::Opaque(data));
     }
 
-    fn call(&mut self, call: FunctionCallPart, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
-        if call.will_continue == Some(true) || call.partial_args.is_some() {
+    fn call(&mut self, mut call: FunctionCallPart, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
+        if call.will_continue.0 || call.partial_args.is_some() {
             self.fault = Some("the answer streams the arguments of a tool call, which was not requested");
         }
+        let arguments = call.take_arguments();
         let Some(name) = call.name.filter(|name| !name.is_empty()) else {
             self.fault = Some("the answer calls a tool without a name");
             return;
         };
-        let arguments =
-            call.args.filter(|args| args.get() != "null").map_or("{}".to_owned(), |args| args.get().to_owned());
         let event =
             StreamEvent::ToolCall { index: self.calls, name: name.as_str().into(), arguments: arguments.clone() };
         events.push_back(event);
@@ -248,7 +252,8 @@ impl GeminiAccumulator {
     }
 
     fn show(&mut self, blob: AnswerBlob, signature: Option<String>) {
-        let Some(file) = Attachment::from_base64(blob.mime_type, &blob.data) else {
+        let Some(file) = Attachment::from_base64(blob.mime_type.unwrap_or_default(), &blob.data.unwrap_or_default())
+        else {
             self.fault = Some("the answer has a file that is not base64");
             return;
         };

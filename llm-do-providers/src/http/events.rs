@@ -24,21 +24,71 @@ pub(crate) struct Events {
     tail: Tail,
 }
 
+/// An event with data.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Event {
+    /// Its type, if it has one.
+    pub(crate) name: Option<String>,
+    pub(crate) data: String,
+}
+
 /// The pieces, whose end is kept.
 struct RecordedChunks {
     chunks: Chunks,
     tail: Tail,
+    state: ChunksState,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ChunksState {
+    /// Nothing but white space has arrived.
+    Start,
+    Events,
+    /// The body is JSON, which is kept in place of being parsed.
+    Json,
+    End,
 }
 
 impl Stream for RecordedChunks {
     type Item = Result<Bytes, ProviderError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let next = self.chunks.poll_next_unpin(context);
-        if let Poll::Ready(Some(Ok(chunk))) = &next {
-            self.tail.push(chunk);
+        loop {
+            if self.state == ChunksState::End {
+                return Poll::Ready(None);
+            }
+            match ready!(self.chunks.poll_next_unpin(context)) {
+                Some(Ok(chunk)) => {
+                    if self.state == ChunksState::Start {
+                        self.state = begun(&chunk);
+                    }
+                    if self.state != ChunksState::Json {
+                        self.tail.push(&chunk);
+                        return Poll::Ready(Some(Ok(chunk)));
+                    }
+                    if !self.tail.keep(&chunk) {
+                        self.state = ChunksState::Events;
+                    }
+                }
+                // Some servers leave out the empty line after the last event.
+                None if self.state == ChunksState::Events => {
+                    self.state = ChunksState::End;
+                    self.tail.end();
+                    return Poll::Ready(Some(Ok(Bytes::from_static(b"\n\n"))));
+                }
+                end => return Poll::Ready(end),
+            }
         }
-        next
+    }
+}
+
+/// What a body is by its first piece: no line of an event begins like JSON.
+fn begun(chunk: &[u8]) -> ChunksState {
+    let text = chunk.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(chunk).trim_ascii_start();
+    match text.first() {
+        None => ChunksState::Start,
+        Some(b'{' | b'[') => ChunksState::Json,
+        Some(_) => ChunksState::Events,
     }
 }
 
@@ -46,8 +96,13 @@ impl Events {
     /// Returns the events in `chunks`.
     pub(crate) fn new(provider: &'static str, chunks: Chunks) -> Self {
         let tail = Tail::new();
-        let kept = RecordedChunks { chunks, tail: tail.clone() };
+        let kept = RecordedChunks { chunks, tail: tail.clone(), state: ChunksState::Start };
         Self { provider, head: ResponseMeta::default(), blocks: SseByteStream::new(kept), tail }
+    }
+
+    /// Returns the events in `body`.
+    pub(crate) fn of(provider: &'static str, body: Bytes) -> Self {
+        Self::new(provider, Box::pin(futures_util::stream::iter([Ok(body)])))
     }
 
     /// Sets the response that the events belong to.
@@ -65,11 +120,32 @@ impl Events {
         self.tail.error()
     }
 
-    /// Waits for the data of the next event that has any; `None` at the regular end of the body.
-    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<String>, ProviderError>> {
+    /// Returns the body if it was JSON in place of events.
+    pub(crate) fn json(&self) -> Option<Vec<u8>> {
+        self.tail.json()
+    }
+
+    /// Returns the end of the body as text, for an error.
+    pub(crate) fn text(&self) -> String {
+        self.tail.text()
+    }
+
+    /// Returns whether the body ended, so that the last event may be cut off.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.tail.has_ended()
+    }
+
+    /// Waits for the next event that has data; `None` at the regular end of the body.
+    ///
+    /// An event without data, or with empty data, is not dispatched, by
+    /// <https://html.spec.whatwg.org/multipage/server-sent-events.html#dispatchMessage>.
+    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Event>, ProviderError>> {
         while let Some(block) = ready!(self.blocks.poll_next_unpin(context)) {
-            if let Some(data) = block.map_err(|error| self.failure(error))?.data {
-                return Poll::Ready(Ok(Some(data)));
+            let block = block.map_err(|error| self.failure(error))?;
+            if let Some(data) = block.data
+                && !data.trim_ascii().is_empty()
+            {
+                return Poll::Ready(Ok(Some(Event { name: block.event, data })));
             }
         }
         Poll::Ready(Ok(None))

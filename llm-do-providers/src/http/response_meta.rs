@@ -12,6 +12,9 @@ use crate::retry;
 /// The headers in which providers send the request ID.
 static REQUEST_ID: [HeaderName; 2] = [HeaderName::from_static("x-request-id"), HeaderName::from_static("request-id")];
 
+/// What servers limit, in the names of headers.
+const LIMITS: [&str; 2] = ["requests", "tokens"];
+
 /// The headers of an error response.
 pub(super) struct ErrorHeaders {
     retry_after: Option<Duration>,
@@ -30,7 +33,7 @@ impl ErrorHeaders {
     pub(super) fn read(headers: &HeaderMap) -> Self {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         Self {
-            retry_after: text(RETRY_AFTER.as_str()).and_then(|value| retry::retry_after(value, SystemTime::now())),
+            retry_after: delay(&text),
             should_retry: text("x-should-retry").and_then(|value| value.parse().ok()),
             request_id: request_id(headers),
         }
@@ -59,6 +62,20 @@ impl ResponseMeta {
         }
         named(error, self.request_id.as_ref())
     }
+}
+
+/// Returns the delay that the headers ask for: the more exact one, or the time until a limit that is used up is reset.
+fn delay<'a>(text: &impl Fn(&str) -> Option<&'a str>) -> Option<Duration> {
+    let asked = text("retry-after-ms").and_then(retry::retry_after_ms);
+    let asked =
+        asked.or_else(|| text(RETRY_AFTER.as_str()).and_then(|value| retry::retry_after(value, SystemTime::now())));
+    asked.or_else(|| LIMITS.iter().filter_map(|limit| until_reset(text, limit)).max())
+}
+
+/// By <https://platform.openai.com/docs/guides/rate-limits> and <https://console.groq.com/docs/rate-limits>.
+fn until_reset<'a>(text: &impl Fn(&str) -> Option<&'a str>, limit: &str) -> Option<Duration> {
+    let is_used_up = text(&format!("x-ratelimit-remaining-{limit}"))?.trim() == "0";
+    text(&format!("x-ratelimit-reset-{limit}")).filter(|_| is_used_up).and_then(retry::until_reset)
 }
 
 /// Returns the header without a copy: most answers are not errors.

@@ -1,27 +1,75 @@
 //! The end of a streamed body, if it is not an event: servers report a failure so once they stream.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
 /// How much of the end of a body is kept, in bytes; up to twice as much is there before the rest is let go.
 const KEPT: usize = 4 << 10;
 
+/// The longest body of JSON in place of events, in bytes.
+const WHOLE: usize = 16 << 20;
+
 /// The end of a body; clones share it.
 ///
 /// It is copied, which costs less than to look for the last event in each piece; a piece would keep the whole read buffer alive.
 #[derive(Clone, Debug)]
-pub(super) struct Tail(Arc<Mutex<Vec<u8>>>);
+pub(super) struct Tail(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    bytes: Mutex<Vec<u8>>,
+    /// Whether the body is JSON, of which nothing is let go.
+    is_json: AtomicBool,
+    has_ended: AtomicBool,
+}
 
 impl Tail {
     pub(super) fn new() -> Self {
         // All of it, since to grow it costs more.
-        Self(Arc::new(Mutex::new(Vec::with_capacity(2 * KEPT))))
+        let bytes = Mutex::new(Vec::with_capacity(2 * KEPT));
+        Self(Arc::new(Shared { bytes, is_json: AtomicBool::new(false), has_ended: AtomicBool::new(false) }))
+    }
+
+    /// Takes the next piece of a body of JSON, and returns whether it is kept: too long a body is not.
+    pub(super) fn keep(&self, piece: &[u8]) -> bool {
+        let mut bytes = self.bytes();
+        let fits = bytes.len() + piece.len() <= WHOLE;
+        if fits {
+            bytes.extend_from_slice(piece);
+        } else {
+            bytes.clear();
+        }
+        self.0.is_json.store(fits, Ordering::Relaxed);
+        fits
+    }
+
+    /// Returns the body if it is JSON.
+    pub(super) fn json(&self) -> Option<Vec<u8>> {
+        self.0.is_json.load(Ordering::Relaxed).then(|| self.bytes().clone())
+    }
+
+    /// Notes the regular end of the body.
+    pub(super) fn end(&self) {
+        self.0.has_ended.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.0.has_ended.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes()).into_owned()
+    }
+
+    fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.0.bytes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes the next piece.
     pub(super) fn push(&self, piece: &[u8]) {
-        let mut bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = self.bytes();
         if bytes.len() + piece.len() <= 2 * KEPT {
             return bytes.extend_from_slice(piece);
         }
@@ -34,7 +82,7 @@ impl Tail {
 
     /// Returns the error object after the last event, if any.
     pub(super) fn error(&self) -> Option<Value> {
-        error_in(&String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)))
+        error_in(&self.text())
     }
 }
 
@@ -101,7 +149,7 @@ mod tests {
         let tail = Tail::new();
         for length in [100; 1000].into_iter().chain([3 * KEPT]) {
             tail.push(&vec![b' '; length]);
-            assert!(tail.0.lock().unwrap().len() <= 2 * KEPT);
+            assert!(tail.bytes().len() <= 2 * KEPT);
         }
         tail.push(b"\n{\"error\"");
         tail.push(b": 1}");

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 
 /// A string that is inspected and dropped, and so borrowed, which serde would copy in an `Option`; empty if the value
 /// is not a string.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Word<'a>(Cow<'a, str>);
 
 impl Word<'_> {

@@ -9,8 +9,8 @@ use super::fault;
 use super::stream::ChatAccumulator;
 use super::wire::Chunk;
 use crate::error::ProviderError;
-use crate::exchange::{ResponseAccumulator, invalid_json};
-use crate::http::Endpoint;
+use crate::exchange::{Absorbed, ResponseAccumulator, invalid_json};
+use crate::http::{Endpoint, Event};
 use crate::model::StreamEvent;
 use crate::response::Response;
 
@@ -23,16 +23,22 @@ impl ResponseAccumulator for ChatAccumulator {
     fn absorb(
         &mut self,
         server: &Endpoint,
-        data: &str,
+        event: &Event,
         ready: &mut VecDeque<StreamEvent>,
-    ) -> Result<bool, ProviderError> {
+    ) -> Result<Absorbed, ProviderError> {
+        let data = &*event.data;
         // Most pieces are objects, which need no look at their end.
-        if !data.starts_with('{') && data.trim() == "[DONE]" {
-            return Ok(false);
+        if !data.starts_with('{') && matches!(data.trim(), "[DONE]" | "\"[DONE]\"" | "DONE") {
+            return Ok(Absorbed::End);
         }
-        let chunk = serde_json::from_str(data).map_err(|error| invalid_json(server, &error))?;
+        let chunk: Chunk<'_> = serde_json::from_str(data).map_err(|error| invalid_json(server, &error))?;
+        let is_known = chunk.choices.is_some() || chunk.usage.is_some() || chunk.x_groq.is_some();
         self.read(server, chunk, Some(ready))?;
-        Ok(true)
+        Ok(if is_known { Absorbed::More } else { Absorbed::Unknown })
+    }
+
+    fn parts(&self) -> usize {
+        self.count()
     }
 
     fn is_finished(&self) -> bool {

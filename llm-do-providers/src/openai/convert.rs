@@ -227,9 +227,11 @@ pub(super) fn finish_reason(word: &str) -> Option<FinishReason> {
 pub(super) fn usage(tokens: Tokens) -> Usage {
     let prompt = tokens.prompt_tokens_details.unwrap_or_default();
     let completion = tokens.completion_tokens_details.unwrap_or_default();
-    let cached = prompt.cached_tokens.0.or(tokens.prompt_cache_hit_tokens.0);
+    let mut cached = tokens.prompt_cache_hit_tokens;
+    cached.update(tokens.cached_tokens);
+    cached.update(prompt.cached_tokens);
     Usage {
-        cached_tokens: cached.unwrap_or_default(),
+        cached_tokens: cached.count(),
         cache_write_tokens: prompt.cache_write_tokens.count(),
         audio_tokens: prompt.audio_tokens.count(),
         reasoning_tokens: completion.reasoning_tokens.count(),

@@ -1,20 +1,29 @@
 //! Errors in answers of status 200, where an error would stand or within the answer itself.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::wire::{Choice, Chunk, Object};
 use crate::error::{ErrorKind, ProviderError};
 use crate::exchange::{malformed, reported};
-use crate::http::Endpoint;
+use crate::http::{Endpoint, has_content};
 
 /// Returns the error of an answer, or of a piece of one, if any; `has_call` is whether a call came before.
 pub(super) fn find(server: &Endpoint, chunk: &Chunk<'_>, has_call: bool) -> Option<ProviderError> {
-    if let Some(error) = chunk.error.as_ref().or(chunk.x_groq.as_ref().and_then(|groq| groq.error.as_ref())) {
-        return Some(reported(server, error));
+    let of_groq = || chunk.x_groq.as_ref().and_then(|groq| groq.error.as_ref());
+    let beside = || json!({ "code": chunk.code, "type": chunk.kind, "message": chunk.message });
+    if let Some(error) = chunk.error.as_ref().or_else(of_groq).filter(|error| has_content(error)) {
+        return Some(match &**error {
+            Value::String(text) => {
+                let mut error = beside();
+                error["message"] = text.as_str().into();
+                reported(server, &error)
+            }
+            Value::Object(_) => reported(server, error),
+            _ => reported(server, &beside()),
+        });
     }
     if chunk.object == Some(Object::Error) {
-        let error = json!({ "code": chunk.code, "type": chunk.kind, "message": chunk.message });
-        return Some(reported(server, &error));
+        return Some(reported(server, &beside()));
     }
     let choice = chunk.choices.as_ref()?.0.as_ref()?;
     if choice.ends() { by_finish_reason(server, choice, has_call) } else { None }
@@ -25,14 +34,22 @@ pub(super) fn find(server: &Endpoint, chunk: &Chunk<'_>, has_call: bool) -> Opti
 ///
 /// A readable call of a tool that was not offered is not an error: it is answered as a call of an unknown tool.
 fn by_finish_reason(server: &Endpoint, choice: &Choice<'_>, has_call: bool) -> Option<ProviderError> {
-    if choice.is_unexpected_call() && choice.error.is_none() && (has_call || choice.has_call()) {
+    if choice.is_unexpected_call()
+        && !choice.error.as_ref().is_some_and(|error| has_content(error))
+        && (has_call || choice.has_call())
+    {
         return None;
     }
     let (reason, native) = (choice.finish_reason().unwrap_or_default(), choice.native_finish_reason());
     if [Some(reason), native].into_iter().flatten().any(is_malformed) {
         return Some(malformed(server));
     }
-    choice.error.as_ref().map(|error| reported(server, error)).or_else(|| gave_up(server, reason))
+    choice
+        .error
+        .as_ref()
+        .filter(|error| has_content(error))
+        .map(|error| reported(server, error))
+        .or_else(|| gave_up(server, reason))
 }
 
 /// The words of Gemini's API, as it or a server in between writes them.

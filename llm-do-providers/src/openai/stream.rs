@@ -3,17 +3,18 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::convert;
 use super::dialect::Dialect;
 use super::reasoning::{Reasoning, ReasoningDelta};
-use super::wire::{Choice, Chunk, Delta, DeltaContent, FunctionDelta, ToolCallDelta};
+use super::wire::{Choice, Chunk, Delta, DeltaContent, FunctionDelta, Object, Tokens, ToolCallDelta};
+use crate::exchange::MAX_PARTS;
 use crate::lenient::{JsonText, Word};
 use crate::message::{FinishReason, ResponsePart, ToolCall};
 use crate::model::StreamEvent;
 use crate::response::Response;
-use crate::usage::Usage;
 
 /// The answer so far.
 #[derive(Clone, Debug)]
@@ -30,7 +31,7 @@ pub(crate) struct ChatAccumulator {
     refused: bool,
     begun: bool,
     finish: Option<FinishReason>,
-    usage: Option<Usage>,
+    tokens: Option<Tokens>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -41,6 +42,8 @@ struct PartialCall {
     legacy: bool,
     id: String,
     name: String,
+    /// Whether it began without an id, and with the name of the call before it: some servers repeat the name in every piece.
+    is_doubtful: bool,
     /// The name, once it is whole, as the pieces share it.
     shown: Option<Arc<str>>,
     arguments: String,
@@ -61,7 +64,7 @@ impl ChatAccumulator {
             refused: false,
             begun: false,
             finish: None,
-            usage: None,
+            tokens: None,
         }
     }
 
@@ -72,12 +75,29 @@ impl ChatAccumulator {
             self.model = model.map(str::to_owned);
         }
         if let Some(tokens) = chunk.usage.or_else(|| chunk.x_groq?.usage) {
-            self.usage = Some(convert::usage(*tokens));
+            self.tokens.get_or_insert_default().update(*tokens);
         }
-        if let Some(choice) = chunk.choices.and_then(|choices| choices.0) {
+        if let Some(mut choice) = chunk.choices.and_then(|choices| choices.0) {
             self.begun = true;
+            if let Some(tokens) = choice.usage.take() {
+                self.tokens.get_or_insert_default().update(*tokens);
+            }
+            let is_repeated = chunk.object == Some(Object::Whole) && self.has_content();
+            if is_repeated && choice.delta.is_none() {
+                choice.message = None;
+            }
             self.choose(choice, events);
         }
+    }
+
+    /// Whether a part of the answer has come.
+    fn has_content(&self) -> bool {
+        !self.text.is_empty() || !self.calls.is_empty()
+    }
+
+    /// Returns the number of its calls so far.
+    pub(super) fn count(&self) -> usize {
+        self.calls.len()
     }
 
     /// Whether the server has sent the reason for the stop.
@@ -100,7 +120,9 @@ impl ChatAccumulator {
     }
 
     /// Returns the whole answer.
-    pub(super) fn into_response(self) -> Response {
+    pub(super) fn into_response(mut self) -> Response {
+        // The last piece of a call that was complete, and not another call of the same tool.
+        self.calls.pop_if(|call| call.is_doubtful && call.arguments.is_empty());
         let finish = if self.refused { Some(FinishReason::ContentFilter) } else { self.finish };
         let response = self.response();
         match finish {
@@ -122,7 +144,7 @@ impl ChatAccumulator {
         parts.extend(self.thinking.into_part(self.dialect, &self.requested_model, !self.calls.is_empty()));
         parts.extend((!self.text.is_empty()).then_some(ResponsePart::Text { text: self.text }));
         parts.extend(self.calls.into_iter().enumerate().map(|(place, call)| call.complete(self.turn, place)));
-        let usage = self.usage.unwrap_or_else(|| Usage::of_request(0, 0));
+        let usage = convert::usage(self.tokens.unwrap_or_default());
         Response::new(self.model.unwrap_or_else(|| self.requested_model.to_string()), parts, usage)
     }
 
@@ -186,6 +208,10 @@ impl ChatAccumulator {
     ) -> bool {
         let mut has_calls = false;
         for piece in pieces {
+            // Refused as soon as the event is read.
+            if self.calls.len() > MAX_PARTS {
+                break;
+            }
             if !piece.is_empty() {
                 has_calls = true;
                 let place = self.place(piece);
@@ -207,15 +233,28 @@ impl ChatAccumulator {
     }
 
     /// The place of the call that `piece` belongs to; a new one if it begins a call.
+    ///
+    /// Its id decides, then its index, either of which may be missing; a call that has only an id so far gets its index later.
     fn place(&mut self, piece: &ToolCallDelta) -> usize {
-        let known = match piece.index {
-            Some(_) => self.calls.iter().rposition(|call| call.index == piece.index),
-            None => self.calls.len().checked_sub(1),
-        };
-        known.filter(|place| !self.calls[*place].is_another(piece)).unwrap_or_else(|| {
-            self.calls.push(PartialCall { index: piece.index, ..PartialCall::default() });
-            self.calls.len() - 1
-        })
+        let id = piece.id.as_deref().unwrap_or_default();
+        let by_id = self.calls.iter().rposition(|call| !id.is_empty() && call.id == id);
+        let last = self.calls.len().checked_sub(1);
+        let known = by_id.or_else(|| match piece.index {
+            Some(_) => {
+                let by_index = self.calls.iter().rposition(|call| call.index == piece.index);
+                by_index.or(last.filter(|last| self.calls[*last].waits_for_index()))
+            }
+            None => last,
+        });
+        if let Some(place) = known.filter(|place| !self.calls[*place].is_another(piece)) {
+            let call = &mut self.calls[place];
+            call.index = call.index.or(piece.index);
+            return place;
+        }
+        let is_same = |place: usize| piece.name() == self.calls[place].name && id.is_empty();
+        let is_doubtful = known.is_some_and(is_same);
+        self.calls.push(PartialCall { index: piece.index, is_doubtful, ..PartialCall::default() });
+        self.calls.len() - 1
     }
 
     fn grow_call(
@@ -232,7 +271,7 @@ impl ChatAccumulator {
         let mut more = piece.arguments.map(JsonText::into_string).unwrap_or_default();
         let Some(events) = events else { return append(&mut call.arguments, more) };
         push(&mut call.arguments, &more);
-        if call.name.is_empty() || (named_before && more.is_empty()) {
+        if call.name.is_empty() || (named_before && more.is_empty()) || (call.is_doubtful && more.is_empty()) {
             return;
         }
         if !named_before {
@@ -244,12 +283,32 @@ impl ChatAccumulator {
 }
 
 impl PartialCall {
-    /// Whether `piece`, which has the number of this call or none, begins another call: one with a name and its own id.
+    /// Whether `piece`, which has the number of this call or none, begins another call: one with a name, and with its own id or
+    /// after the arguments of this one are complete.
     fn is_another(&self, piece: &ToolCallDelta) -> bool {
-        let name = piece.function.as_ref().and_then(|function| function.name.as_deref()).unwrap_or_default();
-        let id = piece.id.as_deref().unwrap_or_default();
-        let is_whole = piece.index.is_none() && id.is_empty() && !name.is_empty() && !self.name.is_empty();
-        is_whole || (!name.is_empty() && !id.is_empty() && !self.id.is_empty() && id != self.id)
+        let (name, id) = (piece.name(), piece.id.as_deref().unwrap_or_default());
+        if name.is_empty() || self.name.is_empty() {
+            return false;
+        }
+        let is_cut = !self.arguments.is_empty() && !self.is_complete();
+        match (id.is_empty(), self.id.is_empty()) {
+            // Some servers make up an id for every piece.
+            (false, false) => id != self.id && !(is_cut && name == self.name),
+            _ if is_cut => false,
+            _ => name != self.name || !self.arguments.is_empty(),
+        }
+    }
+
+    /// Whether its arguments are a whole value.
+    fn is_complete(&self) -> bool {
+        // Most pieces end elsewhere, and are not read again for this.
+        let may_be = self.arguments.trim_end().ends_with(['}', ']']);
+        may_be && serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok()
+    }
+
+    /// Whether an index that comes now may be its own.
+    fn waits_for_index(&self) -> bool {
+        self.index.is_none() && self.name.is_empty()
     }
 
     fn complete(self, turn: usize, place: usize) -> ResponsePart {

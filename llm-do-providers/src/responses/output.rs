@@ -40,7 +40,10 @@ pub(super) fn add(item: Value, parts: &mut Vec<ResponsePart>) -> bool {
 fn message(mut item: Map<String, Value>, parts: &mut Vec<ResponsePart>) -> bool {
     let content = item.shift_remove("content").unwrap_or_default();
     let pieces = || content.as_array().into_iter().flatten();
-    let text: String = pieces().filter_map(|piece| piece["text"].as_str().or(piece["refusal"].as_str())).collect();
+    let written = |piece: &'_ Value| {
+        [piece, &piece["text"], &piece["refusal"]].into_iter().find_map(Value::as_str).map(str::to_owned)
+    };
+    let text: String = content.as_str().map_or_else(|| pieces().filter_map(written).collect(), str::to_owned);
     // The other fields of a message are kept before its text, and go back with it.
     item.retain(|key, _| !matches!(key.as_str(), "type" | "role"));
     if text.is_empty() {
@@ -65,8 +68,9 @@ fn thinking(item: Value) -> ResponsePart {
 }
 
 fn call(item: &Value) -> ResponsePart {
-    let text = |key: &str| item[key].as_str().unwrap_or_default();
-    let call = ToolCall::new(text("call_id"), text("name"), text("arguments"));
+    // Some servers have only the item's own id.
+    let id = [&item["call_id"], &item["id"]].into_iter().map(text).find(|id| !id.is_empty()).unwrap_or_default();
+    let call = ToolCall::new(id, text(&item["name"]), text(&item["arguments"]));
     let mut kept = Map::new();
     kept.extend(item.get("id").filter(|id| id.is_string()).map(|id| ("id".to_owned(), id.clone())));
     kept.extend(programs::caller(item).map(|caller| ("caller".to_owned(), caller.clone())));
@@ -74,6 +78,15 @@ fn call(item: &Value) -> ResponsePart {
         return ResponsePart::ToolCall(call);
     }
     ResponsePart::ToolCall(call.with_provider_data(ProviderData::new(PROVIDER, Value::Object(kept))))
+}
+
+/// A text, or JSON in its place as its text.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
 }
 
 fn used(name: &str, input: Value, output: Value, item: Value) -> ResponsePart {

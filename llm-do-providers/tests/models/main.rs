@@ -12,6 +12,8 @@ mod each_setting;
 mod gemini;
 #[cfg(feature = "openai")]
 mod llama_cpp;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod oddities;
 #[cfg(feature = "openai")]
 mod openai;
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]

@@ -24,6 +24,7 @@ mod journal;
 mod keyboard;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod out_folder;
 mod output;
 mod progress;
 mod project;
@@ -36,6 +37,7 @@ mod runs;
 #[cfg(feature = "serve")]
 mod serve;
 mod state;
+mod stdout;
 mod terminal_user;
 mod tools;
 #[cfg(feature = "trace")]
@@ -53,6 +55,7 @@ use clap::Parser;
 
 use self::args::{Arguments, Command};
 use self::flags::Flag;
+use self::stdout::{print, print_json, print_raw};
 #[cfg(feature = "eval")]
 use crate::app::eval::{Arguments as EvaluatorArguments, ByFunction, Evaluator, EvaluatorContext, Findings};
 use crate::base::error::{BoxError, chain};
@@ -231,13 +234,5 @@ impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Self::Usage(text) | Self::Error(text)) = self;
         f.write_str(text)
-    }
-}
-
-/// Writes a result to standard output; a closed pipe, such as to `head`, is not an error.
-fn print(text: &str) -> Result<(), CommandError> {
-    match writeln!(io::stdout(), "{text}") {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CommandError::from_error(error)),
-        _ => Ok(()),
     }
 }

@@ -1,5 +1,7 @@
 #![doc = include_str!("../../docs/eval.md")]
 
+#[cfg(feature = "cli")]
+mod costs;
 mod dataset;
 mod evaluation;
 mod evaluator;

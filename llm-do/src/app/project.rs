@@ -19,6 +19,7 @@ mod subagent;
 mod tool_file;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -29,7 +30,7 @@ use self::digest::Digests;
 #[cfg(feature = "cli")]
 pub(in crate::app) use self::digest::{Digest, Digests};
 #[cfg(feature = "cli")]
-pub(in crate::app) use self::folder::Folder;
+pub(in crate::app) use self::folder::{Folder, digest_key};
 #[cfg(feature = "cli")]
 pub(in crate::app) use self::manifest::expanded;
 #[cfg(all(feature = "cli", feature = "mcp"))]
@@ -64,7 +65,7 @@ pub struct Project {
     workers: Vec<(WorkerSpec, Origin)>,
     aliases: Vec<(Alias, Origin)>,
     scripts: Vec<(ScriptFile, Origin)>,
-    skills: Vec<Skill>,
+    skills: Vec<Arc<Skill>>,
     /// The skills that each worker lists, if it lists some.
     chosen_skills: Chosen,
     policy: Policy,

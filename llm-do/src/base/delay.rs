@@ -24,6 +24,11 @@ pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) 
     }
 }
 
+/// Waits for `delay` of real time.
+pub(crate) async fn sleep(delay: Duration) {
+    Delay::new(delay).await;
+}
+
 #[cfg(test)]
 mod tests {
     use std::future::{pending, ready};

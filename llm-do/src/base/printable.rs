@@ -48,9 +48,13 @@ fn is_hidden(character: char) -> bool {
         | '\u{115f}'..='\u{1160}'
         | '\u{17b4}'..='\u{17b5}'
         | '\u{180b}'..='\u{180f}'
+        | '\u{2800}'
         | '\u{3164}'
         | '\u{fe00}'..='\u{fe0f}'
         | '\u{ffa0}'
+        | '\u{13441}'..='\u{13442}'
+        | '\u{16fe4}'
+        | '\u{1d159}'
         | '\u{e0000}'..='\u{e0fff}' => true,
         character => !character.is_alphanumeric() && is_escaped_by_std(character),
     }
@@ -99,6 +103,7 @@ mod tests {
             '\u{2065}',
             '\u{2069}',
             '\u{206f}',
+            '\u{2800}',
             '\u{3164}',
             '\u{e000}',
             '\u{fe0f}',

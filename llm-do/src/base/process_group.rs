@@ -9,6 +9,10 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 #[cfg(unix)]
 const KILLED: usize = 16;
 
+/// How many threads are searched for children.
+#[cfg(target_os = "linux")]
+const MAX_THREADS: usize = 10_000;
+
 /// A process group with the nearest descendants of its leader, killed when this is dropped.
 ///
 /// Does nothing where there are no process groups.
@@ -56,14 +60,18 @@ impl Drop for ProcessGroup {
 
 /// Returns descendants of a process, itself included: at most `limit`, nearest first. None where the system does not list them.
 #[cfg(target_os = "linux")]
-fn descendants(leader: Pid, limit: usize) -> Vec<Pid> {
+pub(crate) fn descendants(leader: Pid, limit: usize) -> Vec<Pid> {
     let mut found = vec![leader];
-    let mut next = 0;
+    let (mut next, mut threads) = (0, 0);
     // Stops early: a fork bomb has more than can be read.
-    while next < found.len() && found.len() < limit {
-        let id = found[next].as_raw_nonzero();
-        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
-        found.extend(children.split_whitespace().filter_map(|id| Pid::from_raw(id.parse().ok()?)));
+    while next < found.len() && found.len() < limit && threads < MAX_THREADS {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", found[next].as_raw_nonzero()));
+        // Each thread has children of its own.
+        for task in tasks.into_iter().flatten().flatten() {
+            let children = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            found.extend(children.split_whitespace().filter_map(|id| Pid::from_raw(id.parse().ok()?)));
+            threads += 1;
+        }
         next += 1;
     }
     found.truncate(limit);

@@ -23,8 +23,9 @@ use crate::base::error::{Fault, Result};
 use crate::declare::nesting;
 use crate::declare::schema::{self, depth_fault, untrusted_schema_fault};
 use crate::declare::tool::{Effect, Failure, ResultForm, Running, ToolOutput};
+use crate::observe::event::ItemKind;
 use crate::plane::context::CallContext;
-use crate::plane::definition::{DeclaredRule, Start};
+use crate::plane::definition::{DeclaredRule, Start, ToolDef};
 #[cfg(feature = "script")]
 use crate::plane::script::Script;
 
@@ -39,6 +40,20 @@ pub(crate) enum Acts {
     Either,
     /// In the calls that it makes only: its body can change nothing itself.
     InCalls,
+}
+
+impl Acts {
+    /// Returns where the changes of a linked item happen, by what its source declares and not by how a runtime approves it.
+    ///
+    /// A tool with a context that is pre-approved in its source, and declares no effect, is one that calls other tools, as `shell` does.
+    pub(crate) fn of_linked(def: &ToolDef) -> Self {
+        let only_calls = def.approval == Some(DeclaredRule::PreApproved) && def.effect == Effect::Undeclared;
+        match def.kind {
+            ItemKind::Tool if !def.is_composite => Self::Itself,
+            ItemKind::Tool if !only_calls => Self::Either,
+            _ => Self::InSteps,
+        }
+    }
 }
 
 /// Decodes arguments that passed the schema.

@@ -31,7 +31,7 @@ use monty::MontyRun;
 use serde_json::{Map, Value};
 
 pub use self::code::interpreter_process;
-pub(crate) use self::code::{CodeTool, ScriptData, ScriptProcess};
+pub(crate) use self::code::{CodeTool, ScriptData, ScriptProcess, TypeProcess};
 pub(crate) use self::large_stack::on_large_stack;
 pub(crate) use self::limits::{MAX_SOURCE, MAX_TIME};
 pub(crate) use self::linked::LinkedScript;

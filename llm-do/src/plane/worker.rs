@@ -5,6 +5,7 @@ mod content;
 mod guarded;
 mod output;
 mod pieces;
+mod repeat;
 mod request_usage;
 #[cfg(feature = "mcp")]
 mod respond;
@@ -24,6 +25,7 @@ use serde_json::{Value, json};
 
 pub(crate) use self::content::ShownMessages;
 pub(crate) use self::output::Output;
+use self::repeat::StreamProgress;
 pub(crate) use self::tool_search::ToolSearch;
 pub(crate) use self::turn::Limits;
 use self::turn::{Step, Turns};
@@ -209,9 +211,10 @@ impl WorkerRun {
         let is_sent = Arc::new(AtomicBool::new(false));
         let (run, sending) = (Arc::clone(self), Arc::clone(&is_sent));
         let (sent, answers, reserving) = (parts.clone(), turns.turn(), Arc::clone(&reserved));
+        let repeats = turns.retries();
         let local = async move {
             sending.store(true, Ordering::Relaxed);
-            run.send(sent, answers, reserving).await
+            run.send(sent, answers, repeats, reserving).await
         };
         let input = || self.input(turns, &parts);
         let step = pin!(self.ctx.step(JournalMethod::Step, StepKind::Model, &self.model.name, input, local));
@@ -266,7 +269,12 @@ impl WorkerRun {
         }
     }
 
-    async fn answer(&self, parts: &RequestParts, answers: u32) -> Result<Response, CallError> {
+    async fn answer(
+        &self,
+        parts: &RequestParts,
+        answers: u32,
+        progress: &mut StreamProgress,
+    ) -> Result<Response, CallError> {
         let instructions = parts.instructions.as_ref().unwrap_or(&self.instructions);
         let server_side_tools = parts.server_side_tools.as_deref().unwrap_or(&self.server_side_tools);
         let request = Request::new(&[], parts.settings.as_deref().unwrap_or(&self.settings))
@@ -282,7 +290,7 @@ impl WorkerRun {
         let failed = |source| self.failed(source);
         if self.streaming {
             let stream = self.model.stream(request).await.map_err(failed)?;
-            return self.collect(stream).await.map_err(failed);
+            return self.collect(stream, progress).await.map_err(failed);
         }
         let response = self.model.request(request).await.map_err(failed)?;
         if self.guards.is_none() {

@@ -3,6 +3,7 @@
 
 mod asked;
 mod edit;
+mod exact;
 mod files;
 mod guards;
 mod hidden;

@@ -278,7 +278,7 @@ fn all_unknown_names_are_reported_together_with_suggestions() {
             "unknown worker `plain`: it is a tool; set its rule with `tool`",
         ]
     );
-    assert!(error.to_string().starts_with("the approval policy has rules for unknown names:\n  "));
+    assert!(error.to_string().starts_with("the approval policy has invalid rules:\n  "));
 }
 
 #[test]

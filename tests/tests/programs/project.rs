@@ -5,6 +5,7 @@ mod entries;
 mod faults;
 mod foreign;
 mod formats;
+mod limits;
 mod mutated;
 mod precedence;
 mod servers;

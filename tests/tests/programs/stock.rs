@@ -7,6 +7,8 @@ mod handbook;
 mod init;
 mod login;
 mod projects;
+#[cfg(target_os = "linux")]
+mod shell;
 mod trust;
 mod web_searcher;
 

@@ -169,6 +169,16 @@ fn all_faults_of_a_folder_are_reported_with_their_files_and_lines() {
 }
 
 #[test]
+fn of_many_faults_of_a_file_the_first_are_shown_with_the_number_of_the_rest() {
+    let many = format!("---\nname: a\nhints: [{}]\n---\nx\n", "a, ".repeat(1000));
+    let long = format!("---\nname: a\n? {}\n: 1\n---\nx\n", "k".repeat(500_000));
+    for text in [many, long] {
+        let shown = built(&[("a.worker", &text)]).unwrap_err().to_string();
+        assert!(shown.lines().count() <= 25 && shown.len() < 100_000, "{} bytes", shown.len());
+    }
+}
+
+#[test]
 fn a_duplicate_name_is_reported_with_every_location() {
     let text = "---\nname: look\n---\nLook.";
     let folder = folder(&[HELPER, ("look.worker", text), ("senses.worker", "---\nname: senses\n---\nS.")]);

@@ -1,6 +1,7 @@
 //! Logs as trees of calls.
 
 use std::io::{self, BufReader, Read};
+use std::time::{Duration, Instant};
 
 use llm_do::event::{Clock, Timestamp};
 use llm_do::model::{Request, Response, ResponsePart, ToolCall};
@@ -118,6 +119,31 @@ fn waiting_is_apart_from_working_and_overlapping_waits_count_once() {
     assert_eq!(times(root), [10000, 7000, 3000], "1 to 8");
     let decided = &root["calls"][0]["approvals"][0]["decided"];
     assert_eq!((&decided["by"], &decided["time"]), (&json!("approver"), &json!("2026-07-28T12:00:04Z")));
+}
+
+#[test]
+fn many_waits_of_a_deep_call_are_counted_at_each_level_in_time() {
+    const WAITS: u64 = 20_000;
+    let at = |second: u64, event: Value| {
+        let time = format!("T{:02}:{:02}:{:02}Z", 12 + second / 3600, second / 60 % 60, second % 60);
+        line(255, 0, event).replace("T12:00:00Z", &time)
+    };
+    let asked = || json!({ "kind": "approval_asked", "summary": "s", "arguments": {}, "position": 1, "total": 1 });
+    let decided =
+        || json!({ "kind": "approval_decided", "approved": true, "by": "approver", "rule": "effect", "scope": "call" });
+    let calls = (0..256).map(|call| line(call, 0, started()));
+    let waits = (0..WAITS).flat_map(|n| [at(2 * n, asked()), at(2 * n + 1, decided())]);
+    let log: String = calls.chain(waits).collect();
+    let begun = Instant::now();
+    let trace = read(&log).to_json();
+    // Unoptimized, on a busy machine.
+    assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
+    let mut call = &trace["runs"][0];
+    for _ in 0..255 {
+        assert_eq!(call["waiting_ms"], WAITS * 1000);
+        call = &call["calls"][0];
+    }
+    assert_eq!(call["approvals"].as_array().unwrap().len() as u64, WAITS);
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use llm_do::journal::{
     FileJournal, Journal, JournalError, MemoryJournal, Record, SqliteJournal, StepFuture, StepKind, StepSpec,
 };
 use llm_do::prelude::*;
+use llm_do::project::Project;
 use llm_do::runtime::{FunctionTool, RuntimeBuilder};
 use llm_do::testing::{Answer, FunctionModel};
 use llm_do::{Effect, async_trait};
@@ -76,6 +77,21 @@ async fn set(what: String, outside: State<Outside>) -> Result<usize> {
 /// Look at a value.
 #[tool(effect = read_only)]
 async fn peek(what: String, outside: State<Outside>) -> Result<usize> {
+    outside.act(what).await
+}
+
+/// Post a letter; one that is dated needs the time.
+#[tool]
+async fn post_letter(ctx: &CallContext, what: String, outside: State<Outside>) -> Result<usize> {
+    if what == "dated" {
+        ctx.now().await?;
+    }
+    outside.act(what).await
+}
+
+/// Send money.
+#[tool(effect = destructive, approval = pre_approved)]
+async fn remit(_ctx: &CallContext, what: String, outside: State<Outside>) -> Result<usize> {
     outside.act(what).await
 }
 
@@ -369,6 +385,56 @@ async fn a_call_with_steps_is_not_asked_about_again_but_what_it_called_is() {
     assert_eq!(outside.take(), ["asked about fulfil of a", "asked about charge of a", "did a"]);
     run(approving(journal.replayed(), &outside), "fulfil").await.unwrap();
     assert_eq!(outside.take(), ["asked again about charge of a", "did a"]);
+}
+
+#[tokio::test]
+async fn a_tool_with_a_context_that_made_no_step_is_asked_about_again() {
+    for (name, what, is_asked) in [("post_letter", "a", true), ("remit", "a", true), ("post_letter", "dated", false)] {
+        let (journal, outside) = (MemoryJournal::new(), Outside::default());
+        die_after(1, approving(journal.clone(), &outside), (name, json!({ "what": what })), &outside).await;
+        outside.take();
+        let resumed = approving(journal.replayed(), &outside).build().unwrap();
+        resumed.run_named(name, json!({ "what": what })).await.unwrap();
+        let asked = is_asked.then(|| format!("asked again about {name} of {what}"));
+        assert_eq!(outside.take(), asked.into_iter().chain([format!("did {what}")]).collect::<Vec<_>>());
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_is_pre_approved_does_not_repeat_a_tool_with_a_context_unasked() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = "type: function\nname: send_letter\nfunction: post_letter\ndescription: Send.\napproval: pre_approved\n";
+    std::fs::write(folder.path().join("send_letter.tool"), file).unwrap();
+    let project = || Project::open(folder.path()).unwrap();
+    let (journal, outside) = (MemoryJournal::new(), Outside::default());
+    let first = approving(journal.clone(), &outside).project(project());
+    die_after(1, first, ("send_letter", json!({ "what": "a" })), &outside).await;
+    outside.take();
+    let resumed = approving(journal.replayed(), &outside).project(project()).build().unwrap();
+    resumed.run_named("send_letter", json!({ "what": "a" })).await.unwrap();
+    assert_eq!(outside.take(), ["asked again about send_letter of a", "did a"]);
+}
+
+#[tokio::test]
+async fn a_tool_with_a_context_that_failed_is_asked_about_again_also_after_a_step() {
+    for what in ["a", "dated"] {
+        let (mut journal, outside) = (MemoryJournal::new(), Outside::default());
+        outside.fails.store(true, Ordering::Relaxed);
+        let post = async |journal: &MemoryJournal| {
+            approving(journal.clone(), &outside)
+                .build()
+                .unwrap()
+                .run_named("post_letter", json!({ "what": what }))
+                .await
+        };
+        post(&journal).await.unwrap_err();
+        outside.take();
+        for _ in 0..3 {
+            journal = journal.replayed();
+            post(&journal).await.unwrap_err();
+            assert_eq!(outside.take(), [format!("asked again about post_letter of {what}"), format!("did {what}")]);
+        }
+    }
 }
 
 #[tokio::test]

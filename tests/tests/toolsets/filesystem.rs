@@ -14,6 +14,8 @@ mod races;
 mod read;
 mod search;
 mod settings;
+#[cfg(unix)]
+mod swapped;
 mod transfer;
 mod write;
 

@@ -1,9 +1,15 @@
 //! The shell tool: what runs, what needs approval, and what a sandboxed command cannot do.
 #![cfg(unix)]
 
+#[cfg(target_os = "linux")]
+mod asked;
 mod commands;
 #[cfg(target_os = "linux")]
+mod counted;
+#[cfg(target_os = "linux")]
 mod git;
+#[cfg(target_os = "linux")]
+mod guarded;
 mod limits;
 mod rules;
 #[cfg(target_os = "linux")]
@@ -27,7 +33,10 @@ struct Project {
 
 impl Project {
     fn new(settings: Shell) -> Self {
-        let outer = tempfile::tempdir().unwrap();
+        Self::with_folder(tempfile::tempdir().unwrap(), settings)
+    }
+
+    fn with_folder(outer: TempDir, settings: Shell) -> Self {
         fs::create_dir_all(outer.path().join("project/.git")).unwrap();
         fs::write(outer.path().join("project/a.txt"), "two\none\n").unwrap();
         fs::write(outer.path().join("project/.git/config"), "[core]\n").unwrap();

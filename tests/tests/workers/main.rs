@@ -1,6 +1,7 @@
 //! Workers: their loop, prompts, outputs and files, workers created at run time, and workers that become code.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+mod broken_streams;
 mod harden;
 mod hardening_worker;
 mod hybrid;

@@ -196,3 +196,37 @@ async fn a_spec_and_a_worker_file_set_the_output_mode_like_the_attribute() {
         assert!(is_prompted(&model.requests()[turn]), "{name}");
     }
 }
+
+#[tokio::test]
+async fn native_output_takes_what_prompted_output_takes() {
+    let taken = [
+        "```json\n{\"score\": 7}\n```",
+        "<think>{\"score\": \"high\"}?</think>{\"score\":7}",
+        "Here it is: {\"score\": 7}.",
+        "{\"score\": 7}\n{\"score\": 7}",
+        "\u{feff}{\"score\":7}",
+    ];
+    for profile in [Profile::NATIVE_OUTPUT, Profile::TEXT] {
+        for text in taken {
+            let model = ScriptedModel::new().text(text).profile(profile);
+            let result = runtime(&model, false).run(rate { input: "q".into() }).await;
+            assert_eq!(result.unwrap(), Finding { score: 7 }, "{text}");
+        }
+        for (text, fault) in [
+            ("{\"score\": 7} or {\"score\": 8}", "2 JSON objects"),
+            ("seven", "invalid JSON"),
+            ("```json\n{\"score\": \"seven\"}\n```", "does not follow its schema"),
+            ("", "invalid JSON"),
+        ] {
+            let recorder = Recorder::new();
+            let model = ScriptedModel::new().text(text).text(finding().to_string()).profile(profile);
+            let built = Runtime::builder().force_model(model).sink(recorder.clone()).build().unwrap();
+            assert_eq!(built.run(rate { input: "q".into() }).await.unwrap(), Finding { score: 7 });
+            let told = recorder
+                .kinds()
+                .into_iter()
+                .any(|kind| matches!(kind, EventKind::ModelRetry { reason } if reason.contains(fault)));
+            assert!(told, "{text}");
+        }
+    }
+}

@@ -46,7 +46,14 @@ pub(super) struct Input {
 
 impl Input {
     fn of(block: &mut RawBlock) -> Self {
-        Self { begun: block.shift_remove("input").unwrap_or_else(|| json!({})), grown: String::new() }
+        let begun = match block.shift_remove("input") {
+            None | Some(Value::Null) => json!({}),
+            // Some servers send the JSON as a text.
+            Some(Value::String(text)) if text.trim().is_empty() => json!({}),
+            Some(Value::String(text)) => return Self { begun: json!({}), grown: text },
+            Some(input) => input,
+        };
+        Self { begun, grown: String::new() }
     }
 
     /// Servers send an empty object and then the text, or only the object.
@@ -98,7 +105,7 @@ impl Block {
             Self::Text { text, .. } if !text.is_empty() => Some(StreamEvent::Text(text.clone())),
             Self::Thinking { text, .. } if !text.is_empty() => Some(StreamEvent::Thinking(text.clone())),
             Self::Call { place, name, input, .. } if !name.is_empty() => {
-                let arguments = if input.is_begun() { input.begun.to_string() } else { String::new() };
+                let arguments = if input.is_begun() { input.begun.to_string() } else { input.grown.clone() };
                 Some(StreamEvent::ToolCall { index: *place, name: Arc::clone(name), arguments })
             }
             _ => None,
@@ -138,12 +145,13 @@ impl Block {
                 None
             }
             (Self::Call { place, name, input, .. }, Delta { partial_json: Some(arguments), .. }) => {
+                let arguments = arguments.into_string();
                 input.grown.push_str(&arguments);
                 let shown = StreamEvent::ToolCall { index: *place, name: Arc::clone(name), arguments };
                 Some(shown).filter(|_| !name.is_empty())
             }
             (Self::Use { input, .. }, Delta { partial_json: Some(more), .. }) => {
-                input.grown.push_str(&more);
+                input.grown.push_str(&more.into_string());
                 None
             }
             (raw @ Self::Raw(_), _) => {
@@ -286,6 +294,7 @@ fn data(block: RawBlock) -> ProviderData {
 fn word(block: &mut RawBlock, name: &str) -> String {
     match block.shift_remove(name) {
         Some(Value::String(text)) => text,
+        Some(Value::Number(number)) => number.to_string(),
         _ => String::new(),
     }
 }

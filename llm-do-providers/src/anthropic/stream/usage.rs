@@ -30,12 +30,14 @@ impl UsageCounts {
         set(&mut self.cache_read, tokens.cache_read_input_tokens);
         set(&mut self.output, tokens.output_tokens);
         set(&mut self.thinking, tokens.output_tokens_details.unwrap_or_default().thinking_tokens);
-        if let Some(iterations) = tokens.iterations.as_deref().and_then(Value::as_array) {
+        if let Some(iterations) = tokens.iterations.as_deref().and_then(Value::as_array).filter(|list| !list.is_empty())
+        {
             self.beside =
                 iterations.iter().filter(|one| is_beside(one)).map(sampled).fold(Usage::default(), Usage::add);
         }
         if let Some(requests) = tokens.server_tool_use.as_deref().and_then(Value::as_object) {
-            self.server_side = requests.values().filter_map(Value::as_u64).fold(0, u64::saturating_add);
+            let counted = requests.values().map(|uses| LenientCount::of(uses).count()).fold(0, u64::saturating_add);
+            self.server_side = self.server_side.max(counted);
         }
     }
 
@@ -62,7 +64,7 @@ fn is_beside(iteration: &Value) -> bool {
 
 /// Returns the usage of one sampling, which is not a request of its own.
 fn sampled(iteration: &Value) -> Usage {
-    let count = |key: &str| iteration[key].as_u64().unwrap_or_default();
+    let count = |key: &str| LenientCount::of(&iteration[key]).count();
     let (read, written) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
     let input = count("input_tokens").saturating_add(read).saturating_add(written);
     Usage {
@@ -75,7 +77,9 @@ fn sampled(iteration: &Value) -> Usage {
 }
 
 fn set(figure: &mut u64, value: LenientCount) {
-    if let Some(value) = value.0 {
+    let value = value.count();
+    // Some servers send a zero at the end in place of what they counted.
+    if value > 0 {
         *figure = value;
     }
 }

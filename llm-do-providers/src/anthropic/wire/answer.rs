@@ -3,12 +3,10 @@
 //! By <https://platform.claude.com/docs/en/api/messages/create> and
 //! <https://platform.claude.com/docs/en/build-with-claude/streaming>.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::lenient::LenientCount;
+use crate::lenient::{JsonText, LenientCount, Word, boxed, index, list, object, text};
 
 /// A block in its raw form: its type decides which fields are read.
 pub(in crate::anthropic) type RawBlock = Map<String, Value>;
@@ -16,9 +14,14 @@ pub(in crate::anthropic) type RawBlock = Map<String, Value>;
 /// A whole answer, or the start of a streamed one.
 #[derive(Debug, Deserialize)]
 pub(in crate::anthropic) struct MessageBody {
+    #[serde(default, deserialize_with = "text")]
     pub(in crate::anthropic) model: Option<String>,
-    pub(in crate::anthropic) content: Option<Vec<RawBlock>>,
+    /// Blocks; some servers send a text for one.
+    #[serde(default, deserialize_with = "list")]
+    pub(in crate::anthropic) content: Option<Vec<Value>>,
+    #[serde(default, deserialize_with = "object")]
     pub(in crate::anthropic) usage: Option<Tokens>,
+    #[serde(default, deserialize_with = "text")]
     pub(in crate::anthropic) stop_reason: Option<String>,
     pub(in crate::anthropic) stop_details: Option<Box<Value>>,
     pub(in crate::anthropic) container: Option<Box<Value>>,
@@ -29,12 +32,17 @@ pub(in crate::anthropic) struct MessageBody {
 #[derive(Debug, Deserialize)]
 pub(in crate::anthropic) struct Event<'a> {
     #[serde(borrow, rename = "type", default)]
-    pub(in crate::anthropic) kind: Cow<'a, str>,
+    pub(in crate::anthropic) kind: Word<'a>,
     /// The index of its block.
-    pub(in crate::anthropic) index: Option<u64>,
+    #[serde(default, deserialize_with = "index")]
+    pub(in crate::anthropic) index: Option<i64>,
+    #[serde(default, deserialize_with = "boxed")]
     pub(in crate::anthropic) message: Option<Box<MessageBody>>,
+    #[serde(default, deserialize_with = "boxed")]
     pub(in crate::anthropic) content_block: Option<Box<RawBlock>>,
+    #[serde(default, deserialize_with = "object")]
     pub(in crate::anthropic) delta: Option<Delta>,
+    #[serde(default, deserialize_with = "object")]
     pub(in crate::anthropic) usage: Option<Tokens>,
     pub(in crate::anthropic) error: Option<Value>,
 }
@@ -42,11 +50,16 @@ pub(in crate::anthropic) struct Event<'a> {
 /// A delta of a block, or of the message.
 #[derive(Debug, Default, Deserialize)]
 pub(in crate::anthropic) struct Delta {
+    #[serde(default, deserialize_with = "text")]
     pub(in crate::anthropic) text: Option<String>,
-    pub(in crate::anthropic) partial_json: Option<String>,
+    /// A piece of JSON text; the JSON itself with some servers.
+    pub(in crate::anthropic) partial_json: Option<JsonText>,
+    #[serde(default, deserialize_with = "text")]
     pub(in crate::anthropic) thinking: Option<String>,
+    #[serde(default, deserialize_with = "text")]
     pub(in crate::anthropic) signature: Option<String>,
     pub(in crate::anthropic) citation: Option<Box<Value>>,
+    #[serde(default, deserialize_with = "text")]
     pub(in crate::anthropic) stop_reason: Option<String>,
     /// Why the model refused.
     pub(in crate::anthropic) stop_details: Option<Box<Value>>,
@@ -65,6 +78,7 @@ pub(in crate::anthropic) struct Tokens {
     pub(in crate::anthropic) cache_read_input_tokens: LenientCount,
     #[serde(default)]
     pub(in crate::anthropic) output_tokens: LenientCount,
+    #[serde(default, deserialize_with = "object")]
     pub(in crate::anthropic) output_tokens_details: Option<OutputDetails>,
     /// The usage of each sampling of the request.
     pub(in crate::anthropic) iterations: Option<Box<Value>>,

@@ -7,6 +7,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::lenient::{Flag, Object, text};
+
 /// A part of an answer.
 #[derive(Debug)]
 pub(in crate::gemini) struct AnswerPart {
@@ -60,25 +62,41 @@ impl ServerTool {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::gemini) struct FunctionCallPart {
+    #[serde(default, deserialize_with = "text")]
     pub(in crate::gemini) id: Option<String>,
+    #[serde(default, deserialize_with = "text")]
     pub(in crate::gemini) name: Option<String>,
     pub(in crate::gemini) args: Option<Box<RawValue>>,
     pub(in crate::gemini) partial_args: Option<IgnoredAny>,
-    pub(in crate::gemini) will_continue: Option<bool>,
+    #[serde(default)]
+    pub(in crate::gemini) will_continue: Flag,
+}
+
+impl FunctionCallPart {
+    /// Takes the arguments, which some servers send as JSON text.
+    pub(in crate::gemini) fn take_arguments(&mut self) -> String {
+        let Some(args) = self.args.take().filter(|args| args.get() != "null") else { return "{}".to_owned() };
+        let written = serde_json::from_str::<String>(args.get()).ok();
+        match written {
+            Some(text) if text.trim().is_empty() => "{}".to_owned(),
+            Some(text) => text,
+            None => args.get().to_owned(),
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::gemini) struct Blob {
-    #[serde(default)]
-    pub(in crate::gemini) mime_type: String,
-    #[serde(default)]
-    pub(in crate::gemini) data: String,
+    #[serde(default, deserialize_with = "text")]
+    pub(in crate::gemini) mime_type: Option<String>,
+    #[serde(default, deserialize_with = "text")]
+    pub(in crate::gemini) data: Option<String>,
 }
 
 impl<'de> Deserialize<'de> for AnswerPart {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(AnswerPartVisitor)
+        deserializer.deserialize_any(AnswerPartVisitor)
     }
 }
 
@@ -109,11 +127,11 @@ impl<'de> Visitor<'de> for AnswerPartVisitor {
         let mut others: Option<Map<String, Value>> = None;
         while let Some(field) = fields.next_key()? {
             match field {
-                Field::Text => text = fields.next_value::<Option<String>>()?,
-                Field::Thought => thought = fields.next_value::<Option<bool>>()?.unwrap_or_default(),
-                Field::ThoughtSignature => signature = fields.next_value()?,
-                Field::FunctionCall => call = fields.next_value::<Option<FunctionCallPart>>()?,
-                Field::InlineData => media = fields.next_value::<Option<Blob>>()?,
+                Field::Text => text = fields.next_value::<LenientText>()?.0,
+                Field::Thought => thought = fields.next_value::<Flag>()?.0,
+                Field::ThoughtSignature => signature = fields.next_value::<LenientText>()?.0,
+                Field::FunctionCall => call = fields.next_value::<Object<FunctionCallPart>>()?.0,
+                Field::InlineData => media = fields.next_value::<Object<Blob>>()?.0,
                 Field::Other(name) => _ = others.get_or_insert_default().insert(name, fields.next_value()?),
             }
         }
@@ -126,7 +144,19 @@ impl<'de> Visitor<'de> for AnswerPartVisitor {
         };
         Ok(AnswerPart { kind, thought, signature })
     }
+
+    fn visit_str<E>(self, text: &str) -> Result<AnswerPart, E> {
+        Ok(AnswerPart { kind: Kind::Text(text.to_owned()), thought: false, signature: None })
+    }
+
+    fn visit_unit<E>(self) -> Result<AnswerPart, E> {
+        Ok(AnswerPart { kind: Kind::Unknown(Map::new()), thought: false, signature: None })
+    }
 }
+
+/// A text, or a number in its place.
+#[derive(Deserialize)]
+struct LenientText(#[serde(deserialize_with = "text")] Option<String>);
 
 fn own(mut fields: Map<String, Value>) -> Kind {
     let known = ServerTool::ALL.into_iter().find_map(|own| Some((own, fields.shift_remove(own.name())?)));

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use serde::de::{SeqAccess, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use smallvec::SmallVec;
 
-use crate::lenient::{JsonText, LenientCount, Word};
+use crate::lenient::{JsonText, LenientCount, Object as Fields, Word, boxed, index, object, text};
 
 /// A whole answer, or a piece of a streamed one: they differ in `message` and `delta` only. What few pieces have is boxed, and a
 /// struct that is not boxed takes at most 128 bytes, since it is moved several times.
@@ -17,6 +18,7 @@ pub(in crate::openai) struct Chunk<'a> {
     #[serde(borrow)]
     pub(in crate::openai) model: Option<Word<'a>>,
     pub(in crate::openai) choices: Option<FirstChoice<'a>>,
+    #[serde(default, deserialize_with = "boxed")]
     pub(in crate::openai) usage: Option<Box<Tokens>>,
     pub(in crate::openai) error: Option<Box<Value>>,
     /// Where some servers put an error's code, beside `object: "error"`.
@@ -25,11 +27,13 @@ pub(in crate::openai) struct Chunk<'a> {
     pub(in crate::openai) kind: Option<Box<Value>>,
     pub(in crate::openai) message: Option<Box<Value>>,
     /// Where Groq puts the figures of a stream, and why it stopped early.
+    #[serde(default, deserialize_with = "boxed")]
     pub(in crate::openai) x_groq: Option<Box<Groq>>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(in crate::openai) struct Groq {
+    #[serde(default, deserialize_with = "boxed")]
     pub(in crate::openai) usage: Option<Box<Tokens>>,
     pub(in crate::openai) error: Option<Box<Value>>,
 }
@@ -38,6 +42,8 @@ pub(in crate::openai) struct Groq {
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::openai) enum Object {
     Error,
+    /// A whole answer, which some servers repeat at the end of its stream.
+    Whole,
     Other,
 }
 
@@ -45,17 +51,17 @@ pub(in crate::openai) enum Object {
 #[derive(Debug)]
 pub(in crate::openai) struct FirstChoice<'a>(pub(in crate::openai) Option<Choice<'a>>);
 
-/// The number of an answer: whether it is the first.
-#[derive(Debug)]
-pub(in crate::openai) struct Index {
-    is_first: bool,
-}
-
 #[derive(Debug, Deserialize)]
 pub(in crate::openai) struct Choice<'a> {
-    index: Option<Index>,
+    #[serde(default, deserialize_with = "index")]
+    index: Option<i64>,
+    #[serde(default, deserialize_with = "boxed")]
     pub(in crate::openai) delta: Option<Box<Delta>>,
+    #[serde(default, deserialize_with = "boxed")]
     pub(in crate::openai) message: Option<Box<Delta>>,
+    /// Where Kimi puts the figures of a stream.
+    #[serde(default, deserialize_with = "boxed")]
+    pub(in crate::openai) usage: Option<Box<Tokens>>,
     #[serde(borrow)]
     finish_reason: Option<Box<Word<'a>>>,
     /// OpenRouter's: the word of the server behind it, and why the answer ended early.
@@ -67,13 +73,18 @@ pub(in crate::openai) struct Choice<'a> {
 #[derive(Debug, Default, Deserialize)]
 pub(in crate::openai) struct Delta {
     pub(in crate::openai) content: Option<DeltaContent>,
+    #[serde(default, deserialize_with = "text")]
     pub(in crate::openai) refusal: Option<Box<str>>,
+    #[serde(default, deserialize_with = "text")]
     pub(in crate::openai) reasoning_content: Option<Box<str>>,
+    #[serde(default, deserialize_with = "text")]
     pub(in crate::openai) reasoning: Option<Box<str>>,
     pub(in crate::openai) reasoning_details: Option<Box<Value>>,
     /// Nearly always one in a piece.
+    #[serde(default, deserialize_with = "calls")]
     pub(in crate::openai) tool_calls: Option<SmallVec<[ToolCallDelta; 1]>>,
     /// The older form of one tool call; some servers send it beside the newer one.
+    #[serde(default, deserialize_with = "boxed")]
     pub(in crate::openai) function_call: Option<Box<FunctionDelta>>,
 }
 
@@ -86,13 +97,17 @@ pub(in crate::openai) struct DeltaContent {
 
 #[derive(Debug, Default, Deserialize)]
 pub(in crate::openai) struct ToolCallDelta {
+    #[serde(default, deserialize_with = "index")]
     pub(in crate::openai) index: Option<i64>,
+    #[serde(default, deserialize_with = "text")]
     pub(in crate::openai) id: Option<String>,
+    #[serde(default, deserialize_with = "object")]
     pub(in crate::openai) function: Option<FunctionDelta>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 pub(in crate::openai) struct FunctionDelta {
+    #[serde(default, deserialize_with = "text")]
     pub(in crate::openai) name: Option<String>,
     /// A piece of JSON text; the JSON itself with some servers.
     pub(in crate::openai) arguments: Option<JsonText>,
@@ -134,6 +149,11 @@ impl Delta {
 }
 
 impl ToolCallDelta {
+    /// Returns the name of its tool; empty if it is missing.
+    pub(in crate::openai) fn name(&self) -> &str {
+        self.function.as_ref().and_then(|function| function.name.as_deref()).unwrap_or_default()
+    }
+
     /// Whether it is empty: some servers write out optional fields that they do not use.
     pub(in crate::openai) fn is_empty(&self) -> bool {
         is_blank(self.id.as_deref()) && self.function.as_ref().is_none_or(FunctionDelta::is_empty)
@@ -151,21 +171,46 @@ fn is_blank(text: Option<&str>) -> bool {
     text.is_none_or(str::is_empty)
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[expect(clippy::struct_field_names, reason = "the names are the wire's")]
 pub(in crate::openai) struct Tokens {
     #[serde(default)]
     pub(in crate::openai) prompt_tokens: LenientCount,
     #[serde(default)]
     pub(in crate::openai) completion_tokens: LenientCount,
+    #[serde(default, deserialize_with = "object")]
     pub(in crate::openai) prompt_tokens_details: Option<PromptDetails>,
+    #[serde(default, deserialize_with = "object")]
     pub(in crate::openai) completion_tokens_details: Option<CompletionDetails>,
     /// The field of DeepSeek; other servers have the details.
     #[serde(default)]
     pub(in crate::openai) prompt_cache_hit_tokens: LenientCount,
+    /// The field of Kimi.
+    #[serde(default)]
+    pub(in crate::openai) cached_tokens: LenientCount,
 }
 
-#[derive(Debug, Default, Deserialize)]
+impl Tokens {
+    /// Takes newer figures, which include the older ones.
+    pub(in crate::openai) fn update(&mut self, newer: Self) {
+        self.prompt_tokens.update(newer.prompt_tokens);
+        self.completion_tokens.update(newer.completion_tokens);
+        self.prompt_cache_hit_tokens.update(newer.prompt_cache_hit_tokens);
+        self.cached_tokens.update(newer.cached_tokens);
+        if let Some(newer) = newer.prompt_tokens_details {
+            let details = self.prompt_tokens_details.get_or_insert_default();
+            details.cached_tokens.update(newer.cached_tokens);
+            details.cache_write_tokens.update(newer.cache_write_tokens);
+            details.audio_tokens.update(newer.audio_tokens);
+        }
+        if let Some(newer) = newer.completion_tokens_details {
+            let details = self.completion_tokens_details.get_or_insert_default();
+            details.reasoning_tokens.update(newer.reasoning_tokens);
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
 #[expect(clippy::struct_field_names, reason = "the names are the wire's")]
 pub(in crate::openai) struct PromptDetails {
     #[serde(default)]
@@ -176,7 +221,7 @@ pub(in crate::openai) struct PromptDetails {
     pub(in crate::openai) audio_tokens: LenientCount,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub(in crate::openai) struct CompletionDetails {
     #[serde(default)]
     pub(in crate::openai) reasoning_tokens: LenientCount,
@@ -185,19 +230,17 @@ pub(in crate::openai) struct CompletionDetails {
 impl<'de> Deserialize<'de> for Object {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let word = Word::deserialize(deserializer)?;
-        Ok(if word.as_str() == "error" { Self::Error } else { Self::Other })
-    }
-}
-
-impl<'de> Deserialize<'de> for Index {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self { is_first: i64::deserialize(deserializer)? == 0 })
+        Ok(match word.as_str() {
+            "error" => Self::Error,
+            "chat.completion" => Self::Whole,
+            _ => Self::Other,
+        })
     }
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for FirstChoice<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(FirstChoiceVisitor)
+        deserializer.deserialize_any(FirstChoiceVisitor)
     }
 }
 
@@ -212,12 +255,16 @@ impl<'de> Visitor<'de> for FirstChoiceVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut choices: A) -> Result<FirstChoice<'de>, A::Error> {
         let mut chosen = None;
-        while let Some(choice) = choices.next_element::<Choice<'de>>()? {
-            if chosen.is_none() && choice.index.as_ref().is_none_or(|index| index.is_first) {
-                chosen = Some(choice);
+        while let Some(Fields(choice)) = choices.next_element::<Fields<Choice<'de>>>()? {
+            if chosen.is_none() {
+                chosen = choice.filter(|choice| choice.index.is_none_or(|index| index == 0));
             }
         }
         Ok(FirstChoice(chosen))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<FirstChoice<'de>, A::Error> {
+        Choice::deserialize(MapAccessDeserializer::new(fields)).map(|choice| FirstChoice(Some(choice)))
     }
 }
 
@@ -228,6 +275,15 @@ impl<'de> Deserialize<'de> for DeltaContent {
 }
 
 struct ContentVisitor;
+
+/// The numbers, which become their text.
+macro_rules! numbers {
+    ($($visit:ident($kind:ty))*) => {
+        $(fn $visit<E>(self, number: $kind) -> Result<DeltaContent, E> {
+            Ok(DeltaContent { text: number.to_string(), thoughts: Box::default() })
+        })*
+    };
+}
 
 impl<'de> Visitor<'de> for ContentVisitor {
     type Value = DeltaContent;
@@ -240,15 +296,93 @@ impl<'de> Visitor<'de> for ContentVisitor {
         Ok(DeltaContent { text: text.to_owned(), thoughts: Box::default() })
     }
 
+    fn visit_string<E>(self, text: String) -> Result<DeltaContent, E> {
+        Ok(DeltaContent { text, thoughts: Box::default() })
+    }
+
+    numbers!(visit_u64(u64) visit_i64(i64) visit_f64(f64));
+
+    fn visit_bool<E>(self, _: bool) -> Result<DeltaContent, E> {
+        Ok(DeltaContent::default())
+    }
+
+    fn visit_unit<E>(self) -> Result<DeltaContent, E> {
+        Ok(DeltaContent::default())
+    }
+
     fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<DeltaContent, A::Error> {
-        let (mut text, mut thoughts) = (String::new(), Vec::new());
+        let mut content = ContentParts::default();
         while let Some(part) = parts.next_element::<Value>()? {
-            if part["type"] == "thinking" {
-                thoughts.push(part);
-            } else {
-                text += part["text"].as_str().unwrap_or_default();
-            }
+            content.push(part);
         }
-        Ok(DeltaContent { text, thoughts: thoughts.into() })
+        Ok(content.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<DeltaContent, A::Error> {
+        let mut content = ContentParts::default();
+        content.push(Value::deserialize(MapAccessDeserializer::new(fields))?);
+        Ok(content.into())
+    }
+}
+
+#[derive(Default)]
+struct ContentParts {
+    text: String,
+    thoughts: Vec<Value>,
+}
+
+impl ContentParts {
+    fn push(&mut self, part: Value) {
+        if part["type"] == "thinking" {
+            self.thoughts.push(part);
+        } else {
+            self.text += part["text"].as_str().or_else(|| part.as_str()).unwrap_or_default();
+        }
+    }
+}
+
+impl From<ContentParts> for DeltaContent {
+    fn from(parts: ContentParts) -> Self {
+        Self { text: parts.text, thoughts: parts.thoughts.into() }
+    }
+}
+
+/// Reads pieces of calls: a list, or the only one of it.
+fn calls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SmallVec<[ToolCallDelta; 1]>>, D::Error> {
+    deserializer.deserialize_any(CallsVisitor)
+}
+
+struct CallsVisitor;
+
+impl<'de> Visitor<'de> for CallsVisitor {
+    type Value = Option<SmallVec<[ToolCallDelta; 1]>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of calls")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut calls = SmallVec::new();
+        while let Some(Fields(call)) = items.next_element::<Fields<ToolCallDelta>>()? {
+            calls.extend(call);
+        }
+        Ok(Some(calls))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
+        let call = ToolCallDelta::deserialize(MapAccessDeserializer::new(fields))?;
+        Ok(Some(SmallVec::from_iter([call])))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        if text.is_empty() { Ok(None) } else { Err(E::invalid_type(Unexpected::Str(text), &self)) }
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
     }
 }

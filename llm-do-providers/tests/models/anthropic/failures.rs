@@ -28,7 +28,7 @@ async fn each_status_has_a_kind() {
     let cases = [
         (400, "invalid_request_error", ErrorKind::InvalidRequest, "the request was refused (invalid_request_error)"),
         (401, "authentication_error", ErrorKind::Auth, "check `ANTHROPIC_API_KEY` or the key given in code"),
-        (402, "billing_error", ErrorKind::RateLimited, "no credit left (billing_error); check the plan"),
+        (402, "billing_error", ErrorKind::NoCredit, "no credit left (billing_error); check the plan"),
         (403, "permission_error", ErrorKind::Auth, "the key lacks a permission (permission_error)"),
         (404, "not_found_error", ErrorKind::InvalidRequest, "check the model's name and the base URL"),
         (413, "request_too_large", ErrorKind::ContextTooLong, "too large for the server (request_too_large)"),
@@ -62,7 +62,7 @@ async fn a_conversation_that_is_too_long_has_its_own_kind() {
 const REFUSALS: [(&str, ErrorKind, &str); 2] = [
     (
         "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade.",
-        ErrorKind::RateLimited,
+        ErrorKind::NoCredit,
         "no credit left (invalid_request_error); check the plan",
     ),
     (
@@ -156,7 +156,7 @@ async fn a_stream_that_breaks_before_the_first_content_is_retried() {
 #[tokio::test]
 async fn a_stream_without_its_last_event_is_a_transport_error() {
     let server = Server::scripted([text_block(begun(), 0, "half").end(), ok_stream()]).await;
-    check(&streamed(&model(&server)).await.unwrap_err(), ErrorKind::Protocol, Some(200), "the stream broke off");
+    check(&streamed(&model(&server)).await.unwrap_err(), ErrorKind::Transport, Some(200), "the stream broke off");
     assert_eq!(server.requests().len(), 1);
 }
 

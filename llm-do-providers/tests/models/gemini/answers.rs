@@ -185,24 +185,6 @@ async fn usage_figures_missing_in_later_chunks_are_kept() {
     assert_eq!((usage.input_tokens, usage.cached_tokens, usage.output_tokens), (9, 8, 4));
 }
 
-/// By <https://ai.google.dev/api/generate-content#UsageMetadata> (read 2026-11-22): each piece reports the request up to then,
-/// and a figure of zero is left out.
-#[tokio::test]
-async fn the_usage_of_a_stream_is_that_of_its_last_chunk() {
-    let piece = |usage: Value| json!({"candidates": [{"content": {"parts": [{"text": "a"}]}}], "usageMetadata": usage});
-    let early = json!({
-        "promptTokenCount": 9, "cachedContentTokenCount": 8, "toolUsePromptTokenCount": 40, "candidatesTokenCount": 2,
-        "thoughtsTokenCount": 30, "totalTokenCount": 81
-    });
-    let mut last = piece(json!({"promptTokenCount": 9, "candidatesTokenCount": 4, "totalTokenCount": 13}));
-    last["candidates"][0]["finishReason"] = json!("STOP");
-    let reply = crate::server::Reply::stream().event(&piece(early).to_string()).event(&last.to_string()).end();
-    let server = Server::scripted([reply]).await;
-    let usage = crate::gemini::streamed(&model(&server).build().unwrap()).await.unwrap().usage;
-    assert_eq!((usage.input_tokens, usage.output_tokens), (9, 4));
-    assert_eq!((usage.cached_tokens, usage.reasoning_tokens), (0, 0));
-}
-
 /// By <https://ai.google.dev/api/generate-content#FinishReason> (read 2026-11-22): a call although no tool was offered.
 #[tokio::test]
 async fn a_readable_unexpected_call_is_a_call() {

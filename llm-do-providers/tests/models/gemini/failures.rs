@@ -226,7 +226,7 @@ async fn a_broken_stream_keeps_its_content_and_an_empty_one_is_retried() {
     let server = Server::scripted([Reply::stream().event(&half).end(), Reply::stream().event(&half)]).await;
     let model_of_breaks = model(&server).build().unwrap();
     let error = streamed(&model_of_breaks).await.unwrap_err();
-    check(&error, ErrorKind::Protocol, Some(200), "the stream broke off");
+    check(&error, ErrorKind::Transport, Some(200), "the stream broke off");
     assert!(matches!(
         &error.partial_response().unwrap().parts[..],
         [ResponsePart::Text { .. }, ResponsePart::Opaque(_)]

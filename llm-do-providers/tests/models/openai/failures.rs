@@ -209,7 +209,7 @@ async fn a_stream_that_ends_too_early_is_a_transport_error() {
     let events = events(&model(&server).build().unwrap()).await;
     let [Ok(StreamEvent::Text(half)), Err(error)] = &events[..] else { panic!("{events:?}") };
     assert_eq!(half, "half");
-    check(error, ErrorKind::Protocol, Some(200), "the stream broke off; try again");
+    check(error, ErrorKind::Transport, Some(200), "the stream broke off before the end of the answer; try again");
 }
 
 #[tokio::test]
@@ -398,7 +398,7 @@ async fn an_error_after_the_headers_has_the_request_id_too() {
     let overloaded = json!({"error": {"message": "my secret", "type": "overloaded_error"}}).to_string();
     let streams = [
         (half(), ErrorKind::Transport),
-        (half().end(), ErrorKind::Protocol),
+        (half().end(), ErrorKind::Transport),
         (half().stall(), ErrorKind::Timeout),
         (half().event("my secret").end(), ErrorKind::Protocol),
         (half().event(&overloaded).end(), ErrorKind::Overloaded),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::state;
-use crate::app::project::{Demand, Digest, Digests, Project};
+use crate::app::project::{Demand, Digest, Digests, Project, digest_key};
 
 /// The file with all agreements.
 const FILE: &str = "agreed.json";
@@ -71,8 +71,6 @@ impl Agreement {
 
     /// Remembers that the user agreed to it.
     pub(super) fn keep(&self) -> io::Result<()> {
-        // Before it is checked where the folder is.
-        stored()?.parent().map_or(Ok(()), state::create_folder)?;
         let file = self.file()?;
         let mut answers = match read(&file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Answers::new(),
@@ -86,7 +84,7 @@ impl Agreement {
     pub(super) fn keep_with(&self, file: &Path, before: &[u8], after: &[u8], demands: Vec<String>) -> io::Result<()> {
         let file = file.canonicalize()?;
         let name = file.strip_prefix(&self.root).map_err(io::Error::other)?;
-        let name = name.to_string_lossy().replace('\\', "/");
+        let name = digest_key(name);
         // Read again, since the user may have added rules before.
         let latest = self.file().and_then(|file| read(&file)).ok().and_then(|mut answers| answers.remove(&self.opened));
         let before = Some(Digest::of(before));
@@ -100,41 +98,8 @@ impl Agreement {
 
     /// Returns the file with all agreements; an error for a file in the project, which may have brought it.
     fn file(&self) -> io::Result<PathBuf> {
-        let path = stored()?;
-        let folder = path.parent().unwrap_or(Path::new("")).canonicalize()?;
-        let real = path.canonicalize().unwrap_or_else(|_| folder.join(FILE));
-        if (folder.starts_with(&self.root) || real.starts_with(&self.root)) && !self.is_own(&real) {
-            let text = format!("{} is in the folder of the project, which may have brought it", path.display());
-            return Err(io::Error::other(text));
-        }
-        Ok(path)
+        state::outside_of(&self.root, FILE)
     }
-
-    /// Returns whether a file in the project can only be the user's, since no other user can read it: files of a repository can be read
-    /// by all users.
-    fn is_own(&self, file: &Path) -> bool {
-        let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
-        !home.is_some_and(|home| home.starts_with(&self.root)) && is_private(file)
-    }
-}
-
-/// Returns whether only its owner can read a file. A missing file counts, since it is created so.
-#[cfg(unix)]
-fn is_private(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-
-    const GROUP_AND_OTHERS: u32 = 0o077;
-    file.metadata().map_or(true, |metadata| metadata.permissions().mode() & GROUP_AND_OTHERS == 0)
-}
-
-#[cfg(not(unix))]
-fn is_private(file: &Path) -> bool {
-    !file.exists()
-}
-
-/// Returns where the agreements are kept, in the user's folder for state.
-fn stored() -> io::Result<PathBuf> {
-    state::path(FILE).ok_or_else(|| io::Error::other("the home folder is unknown"))
 }
 
 fn read(file: &Path) -> io::Result<Answers> {

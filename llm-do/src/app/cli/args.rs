@@ -161,7 +161,7 @@ const SERVE_EXAMPLES: &str = "Examples:
 
 #[cfg(feature = "serve")]
 const RUNS_EXAMPLES: &str = "Examples:
-  runs --state waiting             what waits for people or for a time, in runs.db
+  runs --state waiting             what waits for people or for a time
   runs --entry main --since 7d --json
   runs --url https://runs.example.com --token-file token
   runs show 0199d2c1-7b5e-7c3a-9d55-0f6f4d1c9a01";

@@ -17,11 +17,11 @@ use super::args::ChatOptions;
 use super::input::{from_prompt, named};
 use super::output::print_value;
 use super::progress::Progress;
-use super::run::configure;
+use super::run::{configure, described};
 use super::terminal_user::TerminalUser;
 use super::{CommandError, print};
-use crate::base::error::chain;
 use crate::base::printable::printable;
+use crate::observe::event::Verbosity;
 use crate::plane::history::History;
 use crate::plane::registry::{Registered, Registry};
 use crate::session::runtime::{Chat, Runtime, RuntimeBuilder};
@@ -54,7 +54,18 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
     saved.name.clone_from(&partner);
     let chat = runtime.chat().with_state(saved.state.clone());
     let lines = Lines::new(&progress);
-    let mut dialogue = Dialogue { runtime, chat, partner, saved, store, progress, lines, compact, has_failed: false };
+    let mut dialogue = Dialogue {
+        runtime,
+        chat,
+        partner,
+        saved,
+        store,
+        progress,
+        lines,
+        compact,
+        verbosity: settings.verbosity(),
+        has_failed: false,
+    };
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandError::from_error)?;
     let result = tokio.block_on(dialogue.run());
     // Does not wait for sync tools that still run: they cannot be stopped.
@@ -73,6 +84,7 @@ struct Dialogue {
     progress: Progress,
     lines: Lines,
     compact: CompactOnDemand,
+    verbosity: Verbosity,
     /// Whether a message failed.
     has_failed: bool,
 }
@@ -138,7 +150,7 @@ impl Dialogue {
         self.save(text);
         match result {
             Some(Ok(value)) => return print_value(&value),
-            Some(Err(error)) => self.fail(&chain(&error)),
+            Some(Err(error)) => self.fail(&described(&error, self.verbosity)),
             None => self.fail("stopped by the user"),
         }
         Ok(())

@@ -2,14 +2,12 @@
 
 mod replay;
 
-use std::io::{self, Write};
-
 use super::args::CheckOptions;
 use super::config::{Set, Settings};
+use super::output::warn;
 use super::project::no_project;
 use super::trust::Trust;
 use super::{CommandError, print};
-use crate::base::printable::printable;
 use crate::observe::event::ItemKind;
 use crate::session::runtime::RuntimeBuilder;
 
@@ -31,10 +29,7 @@ pub(super) fn check(builder: RuntimeBuilder, options: &CheckOptions, runs_projec
     };
     let runtime = builder.build().map_err(CommandError::from_error)?;
     let findings = runtime.model_findings();
-    for warning in &findings.warnings {
-        // Ignored: standard error may be closed.
-        let _ = writeln!(io::stderr(), "warning: {}", printable(warning));
-    }
+    warn(&findings.warnings);
     if !findings.faults.is_empty() {
         return Err(CommandError::Error(findings.faults.join("\n")));
     }

@@ -5,8 +5,6 @@ mod settings;
 mod source;
 mod types;
 
-use std::io::{self, Write};
-
 use serde_json::{Value, json};
 
 use self::file::{ConfigFile, VARIABLE};
@@ -15,8 +13,9 @@ use self::settings::{SETTINGS, Setting};
 pub(super) use self::source::{Set, Source};
 pub(super) use self::types::{approval_mode, seconds};
 use super::args::{ConfigCommand, ConfigPathOptions, ConfigShowOptions};
+use super::output::warn;
 use super::trust::Trust;
-use super::{CommandError, print};
+use super::{CommandError, print, print_json};
 use crate::base::printable::printable;
 use crate::session::runtime::RuntimeBuilder;
 
@@ -43,7 +42,7 @@ fn show(builder: RuntimeBuilder, options: &ConfigShowOptions, runs_projects: boo
     settings.warn();
     let shown = SETTINGS.map(|setting| Shown::new(setting, &mut settings));
     if options.json {
-        return print(&format!("{:#}", shown.iter().map(Shown::to_json).collect::<Value>()));
+        return print_json(&format!("{:#}", shown.iter().map(Shown::to_json).collect::<Value>()));
     }
     let texts = shown.each_ref().map(Shown::text);
     let key = SETTINGS.iter().map(|setting| setting.key.len()).max().unwrap_or(0);
@@ -87,7 +86,7 @@ fn paths(options: &ConfigPathOptions) -> Result<(), CommandError> {
     if options.json {
         let object =
             |(kind, path, exists): (&str, String, bool)| json!({ "file": kind, "path": path, "exists": exists });
-        return print(&format!("{:#}", files.into_iter().map(object).collect::<Value>()));
+        return print_json(&format!("{:#}", files.into_iter().map(object).collect::<Value>()));
     }
     if files.iter().all(|(kind, ..)| *kind != "user") {
         print(&format!("user     none, since `{VARIABLE}` is empty or the home folder is unknown"))?;
@@ -100,10 +99,7 @@ fn paths(options: &ConfigPathOptions) -> Result<(), CommandError> {
 impl Settings {
     /// Reports values of the project's file that have no effect.
     pub(super) fn warn(&self) {
-        for warning in &self.warnings {
-            // Ignored: standard error may be closed.
-            let _ = writeln!(io::stderr(), "warning: {}", printable(warning));
-        }
+        warn(&self.warnings);
     }
 }
 

@@ -1,5 +1,6 @@
 //! `eval`: runs variants over a dataset; makes datasets of journals, and their schema.
 
+mod demands;
 mod import;
 mod verdict;
 mod write;
@@ -14,8 +15,9 @@ use serde_json::json;
 
 use super::args::{EvalCommand, EvalOptions, EvaluateOptions, ReportFormat};
 use super::config::{Set, Settings};
-use super::run::{block_on, print_safely};
-use super::{CommandError, print};
+use super::run::block_on;
+use super::trust::Subject;
+use super::{CommandError, print, print_json};
 use crate::app::eval::{Dataset, EvalError, Evaluation, Evaluator, Kept, Variant};
 use crate::declare::tool::Effect;
 use crate::observe::event::ItemKind;
@@ -47,12 +49,14 @@ fn evaluate(
 ) -> Result<(), CommandError> {
     let Some(path) = &options.dataset else { return Ok(()) };
     let dataset = Dataset::read(path).map_err(CommandError::from_error)?;
+    let is_own = |name: &str| evaluators.contains_key(name);
+    let demanded = demands::of_dataset(&dataset, path, options.items.project.as_deref(), is_own);
     let kept = options.results.as_ref().map(Kept::in_folder);
     let latest = kept.as_ref().map(|kept| kept.latest(dataset.name.as_deref())).transpose();
     let latest = latest.map_err(CommandError::from_error)?.flatten();
     let token = builder.cancellation_token();
     let prices = builder.price_table().clone();
-    let variants = variants(builder, options, runs_projects)?;
+    let variants = variants(builder, options, runs_projects, demanded)?;
     let mut judge = Runtime::builder().prices(prices).cancellation(token.clone());
     if let Some(model) = &options.judge_model {
         judge = judge.model_set_by(model.clone(), "`--judge-model`".to_owned());
@@ -77,8 +81,8 @@ fn evaluate(
     let now = Timestamp::now();
     write::files(&report, options, now)?;
     match options.output {
-        ReportFormat::Text => print_safely(report.to_string().trim_end())?,
-        ReportFormat::Json => print(&json!(report).to_string())?,
+        ReportFormat::Text => print(report.to_string().trim_end())?,
+        ReportFormat::Json => print_json(&json!(report).to_string())?,
     }
     if let Some(kept) = &kept {
         kept.keep(&report, now).map_err(CommandError::from_error)?;
@@ -91,12 +95,13 @@ fn variants(
     builder: RuntimeBuilder,
     options: &EvaluateOptions,
     runs_projects: bool,
+    demanded: Subject,
 ) -> Result<Vec<Variant>, CommandError> {
     let mut settings = options.items.settings();
     settings.model = Set::option(options.model.first().cloned(), "--model");
     let mut settings = settings.read(options.items.project.as_deref())?;
     let trust = options.items.trust(options.approve_all);
-    let (mut builder, _) = options.items.add_to(builder, &mut settings, runs_projects, trust)?;
+    let (mut builder, _) = options.items.add_with(builder, &mut settings, runs_projects, trust, vec![demanded])?;
     let registry = super::project::collect(&mut builder)?;
     options.tool.iter().try_for_each(|name| check(&registry, name, options))?;
     let mode = if options.approve_all { ApprovalMode::ApproveAll } else { ApprovalMode::RejectAll };

@@ -6,9 +6,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use llm_do_providers::{FetchProgress, LocalModel};
 use tokio_util::sync::CancellationToken;
 
-use super::CommandError;
 use super::args::FetchOptions;
-use super::run::{block_on, print_safely};
+use super::run::block_on;
+use super::{CommandError, print};
 use crate::base::printable::printable;
 
 /// The template of the progress bar; `wide_bar` fills the remaining width.
@@ -28,7 +28,7 @@ pub(super) fn fetch(options: &FetchOptions) -> Result<(), CommandError> {
         }
     });
     bar.0.finish_and_clear();
-    print_safely(&path??.display().to_string())
+    print(&path??.display().to_string())
 }
 
 /// Returns the part of a model's name after `local:`.

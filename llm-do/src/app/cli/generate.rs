@@ -6,7 +6,7 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 use super::args::Arguments;
-use super::{CommandError, print};
+use super::{CommandError, print_raw};
 
 /// Returns the commands under the name of the program that runs.
 fn command() -> clap::Command {
@@ -37,5 +37,5 @@ pub(super) fn manual() -> Result<(), CommandError> {
 }
 
 fn print_bytes(bytes: &[u8]) -> Result<(), CommandError> {
-    print(String::from_utf8_lossy(bytes).trim_end())
+    print_raw(String::from_utf8_lossy(bytes).trim_end())
 }

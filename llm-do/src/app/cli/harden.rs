@@ -12,8 +12,8 @@ use super::args::HardenOptions;
 #[cfg(feature = "script")]
 use super::config::Set;
 use super::config::Settings;
-use super::run::{block_on, print_safely};
-use super::{CommandError, print};
+use super::run::block_on;
+use super::{CommandError, print, print_json};
 use crate::app::harden::{Agreement, Cases, Compared, Summary, Verdict, compare_one};
 use crate::declare::tool::Effect;
 use crate::observe::event::{Outcome, with_value};
@@ -81,7 +81,7 @@ fn compare(
         .build_on(registry)
         .map_err(CommandError::from_error)?;
     let summary = block_on(&token, compare_all(&runtime, &cases, pair.tool, options, &token))??;
-    print(&if options.json { json!(summary).to_string() } else { summary.to_string() })?;
+    if options.json { print_json(&json!(summary).to_string()) } else { print(&summary.to_string()) }?;
     if summary.all_agree() {
         return Ok(());
     }
@@ -135,7 +135,7 @@ async fn compare_all(
             return Err(CommandError::Error("aborted by user".to_owned()));
         }
         summary.add(compared.verdict);
-        print_safely(&if options.json { json!(compared).to_string() } else { describe(&compared) })?;
+        if options.json { print_json(&json!(compared).to_string()) } else { print(&describe(&compared)) }?;
     }
     Ok(summary)
 }

@@ -1,10 +1,10 @@
 //! `init`: writes the files of a new project or application.
 
-use std::fs;
-use std::io::Write;
+use std::io;
 use std::path::Path;
 
 use super::args::InitOptions;
+use super::out_folder::OutFolder;
 use super::{CommandError, print};
 
 /// A path, and its text with `{name}` for the name of the folder.
@@ -39,7 +39,8 @@ pub(super) fn init(options: &InitOptions) -> Result<(), CommandError> {
     let (files, steps): (&[File], _) =
         if options.app { (&APPLICATION, APPLICATION_STEPS) } else { (&PROJECT, PROJECT_STEPS) };
     let folder = &options.folder;
-    let existing: Vec<_> = files.iter().map(|(path, _)| folder.join(path)).filter(|path| path.exists()).collect();
+    let existing: Vec<_> =
+        files.iter().map(|(path, _)| folder.join(path)).filter(|path| path.symlink_metadata().is_ok()).collect();
     if !existing.is_empty() {
         let names: Vec<_> = existing.iter().map(|path| path.display().to_string()).collect();
         let text = format!("nothing is written, since files exist: {}; choose another folder", names.join(", "));
@@ -47,20 +48,22 @@ pub(super) fn init(options: &InitOptions) -> Result<(), CommandError> {
     }
     let name = name(folder);
     for (path, text) in files {
-        let path = folder.join(path);
-        write(&path, &text.replace("{name}", &name))
-            .map_err(|error| CommandError::Error(format!("cannot write {}: {error}", path.display())))?;
-        print(&path.display().to_string())?;
+        let shown = folder.join(path);
+        write(folder, path, &text.replace("{name}", &name))
+            .map_err(|error| CommandError::Error(format!("cannot write {}: {error}", shown.display())))?;
+        print(&shown.display().to_string())?;
     }
     let enter = if folder == Path::new(".") { String::new() } else { format!("\n  cd {}", quoted(folder)) };
     print(&format!("next:{enter}\n{steps}"))
 }
 
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+/// Writes a file below a folder, which it creates.
+fn write(folder: &Path, path: &str, text: &str) -> io::Result<()> {
+    let folder = OutFolder::open(folder)?;
+    match path.split_once('/') {
+        Some((inner, name)) => folder.folder(inner)?.create(name, text),
+        None => folder.create(path, text),
     }
-    fs::File::create_new(path)?.write_all(text.as_bytes())
 }
 
 /// Returns a path as a word of a shell.

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::args::JournalOptions;
-use super::run::print_safely;
-use super::{CommandError, print};
+use super::{CommandError, print, print_json};
 use crate::base::printable::printable_line;
 use crate::observe::event::Outcome;
 use crate::observe::journal::{FileJournal, Record, StepKind, called};
@@ -30,7 +29,7 @@ pub(super) fn list(options: &JournalOptions) -> Result<(), CommandError> {
         }
     }
     if options.json {
-        records.iter().try_for_each(|record| print_safely(&json(record)))?;
+        records.iter().try_for_each(|record| print_json(&json(record)))?;
     } else if records.is_empty() {
         print("the journal is empty")?;
     } else {

@@ -1,14 +1,16 @@
 //! How the result of a run is printed: as text, as one JSON object, or after the events as JSON Lines.
 
-use std::io;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
-use super::run::print_safely;
-use super::{CommandError, print};
+use super::stdout::JsonOut;
+use super::{CommandError, print, print_json};
+use crate::base::clip::{MAX_DIAGNOSTICS, diagnostic};
 use crate::base::error::{CallError, chain};
+use crate::base::printable::printable;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::JsonLines;
 use crate::session::runtime::{RunHandle, RuntimeBuilder};
@@ -26,7 +28,7 @@ pub(super) enum Format {
 }
 
 /// Events on standard output.
-pub(super) type PrintedEvents = JsonLines<io::Stdout>;
+pub(super) type PrintedEvents = JsonLines<JsonOut>;
 
 impl Format {
     /// Adds the sink of the events that are printed.
@@ -34,7 +36,7 @@ impl Format {
         if self != Self::Jsonl {
             return (builder, None);
         }
-        let events = Arc::new(JsonLines::new(io::stdout()));
+        let events = Arc::new(JsonLines::new(JsonOut::new()));
         (builder.shared_sink(Arc::clone(&events) as _), Some(events))
     }
 
@@ -50,9 +52,24 @@ impl Format {
         match (self, result) {
             (Self::Text, Ok(returned)) => print_value(returned.value()),
             (Self::Text, Err(_)) => Ok(()),
-            (Self::Json, _) => print(&format!("{:#}", object())),
-            (Self::Jsonl, _) => print(&object().to_string()),
+            (Self::Json, _) => print_json(&format!("{:#}", object())),
+            (Self::Jsonl, _) => print_json(&object().to_string()),
         }
+    }
+}
+
+/// Prints the first warnings to standard error, and how many more there are.
+///
+/// A name in a warning may contain line breaks: the lines after them are indented, so that they do not look like other lines of the
+/// program.
+pub(super) fn warn(warnings: &[String]) {
+    let mut stderr = io::stderr();
+    for warning in warnings.iter().take(MAX_DIAGNOSTICS) {
+        // Ignored: standard error may be closed.
+        let _ = writeln!(stderr, "warning: {}", printable(&diagnostic(warning)).replace('\n', "\n    "));
+    }
+    if let more @ 1.. = warnings.len().saturating_sub(MAX_DIAGNOSTICS) {
+        let _ = writeln!(stderr, "warning: {more} more warnings are not shown");
     }
 }
 
@@ -60,7 +77,7 @@ impl Format {
 pub(super) fn print_value(result: &Value) -> Result<(), CommandError> {
     match result {
         Value::Null => Ok(()),
-        Value::String(text) => print_safely(text),
-        other => print_safely(&format!("{other:#}")),
+        Value::String(text) => print(text),
+        other => print_json(&format!("{other:#}")),
     }
 }

@@ -1,6 +1,5 @@
 //! The files that a command uses: worker files, a project, and a policy.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -9,10 +8,10 @@ use serde_json::Value;
 use super::CommandError;
 use super::agreed::{Agreement, Known};
 use super::config::{Set, Settings, Source};
+use super::output::warn;
 use super::rule_file::RuleFile;
 use super::trust::{Answer, Subject, Trust};
 use crate::app::project::{Demand, Digest, Digests, Kind, Project, of_worker, root_demand};
-use crate::base::printable::printable;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::approval::Policy;
 use crate::plane::registry::{Origin, Registry};
@@ -91,8 +90,20 @@ impl FileOptions {
         runs_projects: bool,
         trust: Trust,
     ) -> Result<(RuntimeBuilder, Entries), CommandError> {
+        self.add_with(builder, settings, runs_projects, trust, Vec::new())
+    }
+
+    /// Does the same, and decides about other files of the command in the same question.
+    pub(super) fn add_with(
+        &self,
+        builder: RuntimeBuilder,
+        settings: &mut Settings,
+        runs_projects: bool,
+        trust: Trust,
+        others: Vec<Subject>,
+    ) -> Result<(RuntimeBuilder, Entries), CommandError> {
         let application = builder.preset();
-        let (builder, entries) = self.add_files(builder, settings, runs_projects, trust)?;
+        let (builder, entries) = self.add_files(builder, settings, runs_projects, trust, others)?;
         settings.complete(&builder, &application);
         Ok((builder, entries))
     }
@@ -103,8 +114,10 @@ impl FileOptions {
         settings: &Settings,
         runs_projects: bool,
         trust: Trust,
+        others: Vec<Subject>,
     ) -> Result<(RuntimeBuilder, Entries), CommandError> {
         let (mut builder, mut subjects) = self.add_worker_dirs(builder, settings)?;
+        subjects.extend(others);
         if let Some(folder) = &self.files {
             builder = builder.working_folder(folder);
         }
@@ -183,10 +196,7 @@ impl FileOptions {
 /// Opens a project, and prints what of it has no effect.
 pub(super) fn open(path: &Path) -> Result<Project, CommandError> {
     let project = Project::open(path).map_err(CommandError::from_error)?;
-    for warning in project.warnings() {
-        // Ignored: standard error may be closed.
-        let _ = writeln!(io::stderr(), "warning: {}", printable(warning));
-    }
+    warn(project.warnings());
     Ok(project)
 }
 
@@ -236,10 +246,7 @@ fn of_worker_dir(folder: &Path, workers: &[(&WorkerSpec, &Origin)], has_files: b
 /// Collects the items, and prints what was left out of them.
 pub(super) fn collect(builder: &mut RuntimeBuilder) -> Result<Registry, CommandError> {
     let registry = builder.collect().map_err(CommandError::from_error)?;
-    for warning in builder.warnings() {
-        // Ignored: standard error may be closed.
-        let _ = writeln!(io::stderr(), "warning: {}", printable(warning));
-    }
+    warn(builder.warnings());
     Ok(registry)
 }
 

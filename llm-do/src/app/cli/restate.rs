@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 
 use futures_util::future::try_join;
@@ -11,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::CommandError;
 use super::args::ServiceOptions;
 use super::run::block_on;
-use super::serve::{DAY, listen, service, terminated, usage};
+use super::serve::{DAY, listen, service, store, terminated, usage};
 use crate::app::serve::{RestateEngine, RestateWorker, Service, ServiceError};
 use crate::session::runtime::Runtime;
 
@@ -24,8 +25,10 @@ pub(super) fn serve(
     options: &ServiceOptions,
     offered: Vec<String>,
     admin: &str,
+    project: Option<&Path>,
 ) -> Result<(), CommandError> {
     let page = page(&runtime, options, offered.clone(), admin).map_err(|error| usage(&error))?;
+    let store = page.as_ref().map(|_| store(options.store.as_deref(), project)).transpose()?.unwrap_or_default();
     let worker = worker(runtime, options, offered, admin).map_err(|error| usage(&error))?;
     let shutdown = CancellationToken::new();
     block_on(&shutdown, async {
@@ -39,7 +42,7 @@ pub(super) fn serve(
         let serving = async { worker.serve(listener, shutdown.clone()).await.map_err(|error| usage(&error)) };
         let Some((page, address)) = page else { return serving.await };
         // Neither is of use without the other.
-        try_join(serving, listen(page, options, address, shutdown.clone())).await.map(drop)
+        try_join(serving, listen(page, &store, address, shutdown.clone())).await.map(drop)
     })?
 }
 

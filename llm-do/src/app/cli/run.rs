@@ -2,12 +2,13 @@
 
 use std::fs::File;
 use std::future::Future;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::future::poll_immediate;
+use llm_do_providers::ProviderError;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +20,7 @@ use super::progress::Progress;
 use super::project::Entries;
 use super::terminal_user::{NoTerminalApprover, TerminalUser};
 use super::wait_notice::{await_with_notice, with_wait_notice};
-use super::{CommandError, files, print};
+use super::{CommandError, files};
 use crate::base::error::{CallError, chain};
 use crate::base::printable::printable;
 use crate::base::usage::UsageTree;
@@ -91,7 +92,8 @@ pub(super) fn run(
         return Err(CommandError::Error(format!("aborted by user{hint}")));
     }
     settings.format().print(&result, &handle)?;
-    let returned = result.map_err(|error| run_error(&error, journal, cannot_ask, is_asking))?;
+    let verbosity = settings.verbosity();
+    let returned = result.map_err(|error| run_error(&error, verbosity, journal, cannot_ask, is_asking))?;
     files::write_all(returned.attachments(), options.session.items.files.as_deref())
 }
 
@@ -203,13 +205,30 @@ async fn interrupts(token: CancellationToken, ready: oneshot::Sender<()>) {
 /// Returns the error of a failed run, with advice.
 ///
 /// `--approve-all` is advised only for an undecided call, not after a denial by a user, an approver or `--reject-all`.
-fn run_error(error: &CallError, journal: Option<&Path>, cannot_ask: bool, is_asking: bool) -> CommandError {
+fn run_error(
+    error: &CallError,
+    verbosity: Verbosity,
+    journal: Option<&Path>,
+    cannot_ask: bool,
+    is_asking: bool,
+) -> CommandError {
     let is_denied = error.is_denied() && !error.is_blocked();
     let hint = if is_denied && cannot_ask { "\nrun with --approve-all to approve every call" } else { "" };
     let resume = journal
         .filter(|_| !is_journal_error(error))
         .map(|journal| if is_denied && is_asking { denial_hint(journal) } else { resume_hint(journal) });
-    CommandError::Error(chain(error) + hint + &resume.unwrap_or_default())
+    CommandError::Error(described(error, verbosity) + hint + &resume.unwrap_or_default())
+}
+
+/// Returns the text of an error and its sources; with `-vv` also what a model's provider wrote, if one refused.
+pub(super) fn described(error: &CallError, verbosity: Verbosity) -> String {
+    let first: &(dyn std::error::Error + 'static) = error;
+    let mut sources = std::iter::successors(Some(first), |error| error.source());
+    let refusal = sources.find_map(|error| error.downcast_ref::<ProviderError>());
+    match refusal.and_then(ProviderError::provider_text).filter(|_| verbosity >= Verbosity::Stream) {
+        Some(text) => format!("{}\n{} wrote: {text}", chain(error), refusal.map_or("", ProviderError::provider)),
+        None => chain(error),
+    }
 }
 
 /// Explains that the answer to a question is kept.
@@ -231,9 +250,4 @@ fn is_journal_error(error: &CallError) -> bool {
     let first: &(dyn std::error::Error + 'static) = error;
     std::iter::successors(Some(first), |error| error.source())
         .any(|error| error.is::<JournalError>() || matches!(error.downcast_ref(), Some(CallError::Journal { .. })))
-}
-
-/// Prints the text unchanged to a file or pipe, and with control characters escaped to a terminal.
-pub(super) fn print_safely(text: &str) -> Result<(), CommandError> {
-    if io::stdout().is_terminal() { print(&printable(text)) } else { print(text) }
 }

@@ -9,8 +9,7 @@ use serde_json::Value;
 
 use self::remote::Remote;
 use super::args::{ListRunsOptions, RunSource, RunsCommand, RunsOptions, ShowRunOptions};
-use super::run::print_safely;
-use super::{CommandError, print};
+use super::{CommandError, print, print_json};
 use crate::app::serve::{RunFile, RunListQuery};
 
 /// The environment variable of the token for a running service.
@@ -32,7 +31,8 @@ enum Runs {
 impl Runs {
     fn open(source: &RunSource) -> Result<Self, CommandError> {
         let Some(url) = &source.url else {
-            let file = RunFile::open(&source.store);
+            let store = super::serve::store(source.store.as_deref(), None)?;
+            let file = RunFile::open(&store);
             return file.map(Self::File).map_err(CommandError::from_error);
         };
         Ok(Self::Service(Remote::new(url, token(source)?)?))
@@ -78,7 +78,7 @@ fn list(options: &ListRunsOptions) -> Result<(), CommandError> {
     };
     let list = Runs::open(source)?.list(query)?;
     if source.json {
-        return print_safely(&format!("{list:#}"));
+        return print_json(&format!("{list:#}"));
     }
     let list = text::List::read(&list)?;
     print(&list.to_string())?;
@@ -94,5 +94,5 @@ fn show(options: &ShowRunOptions) -> Result<(), CommandError> {
     let run = Runs::open(source)?.run(id)?;
     let run =
         run.ok_or_else(|| CommandError::Error(format!("unknown run `{id}`; `runs` lists those that there are")))?;
-    if source.json { print_safely(&format!("{run:#}")) } else { print(&text::Run::read(&run)?.to_string()) }
+    if source.json { print_json(&format!("{run:#}")) } else { print(&text::Run::read(&run)?.to_string()) }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::net::TcpListener;
@@ -12,8 +13,11 @@ use super::args::ServiceOptions;
 use super::input::entry_names;
 use super::progress::Progress;
 use super::run::{block_on, configure};
+use super::state;
 use crate::app::serve::{Service, ServiceError};
 use crate::base::error::chain;
+use crate::base::printable::printable_line;
+use crate::observe::journal::digest;
 use crate::session::runtime::RuntimeBuilder;
 
 /// The length of a day, in seconds.
@@ -37,16 +41,37 @@ pub(super) fn serve(
     let offered = entry_names(runtime.registry(), &entries);
     #[cfg(feature = "restate")]
     if let Some(admin) = &options.restate.restate {
-        return super::restate::serve(runtime, options, offered, admin);
+        return super::restate::serve(runtime, options, offered, admin, entries.project.as_deref());
     }
+    let store = store(options.store.as_deref(), entries.project.as_deref())?;
     let service = service(Service::new(runtime), options, offered).map_err(|error| usage(&error))?;
     // Not the token of the runtime, which would cancel the runs: they continue in the next process.
     let shutdown = CancellationToken::new();
     block_on(&shutdown, async {
         tokio::spawn(terminated(shutdown.clone()));
         let address = options.listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], PORT)));
-        listen(service, options, address, shutdown.clone()).await
+        listen(service, &store, address, shutdown.clone()).await
     })?
+}
+
+/// Returns the database that the user names, or the one of a project, by default that of the current folder.
+///
+/// That one is in the user's folder for state: what a project brings would be believed, with all approvals in it.
+pub(super) fn store(given: Option<&Path>, project: Option<&Path>) -> Result<PathBuf, CommandError> {
+    if let Some(path) = given {
+        return Ok(path.to_owned());
+    }
+    let folder = project.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let found = folder.canonicalize().and_then(|folder| state::outside_of(&folder, &store_name(&folder)));
+    found.map_err(|error| CommandError::Usage(format!("give --store FILE, since there is no default: {error}")))
+}
+
+/// Returns a name for the database of a folder: that of the folder, with a digest of its path.
+fn store_name(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let name: String = name.chars().filter(|letter| letter.is_ascii_alphanumeric() || "-_".contains(*letter)).collect();
+    let digest = digest(&serde_json::json!(folder.as_os_str().as_encoded_bytes()));
+    format!("runs/{name:.40}-{digest:.16}.db")
 }
 
 pub(super) fn usage(error: &ServiceError) -> CommandError {
@@ -72,16 +97,16 @@ pub(super) fn service(
 
 pub(super) async fn listen(
     service: Service,
-    options: &ServiceOptions,
+    store: &Path,
     address: SocketAddr,
     shutdown: CancellationToken,
 ) -> Result<(), CommandError> {
     let fault = |error: io::Error| CommandError::Error(format!("cannot listen on {address}: {error}"));
     let listener = TcpListener::bind(address).await.map_err(fault)?;
     let address = listener.local_addr().map_err(fault)?;
-    let service = service.open(&options.store).await.map_err(|error| usage(&error))?;
+    let service = service.open(store).await.map_err(|error| usage(&error))?;
     // Ignored: standard error may be closed.
-    let _ = writeln!(io::stderr(), "serving {} at http://{address}/", options.store.display());
+    let _ = writeln!(io::stderr(), "serving {} at http://{address}/", printable_line(&store.display().to_string()));
     service.serve(listener, shutdown).await.map_err(|error| usage(&error))
 }
 

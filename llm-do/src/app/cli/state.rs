@@ -13,6 +13,20 @@ pub(super) fn path(name: &str) -> Option<PathBuf> {
     Some(base.state_dir().unwrap_or_else(|| base.data_dir()).join("llm-do").join(name))
 }
 
+/// Returns that file, whose folder is created, unless it lies in the folder of a project: the project may have brought it.
+pub(super) fn outside_of(project: &Path, name: &str) -> io::Result<PathBuf> {
+    let path = path(name).ok_or_else(|| io::Error::other("the home folder is unknown"))?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    create_folder(folder)?;
+    let real = path.canonicalize().or_else(|_| folder.canonicalize())?;
+    let project = if project.as_os_str().is_empty() { Path::new(".") } else { project }.canonicalize()?;
+    if folder.canonicalize()?.starts_with(&project) || real.starts_with(&project) {
+        let text = format!("{} is in the folder of the project, which may have brought it", path.display());
+        return Err(io::Error::other(text));
+    }
+    Ok(path)
+}
+
 /// Creates a folder that only the user may read; one that exists is left as it is.
 pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::args::ToolsOptions;
 use super::trust::Trust;
-use super::{CommandError, print};
+use super::{CommandError, print, print_json};
 use crate::declare::tool::Effect;
 use crate::declare::toolset::Member;
 use crate::plane::approval::{Approvals, Rule};
@@ -21,7 +21,7 @@ pub(super) fn list(builder: RuntimeBuilder, options: &ToolsOptions, runs_project
     if options.json {
         let items = registry.iter().map(|item| describe(item, &approvals)).chain(registry.toolsets().map(describe_set));
         let items = items.chain(registry.groups().map(describe_group));
-        return print(&format!("{:#}", items.collect::<Value>()));
+        return print_json(&format!("{:#}", items.collect::<Value>()));
     }
     let items = registry.iter().map(|item| {
         let cells = [item.name(), item.kind().as_str(), effect(item), approval(approvals.fixed_rule(item))];

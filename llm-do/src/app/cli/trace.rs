@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::args::{DiffOptions, ShowOptions, TraceCommand, TraceFormat, TraceOptions};
-use super::{CommandError, print};
+use super::{CommandError, print_json, print_raw};
 use crate::app::trace::{Style, Trace, changes, compare, tree, write_page};
 use crate::base::open_file::create_private;
 
@@ -27,8 +27,8 @@ fn show(options: &ShowOptions) -> Result<(), CommandError> {
     let trace = read(path)?;
     match (&options.html, options.output) {
         (Some(page), _) => write(path, page)?,
-        (None, TraceFormat::Json) => print(&format!("{:#}", trace.to_json()))?,
-        (None, TraceFormat::Text) => print(tree(&trace, style()).trim_end())?,
+        (None, TraceFormat::Json) => print_json(&format!("{:#}", trace.to_json()))?,
+        (None, TraceFormat::Text) => print_raw(tree(&trace, style()).trim_end())?,
     }
     check(path, &trace)
 }
@@ -37,8 +37,8 @@ fn diff(options: &DiffOptions) -> Result<(), CommandError> {
     let (before, after) = (read(&options.before)?, read(&options.after)?);
     let differences = compare(&before, &after);
     match options.output {
-        TraceFormat::Json => print(&format!("{:#}", json!({ "calls": differences })))?,
-        TraceFormat::Text => print(changes(&differences, style()).trim_end())?,
+        TraceFormat::Json => print_json(&format!("{:#}", json!({ "calls": differences })))?,
+        TraceFormat::Text => print_raw(changes(&differences, style()).trim_end())?,
     }
     check(&options.before, &before).and_then(|()| check(&options.after, &after))
 }

@@ -6,11 +6,12 @@ use std::io::{self, Write as _};
 use super::CommandError;
 use super::agreed::{Agreement, Known};
 use super::console::{Console, Terminal};
-use super::keyboard::Keyboard;
+use super::keyboard::{Keyboard, width};
 use super::terminal_user::TerminalUser;
 use crate::app::project::{Demand, Kind};
 use crate::base::clip::clip;
 use crate::base::printable::{printable, printable_line};
+use crate::observe::event::Rows;
 
 /// The maximum number of demands that a question shows, and of bytes of each.
 const MAX_SHOWN: usize = 50;
@@ -186,8 +187,8 @@ fn changed(known: &[Known]) -> String {
 fn whole(demands: &[&Demand]) -> String {
     let mut text = String::new();
     for demand in demands {
-        text.push_str("\n  ");
-        text.push_str(&printable_line(&demand.to_string()));
+        text.push('\n');
+        text.push_str(&rows(&printable_line(&demand.to_string())));
     }
     text
 }
@@ -198,17 +199,25 @@ fn clipped(demands: &[&Demand]) -> (String, bool) {
     for demand in demands.iter().take(MAX_SHOWN) {
         let line = printable_line(&demand.to_string());
         let shown = clip(&line, MAX_LINE);
-        text.push_str("\n  ");
-        text.push_str(shown);
+        text.push('\n');
         if shown.len() < line.len() {
             is_clipped = true;
-            let _ = write!(text, " … and {} more bytes: `check` shows them", line.len() - shown.len());
+            let more = line.len() - shown.len();
+            text.push_str(&rows(&format!("{shown} … and {more} more bytes: `check` shows them")));
+        } else {
+            text.push_str(&rows(shown));
         }
     }
     if demands.len() > MAX_SHOWN {
         let _ = write!(text, "\n  … and {} more: `check` shows them", demands.len() - MAX_SHOWN);
     }
     (text, is_clipped)
+}
+
+/// Returns the rows of one demand: only its first has no bar, so that a part of it does not look like another demand.
+fn rows(demand: &str) -> String {
+    let rows = Rows { first: "  ", other: "  │ ", width: width() }.format(demand);
+    rows.trim_end_matches('\n').to_owned()
 }
 
 fn note(text: &str) {

@@ -236,6 +236,12 @@ impl EvaluatorSpec {
         self
     }
 
+    /// Returns where it is written; empty if it was not read.
+    #[cfg(feature = "cli")]
+    pub(super) fn place(&self) -> &str {
+        self.place.as_deref().unwrap_or_default()
+    }
+
     /// Returns a fault with the place of the evaluator, if it was read from a file.
     pub(super) fn fault(&self, message: impl fmt::Display) -> String {
         match &self.place {

@@ -8,6 +8,7 @@ mod connection;
 mod effect;
 mod elicitation;
 mod error;
+mod guarded;
 mod handler;
 mod http;
 mod in_flight;

@@ -22,6 +22,7 @@ mod report;
 mod resource;
 mod result;
 mod session_id;
+mod sessions;
 mod tasks;
 
 use std::sync::Arc;

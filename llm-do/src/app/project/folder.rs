@@ -3,7 +3,11 @@
 //! Before a path is opened, all links in it are resolved, and a path that leads outside of the folder is refused. Files are opened below
 //! a handle of the folder, so a link that replaces a part of the path meanwhile does not lead outside either.
 
-use std::cell::RefCell;
+mod programs;
+
+use std::cell::{Cell, RefCell};
+use std::ffi::OsStr;
+use std::fmt::Write;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
@@ -11,11 +15,12 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, OpenOptions};
 use llm_do_worker_file::{MAX_SIZE, too_large};
 
+use self::programs::Programs;
 use super::digest::{Digest, Digests};
 use crate::base::open_file::NOT_A_FILE;
 
-/// The maximum size of a program of which a digest is computed, in bytes.
-const MAX_PROGRAM: u64 = 256 << 20;
+/// The maximum size of all texts of a project, in bytes; a text that several workers have counts for each.
+const MAX_TEXTS: usize = 64 << 20;
 
 /// The folder of a project, opened.
 #[derive(Debug)]
@@ -25,6 +30,9 @@ pub(in crate::app) struct Folder {
     dir: Dir,
     /// What was read, by its path from the root.
     read: RefCell<Digests>,
+    /// The remaining size of texts, in bytes.
+    texts_left: Cell<usize>,
+    programs: RefCell<Programs>,
 }
 
 impl Folder {
@@ -32,7 +40,14 @@ impl Folder {
         let given = if root.as_os_str().is_empty() { Path::new(".") } else { root };
         let canonical = given.canonicalize()?;
         let dir = Dir::open_ambient_dir(&canonical, ambient_authority())?;
-        Ok(Self { root: root.to_owned(), canonical, dir, read: RefCell::default() })
+        Ok(Self {
+            root: root.to_owned(),
+            canonical,
+            dir,
+            read: RefCell::default(),
+            texts_left: Cell::new(MAX_TEXTS),
+            programs: RefCell::default(),
+        })
     }
 
     /// Returns the path of the folder without links.
@@ -74,8 +89,24 @@ impl Folder {
         if bytes.len() > MAX_SIZE {
             return Err(io::Error::other(too_large()));
         }
-        self.read.borrow_mut().insert(name(&inside), Digest::of(&bytes));
+        self.count_text(bytes.len())?;
+        self.read.borrow_mut().insert(digest_key(&inside), Digest::of(&bytes));
         String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the file is not valid UTF-8"))
+    }
+
+    /// Counts a text that is kept in memory.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error once the texts of the project are too large together.
+    pub(super) fn count_text(&self, size: usize) -> io::Result<()> {
+        let left = self.texts_left.get().checked_sub(size);
+        self.texts_left.set(left.unwrap_or_default());
+        left.map(drop).ok_or_else(|| {
+            let text =
+                format!("the texts of the project's workers are too large together: the limit is {MAX_TEXTS} bytes");
+            io::Error::other(text)
+        })
     }
 
     /// Opens a folder in it.
@@ -84,19 +115,11 @@ impl Folder {
         if inside.as_os_str().is_empty() { self.dir.try_clone() } else { self.dir.open_dir(inside) }
     }
 
-    /// Returns the digest of a file, given by its path from the root.
-    pub(super) fn digest(&self, inside: &Path) -> io::Result<Digest> {
-        let file = open_file(&self.dir, inside)?;
-        if file.metadata()?.len() > MAX_PROGRAM {
-            let text = format!("it is too large to be compared: the limit is {MAX_PROGRAM} bytes");
-            return Err(io::Error::other(text));
-        }
-        Digest::of_reader(file.take(MAX_PROGRAM))
-    }
-
-    /// Returns the digests of all files that were read.
+    /// Returns the digests of all files that were read, and of all programs that were compared.
     pub(super) fn digests(&self) -> Digests {
-        self.read.borrow().clone()
+        let mut digests = self.programs.borrow().digests();
+        digests.extend(self.read.borrow().clone());
+        digests
     }
 
     fn outside(&self, path: &Path) -> io::Error {
@@ -133,8 +156,25 @@ fn check_kind(metadata: &cap_std::fs::Metadata) -> io::Result<()> {
     Err(io::Error::other(format!("not a file: {NOT_A_FILE}")))
 }
 
-/// Returns a path from the root as a key of digests, with `/` on all systems.
-pub(super) fn name(inside: &Path) -> String {
-    let parts: Vec<_> = inside.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+/// Returns a path from the root, or an absolute path, as a key of digests: with `/` on all systems.
+///
+/// No two paths have the same key: bytes that are not text are escaped, and so is the backslash.
+pub(in crate::app) fn digest_key(path: &Path) -> String {
+    let parts: Vec<_> = path
+        .components()
+        .map(|part| if part == Component::RootDir { String::new() } else { escaped(part.as_os_str()) })
+        .collect();
     parts.join("/")
+}
+
+fn escaped(name: &OsStr) -> String {
+    let mut text = String::new();
+    for chunk in name.as_encoded_bytes().utf8_chunks() {
+        text.push_str(&chunk.valid().replace('\\', r"\\"));
+        for byte in chunk.invalid() {
+            // Writing to a string cannot fail.
+            let _ = write!(text, r"\x{byte:02x}");
+        }
+    }
+    text
 }

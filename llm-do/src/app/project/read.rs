@@ -4,6 +4,7 @@ mod skills;
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use llm_do_worker_file::{Context, Located, Place, did_you_mean};
 
@@ -51,8 +52,7 @@ pub(super) fn project(path: &Path, report: &mut Report) -> Project {
     project.path = opened.unwrap_or_else(|| folder.canonical().to_owned());
     report.folder = Some(Rc::clone(&folder));
     contents(path, &root, manifest, report, &mut project);
-    let of_servers = project.known_servers.iter().flat_map(|server| server.programs.clone());
-    project.files = of_servers.chain(folder.digests()).collect();
+    project.files = folder.digests();
     project
 }
 
@@ -109,7 +109,7 @@ struct ProjectReader<'a> {
     root: &'a Path,
     report: &'a mut Report,
     project: &'a mut Project,
-    skills: Vec<Skill>,
+    skills: Vec<Arc<Skill>>,
     /// The names of the servers in `.mcp.json`.
     listed_servers: Vec<String>,
 }
@@ -203,8 +203,9 @@ impl<'a> ProjectReader<'a> {
         if let Some(Located { place, value: Context::AgentsMd }) = context {
             parts.extend(self.agents_md(path, place));
         }
-        if !chosen.is_empty() {
-            parts.push(catalogue(&chosen));
+        let catalogue = catalogue(chosen.iter().map(AsRef::as_ref));
+        if !chosen.is_empty() && self.report.count_text(path, catalogue.len()) {
+            parts.push(catalogue);
             spec.toolsets.push(READ_SKILL.to_owned());
             let names = chosen.iter().map(|skill| skill.name.clone()).collect();
             self.project.chosen_skills.insert(spec.name().to_owned(), names);
@@ -252,6 +253,9 @@ impl<'a> ProjectReader<'a> {
             let Some(mut subagent) = subagent::read(path, known, self.project, self.report) else { continue };
             let skills: Vec<_> = subagent.skills.iter().filter_map(|name| self.skill(&subagent.path, name)).collect();
             for skill in skills {
+                if !self.report.count_text(&subagent.path, skill.body.len()) {
+                    break;
+                }
                 let text = format!("\n\n# Skill: {}\n\n{}", skill.name, skill.body);
                 subagent.spec.instructions.push_str(&text);
             }

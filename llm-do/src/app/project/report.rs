@@ -14,14 +14,28 @@ pub(super) struct Report {
     pub(super) warnings: Vec<String>,
     /// The folder of the project, which all of its files are in; `None` for a file of the user.
     pub(super) folder: Option<Rc<Folder>>,
+    /// The size of the faults and warnings of files, in bytes.
+    size: usize,
+    /// The number of servers.
+    pub(super) servers: usize,
 }
+
+/// The maximum number of faults with a suggestion: for each, all names are compared.
+const MAX_SUGGESTIONS: usize = 100;
+/// The maximum size of all faults and warnings, in bytes.
+const MAX_SIZE: usize = 64 << 20;
+/// The maximum number of names in one list.
+const MAX_NAMES: usize = 20;
 
 impl Report {
     /// Adds the faults of a file.
     pub(super) fn faults(&mut self, path: &Path, faults: impl IntoIterator<Item = Fault>) {
         let mut faults: Vec<_> = faults.into_iter().collect();
         faults.sort_by_key(|fault| fault.place);
-        self.faults.extend(faults.into_iter().map(|fault| fault.in_file(shown(path).display())));
+        for fault in faults {
+            let text = fault.in_file(shown(path).display());
+            self.add(text, |report| &mut report.faults);
+        }
     }
 
     /// Adds the fault of a file at a place.
@@ -31,7 +45,19 @@ impl Report {
 
     /// Adds a warning about a file.
     pub(super) fn warning(&mut self, path: &Path, place: Place, message: impl Into<String>) {
-        self.warnings.push(Fault::new(place, message).in_file(shown(path).display()));
+        let text = Fault::new(place, message).in_file(shown(path).display());
+        self.add(text, |report| &mut report.warnings);
+    }
+
+    /// Adds a fault or a warning, within the limit of all of them.
+    fn add(&mut self, text: String, list: impl Fn(&mut Self) -> &mut Vec<String>) {
+        let size = self.size + text.len();
+        if size <= MAX_SIZE {
+            list(self).push(text);
+        } else if self.size <= MAX_SIZE {
+            self.faults.push(format!("more faults and warnings are left out: the limit is {MAX_SIZE} bytes"));
+        }
+        self.size = size;
     }
 
     /// Adds a warning about a key without effect: one of those that other programs read, or an unknown one.
@@ -43,6 +69,24 @@ impl Report {
             format!("unknown key `{name}` has no effect here{}", did_you_mean(name, known.iter().copied()))
         };
         self.warning(path, key.place, message);
+    }
+
+    /// Returns the name that is most like an unknown one, or else the known ones; empty without known ones.
+    pub(super) fn hint(&self, name: &str, known: &[&str], listed_as: &str) -> String {
+        if known.is_empty() {
+            return String::new();
+        }
+        let near = match self.faults.len() {
+            ..MAX_SUGGESTIONS => did_you_mean(name, known.iter().copied()),
+            _ => String::new(),
+        };
+        if !near.is_empty() {
+            return near;
+        }
+        let shown: Vec<_> = known.iter().take(MAX_NAMES).map(|name| format!("`{name}`")).collect();
+        let more =
+            if known.len() > MAX_NAMES { format!(" and {} more", known.len() - MAX_NAMES) } else { String::new() };
+        format!("; {listed_as}{}{more}", shown.join(", "))
     }
 
     /// Adds a warning about a file whose extension is a known one but for the case of its letters.
@@ -75,6 +119,16 @@ impl Report {
     /// Returns the text of a file, or reports why it cannot be read: of a project, no path and no link leads outside.
     pub(super) fn text_of(&mut self, path: &Path) -> Option<String> {
         self.read(path).map_err(|error| self.unreadable(path, &error)).ok()
+    }
+
+    /// Counts a text that joins the instructions of a worker; returns whether they are within the limit, or else reports it.
+    pub(super) fn count_text(&mut self, path: &Path, size: usize) -> bool {
+        let counted = self.folder.as_ref().map_or(Ok(()), |folder| folder.count_text(size));
+        let is_counted = counted.is_ok();
+        if let Err(error) = counted {
+            self.faults.push(format!("{}: {error}", shown(path).display()));
+        }
+        is_counted
     }
 
     /// Opens a folder, or reports why it cannot be opened.

@@ -48,7 +48,7 @@ const IGNORED: [&str; 15] = [
 const KEYS: [&str; 6] = ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
 
 /// A skill.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Skill {
     pub(super) name: String,
     pub(super) description: String,

@@ -4,6 +4,7 @@
 
 mod tools;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use llm_do_providers::{ServerSideTool, ThinkingLevel, WebSearch};
@@ -198,7 +199,7 @@ impl Keys {
             report.fault(path, name.place, format!("`name`: {message}"));
             return None;
         }
-        let tools = Tools { path, report, known, names: Vec::new(), has_search: false };
+        let tools = Tools { path, report, known, names: Vec::new(), seen: HashSet::new(), has_search: false };
         let Tools { names, has_search, .. } = tools.chosen(self.tools.as_ref(), &self.servers, &self.disallowed)?;
         let mut spec = WorkerSpec::new(name.value, instructions).description(description.value);
         spec = spec.toolsets(names.iter().map(|(name, _)| name));

@@ -22,7 +22,7 @@ use super::health::Health;
 use super::http::Streams;
 use super::metrics::Metrics;
 use super::schedule::Schedule;
-use super::store::{NewRun, Source, Store, StoreError};
+use super::store::{NewRun, RunRow, Source, Store, StoreError};
 use super::webhook::Webhook;
 use crate::app::listen::ConnectionLimits;
 use crate::base::clock::Clock;
@@ -72,6 +72,21 @@ pub(super) struct Options {
     pub(super) is_open: bool,
     #[cfg(feature = "restate")]
     pub(super) engine: Option<super::restate::RestateEngine>,
+}
+
+impl Options {
+    /// Returns whether what started a run may start its entry.
+    fn offers(&self, run: &RunRow) -> bool {
+        match &run.source {
+            Source::Client => self.entries.contains(&run.entry),
+            Source::Schedule { name } => {
+                self.schedules.iter().any(|schedule| *schedule.name == **name && *schedule.entry == *run.entry)
+            }
+            Source::Webhook { name } => {
+                self.webhooks.iter().any(|webhook| *webhook.name == **name && *webhook.entry == *run.entry)
+            }
+        }
+    }
 }
 
 /// What is known of old runs and chats.

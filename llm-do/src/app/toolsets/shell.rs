@@ -4,8 +4,10 @@ mod arguments;
 mod command;
 mod environment;
 mod fault;
+mod folder_lock;
 mod git;
 mod guarded;
+mod mark;
 mod output;
 mod process;
 mod read_only;
@@ -18,5 +20,5 @@ mod tools;
 mod tree;
 mod watch;
 
-pub use self::settings::{Sandbox, Shell};
+pub use self::settings::{Sandbox, SandboxKind, Shell};
 pub use self::tools::{shell, shell_asked};

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::Trace;
 use super::call::{Approval, Call, Decided, Ending, ModelRequest, Question};
 use super::figures::Figures;
+use super::waits::Waits;
 use crate::observe::event::{Event, EventKind, GuardAction, Outcome};
 
 /// How deeply calls are shown below each other; deeper ones are shown beside their caller, so that no log needs more stack.
@@ -112,22 +113,29 @@ impl Builder {
     /// Returns the calls, with the waits of those below them.
     pub(super) fn finish(mut self) -> Trace {
         // A call comes after its caller.
-        for place in (0..self.trace.calls.len()).rev() {
-            let call = &mut self.trace.calls[place];
+        let mut below: Vec<Waits> = Vec::new();
+        below.resize_with(self.trace.calls.len(), Waits::default);
+        while let Some(mut all) = below.pop() {
+            let call = &mut self.trace.calls[below.len()];
             call.waits.join();
-            let own = std::mem::take(&mut call.waits);
-            call.all_waits.extend(&own);
-            call.all_waits.join();
-            call.waits = own;
+            all.extend(&call.waits);
+            all.join();
+            call.waited = all.total();
             if let Some(parent) = call.parent {
-                let (all, last) = (call.all_waits.clone(), call.last);
+                below[parent].append(all);
+                let last = call.last;
                 let parent = &mut self.trace.calls[parent];
-                parent.all_waits.extend(&all);
                 parent.last = parent.last.max(last);
             }
         }
         self.trace
     }
+}
+
+/// Returns the first item that is not closed; `closed` is how many before it are known to be closed, so that none is looked at twice.
+fn first_open<'i, T>(closed: &mut usize, items: &'i mut [T], is_closed: impl Fn(&T) -> bool) -> Option<&'i mut T> {
+    *closed += items[*closed..].iter().take_while(|item| is_closed(item)).count();
+    items.get_mut(*closed)
 }
 
 /// Notes requests, approvals and questions, and what answered them.
@@ -149,7 +157,9 @@ fn ask_or_answer(call: &mut Call, event: &Event) {
                 edited: edited.clone(),
                 scope: *scope,
             };
-            match call.approvals.iter_mut().find(|approval| approval.decided.is_none()) {
+            let open =
+                first_open(&mut call.decided_approvals, &mut call.approvals, |approval| approval.decided.is_some());
+            match open {
                 Some(open) => {
                     open.asked.into_iter().for_each(|asked| call.waits.add(asked, event.time));
                     open.decided = Some(decided);
@@ -162,7 +172,8 @@ fn ask_or_answer(call: &mut Call, event: &Event) {
             call.questions.push(Question { prompt, asked_at: event.time, answered_at: None, answer: None });
         }
         EventKind::InputAnswered { answer } => {
-            if let Some(open) = call.questions.iter_mut().find(|question| question.answered_at.is_none()) {
+            let is_answered = |question: &Question| question.answered_at.is_some();
+            if let Some(open) = first_open(&mut call.answered_questions, &mut call.questions, is_answered) {
                 (open.answered_at, open.answer) = (Some(event.time), Some(answer.clone()));
                 call.waits.add(open.asked_at, event.time);
             }

@@ -34,13 +34,16 @@ pub(super) struct Call {
     pub(super) requests: Vec<ModelRequest>,
     pub(super) approvals: Vec<Approval>,
     pub(super) questions: Vec<Question>,
+    /// How many of the first approvals and questions are known to be decided and answered.
+    pub(super) decided_approvals: usize,
+    pub(super) answered_questions: usize,
     /// Why the model was asked again, and what else went wrong without ending the call.
     pub(super) retries: Vec<String>,
     pub(super) remarks: Vec<String>,
     /// The times in which the call itself waited.
     pub(super) waits: Waits,
-    /// Those of the call and of all calls below it.
-    pub(super) all_waits: Waits,
+    /// How long the call and all calls below it waited, in milliseconds.
+    pub(super) waited: u64,
     pub(super) own: Figures,
     pub(super) total: Figures,
 }
@@ -135,10 +138,12 @@ impl Call {
             requests: Vec::new(),
             approvals: Vec::new(),
             questions: Vec::new(),
+            decided_approvals: 0,
+            answered_questions: 0,
             retries: Vec::new(),
             remarks: Vec::new(),
             waits: Waits::default(),
-            all_waits: Waits::default(),
+            waited: 0,
             own: Figures::default(),
             total: Figures::default(),
         }
@@ -151,7 +156,7 @@ impl Call {
 
     /// Returns how long the call or a call below it waited for a decision, an answer or a rate limit, in milliseconds.
     pub(super) fn waiting(&self) -> u64 {
-        self.all_waits.total()
+        self.waited
     }
 
     /// Returns the error of a call that failed or was refused.

@@ -19,17 +19,24 @@ impl Waits {
         self.0.extend_from_slice(&others.0);
     }
 
+    /// Adds more times without a copy of the longer list: it may have all waits of a log, at each level of its calls.
+    pub(super) fn append(&mut self, mut others: Self) {
+        if others.0.len() > self.0.len() {
+            std::mem::swap(self, &mut others);
+        }
+        self.0.append(&mut others.0);
+    }
+
     /// Sorts the times, and joins those that overlap, as those of concurrent calls do.
     pub(super) fn join(&mut self) {
         self.0.sort_unstable();
-        let mut joined: Vec<(Timestamp, Timestamp)> = Vec::with_capacity(self.0.len());
-        for (from, to) in self.0.drain(..) {
-            match joined.last_mut() {
-                Some((_, end)) if from <= *end => *end = (*end).max(to),
-                _ => joined.push((from, to)),
+        self.0.dedup_by(|(from, to), (_, end)| {
+            let overlaps = *from <= *end;
+            if overlaps {
+                *end = (*end).max(*to);
             }
-        }
-        self.0 = joined;
+            overlaps
+        });
     }
 
     /// Returns the milliseconds of joined times.

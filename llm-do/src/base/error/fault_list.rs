@@ -1,6 +1,7 @@
 //! Errors that list the faults of files.
 
-/// Implements the traits of an error whose field `faults` has all faults: its text is their number, and a line for each.
+/// Implements the traits of an error whose field `faults` has all faults: its text is their number, and a line for each of the
+/// first 20.
 ///
 /// `Debug` prints the same text as `Display`, since a test that fails with `?` prints it.
 macro_rules! fault_list {
@@ -11,7 +12,14 @@ macro_rules! fault_list {
                     1 => write!(f, "1 fault in {}", $place)?,
                     faults => write!(f, "{faults} faults in {}", $place)?,
                 }
-                self.faults.iter().try_for_each(|fault| write!(f, "\n  {}", fault.replace('\n', "\n    ")))
+                let shown = self.faults.iter().take($crate::base::clip::MAX_DIAGNOSTICS);
+                for fault in shown {
+                    write!(f, "\n  {}", $crate::base::clip::diagnostic(fault).replace('\n', "\n    "))?;
+                }
+                match self.faults.len().saturating_sub($crate::base::clip::MAX_DIAGNOSTICS) {
+                    0 => Ok(()),
+                    more => write!(f, "\n  and {more} more"),
+                }
             }
         }
 

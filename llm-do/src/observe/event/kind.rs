@@ -233,9 +233,10 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         replayed: bool,
     },
-    /// The model is asked again because its answer was invalid.
+    /// The model is asked again, because its answer was invalid, or because it broke off while it was streamed: then the
+    /// pieces before this event are not part of the answer.
     ModelRetry {
-        /// What was invalid.
+        /// What was invalid, or why it broke off.
         reason: String,
     },
     /// What the call and all calls below it used so far. Follows each request, answered or failed, and is the run's

@@ -150,6 +150,11 @@ impl EngineJournal {
         self.0.left.lock().ignore_poison().insert(Arc::clone(key));
     }
 
+    /// Loads that a person was asked in a step of this key.
+    pub(crate) fn load_question(&self, kind: StepKind, key: &str) {
+        self.0.replay.lock().questions.add(kind, key);
+    }
+
     /// Loads that records were forgotten.
     pub(crate) fn load_forgotten(&self, keys: &[Arc<str>]) {
         self.0.replay.lock().forget(keys);

@@ -2,13 +2,17 @@
 //!
 //! Without I/O and clocks; shared by all journals.
 
+mod divergence;
+
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::expected::{Expected, MissingCalls, Overdue};
+use self::divergence::diverged;
+use super::expected::{Expected, MissingCalls};
+use super::questions::Questions;
 use super::record::{CallerPlace, Recorded, check_depth};
 use super::{JournalError, Record, StepKind, StepSpec, key};
 
@@ -23,6 +27,8 @@ pub(super) struct Replay<R = Record> {
     siblings: HashMap<Arc<str>, SiblingRecords>,
     /// The number of records that this process has not replayed yet.
     remaining: usize,
+    /// What persons were asked before this process.
+    pub(super) questions: Questions,
 }
 
 #[derive(Debug)]
@@ -60,7 +66,7 @@ pub(super) enum Lookup<V = Value> {
 impl<R> Default for Replay<R> {
     fn default() -> Self {
         let (slots, by_key, siblings) = (Vec::new(), BTreeMap::new(), HashMap::new());
-        Self { slots, by_key, siblings, remaining: 0 }
+        Self { slots, by_key, siblings, remaining: 0, questions: Questions::default() }
     }
 }
 
@@ -207,10 +213,11 @@ impl<R: Recorded> Replay<R> {
         Some(slot)
     }
 
-    /// Returns whether steps inside the call of a key are recorded. A part of the call itself, such as its approval, does not count.
+    /// Returns whether steps inside the call of a key are recorded, or asked a person. A part of the call itself, such as its
+    /// approval, does not count.
     pub(super) fn has_steps_inside(&self, call: &str) -> bool {
         let parent = key::parent(call).unwrap_or_default();
-        self.inside(call).any(|slot| &**self.slots[slot].record.parent() != parent)
+        self.questions.has_inside(call) || self.inside(call).any(|slot| &**self.slots[slot].record.parent() != parent)
     }
 
     /// Returns the slot of the first record inside the call of a record.
@@ -296,39 +303,6 @@ impl<R: Recorded> Replay<R> {
         slot
     }
 
-    /// Returns another call that is recorded at the place of `step`, if no calls of the parent overlapped.
-    fn other_at(&self, step: &StepSpec) -> Option<&R> {
-        let siblings = self.siblings.get(&step.parent)?;
-        if siblings.overlapped || step.is_overlapped() {
-            return None;
-        }
-        let call = step.call();
-        let mut at_place = siblings.places.get(&step.place)?.iter().map(|&slot| &self.slots[slot].record);
-        at_place.find(|record| record.call() != call)
-    }
-
-    /// Returns another call at the place of `step` that is known only by the records inside it.
-    fn other_in_flight(&self, step: &StepSpec) -> Option<Overdue> {
-        let siblings =
-            self.siblings.get(&step.parent).filter(|siblings| !siblings.overlapped && !step.is_overlapped())?;
-        siblings.expected.at(step.place)
-    }
-
-    /// Returns the error that the run made `step` instead of a recorded call.
-    fn missing(&self, step: &StepSpec, missing: &Overdue) -> JournalError {
-        let Overdue { call, place } = missing;
-        let own = self.siblings.get(&step.parent).and_then(|siblings| siblings.places.get(place));
-        let mut own = own.into_iter().flatten().map(|slot| &self.slots[*slot].record);
-        match own.find(|record| record.call() == &**call) {
-            Some(record) => diverged(record, step.to_string()),
-            None => JournalError::Diverged {
-                place: key::describe_place(&step.parent, *place),
-                recorded: key::describe_key(call),
-                found: step.to_string(),
-            },
-        }
-    }
-
     /// Marks the record of a key and all records inside it as replayed.
     fn mark_replayed(&mut self, key: &str) {
         let slots: Vec<_> = self.inside(key).chain(self.by_key.get(key).copied()).collect();
@@ -350,9 +324,4 @@ impl<R: Recorded> Replay<R> {
         self.remaining -= usize::from(!*is_replayed);
         *is_replayed = true;
     }
-}
-
-fn diverged(recorded: &impl Recorded, found: String) -> JournalError {
-    let place = key::describe_place(recorded.parent(), recorded.place());
-    JournalError::Diverged { place, recorded: recorded.describe(), found }
 }

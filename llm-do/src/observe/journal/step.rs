@@ -30,7 +30,7 @@ pub enum StepKind {
     ///
     /// A part of its call, as its approval is. If it is recorded and the result of the call is not, the call may have had its
     /// effect: it is asked about again before it runs. Only calls of tools that are neither `read_only` nor `idempotent` have it.
-    /// A tool whose effects are steps of its own, such as one with a context, has it once it has failed.
+    /// A tool whose effects are steps of its own has it once it has failed, and one that has made steps has a second one then.
     Begun,
     /// A user's answer.
     Input,

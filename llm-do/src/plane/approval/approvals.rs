@@ -62,7 +62,7 @@ enum AnswerState {
 }
 
 impl Approvals {
-    /// Creates the approvals of a session; the error lists the unknown names in the policy.
+    /// Creates the approvals of a session; the error lists the faults of the policy.
     pub(crate) fn new(
         mode: ApprovalMode,
         approver: Option<Arc<dyn Approver>>,

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "project")]
 mod advance;
+mod calls;
 mod layers;
 
 use std::collections::BTreeMap;
@@ -13,7 +14,8 @@ use llm_do_worker_file::did_you_mean;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ApprovalRequest, Rule};
+use self::calls::CallRule;
+use super::Rule;
 use crate::declare::tool::Effect;
 use crate::observe::event::{Caller, ItemKind};
 use crate::plane::registry::{Registered, Registry};
@@ -63,8 +65,9 @@ impl Policy {
 
     /// Sets the rule for calls of a tool with exactly these arguments, before the rule for the tool. Default: none.
     ///
-    /// The arguments are all that an approver sees: decoded, with defaults filled in. A call with files or with other
-    /// fields beside them is another call.
+    /// The arguments are decoded like those of a call when a runtime is built: defaults are filled in, and an optional argument that is
+    /// `null` equals an absent one, unless it has a default. Arguments that no call can have are an error. A call with files or with
+    /// other fields beside them is another call.
     #[must_use]
     pub fn call(mut self, tool: impl Into<Arc<str>>, arguments: Value, rule: Rule) -> Self {
         self.calls.push(CallRule { tool: tool.into(), arguments, rule });
@@ -141,12 +144,6 @@ impl Policy {
         self.calls.iter().any(|call| call.is_of(tool))
     }
 
-    /// Returns its rule for a call with exactly these arguments.
-    pub(super) fn exact(&self, tool: &Registered, request: &ApprovalRequest) -> Option<&Rule> {
-        let mut of_tool = self.calls.iter().filter(|call| request.is_shown_in_full() && call.is_of(tool));
-        of_tool.find(|call| call.arguments == request.arguments).map(|call| &call.rule)
-    }
-
     /// Sets where the rule for a name stands, for errors.
     #[cfg(feature = "project")]
     pub(crate) fn place(&mut self, name: &str, place: String) {
@@ -182,11 +179,15 @@ fn unknown<'a>(
     (kind, known): (&'a str, &'a [&'a str]),
     (other, others): (&'a str, &'a [&'a str]),
 ) -> impl Iterator<Item = (&'a Arc<str>, String)> {
-    names.filter(|name| !known.contains(&&***name)).map(move |name| {
+    names.filter(|name| !known.contains(&&***name)).enumerate().map(move |(count, name)| {
         if others.contains(&&**name) {
             return (name, format!("unknown {kind} `{name}`: it is a {other}; set its rule with `{other}`"));
         }
-        (name, format!("unknown {kind} `{name}`{}", did_you_mean(name, known.iter().copied())))
+        let hint = match count {
+            ..MAX_SUGGESTIONS => did_you_mean(name, known.iter().copied()),
+            _ => String::new(),
+        };
+        (name, format!("unknown {kind} `{name}`{hint}"))
     })
 }
 
@@ -206,21 +207,8 @@ impl fmt::Debug for Policy {
     }
 }
 
-/// A rule for calls with exactly these arguments.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct CallRule {
-    pub(crate) tool: Arc<str>,
-    pub(crate) arguments: Value,
-    pub(crate) rule: Rule,
-}
-
-impl CallRule {
-    /// Returns whether it is a rule for a tool, under each of its names.
-    fn is_of(&self, tool: &Registered) -> bool {
-        *self.tool == *tool.name() || tool.alias_of() == Some(&*self.tool)
-    }
-}
+/// The maximum number of unknown names with a suggestion: for each, all names are compared.
+const MAX_SUGGESTIONS: usize = 100;
 
 /// Whether calls of workers need approval; unset fields leave it to the next rule.
 ///

@@ -92,9 +92,12 @@ impl<'a> LazyRequest<'a> {
 }
 
 impl Rules {
-    /// Resolves the rules; the error lists the unknown names in the policy.
-    pub(super) fn new(policy: Policy, registry: &Registry) -> Result<Self, Vec<String>> {
-        let faults: Vec<_> = policy.layers().flat_map(|layer| layer.faults(registry)).collect();
+    /// Resolves the rules; the error lists the unknown names in the policy, or else the rules that no call can match.
+    pub(super) fn new(mut policy: Policy, registry: &Registry) -> Result<Self, Vec<String>> {
+        let mut faults: Vec<_> = policy.layers().flat_map(|layer| layer.faults(registry)).collect();
+        if faults.is_empty() {
+            faults = policy.decode_calls(registry);
+        }
         if !faults.is_empty() {
             return Err(faults);
         }

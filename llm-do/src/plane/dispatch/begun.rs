@@ -1,7 +1,7 @@
 //! Calls that begin: each uses up its approval, since it may have had its effect when its result is not recorded.
 //!
-//! The attempts of a call are numbered from 0. Each has rounds of requests of its own, and a record that it began. A call
-//! that began and has no recorded result is asked about again, and its answer is used up in the same way.
+//! The attempts of a call are numbered from 0. Each has rounds of requests of its own, a record that it began, and one that it
+//! failed where its steps would otherwise mean that it can be followed through them. A call that began and has no recorded result is asked about again, and its answer is used up in the same way.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,14 +55,14 @@ fn begun_step(call: &StepSpec, attempt: u32) -> StepSpec {
     }
 }
 
+/// Returns the step that records that an attempt of a call failed, whose changes may be in its own body or in its steps.
+fn failed_step(call: &StepSpec, attempt: u32) -> StepSpec {
+    call.within(StepKind::Begun, &format!("failed:{attempt}"))
+}
+
 /// Returns whether a call of the tool uses up its approval when it starts.
 pub(super) fn begins(tool: &Registered) -> bool {
     tool.must_not_repeat() && matches!(tool.acts(), Acts::Itself | Acts::Either)
-}
-
-/// Returns whether a call of the tool uses up its approval when it has failed: until then, its steps have approvals of their own.
-pub(super) fn begins_by_failure(tool: &Registered) -> bool {
-    tool.must_not_repeat() && tool.acts() == Acts::InSteps && tool.kind() == ItemKind::Tool
 }
 
 impl BegunCall {
@@ -84,8 +84,9 @@ impl BegunCall {
         journal: &dyn Journal,
         call: &StepSpec,
     ) -> Result<Option<Self>, CallError> {
-        let (mut found, is_in_steps) = (None, is_in_steps(tool, journal, call));
+        let mut found = None;
         for attempt in 0.. {
+            let is_in_steps = is_in_steps(tool, journal, call, attempt);
             let step = begun_step(call, attempt);
             if !journal.is_recorded(&step.key) {
                 break;
@@ -95,6 +96,10 @@ impl BegunCall {
             let missing = async { Err(CallError::Cancelled { tool }) };
             let StepOutcome { value: Begun { began, .. }, .. } =
                 ctx.recorded(JournalMethod::Step, step, missing).await?;
+            let failed = failed_step(call, attempt);
+            if journal.is_recorded(&failed.key) {
+                ctx.recorded::<()>(JournalMethod::Step, failed, async { Ok(()) }).await?;
+            }
             found = Some(Self { attempts: attempt + 1, began, is_in_steps });
         }
         Ok(found)
@@ -108,9 +113,11 @@ fn has_result(ctx: &CallContext, journal: &dyn Journal, call: &StepSpec) -> bool
     }
 }
 
-/// Returns whether a call is followed through the steps that it has made.
-fn is_in_steps(tool: &Registered, journal: &dyn Journal, call: &StepSpec) -> bool {
-    tool.acts() == Acts::Either && journal.has_recorded_steps(&call.key)
+/// Returns whether an attempt of a call is followed through the steps that it has made.
+fn is_in_steps(tool: &Registered, journal: &dyn Journal, call: &StepSpec, attempt: u32) -> bool {
+    tool.acts() == Acts::Either
+        && journal.has_recorded_steps(&call.key)
+        && !journal.is_recorded(&failed_step(call, attempt).key)
 }
 
 /// Records that a call begins, before its tool starts.
@@ -118,7 +125,7 @@ fn is_in_steps(tool: &Registered, journal: &dyn Journal, call: &StepSpec) -> boo
 /// If it began before, this is a journal that does not know what is recorded, or the call would not have been admitted: it is refused.
 pub(super) async fn begin(ctx: &CallContext, tool: &Registered, attempt: u32) -> Result<(), CallError> {
     let StepOutcome { value: Begun { began, .. }, is_replayed } = Box::pin(record(ctx, attempt)).await?;
-    let is_known = |(journal, call): (&Arc<dyn Journal>, _)| is_in_steps(tool, journal.as_ref(), call);
+    let is_known = |(journal, call): (&Arc<dyn Journal>, _)| is_in_steps(tool, journal.as_ref(), call, attempt);
     if !is_replayed || ctx.journal().zip(ctx.frame().step.get().map(AsRef::as_ref)).is_some_and(is_known) {
         return Ok(());
     }
@@ -129,9 +136,21 @@ pub(super) async fn begin(ctx: &CallContext, tool: &Registered, attempt: u32) ->
     Err(CallError::Denied { tool: ctx.name().to_owned(), reason })
 }
 
-/// Records that the approval of a call is used up, which may have begun before.
-pub(super) async fn record_begun(ctx: &CallContext, attempt: u32) -> Result<(), CallError> {
-    Box::pin(record(ctx, attempt)).await.map(drop)
+/// Records that a call failed which may have made changes in its own body: it is asked about again if the failure is retried.
+pub(super) async fn record_failed(ctx: &CallContext, tool: &Registered, attempt: u32) -> Result<(), CallError> {
+    if !tool.must_not_repeat() || tool.kind() != ItemKind::Tool {
+        return Ok(());
+    }
+    match (tool.acts(), ctx.frame().step.get()) {
+        // Until now, its steps had approvals of their own.
+        (Acts::InSteps, _) => Box::pin(record(ctx, attempt)).await.map(drop),
+        (Acts::Either, Some(call)) if ctx.journal().is_some_and(|journal| journal.has_recorded_steps(&call.key)) => {
+            let failed = async { Ok(()) };
+            let step = failed_step(call, attempt);
+            Box::pin(ctx.recorded::<()>(JournalMethod::Step, step, failed)).await.map(drop)
+        }
+        _ => Ok(()),
+    }
 }
 
 async fn record(ctx: &CallContext, attempt: u32) -> Result<StepOutcome<Begun>, CallError> {

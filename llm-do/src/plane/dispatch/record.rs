@@ -16,7 +16,7 @@ use self::call_record::{CallRecord, RecordedOutcome, digest_of};
 pub(crate) use self::retry::may_repeat_effects;
 pub(super) use self::retry::retry;
 use self::retry::{AFTER_GUARDS, AfterGuards, forgettable, with_causes};
-use super::begun::{begin, begins, begins_by_failure, record_begun};
+use super::begun::{begin, begins, record_failed};
 use super::open_call::OpenCall;
 use super::perform::{WorkerSetup, close_instances, flatten_panic, perform, run_unless_stopped};
 use super::{Plane, Run};
@@ -245,8 +245,8 @@ async fn run_for_record(
     let outcome = outcome.inspect_err(|_| ctx.pass_on_denials())?;
     ctx.record_denials().await?;
     ctx.check_all_replayed()?;
-    if matches!(outcome, RecordedOutcome::Failure(_)) && begins_by_failure(&tool) {
-        record_begun(&ctx, attempt).await?;
+    if matches!(outcome, RecordedOutcome::Failure(_)) {
+        record_failed(&ctx, &tool, attempt).await?;
     }
     let usage = tool.is_composite().then(|| ctx.usage_tree()).filter(|used| !used.is_zero());
     let (created_workers, user_messages) =

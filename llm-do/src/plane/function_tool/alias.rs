@@ -56,7 +56,7 @@ impl Alias {
         let tool = FunctionTool::defined(self.name, description, def.effect, Arc::new(decode));
         let approval = self.approval.or(def.approval);
         let output = def.output.map(|schema| schema());
-        let acts = if def.is_composite { Acts::InSteps } else { Acts::Itself };
+        let acts = Acts::of_linked(def);
         FunctionTool { parameters, output, approval, timeout: def.timeout, is_typed: true, acts, ..tool }
     }
 }

@@ -11,6 +11,9 @@ use crate::declare::toolset::{Member, OUTPUT_TOOL};
 use crate::plane::declared::{Declared, DeclaredTool};
 use crate::plane::definition::{Declaration, InstanceDef, ToolsetDef};
 
+/// The maximum number of faults with a suggestion.
+const MAX_SUGGESTIONS: usize = 100;
+
 /// The names that a declaration may use.
 pub(super) struct Names<'a> {
     pub(super) items: &'a BTreeMap<Arc<str>, Arc<Registered>>,
@@ -40,9 +43,10 @@ impl Names<'_> {
         self.items.keys().map(AsRef::as_ref).chain(self.toolsets.keys().copied()).chain(groups)
     }
 
-    /// Returns a suggestion for an unknown name, or how a name is registered.
-    fn suggestion(&self, name: &str) -> String {
-        match did_you_mean(name, self.all()) {
+    /// Returns a suggestion for an unknown name, or how a name is registered: this too after some faults, since all names are compared.
+    fn suggestion(&self, name: &str, faults: usize) -> String {
+        let compared = self.all().take(if faults < MAX_SUGGESTIONS { usize::MAX } else { 0 });
+        match did_you_mean(name, compared) {
             near if near.is_empty() => "; link its library, or load the folder of its worker file".to_owned(),
             near => near,
         }
@@ -86,6 +90,7 @@ impl Names<'_> {
         source.members.iter().for_each(|member| declare(member, faults));
         let mut named = Vec::new();
         for name in &source.by_name {
+            let count = faults.len();
             match (self.toolsets.get(&**name), self.groups.get(name)) {
                 (Some(set), _) => set.members.iter().for_each(|member| declare(member, faults)),
                 (None, Some(group)) => named.extend(group.tools.iter().cloned()),
@@ -94,7 +99,7 @@ impl Names<'_> {
                     "`{}` ({}): unknown tool or toolset `{name}`{}",
                     item.name(),
                     item.location_of(name),
-                    self.suggestion(name)
+                    self.suggestion(name, count)
                 )),
             }
         }

@@ -221,10 +221,10 @@ impl Registered {
 
     /// Returns where the changes happen that a call of it makes.
     pub(crate) fn acts(&self) -> Acts {
-        match &self.code {
-            Code::Value(tool) => tool.acts,
-            Code::Function(_) if !self.is_composite() => Acts::Itself,
-            Code::Function(_) | Code::Worker(_) => Acts::InSteps,
+        match (&self.code, self.linked) {
+            (Code::Value(tool), _) => tool.acts,
+            (_, Some(def)) => Acts::of_linked(def),
+            (_, None) => Acts::InSteps,
         }
     }
 

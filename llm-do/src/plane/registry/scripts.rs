@@ -8,7 +8,7 @@ use super::names::Names;
 use super::{Code, Origin, Registered, Registry};
 use crate::declare::tool::Effect;
 use crate::plane::function_tool::FunctionTool;
-use crate::plane::script::{LinkedScript, Script, ScriptCallee, on_large_stack};
+use crate::plane::script::{LinkedScript, Script, ScriptCallee, TypeProcess, on_large_stack};
 
 /// A script in the registry.
 struct Item {
@@ -66,7 +66,11 @@ pub(super) fn link(items: &mut BTreeMap<Arc<str>, Arc<Registered>>, faults: &mut
         script.callees = callees(&script.name, items);
     }
     let checked = on_large_stack(|| {
-        let check = |script: &mut Item| LinkedScript::new(&script.script, std::mem::take(&mut script.callees));
+        let mut types = TypeProcess::default();
+        let mut check_types = |text: &str, module: &str| types.check(text, module);
+        let check = |script: &mut Item| {
+            LinkedScript::new(&script.script, std::mem::take(&mut script.callees), &mut check_types)
+        };
         scripts.iter_mut().map(check).collect::<Vec<_>>()
     });
     let checked = match checked {

@@ -31,28 +31,44 @@ struct Finding {
     message: String,
 }
 
-/// Returns the faults of a script, each with its place in `file`; needs a large stack.
+/// Checks the text of a script against that of its stubs: returns what the checker reports, or why it cannot.
+pub(crate) type CheckTypes<'a> = dyn FnMut(&str, &str) -> Result<String, String> + 'a;
+
+/// Returns the faults of a script, each with its place in `file`.
 ///
 /// `dict_classes` are the classes of the script that are dictionaries when it runs.
-pub(super) fn check(file: &str, text: &str, stubs: &Stubs, dict_classes: &[String]) -> Vec<String> {
-    check_after(file, text, "", stubs, dict_classes)
+pub(super) fn check(
+    file: &str,
+    text: &str,
+    stubs: &Stubs,
+    dict_classes: &[String],
+    check_types: &mut CheckTypes<'_>,
+) -> Vec<String> {
+    faults(file, text, "", stubs, dict_classes, check_types)
 }
 
-/// Checks code that runs after other code, which ends with a line end and whose names it may use.
+/// Checks code that runs after other code, which ends with a line end and whose names it may use; needs a large stack.
 pub(super) fn check_after(file: &str, text: &str, before: &str, stubs: &Stubs, dict_classes: &[String]) -> Vec<String> {
+    faults(file, text, before, stubs, dict_classes, &mut in_process)
+}
+
+fn faults(
+    file: &str,
+    text: &str,
+    before: &str,
+    stubs: &Stubs,
+    dict_classes: &[String],
+    check_types: &mut CheckTypes<'_>,
+) -> Vec<String> {
     let (module, text) = (stubs.module(), format!("{before}{text}"));
     let key = digest(&serde_json::json!([text, module]));
     let known = FOUND.lock().ignore_poison().get(&key).cloned();
     let names: Vec<&str> = stubs.class_names().chain(dict_classes.iter().map(String::as_str)).collect();
-    let found = known.unwrap_or_else(|| {
-        let found: Arc<[Finding]> = run(&text, &module, &names).into();
-        let mut kept = FOUND.lock().ignore_poison();
-        if kept.len() >= MAX_KEPT {
-            kept.clear();
-        }
-        kept.insert(key, Arc::clone(&found));
-        found
-    });
+    let found = match known.map_or_else(|| check_types(&text, &module).map(|found| findings(&found, &names)), Ok) {
+        Ok(found) => found,
+        Err(why) => return vec![format!("{file}: its types cannot be checked: {why}")],
+    };
+    keep(key, &found);
     let lines_before = before.matches('\n').count();
     let own = found.iter().filter_map(|Finding { place, message }| {
         let line = place.line.checked_sub(lines_before).filter(|line| *line > 0)?;
@@ -61,21 +77,28 @@ pub(super) fn check_after(file: &str, text: &str, before: &str, stubs: &Stubs, d
     own.collect()
 }
 
-fn run(text: &str, module: &str, typed_dicts: &[&str]) -> Vec<Finding> {
+fn keep(key: String, found: &Arc<[Finding]>) {
+    let mut kept = FOUND.lock().ignore_poison();
+    if kept.len() >= MAX_KEPT {
+        kept.clear();
+    }
+    kept.insert(key, Arc::clone(found));
+}
+
+/// Checks in this process, for as long as it takes; needs a large stack.
+pub(crate) fn in_process(text: &str, module: &str) -> Result<String, String> {
     let mut checker = CHECKER.lock().ignore_poison();
     // Its JSON has proposed changes too, and panics where one begins inside a character.
     let config = TypeCheckingConfig { format: TypeCheckingFormat::Concise, color: false };
     let (script, stubs_file) = (SourceFile::new(text, SCRIPT), SourceFile::new(module, STUBS));
-    let internal =
-        |error: String| vec![Finding { place: Place::line(1), message: format!("the type checker failed: {error}") }];
-    let found = match checker.run(&script, Some(&stubs_file), config) {
-        Ok(found) => found.map(|found| found.to_string()).unwrap_or_default(),
-        Err(error) => return internal(error),
-    };
-    if let Err(error) = checker.reset() {
-        return internal(error);
-    }
-    diagnostics(&found).into_iter().filter_map(|found| found.into_finding(typed_dicts)).collect()
+    let found = checker.run(&script, Some(&stubs_file), config)?.map(|found| found.to_string()).unwrap_or_default();
+    checker.reset()?;
+    Ok(found)
+}
+
+/// Returns the findings in what the checker reports.
+fn findings(found: &str, typed_dicts: &[&str]) -> Arc<[Finding]> {
+    diagnostics(found).into_iter().filter_map(|found| found.into_finding(typed_dicts)).collect()
 }
 
 /// A fault as the checker reports it.

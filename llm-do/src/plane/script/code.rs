@@ -9,8 +9,10 @@ mod script_child;
 mod script_process;
 mod session;
 mod shown;
+mod type_process;
 
 pub use self::child::interpreter_process;
 pub(crate) use self::protocol::ScriptData;
 pub(crate) use self::script_process::ScriptProcess;
 pub(crate) use self::session::CodeTool;
+pub(crate) use self::type_process::TypeProcess;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::checker::CheckTypes;
 use super::exception::{Exception, ScriptError, ended};
 use super::interpreter::{self, Ending, Step};
 use super::limits::MAX_RESULT;
@@ -29,13 +30,17 @@ pub(crate) struct LinkedScript {
 
 impl LinkedScript {
     /// Checks a script against its tools; returns all faults. Needs a large stack.
-    pub(crate) fn new(script: &Arc<Script>, tools: Vec<ScriptCallee>) -> Result<Self, Vec<String>> {
+    pub(crate) fn new(
+        script: &Arc<Script>,
+        tools: Vec<ScriptCallee>,
+        check_types: &mut CheckTypes<'_>,
+    ) -> Result<Self, Vec<String>> {
         let named = |faults: Vec<String>| -> Vec<String> {
             faults.into_iter().map(|fault| format!("{}: {fault}", script.file)).collect()
         };
         let callees = Callees::new(tools).map_err(named)?;
         let stubs = Stubs::of(&callees, script.is_async);
-        let mut faults = checker::check(&script.file, &script.text, &stubs, &script.dict_classes);
+        let mut faults = checker::check(&script.file, &script.text, &stubs, &script.dict_classes, check_types);
         faults.extend(nested_calls::faults(&script.file, &script.text, &callees));
         if !faults.is_empty() {
             return Err(faults);

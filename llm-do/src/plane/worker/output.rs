@@ -128,7 +128,7 @@ impl Output {
         };
         self.shape.schema.is_untrusted().then_some(text).filter(|text| {
             let values = || match &self.method {
-                OutputMethod::Prompted(_) => embedded::values(text),
+                OutputMethod::Native(_) | OutputMethod::Prompted(_) => embedded::values(text),
                 _ => serde_json::from_str(text).into_iter().collect(),
             };
             values().iter().any(|value| self.shape.schema.is_slow(value))
@@ -137,7 +137,7 @@ impl Output {
 
     fn read_result(&self, text: &str) -> Result<Value, Fault> {
         match &self.method {
-            OutputMethod::Prompted(_) => self.read_text(text, false),
+            OutputMethod::Native(_) | OutputMethod::Prompted(_) => self.read_text(text, false),
             _ => self.read_json(text),
         }
     }
@@ -150,9 +150,9 @@ impl Output {
                 files.ok_or_else(|| "the answer was empty; answer in plain text".into())
             }
             OutputMethod::Text => self.checked(Value::String(text.to_owned())),
-            OutputMethod::Native(_) => self.read_json(text),
-            OutputMethod::Prompted(_) if self.known(text).is_some() => self.read_json(text),
-            OutputMethod::Prompted(_) => {
+            OutputMethod::Native(_) | OutputMethod::Prompted(_) if self.known(text).is_some() => self.read_json(text),
+            // Not every server that takes a schema enforces it: some fence the JSON, or write a thought before it.
+            OutputMethod::Native(_) | OutputMethod::Prompted(_) => {
                 self.read_value(embedded::value(text, |value| self.shape.schema.check(value).is_ok())?)
             }
             OutputMethod::Tool(_) => {
@@ -161,7 +161,7 @@ impl Output {
         }
     }
 
-    /// Parses the arguments of a call of the output tool, or the text of a native output.
+    /// Parses the arguments of a call of the output tool.
     pub(crate) fn read_json(&self, json: &str) -> Result<Value, Fault> {
         if let Some(read) = self.known(json) {
             return read.value.clone();

@@ -4,20 +4,30 @@ use futures_util::StreamExt;
 use llm_do_providers::{ErrorKind, ProviderError, Response, ResponsePart, ResponseStream, StreamEvent};
 
 use super::WorkerRun;
+use super::repeat::StreamProgress;
 use super::server_side::{ToolUses, started_and_finished};
 use crate::observe::event::{Delta, EventKind};
 
 impl WorkerRun {
     /// Emits the pieces of an answer, and returns the whole.
-    pub(super) async fn collect(&self, stream: ResponseStream) -> Result<Response, ProviderError> {
+    pub(super) async fn collect(
+        &self,
+        stream: ResponseStream,
+        progress: &mut StreamProgress,
+    ) -> Result<Response, ProviderError> {
         let mut uses = ToolUses::default();
-        let answer = self.read_stream(stream, &mut uses).await;
+        let answer = self.read_stream(stream, &mut uses, progress).await;
         let parts = answer.as_ref().map(|response| &*response.parts).map_err(|_| "the answer was interrupted");
         uses.complete(parts).into_iter().for_each(|kind| self.ctx.emit(|| kind));
         answer
     }
 
-    async fn read_stream(&self, mut stream: ResponseStream, uses: &mut ToolUses) -> Result<Response, ProviderError> {
+    async fn read_stream(
+        &self,
+        mut stream: ResponseStream,
+        uses: &mut ToolUses,
+        progress: &mut StreamProgress,
+    ) -> Result<Response, ProviderError> {
         while let Some(event) = stream.next().await {
             let delta = match event? {
                 StreamEvent::Done(response) => return Ok(response),
@@ -25,24 +35,26 @@ impl WorkerRun {
                     self.ctx.emit(|| EventKind::ModelWaiting { on });
                     continue;
                 }
-                StreamEvent::Text(text) => Delta::Text(text),
-                StreamEvent::Thinking(text) => Delta::Thinking(text),
-                StreamEvent::ToolCall { arguments, .. } => Delta::Arguments(arguments),
                 StreamEvent::ServerSideTool { name, input } => {
+                    (progress.has_begun, progress.has_run_tools) = (true, true);
                     let kind = uses.start(name, input);
                     self.ctx.emit(|| kind);
                     continue;
                 }
+                StreamEvent::Text(text) => Delta::Text(text),
+                StreamEvent::Thinking(text) => Delta::Thinking(text),
+                StreamEvent::ToolCall { arguments, .. } => Delta::Arguments(arguments),
                 StreamEvent::ServerSideToolDone { name, input, error } => {
                     uses.finish(&name, &input, error).into_iter().for_each(|kind| self.ctx.emit(|| kind));
                     continue;
                 }
                 _ => continue,
             };
+            progress.has_begun = true;
             self.ctx.emit(|| EventKind::ModelDelta { delta });
         }
         let text = "the stream ended before the answer was complete; retry the request";
-        Err(ProviderError::new(&*self.model.name, ErrorKind::Protocol, text))
+        Err(ProviderError::new(&*self.model.name, ErrorKind::Transport, text))
     }
 
     /// Emits the parts of an answer that was not streamed.

@@ -25,15 +25,16 @@ impl Drop for InFlightRequest {
 }
 
 impl WorkerRun {
-    /// Sends a request after `answers` answers, and waits for its own.
+    /// Sends a request after `answers` answers, and waits for its own; a broken one is asked for again, up to `repeats` times.
     pub(super) async fn send(
         self: Arc<Self>,
         parts: RequestParts,
         answers: u32,
+        repeats: u32,
         reserved: Arc<ReservedRequest>,
     ) -> Result<Response, CallError> {
         let mut in_flight = InFlightRequest { run: self, reserved, is_finished: false };
-        let answer = in_flight.run.answer(&parts, answers).await;
+        let answer = in_flight.run.answer_or_repeat(&parts, answers, repeats).await;
         in_flight.is_finished = true;
         answer
     }

@@ -160,6 +160,11 @@ impl Turns {
         self.turn
     }
 
+    /// Returns how often in a row a failure may be retried.
+    pub(crate) fn retries(&self) -> u32 {
+        self.limits.retries
+    }
+
     /// Returns the messages of a request that are new to the model.
     pub(crate) fn new_messages<'m>(&self, messages: &'m [Message]) -> &'m [Message] {
         messages.get(self.sent..).unwrap_or(messages)

@@ -20,7 +20,7 @@ pub enum BuildError {
     MissingState(Vec<String>),
     /// Unusable models: each name with the reason and with its worker.
     Models(Vec<String>),
-    /// Rules of the approval policy for unknown names, each with a suggestion if there is one.
+    /// Rules of the approval policy for unknown names, each with a suggestion if there is one, and rules for calls that no call can match.
     Policy(Vec<String>),
     /// Limits or timeouts for names that they cannot apply to, each with a suggestion if there is one.
     Bounds(Vec<String>),
@@ -64,7 +64,7 @@ impl fmt::Display for BuildError {
                 faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
             }
             Self::Policy(faults) => {
-                write!(f, "the approval policy has rules for unknown names:")?;
+                write!(f, "the approval policy has invalid rules:")?;
                 faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
             }
             Self::Bounds(faults) => {

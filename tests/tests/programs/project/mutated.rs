@@ -128,7 +128,7 @@ fn damaged(text: &str, damages: &[(usize, Damage)]) -> Vec<u8> {
 }
 
 /// Returns the faults of a project; empty if it has none.
-fn faults(root: &Path) -> Vec<String> {
+pub(super) fn faults(root: &Path) -> Vec<String> {
     match Project::open(root) {
         Err(error) => error.faults().to_vec(),
         Ok(project) => match builder().project(project.without_servers()).build() {

@@ -3,6 +3,7 @@
 mod agreement;
 mod contained;
 mod demands;
+mod programs;
 
 use super::{ASSISTANT, Answer, Place};
 

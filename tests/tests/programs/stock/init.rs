@@ -70,3 +70,17 @@ fn the_manual_page_is_formatted_without_warnings() {
     let Ok(output) = Command::new("groff").args(groff).current_dir(place.path()).output() else { return };
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
 }
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_a_link() {
+    let place = Place::new(&[]);
+    for folder in ["app", "outside"] {
+        std::fs::create_dir(place.path().join(folder)).unwrap();
+    }
+    std::os::unix::fs::symlink(place.path().join("outside"), place.path().join("app/src")).unwrap();
+    let answer = place.run(&["init", "--app", "app"]);
+    assert_eq!(answer.code, Some(1), "{answer:?}");
+    assert!(answer.err.contains("cannot write app/src/main.rs: it is a link to "), "{answer:?}");
+    assert!(!place.path().join("outside/main.rs").exists());
+}

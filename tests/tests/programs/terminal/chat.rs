@@ -15,7 +15,9 @@ fn chat(folder: &TempDir) -> Session {
     fs::write(folder.path().join("main.worker"), WORKER).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_stock"));
     command.arg("chat").current_dir(folder.path()).env("LLM_DO_CHATS", folder.path().join("chats"));
-    command.env("XDG_STATE_HOME", folder.path().join(".state"));
+    // Outside of the project, which could bring an agreement otherwise.
+    let state = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder.path().file_name().unwrap());
+    command.env("XDG_STATE_HOME", state);
     Terminal::open().run(command)
 }
 
@@ -212,4 +214,35 @@ fn the_user_decides_once_whether_the_servers_of_a_project_start() {
     session.type_in("/quit\n");
     session.end();
     assert!(!started("2"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_rule_is_written_through_no_link_of_the_project_and_into_no_pipe() {
+    let outside = tempfile::tempdir().unwrap();
+    let precious = outside.path().join("policy.json");
+    fs::write(&precious, "{}").unwrap();
+    let links = [("it is a link to ", Some(precious.as_path())), ("it is a link to ", Some("/dev/zero".as_ref()))];
+    for (fault, target) in links.into_iter().chain([("not a file: ", None)]) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("policy.json");
+        match target {
+            Some(target) => std::os::unix::fs::symlink(target, path).unwrap(),
+            None => assert!(Command::new("mkfifo").arg(path).status().unwrap().success()),
+        }
+        let mut session = chat(&folder);
+        session.wait_for("\r\n> ");
+        session.type_in("call write_file {\"path\":\"b.txt\",\"content\":\"b\"}\n");
+        session.wait_for(PROMPT);
+        session.type_in("a\n");
+        session.wait_for("(n: go back): ");
+        session.type_in("\n");
+        session.wait_for(&format!("the rule is not written: {fault}"));
+        session.wait_for(PROMPT);
+        session.type_in("n\n");
+        session.wait_for("\r\n> ");
+        session.type_in("/quit\n");
+        session.end();
+    }
+    assert_eq!(fs::read_to_string(precious).unwrap(), "{}");
 }

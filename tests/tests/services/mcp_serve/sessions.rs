@@ -224,3 +224,81 @@ async fn a_call_that_waits_for_answers_and_a_task_belong_to_who_started_them() {
         assert!(own.contains("deleted a"), "{name}: {own}");
     }
 }
+
+/// Opens sessions of one service.
+struct Opening {
+    client: reqwest::Client,
+    address: String,
+}
+
+impl Opening {
+    async fn at(options: HttpOptions) -> Self {
+        let address = listen(serving(|builder| builder), options).await;
+        Self { client: reqwest::Client::new(), address }
+    }
+
+    /// Sends `initialize` with this description of the client.
+    async fn open_as(&self, token: &str, name: &str, capabilities: Value) -> reqwest::Response {
+        let params = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": capabilities,
+            "clientInfo": { "name": name, "version": "1" },
+        });
+        let request = self.client.post(format!("http://{}/mcp", self.address));
+        let request = if token.is_empty() { request } else { request.bearer_auth(token) };
+        let request = request.header("accept", "application/json, text/event-stream");
+        request.json(&message("initialize", &params)).send().await.unwrap()
+    }
+
+    async fn open(&self, token: &str) -> reqwest::Response {
+        self.open_as(token, "t", json!({})).await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_has_a_maximum_of_sessions_and_other_clients_have_theirs() {
+    let opening = Opening::at(HttpOptions::default().check_token(|token| TOKENS.contains(&token))).await;
+    let mut sessions = Vec::new();
+    for _ in 0..250 {
+        let opened = opening.open(TOKENS[0]).await;
+        assert_eq!(opened.status(), StatusCode::OK);
+        sessions.push(opened.headers()["mcp-session-id"].to_str().unwrap().to_owned());
+    }
+    let refused = opening.open(TOKENS[0]).await;
+    assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(refused.headers()["retry-after"], "60");
+    assert!(!refused.headers().contains_key("mcp-session-id"));
+    let text = refused.text().await.unwrap();
+    assert!(text.starts_with("limit reached: 250 sessions of this client are open"), "{text}");
+    assert_eq!(opening.open(TOKENS[1]).await.status(), StatusCode::OK, "another client");
+    let end = request(&opening.address, Method::DELETE, TOKENS[0], &sessions[0]).send().await.unwrap();
+    assert!(end.status().is_success());
+    assert_eq!(opening.open(TOKENS[0]).await.status(), StatusCode::OK, "one has ended");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_has_a_maximum_of_sessions() {
+    let opening = Opening::at(HttpOptions::default()).await;
+    for _ in 0..1000 {
+        assert_eq!(opening.open("").await.status(), StatusCode::OK);
+    }
+    let refused = opening.open("").await;
+    assert_eq!(
+        (refused.status(), refused.headers()["retry-after"].to_str().unwrap()),
+        (StatusCode::SERVICE_UNAVAILABLE, "60")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_describes_itself_by_a_megabyte_gets_no_session() {
+    let opening = Opening::at(HttpOptions::default()).await;
+    let long = "t".repeat(1 << 20);
+    for (name, capabilities) in
+        [(long.as_str(), json!({})), ("t", json!({ "experimental": { "x": { "y": long.as_str() } } }))]
+    {
+        let refused = opening.open_as("", name, capabilities).await;
+        assert_eq!(refused.status(), StatusCode::PAYLOAD_TOO_LARGE);
+        assert!(!refused.headers().contains_key("mcp-session-id"));
+        assert!(refused.text().await.unwrap().ends_with("the maximum is 65536\n"));
+    }
+}

@@ -34,6 +34,25 @@ async fn transfer(ctx: &CallContext<transfer>, to: String, slowly: bool) -> Resu
     Ok(())
 }
 
+/// Posts a letter.
+#[tool(effect = destructive)]
+fn post_letter(to: String, lines: State<Lines>) -> usize {
+    lines.0.lock().unwrap().push(to);
+    1
+}
+
+/// Posts a letter, once it is written.
+#[tool(toolsets = [post_letter])]
+async fn write_letter(ctx: &CallContext<write_letter>, to: String) -> Result<usize> {
+    Ok(ctx.call(post_letter { to }).await?)
+}
+
+/// Writes to a friend.
+#[entry(toolsets = [write_letter])]
+async fn correspond(ctx: &CallContext<correspond>, to: String) -> Result<usize> {
+    Ok(ctx.call(write_letter { to }).await?)
+}
+
 async fn send(server: &Server, token: &str, method: Method, path: &str, body: Value) -> (StatusCode, Value) {
     let response = server.request(method, path).bearer_auth(token).json(&body).send().await.unwrap();
     (response.status(), json_of(response).await)
@@ -91,15 +110,23 @@ async fn only_who_may_decide_resumes_a_run_that_would_repeat_effects() {
 
 /// Approves a call that may have had its effect, as its question shows.
 async fn approve_again(server: &Server) {
-    let shown = loop {
+    let shown = first_waiting(server).await;
+    let (summary, began) = (shown["request"]["summary"].as_str().unwrap(), shown["request"]["began"].as_str().unwrap());
+    assert!(summary.ends_with(&format!("(began at {began}, and may have had its effect)")), "{summary}");
+    approve(server, &shown).await;
+}
+
+async fn first_waiting(server: &Server) -> Value {
+    loop {
         let (_, list) = send(server, DECIDER, Method::GET, "/approvals", json!(null)).await;
         match list["waiting"].as_array().and_then(|waiting| waiting.first()) {
             Some(shown) => break shown.clone(),
             None => tokio::time::sleep(Duration::from_millis(5)).await,
         }
-    };
-    let (summary, began) = (shown["request"]["summary"].as_str().unwrap(), shown["request"]["began"].as_str().unwrap());
-    assert!(summary.ends_with(&format!("(began at {began}, and may have had its effect)")), "{summary}");
+    }
+}
+
+async fn approve(server: &Server, shown: &Value) {
     let path = format!("/approvals/{}", shown["id"].as_str().unwrap());
     let body = json!({ "digest": shown["digest"], "decision": "approve" });
     assert_eq!(send(server, DECIDER, Method::POST, &path, body).await.0, StatusCode::OK);
@@ -119,6 +146,21 @@ async fn a_cancelled_run_with_a_call_in_flight_is_resumed_by_who_may_decide() {
     assert_eq!(resume(&server, DECIDER, &id).await.0, StatusCode::ACCEPTED);
     reaches(&server, &id, "waiting").await;
     assert_eq!(setup.lines.all(), ["bob"], "it waits for an answer");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_is_set_aside_until_one_inside_it_is_approved_is_not_asked_about_again() {
+    let setup = Setup::new();
+    let server = serve(&setup, ApprovalMode::Prompt).await;
+    let id = started(&server, "correspond", json!({ "to": "eve" })).await;
+    for tool in ["write_letter", "post_letter"] {
+        let shown = first_waiting(&server).await;
+        assert_eq!((&shown["request"]["tool"], &shown["request"]["began"]), (&json!(tool), &json!(null)), "{shown}");
+        approve(&server, &shown).await;
+        reaches(&server, &id, if tool == "write_letter" { "waiting" } else { "succeeded" }).await;
+    }
+    assert_eq!(setup.lines.all(), ["eve"]);
     server.stop().await;
 }
 

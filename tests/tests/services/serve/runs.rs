@@ -317,3 +317,24 @@ async fn lists_do_not_read_all_runs_of_the_file() {
         assert!(steps.iter().all(|step| !step.starts_with("SCAN")), "{sql}: {steps:?}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_the_file_has_of_what_is_not_offered_fails_and_has_no_effect() {
+    let setup = Setup::new();
+    let server = setup.serve().await;
+    let id = server.start("greet", json!({ "name": "Ann" })).await;
+    server.reaches(&id, "succeeded").await;
+    server.stop().await;
+    let file = rusqlite::Connection::open(setup.folder.path().join("runs.db")).unwrap();
+    for (source, id) in [(r#"{"kind":"client"}"#, &id), (r#"{"kind":"schedule","name":"daily"}"#, &id)] {
+        file.execute("DELETE FROM journal_records", []).unwrap();
+        let sql = "UPDATE runs SET entry = 'write_line', arguments = ?1, source = ?2, state = 'queued', finished = NULL, \
+                   outcome = NULL WHERE id = ?3";
+        file.execute(sql, [r#"{"line":"a"}"#, source, id.as_str()]).unwrap();
+        let server = setup.serve().await;
+        let error = server.reaches(id, "failed").await["error"].as_str().unwrap().to_owned();
+        assert!(error.starts_with("`write_line` is not offered by this service"), "{error}");
+        server.stop().await;
+    }
+    assert!(setup.lines.all().is_empty());
+}

@@ -10,7 +10,11 @@ use super::Project;
 
 /// Makes one call by its short name.
 #[entry(toolsets = [filesystem_project])]
-async fn calling(ctx: &CallContext<calling>, tool: String, arguments: llm_do::Value) -> Result<llm_do::Value> {
+pub(super) async fn calling(
+    ctx: &CallContext<calling>,
+    tool: String,
+    arguments: llm_do::Value,
+) -> Result<llm_do::Value> {
     Ok(ctx.call_tool(&tool, arguments).await?)
 }
 

@@ -174,6 +174,41 @@ async fn an_expensive_search_stops_by_its_time_with_a_note() {
 }
 
 #[tokio::test]
+async fn an_expensive_search_of_many_small_files_stops_by_its_time_with_a_note() {
+    let project = Project::new();
+    for number in 0..2_000 {
+        project.put(format!("{number}.txt"), "ab".repeat(3_000));
+    }
+    let started = Instant::now();
+    let found = project.search(r"(?:[ab]*b[ab]{400}){2}[c-z]").await.unwrap();
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+    assert!(found.contains("[stopped after 20 s: ") || found.contains("[no match found]"), "{found}");
+}
+
+#[tokio::test]
+async fn ignore_files_that_are_too_large_are_applied_in_part_and_named() {
+    let hostile = |number: usize| format!("*a*{number}*[a-z0-9]*?*[!x]*{number}?\n");
+    let project = Project::new();
+    let patterns = (0..30_000).map(hostile).collect::<Vec<_>>().concat();
+    project.put(".gitignore", format!("first.txt\n{patterns}last.txt\n"));
+    let mut folder = String::new();
+    for _ in 0..20 {
+        folder.push_str("folder/");
+        project.put(format!("{folder}.ignore"), &patterns);
+    }
+    for path in ["first.txt", "last.txt", "needle.txt"] {
+        project.put(path, "needle");
+    }
+    let started = Instant::now();
+    let note = "[ignore files are too large: not all of their patterns were applied]";
+    let listed = project.list(".").await.unwrap();
+    assert!(!listed.contains("first.txt") && listed.contains("last.txt\nneedle.txt\n") && listed.ends_with(note));
+    let found = project.search("needle").await.unwrap();
+    assert!(!found.contains("first.txt") && found.contains("last.txt") && found.contains(note), "{found}");
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+}
+
+#[tokio::test]
 async fn a_line_that_is_too_long_is_counted_and_not_searched() {
     let project = Project::new();
     project.put("a.txt", format!("{}\nneedle\n", "needle ".repeat(200_000)));

@@ -138,6 +138,53 @@ async fn tables_and_attributes_that_multiply_become_text_within_bounds() {
     }
 }
 
+/// Pages of short lines that are indented, and padded to the width of tables.
+fn multiplied() -> [String; 3] {
+    let indented = "<blockquote>".repeat(10) + &"<table><tr><td>".repeat(6);
+    [("\n", "<pre>"), ("&#10;", "<pre>"), ("a\n", "<xmp>")]
+        .map(|(line, tag)| format!("{indented}{tag}{}", line.repeat(SIZE / 6)))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lines_that_are_indented_and_padded_become_a_bounded_text() {
+    for html in multiplied() {
+        let server = Server::with("text/html", html);
+        let settings = local(&server).timeout(Duration::from_secs(100));
+        let shown = super::page(settings, server.url("/"), 1, 1).await.unwrap();
+        let shown = shown.value().as_str().unwrap().to_owned();
+        let total = shown.split_once(" of ").and_then(|(_, rest)| rest.split(';').next()?.parse::<usize>().ok());
+        assert!(total.is_some_and(|total| total < 20_000_000), "{shown}");
+        #[cfg(target_os = "linux")]
+        assert!(peak() < 1 << 30, "{} MiB", peak() >> 20);
+    }
+}
+
+#[tokio::test]
+async fn text_that_is_left_out_is_named() {
+    let server = Server::with("text/html", format!("<pre>{}", "a\n".repeat(SIZE / 2 - 10)));
+    let settings = local(&server).timeout(Duration::from_secs(100));
+    let first = super::page(settings.clone(), server.url("/"), 1, 1).await.unwrap();
+    let first = first.value().as_str().unwrap().to_owned();
+    let total: u32 = first.split_once(" of ").unwrap().1.split(';').next().unwrap().parse().unwrap();
+    let last = super::page(settings, server.url("/"), total - 100, 1000).await.unwrap();
+    let last = last.value().as_str().unwrap().to_owned();
+    assert!(last.ends_with("[the rest of the page is left out: it is too large as text]"), "{last}");
+}
+
+#[tokio::test]
+async fn the_first_number_of_a_list_is_limited() {
+    for (start, expected) in [
+        ("9223372036854775807", "1000000000. a\n1000000001. b"),
+        ("-9223372036854775808", "-1000000000. a"),
+        ("99999999999999999999", "1. a\n2. b"),
+        ("x", "1. a\n2. b"),
+    ] {
+        let server = Server::with("text/html", format!("<ol start={start}><li>a<li>b</ol>"));
+        let shown = text(local(&server), server.url("/")).await;
+        assert!(body(&shown).starts_with(expected), "{start}\n{shown}");
+    }
+}
+
 #[tokio::test]
 async fn what_is_beyond_a_limit_stays_as_text() {
     let html = format!("{}deep{}<p>after", "<div><ul><li><b>".repeat(500), "</b></li></ul></div>".repeat(500));
@@ -179,8 +226,10 @@ async fn ordinary_html_keeps_its_structure() {
 
 #[test]
 fn a_call_that_timed_out_leaves_no_thread_at_work() {
-    for part in ["<table><tr><td><p>x</p></td></tr></table>", "<b>x", "<!-- -", "<ul><li>x"] {
-        let server = Server::with("text/html", full(part));
+    let parts = ["<table><tr><td><p>x</p></td></tr></table>", "<b>x", "<!-- -", "<ul><li>x"];
+    for html in parts.map(full).into_iter().chain(multiplied()) {
+        let part = &html[..30];
+        let server = Server::with("text/html", html.clone());
         let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let settings = local(&server).timeout(Duration::from_millis(200));
         drop(tokio.block_on(fetched(settings, server.url("/"))));

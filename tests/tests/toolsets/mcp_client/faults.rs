@@ -159,6 +159,55 @@ async fn a_server_that_floods_is_stopped_by_the_timeout() {
 }
 
 #[tokio::test]
+async fn a_server_that_asks_and_takes_no_answers_is_disconnected() {
+    let endless = "the server sent more than 1000 requests without taking the answers";
+    for (method, ids, expected) in [
+        ("ping", 0, endless),
+        ("roots/list", 0, endless),
+        ("unknown", 900, endless),
+        ("ping", 1_000_000, "the server sent a request whose id has 1000004 bytes, more than the limit of 1000"),
+    ] {
+        let script = Script::new(&[&format!("asks={method}"), &format!("ids={ids}")]);
+        let runtime = script.runtime();
+        let error = echo(&runtime, "x").await.unwrap_err();
+        assert!(error.contains(expected), "{method} {ids}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn an_invalid_tool_is_left_out_alone() {
+    let tools = json!([
+        { "name": "bool", "inputSchema": true },
+        { "name": "missing" },
+        { "inputSchema": { "type": "object" } },
+        "text",
+        { "name": "ok", "inputSchema": { "type": "object" } },
+    ]);
+    for flags in [&["modern", "only="][..], &["only="]] {
+        let runtime = Script::new(flags).with_tools(&tools).runtime();
+        let names: Vec<_> = runtime.registry().iter().map(|item| item.name()).collect();
+        assert_eq!(names, ["mcp__s__ok"]);
+        let warnings = runtime.warnings();
+        assert_eq!(warnings.len(), 4, "{warnings:?}");
+        for name in ["bool", "missing", ""] {
+            let expected = format!("the tool `{name}` of the MCP server `s` is left out: invalid definition: ");
+            assert!(warnings.iter().any(|warning| warning.starts_with(&expected)), "{warnings:?}");
+        }
+    }
+    let runtime = Script::new(&[]).with_tools(&Value::Null).runtime();
+    assert_eq!(runtime.warnings(), ["the MCP server `s` returned `tools` that is not a list; no tools of it are used"]);
+}
+
+#[tokio::test]
+async fn of_many_warnings_about_a_server_the_first_are_kept_with_the_number_of_the_rest() {
+    let tools = vec![json!({ "name": "ok", "inputSchema": { "type": "object" } }); 2000];
+    let runtime = Script::new(&["only="]).with_tools(&json!(tools)).runtime();
+    let warnings = runtime.warnings();
+    assert_eq!(warnings.len(), 21);
+    assert_eq!(warnings[20], "there are 1979 more warnings about the tools of the MCP server `s`");
+}
+
+#[tokio::test]
 async fn a_removed_tool_is_not_called() {
     for flags in [&["modern"][..], &[]] {
         let script = Script::new(flags).with_file("log");

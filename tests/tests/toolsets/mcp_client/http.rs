@@ -65,6 +65,29 @@ async fn servers_of_both_eras_are_called() {
 }
 
 #[tokio::test]
+async fn a_server_at_a_url_that_asks_and_takes_no_answers_is_disconnected() {
+    let site = Site::start(&["asks"]);
+    let runtime = builder(site.server()).build().unwrap();
+    let error = echo(&runtime, "x").await.unwrap_err();
+    assert!(error.contains("the server sent more than 1000 requests without taking the answers"), "{error}");
+}
+
+#[tokio::test]
+async fn an_invalid_tool_or_block_of_a_server_at_a_url_is_left_out_alone() {
+    for flags in [&["odd", "modern"][..], &["odd"], &["odd", "stream"]] {
+        let site = Site::start(flags);
+        let runtime = builder(site.server()).build().unwrap();
+        let warnings = runtime.warnings().join("\n");
+        assert!(
+            warnings.contains("the tool `bad` of the MCP server `s` is left out: invalid definition: "),
+            "{warnings}"
+        );
+        let result = echo(&runtime, "hello").await.unwrap();
+        assert_eq!(result, "hello\n[invalid content of the type `zzz` is left out]", "{flags:?}");
+    }
+}
+
+#[tokio::test]
 async fn headers_and_the_token_are_sent_with_each_request() {
     let site = Site::start(&["modern"]);
     let server = site.server().header("X-Tenant", "blue").bearer_token("t0ken");

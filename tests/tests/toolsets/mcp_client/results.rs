@@ -48,6 +48,16 @@ async fn files_that_no_model_could_take_are_named_instead() {
 }
 
 #[tokio::test]
+async fn an_invalid_block_is_left_out_alone() {
+    for flags in [&["modern"][..], &[]] {
+        let runtime = Script::new(flags).runtime();
+        let result = call(&runtime, "mix", json!({ "text": "zzz" })).await.unwrap();
+        let left_out = |kind| format!("[invalid content of the type `{kind}` is left out]");
+        assert_eq!(result, format!("see\n{}\n{}", left_out("zzz"), left_out("text")));
+    }
+}
+
+#[tokio::test]
 async fn a_failed_tool_and_a_refused_call_are_errors_that_the_model_reads() {
     let runtime = Script::new(&[]).runtime();
     assert_eq!(call(&runtime, "fail", json!({})).await.unwrap_err(), "`mcp__s__fail` failed: it did not work");

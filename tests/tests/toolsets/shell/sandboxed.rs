@@ -264,6 +264,32 @@ const ATTACKS: &[&str] = &[
     "os.truncate('/etc/hosts', 0)",
     "os.listdir('..').index('secret.txt')",
     "os.read(LEFT_OPEN, 1)[0]",
+    // A child of the parent, which does not wait for it.
+    "call(56, 0x8000 | 17, 0, 0, 0, 0)",
+    // Capabilities, such as those of root.
+    "os.chown('a.txt', 12345, 12345)",
+    "os.nice(-1)",
+    "os.setpriority(os.PRIO_PROCESS, 0, -20)",
+    "os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))",
+    "call(251, 1, 0, 1 << 13)",
+    // Attributes of files that are open for reading: `FS_IOC_SETFLAGS`, `FS_IOC_FSSETXATTR`, `FS_IOC_SETVERSION`.
+    "fcntl.ioctl(os.open('a.txt', 0), 0x40086602, bytes(8))",
+    "fcntl.ioctl(os.open('a.txt', 0), 0x401C5820, bytes(28))",
+    "fcntl.ioctl(os.open('a.txt', 0), 0x40087602, bytes(8))",
+    // Mounts by number, and calls that are newer than the filter.
+    "call(457, 0, 0, 0, 0)",
+    "call(467, -100, b'.', 1, 0, 0)",
+    "call(469, -100, b'a.txt', bytes(24), 24, 0)",
+];
+
+/// Attacks on files everywhere, which only Landlock lets a command name.
+const ATTACKS_ON_LANDLOCK: &[&str] = &[
+    "call(253)",
+    "call(294, 0)",
+    "os.setxattr('a.txt', 'user.a', b'x')",
+    "os.setxattr('../secret.txt', 'user.a', b'x')",
+    "os.removexattr('../secret.txt', 'user.a')",
+    "os.listxattr('../secret.txt')",
 ];
 
 #[tokio::test]
@@ -286,7 +312,8 @@ async fn attacks_by_system_calls_fail() {
         let attempt = |attack: &&str| {
             format!("try:\n    {attack}\n    print('done:', {attack:?}, flush=True)\nexcept Exception: pass\n")
         };
-        let text = start + &ATTACKS.iter().map(attempt).collect::<String>() + "print('all tried')\n";
+        let more = if sandbox == Sandbox::Landlock { ATTACKS_ON_LANDLOCK } else { &[] };
+        let text = start + &ATTACKS.iter().chain(more).map(attempt).collect::<String>() + "print('all tried')\n";
         fs::write(project.root().join("attacks.py"), text).unwrap();
         let answer = project.approved("/usr/bin/python3 attacks.py").await.unwrap();
         assert!(answer.contains("all tried") && !answer.contains("done:"), "{sandbox:?}: {answer}");
@@ -296,6 +323,16 @@ async fn attacks_by_system_calls_fail() {
                     t = threading.Thread(target=lambda: print('thread')); t.start(); t.join()\n";
         fs::write(project.root().join("usual.py"), text).unwrap();
         assert_eq!(project.approved("/usr/bin/python3 usual.py").await.unwrap(), "exit status: 0\nstdout:\nthread\n");
+    }
+}
+
+#[tokio::test]
+async fn files_are_copied_with_their_modes_and_listed() {
+    for (sandbox, project) in projects(Shell::new()).await {
+        let lines = "set -e; chmod 640 a.txt; cp -p a.txt b; cp -a b c; install -m 750 c d; ls -l d; sed -i s/one/1/ d";
+        let answer = script(&project, lines).await.unwrap();
+        assert!(answer.starts_with("exit status: 0\nstdout:\n-rwxr-x---"), "{sandbox:?}: {answer}");
+        assert!(!answer.contains("stderr"), "{sandbox:?}: {answer}");
     }
 }
 

@@ -95,7 +95,7 @@ async fn only_flash_reads_images() {
 #[tokio::test]
 async fn errors_have_kinds() {
     let error = |message: &str| json!({"error": {"message": message, "type": "unknown_error", "param": null, "code": "invalid_request_error"}});
-    fails(DEEPSEEK, 402, &error("Insufficient Balance"), ErrorKind::RateLimited, "no credit left").await;
+    fails(DEEPSEEK, 402, &error("Insufficient Balance"), ErrorKind::NoCredit, "no credit left").await;
     fails(DEEPSEEK, 422, &error("secret"), ErrorKind::InvalidRequest, "(invalid_request_error)").await;
     let long = "This model's maximum context length is 1048576 tokens. However, you requested 1050000 tokens.";
     fails(DEEPSEEK, 400, &error(long), ErrorKind::ContextTooLong, "shorten or summarise it").await;

@@ -84,7 +84,7 @@ async fn a_stream_stopped_early_by_the_server_is_an_error() {
     let scripted = Scripted::scripted([last_piece(&json!({"id": "req_1", "error": "over capacity, my secret"}))]).await;
     let (messages, settings) = ([Message::user("hi")], Settings::new());
     let error = answer(&model(GROQ, LLAMA, &scripted), Request::new(&messages, &settings), true).await.unwrap_err();
-    assert_eq!((error.provider(), error.kind()), ("groq", ErrorKind::Unavailable));
+    assert_eq!((error.provider(), error.kind()), ("groq", ErrorKind::Overloaded));
     assert_eq!(error.partial_response().unwrap().text(), "a");
     assert!(!error.to_string().contains("secret"), "{error}");
 }

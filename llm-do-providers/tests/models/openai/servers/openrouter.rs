@@ -152,7 +152,7 @@ async fn errors_have_kinds() {
     let raw = "{\"error\":{\"message\":\"prompt is too long: 210000 tokens > 200000 maximum\"}}";
     let long = json!({"raw": raw, "provider_name": "Anthropic"});
     fails(OPENROUTER, 400, &error(400, long), ErrorKind::ContextTooLong, "shorten or summarise it").await;
-    fails(OPENROUTER, 402, &error(402, Value::Null), ErrorKind::RateLimited, "no credit left").await;
+    fails(OPENROUTER, 402, &error(402, Value::Null), ErrorKind::NoCredit, "no credit left").await;
     fails(OPENROUTER, 502, &error(502, Value::Null), ErrorKind::Unavailable, "try again later").await;
 }
 

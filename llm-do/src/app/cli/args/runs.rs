@@ -59,9 +59,9 @@ pub(in crate::app::cli) struct ShowRunOptions {
 /// Where the runs are, and how they are printed.
 #[derive(Args, Debug)]
 pub(in crate::app::cli) struct RunSource {
-    /// The database of the service, `--store` of `serve`; the service may be running or not.
-    #[arg(long, value_name = "FILE", default_value = "runs.db")]
-    pub(in crate::app::cli) store: PathBuf,
+    /// The database of the service, `--store` of `serve`; the service may be running or not. Default: that of `serve` in this folder.
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::app::cli) store: Option<PathBuf>,
     /// Ask a running service at this address instead, such as `https://runs.example.com`.
     #[arg(long, value_name = "URL", conflicts_with = "store")]
     pub(in crate::app::cli) url: Option<String>,

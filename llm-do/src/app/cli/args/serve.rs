@@ -9,9 +9,10 @@ use super::SessionOptions;
 
 #[derive(Args, Debug)]
 pub(in crate::app::cli) struct ServiceOptions {
-    /// The SQLite database of the runs; created if it is missing.
-    #[arg(long, value_name = "FILE", default_value = "runs.db")]
-    pub(in crate::app::cli) store: PathBuf,
+    /// The SQLite database of the runs; created if it is missing. The approvals and runs in it are believed: name only a file that you
+    /// made. Default: a file for this project, in your folder for state.
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::app::cli) store: Option<PathBuf>,
     /// The address to listen on. Default: 127.0.0.1:8080, with `--restate` 127.0.0.1:9080.
     #[arg(long, value_name = "ADDRESS")]
     pub(in crate::app::cli) listen: Option<SocketAddr>,

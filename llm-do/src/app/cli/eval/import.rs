@@ -7,7 +7,7 @@ use llm_do_worker_file::did_you_mean;
 use super::Evaluators;
 use crate::app::cli::args::{ImportOptions, SchemaOptions};
 use crate::app::cli::trust::Trust;
-use crate::app::cli::{CommandError, print, project};
+use crate::app::cli::{CommandError, print, print_json, project};
 use crate::app::eval::Dataset;
 use crate::app::harden::Cases;
 use crate::session::runtime::RuntimeBuilder;
@@ -39,12 +39,12 @@ pub(super) fn schema(
     runs_projects: bool,
 ) -> Result<(), CommandError> {
     let own = own.keys().map(String::as_str);
-    let Some(tool) = &options.tool else { return print(&format!("{:#}", Dataset::json_schema(None, None, own))) };
+    let Some(tool) = &options.tool else { return print_json(&format!("{:#}", Dataset::json_schema(None, None, own))) };
     let mut settings = options.items.settings().read(options.items.project.as_deref())?;
     let (mut builder, _) = options.items.add_to(builder, &mut settings, runs_projects, Trust::Show)?;
     let registry = project::collect(&mut builder)?;
     let unknown = || CommandError::Usage(format!("unknown tool `{tool}`: {}", registry.hint(tool, None)));
     let item = registry.get(tool).ok_or_else(unknown)?;
     let schema = Dataset::json_schema(Some(item.parameters()), item.output().as_ref(), own);
-    print(&format!("{schema:#}"))
+    print_json(&format!("{schema:#}"))
 }

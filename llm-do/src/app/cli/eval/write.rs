@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use crate::app::cli::CommandError;
 use crate::app::cli::args::EvaluateOptions;
+use crate::app::cli::out_folder::OutFolder;
 use crate::app::eval::Report;
 use crate::base::open_file::create_private;
 
@@ -15,10 +16,11 @@ pub(super) fn files(report: &Report, options: &EvaluateOptions, time: Timestamp)
         write(path, &report.to_html())?;
     }
     let Some(folder) = &options.inspect else { return Ok(()) };
-    std::fs::create_dir_all(folder).map_err(|error| fault(folder, &error))?;
+    let logs = OutFolder::open(folder).map_err(|error| fault(folder, &error))?;
     for variant in &report.variants {
         if let Some(log) = report.to_inspect_log(&variant.name, time) {
-            write(&folder.join(log_name(&variant.name, time)), &log.to_string())?;
+            let name = log_name(&variant.name, time);
+            logs.replace(&name, &log.to_string()).map_err(|error| fault(&folder.join(&name), &error))?;
         }
     }
     Ok(())

@@ -1,25 +1,26 @@
 //! `harden --propose`: has a model write a script, and writes it with its evidence.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::{agreement, cases, configured};
 use crate::app::cli::args::HardenOptions;
-use crate::app::cli::run::{block_on, print_safely};
-use crate::app::cli::{CommandError, print, project};
+use crate::app::cli::out_folder::OutFolder;
+use crate::app::cli::run::block_on;
+use crate::app::cli::{CommandError, print, print_json, project};
 use crate::app::harden::{Proposal, ProposeError, Proposer};
 use crate::session::runtime::RuntimeBuilder;
 
-/// The files of a proposal.
+/// The files of a proposal: a folder, and their names in it.
 struct Files {
-    script: PathBuf,
-    markdown: PathBuf,
-    json: PathBuf,
+    folder: PathBuf,
+    script: String,
+    markdown: String,
+    json: String,
     /// The Rust function, if it is to be written.
-    rust: Option<PathBuf>,
+    rust: Option<String>,
 }
 
 pub(super) fn propose(
@@ -33,16 +34,16 @@ pub(super) fn propose(
     let cases = cases(worker, options)?;
     let proposer = proposer(worker, options);
     let files = Files::of(options, proposer.script_name());
-    files.check()?;
+    let folder = files.open()?;
     let token = builder.cancellation_token();
     let mut builder = proposer.prepared(builder);
     let registry = project::collect(&mut builder)?;
     let proposal = block_on(&token, proposer.propose_on(builder, registry, &cases))?.map_err(failure)?;
-    files.write(&proposal)?;
+    files.write(&folder, &proposal)?;
     if options.json {
-        print(&json!(proposal.report).to_string())?;
+        print_json(&json!(proposal.report).to_string())?;
     } else {
-        print_safely(proposal.report.to_string().trim_end())?;
+        print(proposal.report.to_string().trim_end())?;
     }
     match proposal.script {
         Some(_) => Ok(()),
@@ -76,9 +77,9 @@ fn failure(error: ProposeError) -> CommandError {
 
 impl Files {
     fn of(options: &HardenOptions, name: &str) -> Self {
-        let folder = options.propose.out.as_deref().unwrap_or(Path::new(""));
-        let file = |end: &str| folder.join(format!("{name}.{end}"));
+        let file = |end: &str| format!("{name}.{end}");
         Self {
+            folder: options.propose.out.clone().unwrap_or_default(),
             script: file("py"),
             markdown: file("propose.md"),
             json: file("propose.json"),
@@ -86,33 +87,33 @@ impl Files {
         }
     }
 
-    /// Fails before anything is paid for if the files cannot be written.
-    fn check(&self) -> Result<(), CommandError> {
-        if let Some(file) = [Some(&self.script), self.rust.as_ref()].into_iter().flatten().find(|file| file.exists()) {
+    /// Opens the folder; fails before anything is paid for if the files cannot be written.
+    fn open(&self) -> Result<OutFolder, CommandError> {
+        let new = [Some(&self.script), self.rust.as_ref()].into_iter().flatten();
+        if let Some(file) = new.map(|name| self.folder.join(name)).find(|file| file.symlink_metadata().is_ok()) {
             let file = file.display();
             return Err(CommandError::Usage(format!("{file} exists; give another --name or --out, or remove it")));
         }
-        match self.script.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            Some(folder) => fs::create_dir_all(folder).map_err(|error| fault(folder, &error)),
-            None => Ok(()),
+        let folder = OutFolder::open(&self.folder).map_err(|error| fault(&self.folder, &error))?;
+        for name in [&self.json, &self.markdown] {
+            folder.existing(name).map_err(|error| fault(&self.folder.join(name), &error))?;
         }
+        Ok(folder)
     }
 
-    fn write(&self, proposal: &Proposal) -> Result<(), CommandError> {
+    fn write(&self, folder: &OutFolder, proposal: &Proposal) -> Result<(), CommandError> {
         let report = &proposal.report;
         let json = serde_json::to_string_pretty(report).map_err(CommandError::from_error)?;
-        write(&self.json, File::create(&self.json), &format!("{json}\n"))?;
-        write(&self.markdown, File::create(&self.markdown), &report.to_string())?;
+        let fault =
+            |name: &str, written: io::Result<()>| written.map_err(|error| fault(&self.folder.join(name), &error));
+        fault(&self.json, folder.replace(&self.json, &format!("{json}\n")))?;
+        fault(&self.markdown, folder.replace(&self.markdown, &report.to_string()))?;
         let files = [(Some(&self.script), &proposal.script), (self.rust.as_ref(), &proposal.rust)];
-        for (path, text) in files.into_iter().filter_map(|(path, text)| path.zip(text.as_ref())) {
-            write(path, OpenOptions::new().write(true).create_new(true).open(path), text)?;
+        for (name, text) in files.into_iter().filter_map(|(name, text)| name.zip(text.as_ref())) {
+            fault(name, folder.create(name, text))?;
         }
         Ok(())
     }
-}
-
-fn write(path: &Path, file: io::Result<File>, text: &str) -> Result<(), CommandError> {
-    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| fault(path, &error))
 }
 
 fn fault(path: &Path, error: &io::Error) -> CommandError {

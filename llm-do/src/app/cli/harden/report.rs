@@ -7,9 +7,8 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::app::cli::args::HardenOptions;
-use crate::app::cli::run::print_safely;
 use crate::app::cli::trust::Trust;
-use crate::app::cli::{CommandError, print, project};
+use crate::app::cli::{CommandError, print, print_json, project};
 use crate::app::harden::{Ranking, WorkerUsage};
 use crate::observe::event::ItemKind;
 use crate::session::runtime::RuntimeBuilder;
@@ -36,9 +35,9 @@ pub(super) fn report(
     }
     let workers = ranking.workers();
     if options.json {
-        workers.iter().try_for_each(|worker| print(&json!(worker).to_string()))?;
+        workers.iter().try_for_each(|worker| print_json(&json!(worker).to_string()))?;
     } else {
-        print_safely(&table(&workers))?;
+        print(&table(&workers))?;
     }
     let Some(limit) = options.fail_over else { return Ok(()) };
     let is_over = |worker: &&WorkerUsage| worker.drift().is_some_and(|drift| drift > limit);

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use llm_do_worker_file::did_you_mean;
 
 use crate::app::cli::args::{CheckServersOptions, SnapshotOptions};
-use crate::app::cli::{CommandError, print};
+use crate::app::cli::{CommandError, print, print_json};
 use crate::app::mcp::{Snapshot, check_snapshots, linked_servers};
 use crate::base::printable::printable;
 use crate::plane::tool_source::Listing;
@@ -28,7 +28,7 @@ pub(super) fn snapshot(
         };
         return Err(CommandError::Usage(format!("unknown MCP server `{}`{hint}\nservers: {known}", options.server)));
     };
-    print(live(found)?.to_string().trim_end())
+    print_json(live(found)?.to_string().trim_end())
 }
 
 /// Compares each server with the linked snapshots of it.

@@ -24,7 +24,7 @@ pub(in crate::app::eval) struct JudgeArguments {
     pub(super) include_expected_output: bool,
     /// How many votes are taken, each with a seed of its own: an odd number up to 25. Default: 1.
     #[serde(default = "one")]
-    pub(super) votes: u32,
+    pub(in crate::app::eval) votes: u32,
     /// The score to report, from 0 to 1. Default: none.
     #[serde(default)]
     score: Part,

@@ -5,16 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, CreateMessageRequestParams,
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, CreateMessageRequestParams, CustomResult,
     ElicitRequestParams, ElicitResult, InputRequiredResult, InputResponses, JsonObject, ServerResult, Tool,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
+use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::error::McpError;
 use super::in_flight::{Clock, Flight};
 use super::live::Live;
+use super::result;
 use super::sampling::Sampled;
 use super::server::McpServer;
 
@@ -119,6 +121,11 @@ impl Live {
             // A result without content.
             ServerResult::EmptyResult(_) => Ok(Reply::Complete(CallToolResult::default())),
             ServerResult::CreateTaskResult(_) => Err(self.unusable("expected a tool result, found a task")),
+            // A result that is invalid as a whole.
+            ServerResult::CustomResult(CustomResult(Value::Object(fields))) => {
+                let result = result::of_fields(fields);
+                result.map(Reply::Complete).ok_or_else(|| self.unusable("expected a tool result"))
+            }
             _ => Err(self.unusable("expected a tool result")),
         }
     }

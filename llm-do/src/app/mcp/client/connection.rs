@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::call::CallJob;
+use super::catalog::{Catalog, Unused};
 use super::error::McpError;
 use super::handler::Owner;
 use super::server::McpServer;
@@ -47,7 +48,7 @@ struct Shared {
 #[derive(Debug)]
 pub(super) struct FirstList {
     pub(super) tools: Vec<Tool>,
-    pub(super) duplicates: Vec<String>,
+    pub(super) unused: Unused,
 }
 
 impl McpConnection {
@@ -168,9 +169,9 @@ impl Worker {
     async fn serve(&mut self, calls: &mut JoinSet<()>) {
         let first = async {
             let live = self.supervisor.connected().await?.live;
-            let list = |catalog: &super::catalog::Catalog| FirstList {
+            let list = |catalog: &Catalog| FirstList {
                 tools: catalog.iter().cloned().collect(),
-                duplicates: catalog.duplicates.clone(),
+                unused: catalog.unused.clone(),
             };
             Ok(Arc::new(live.read_catalog(list).await))
         };

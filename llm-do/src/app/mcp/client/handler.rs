@@ -14,6 +14,7 @@ use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
 
 use super::call::CallEvent;
+use super::guarded::Fault;
 use super::in_flight::InFlight;
 use super::server::McpServer;
 use super::{sampling, text};
@@ -28,6 +29,8 @@ pub(super) struct Handler {
     /// Whether the server has reported that its list of tools changed.
     pub(super) is_stale: Arc<AtomicBool>,
     pub(super) owner: Owner,
+    /// Why the connection was ended on this side.
+    pub(super) fault: Fault,
 }
 
 /// The runtime that took the connection last.

@@ -71,6 +71,7 @@ impl Live {
             calls: Arc::clone(&calls),
             is_stale: Arc::clone(&is_stale),
             owner: owner.clone(),
+            fault: Arc::default(),
         };
         let (service, process) = negotiation::connect(server, handler, era, authorized).await?;
         let catalog = Mutex::default();
@@ -154,6 +155,9 @@ impl Live {
     }
 
     async fn cause(&self) -> String {
+        if let Some(fault) = self.service.service().fault.get() {
+            return fault.clone();
+        }
         match &self.process {
             Some(process) => process.cause().await,
             None => "the connection was closed".to_owned(),

@@ -1,10 +1,14 @@
 //! How a connection is made, on each kind of transport and in each era of the protocol.
 
+use std::sync::Arc;
+
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService};
-use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::{StreamableHttpClientTransport, Transport as Messages};
 
 use super::error::McpError;
+use super::guarded::{Fault, Guarded};
 use super::handler::Handler;
 use super::oauth::Authorized;
 use super::process::Process;
@@ -39,8 +43,7 @@ pub(super) async fn connect(
         Transport::Socket(socket, endpoint) => {
             let (config, socket) = (http::config(server, endpoint), socket.to_string_lossy());
             let transport = StreamableHttpClientTransport::from_unix_socket_with_config(&socket, config);
-            let negotiated = handler.serve_with_lifecycle(transport, era.mode()).await;
-            Ok((negotiated.map_err(|error| refused(server, &error))?, None))
+            Ok((negotiate(server, handler, era, transport).await?, None))
         }
     }
 }
@@ -78,11 +81,18 @@ async fn start(server: &McpServer, launch: &Launch, handler: Handler, era: Era) 
         let reason = format!("`{program}`: {error}");
         Attempt::Failed(McpError::Start { server: server.name.clone(), reason })
     };
-    let (process, pipes) = Process::start(launch, server.max_message).map_err(failed)?;
-    match handler.serve_with_lifecycle(pipes, era.mode()).await {
+    let fault = Arc::clone(&handler.fault);
+    let started = Process::start(launch, server.max_message, Arc::clone(&fault));
+    let (process, (output, input)) = started.map_err(failed)?;
+    // A line is measured before it gets there.
+    let transport = AsyncRwTransport::new_client(output, input).with_max_line_length(usize::MAX);
+    match serve(server, handler, era, transport).await {
         Ok(service) => Ok((service, Some(process))),
         Err(ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. }) => {
-            let cause = process.cause().await;
+            let cause = match fault.get() {
+                Some(fault) => fault.clone(),
+                None => process.cause().await,
+            };
             let said = process
                 .last_words()
                 .map(|said| format!("; its last line on standard error: {said}"))
@@ -90,8 +100,29 @@ async fn start(server: &McpServer, launch: &Launch, handler: Handler, era: Era) 
             let reason = format!("{cause}{said}");
             Err(Attempt::Unfit(McpError::Connect { server: server.name.clone(), reason }))
         }
-        Err(error) => Err(refused(server, &error)),
+        Err(error) => Err(refused(server, &error, &fault)),
     }
+}
+
+/// Negotiates a connection, with its messages guarded.
+async fn serve(
+    server: &McpServer,
+    handler: Handler,
+    era: Era,
+    transport: impl Messages<RoleClient> + 'static,
+) -> Result<RunningService<RoleClient, Handler>, ClientInitializeError> {
+    let guarded = Guarded::new(transport, server.max_message, Arc::clone(&handler.fault));
+    handler.serve_with_lifecycle(guarded, era.mode()).await
+}
+
+async fn negotiate(
+    server: &McpServer,
+    handler: Handler,
+    era: Era,
+    transport: impl Messages<RoleClient> + 'static,
+) -> Result<RunningService<RoleClient, Handler>, Attempt> {
+    let fault = Arc::clone(&handler.fault);
+    serve(server, handler, era, transport).await.map_err(|error| refused(server, &error, &fault))
 }
 
 async fn reach(
@@ -101,27 +132,27 @@ async fn reach(
     era: Era,
     authorized: Option<&Authorized>,
 ) -> Result<RunningService<RoleClient, Handler>, Attempt> {
-    let (config, mode) = (http::config(server, endpoint), era.mode());
-    let negotiated = match authorized {
+    let config = http::config(server, endpoint);
+    match authorized {
         Some(client) => {
             let transport = StreamableHttpClientTransport::with_client(client.clone(), config);
-            handler.serve_with_lifecycle(transport, mode).await
+            negotiate(server, handler, era, transport).await
         }
-        None => handler.serve_with_lifecycle(StreamableHttpClientTransport::from_config(config), mode).await,
-    };
-    negotiated.map_err(|error| refused(server, &error))
+        None => negotiate(server, handler, era, StreamableHttpClientTransport::from_config(config)).await,
+    }
 }
 
-fn refused(server: &McpServer, error: &ClientInitializeError) -> Attempt {
+fn refused(server: &McpServer, error: &ClientInitializeError, fault: &Fault) -> Attempt {
     let server = server.name.clone();
     if error.is_authorization_required() || error.auth_challenge().is_some() {
         let challenge = error.auth_challenge().unwrap_or_default().to_owned();
         return Attempt::Failed(McpError::Unauthorized { server, challenge });
     }
-    let reason = match error {
+    let reason = match (fault.get(), error) {
+        (Some(fault), _) => fault.clone(),
         // The rest of its text names parts of the program.
-        ClientInitializeError::TransportError { error, .. } => text::root(error.error.as_ref()),
-        error => text::root(error),
+        (None, ClientInitializeError::TransportError { error, .. }) => text::root(error.error.as_ref()),
+        (None, error) => text::root(error),
     };
     let refused = McpError::Connect { server, reason: text::line(&reason) };
     match error {

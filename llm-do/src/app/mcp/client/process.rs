@@ -4,7 +4,7 @@ use std::env;
 use std::io;
 use std::pin::Pin;
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::guarded::Fault;
 use super::text;
 use super::transport::Launch;
 use crate::base::mutex::IgnorePoison;
@@ -56,7 +57,6 @@ const TAIL: usize = 2000;
 pub(super) struct Process {
     ended: watch::Receiver<Option<String>>,
     end: CancellationToken,
-    fault: Arc<OnceLock<String>>,
     tail: Arc<Mutex<Vec<u8>>>,
 }
 
@@ -65,7 +65,7 @@ pub(super) type Pipes = (Bounded<ChildStdout>, ChildStdin);
 
 impl Process {
     /// Starts the program as the leader of a process group.
-    pub(super) fn start(launch: &Launch, max_message: usize) -> io::Result<(Self, Pipes)> {
+    pub(super) fn start(launch: &Launch, max_message: usize, fault: Fault) -> io::Result<(Self, Pipes)> {
         launch.check.as_ref().map_or(Ok(()), |check| check()).map_err(io::Error::other)?;
         let mut child = command(launch).spawn()?;
         let group = ProcessGroup::of(child.id());
@@ -76,11 +76,11 @@ impl Process {
         if let Some(stderr) = child.stderr.take() {
             tokio::spawn(keep_tail(stderr, Arc::clone(&tail)));
         }
-        let (end, fault) = (CancellationToken::new(), Arc::default());
+        let end = CancellationToken::new();
         let (report, ended) = watch::channel(None);
         tokio::spawn(watched(child, group, end.clone(), report));
-        let stdout = Bounded { inner: stdout, line: 0, max: max_message, fault: Arc::clone(&fault) };
-        Ok((Self { ended, end, fault, tail }, (stdout, stdin)))
+        let stdout = Bounded { inner: stdout, line: 0, max: max_message, fault };
+        Ok((Self { ended, end, tail }, (stdout, stdin)))
     }
 
     /// Ends the process and all that it started; its input was closed before.
@@ -91,11 +91,8 @@ impl Process {
         let _ = ended.wait_for(Option::is_some).await;
     }
 
-    /// Returns why the connection ended.
+    /// Returns why the output of the program ended.
     pub(super) async fn cause(&self) -> String {
-        if let Some(fault) = self.fault.get() {
-            return fault.clone();
-        }
         let mut ended = self.ended.clone();
         match timeout(ENDING, ended.wait_for(Option::is_some)).await {
             Ok(Ok(status)) => format!("the program ended with {}", status.as_deref().unwrap_or_default()),
@@ -180,7 +177,7 @@ pub(super) struct Bounded<R> {
     /// How many bytes the current line has.
     line: usize,
     max: usize,
-    fault: Arc<OnceLock<String>>,
+    fault: Fault,
 }
 
 impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use llm_do_providers::Attachment;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::server::McpServer;
 use super::text;
@@ -31,6 +31,33 @@ pub(super) fn of(result: CallToolResult, server: &McpServer) -> Result<ToolRetur
         None => Value::String(text),
     };
     Ok(parts.files.into_iter().fold(ToolReturn::from(value), ToolReturn::attach))
+}
+
+/// Reads a result with invalid blocks: a text names each one that is left out. `None` if it is not a result of a tool.
+pub(super) fn of_fields(mut fields: Map<String, Value>) -> Option<CallToolResult> {
+    let is_complete = fields.get("resultType").is_none_or(|kind| kind == "complete" || kind.is_null());
+    if !is_complete || !["content", "structuredContent", "isError"].iter().any(|field| fields.contains_key(*field)) {
+        return None;
+    }
+    let mut result = CallToolResult::default();
+    result.content = match fields.remove("content") {
+        Some(Value::Array(blocks)) => blocks.into_iter().map(block).collect(),
+        None | Some(Value::Null) => Vec::new(),
+        Some(_) => vec![ContentBlock::text("[content that is not a list is left out]")],
+    };
+    result.is_error = match fields.remove("isError") {
+        None | Some(Value::Null) => None,
+        Some(value) => Some(value.as_bool()?),
+    };
+    result.structured_content = fields.remove("structuredContent");
+    Some(result)
+}
+
+/// Reads one block of a result.
+fn block(block: Value) -> ContentBlock {
+    let kind = block.get("type").and_then(Value::as_str).map(text::line).unwrap_or_default();
+    serde_json::from_value(block)
+        .unwrap_or_else(|_| ContentBlock::text(format!("[invalid content of the type `{kind}` is left out]")))
 }
 
 /// Returns a structured value, which cannot be cut.

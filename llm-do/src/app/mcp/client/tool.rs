@@ -7,6 +7,7 @@ use rmcp::model::Tool;
 use serde_json::Value;
 
 use super::call::RemoteTool;
+use super::catalog::UnusedTool;
 use super::connection::{FirstList, McpConnection};
 use super::server::McpServer;
 use super::{body, effect, sampling, text};
@@ -14,14 +15,17 @@ use crate::declare::tool::Effect;
 use crate::plane::function_tool::{Acts, FunctionTool};
 use crate::plane::tool_source::{Listing, LoadedTools};
 
+/// The most warnings about the tools of a server.
+const MAX_WARNINGS: usize = 20;
 /// The longest description of a tool, in characters.
 const MAX_DESCRIPTION: usize = 8_000;
 
 /// Returns the tools that are used; each one that is unusable is a warning with its name.
 pub(super) fn loaded(connection: &McpConnection, list: &FirstList) -> LoadedTools {
     let server = connection.server();
-    let mut warnings: Vec<_> = list.duplicates.iter().map(|tool| listed_twice(server, tool)).collect();
-    warnings.extend(unknown(server, list));
+    let mut warnings: Vec<_> = unknown(server, list).collect();
+    let unused = list.unused.first.iter().filter_map(|unused| of_unused(server, unused));
+    let mut of_server: Vec<_> = unused.collect();
     let mut tools = Vec::new();
     for listed in list.tools.iter().filter(|tool| server.uses(&tool.name)) {
         let tool = function_tool(connection, listed);
@@ -29,9 +33,10 @@ pub(super) fn loaded(connection: &McpConnection, list: &FirstList) -> LoadedTool
         if faults.is_empty() {
             tools.push(tool);
         } else {
-            warnings.push(left_out(server, &listed.name, &text::line(&faults.join("; "))));
+            of_server.push(left_out(server, &listed.name, &text::line(&faults.join("; "))));
         }
     }
+    warnings.extend(first(server, of_server, list.unused.more));
     let description = format!("The tools of the MCP server `{}`.", text::line(&server.name));
     let listed = list.tools.iter().filter_map(|tool| serde_json::to_value(tool).ok());
     let listing = Listing { source: server.name.clone(), tools: listed.collect() };
@@ -45,9 +50,29 @@ pub(super) fn loaded(connection: &McpConnection, list: &FirstList) -> LoadedTool
     }
 }
 
-fn listed_twice(server: &McpServer, tool: &str) -> String {
-    let (server, tool) = (text::line(&server.name), text::line(tool));
-    format!("the MCP server `{server}` lists the tool `{tool}` twice; the first one is used")
+/// Returns the warning for a tool that is not used, unless the settings leave it out.
+fn of_unused(server: &McpServer, unused: &UnusedTool) -> Option<String> {
+    let shown = text::line(&server.name);
+    match unused {
+        UnusedTool::Twice(tool) => server
+            .uses(tool)
+            .then(|| format!("the MCP server `{shown}` lists the tool `{tool}` twice; the first one is used")),
+        UnusedTool::Invalid { name, reason } => server.uses(name).then(|| left_out(server, name, reason)),
+        UnusedTool::NoList => {
+            Some(format!("the MCP server `{shown}` returned `tools` that is not a list; no tools of it are used"))
+        }
+    }
+}
+
+/// Returns the first warnings about a server, and how many more there are.
+fn first(server: &McpServer, mut warnings: Vec<String>, more: usize) -> Vec<String> {
+    let more = more + warnings.len().saturating_sub(MAX_WARNINGS);
+    warnings.truncate(MAX_WARNINGS);
+    if more > 0 {
+        let server = text::line(&server.name);
+        warnings.push(format!("there are {more} more warnings about the tools of the MCP server `{server}`"));
+    }
+    warnings
 }
 
 fn left_out(server: &McpServer, tool: &str, reason: &str) -> String {

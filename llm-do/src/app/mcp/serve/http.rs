@@ -11,7 +11,6 @@ use axum::body::Body;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, Method, Request, Response, StatusCode, header};
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use subtle::ConstantTimeEq;
 use tokio::net::TcpListener;
@@ -20,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::client::Principal;
 use super::handler::Handler;
 use super::session_id::{SessionIds, has_session, unknown_session};
+use super::sessions::{Sessions, handled};
 use super::{McpService, ServeError, metadata};
 use crate::app::listen::{self, ClientConnection, ConnectionLimits};
 
@@ -187,8 +187,8 @@ impl fmt::Debug for HttpOptions {
 /// A request is an HTTP request of the transport "streamable HTTP". Its token is checked first.
 #[derive(Clone)]
 pub struct McpHttpService {
-    service: StreamableHttpService<Handler, LocalSessionManager>,
-    sessions: Arc<LocalSessionManager>,
+    service: StreamableHttpService<Handler, Sessions>,
+    sessions: Arc<Sessions>,
     session_ids: Arc<SessionIds>,
     options: HttpOptions,
 }
@@ -221,7 +221,7 @@ impl McpService {
     pub fn http(self, options: HttpOptions) -> McpHttpService {
         let shared = Arc::new(self.into_shared());
         let handler = move || Ok(Handler::new(Arc::clone(&shared)));
-        let sessions = Arc::new(LocalSessionManager::default());
+        let sessions = Arc::<Sessions>::default();
         let service = StreamableHttpService::new(handler, Arc::clone(&sessions), options.config());
         McpHttpService { service, sessions, session_ids: Arc::default(), options }
     }
@@ -300,8 +300,9 @@ where
         request.extensions_mut().insert(principal.clone());
         let Self { service, sessions, session_ids, .. } = self.clone();
         Box::pin(async move {
-            let ends_nothing = request.method() == Method::DELETE && !has_session(&sessions, request.headers()).await;
-            let mut response = service.handle(request).await.map(Body::new);
+            let ends_nothing = request.method() == Method::DELETE && !has_session(&sessions, request.headers());
+            let handle = async { service.handle(request).await.map(Body::new) };
+            let mut response = handled(&principal, handle).await;
             if ends_nothing && response.status().is_success() {
                 return Ok(unknown_session());
             }

@@ -3,10 +3,10 @@
 use axum::body::Body;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use rmcp::model::{RequestStateCodec, SealOptions};
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use uuid::Uuid;
 
 use super::client::Principal;
+use super::sessions::Sessions;
 
 /// The header with the id of a session.
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -46,9 +46,9 @@ impl SessionIds {
 }
 
 /// Returns whether there is a session with the id in the headers.
-pub(super) async fn has_session(sessions: &LocalSessionManager, headers: &HeaderMap) -> bool {
-    let Some(id) = headers.get(&SESSION_ID).and_then(|id| id.to_str().ok()) else { return true };
-    sessions.sessions.read().await.contains_key(id)
+pub(super) fn has_session(sessions: &Sessions, headers: &HeaderMap) -> bool {
+    let id = headers.get(&SESSION_ID).and_then(|id| id.to_str().ok());
+    id.is_none_or(|id| sessions.has(id))
 }
 
 /// Returns the answer of the transport to a message for a session that does not exist.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use llm_do_worker_file::{McpServerItem, did_you_mean};
+use llm_do_worker_file::McpServerItem;
 
 use super::ServerFile;
 use crate::app::project::{Project, Report};
@@ -27,10 +27,10 @@ impl Project {
                     toolsets.push((ServerFile::toolset_of(&name.value), line));
                 }
                 McpServerItem::Named(name) => {
-                    let hint = match (listed, did_you_mean(&name.value, listed.iter().map(String::as_str))) {
-                        ([], _) => "; the project has no servers in `.mcp.json`".to_owned(),
-                        (_, near) if near.is_empty() => format!("; `.mcp.json` has `{}`", listed.join("`, `")),
-                        (_, near) => near,
+                    let known: Vec<_> = listed.iter().map(String::as_str).collect();
+                    let hint = match report.hint(&name.value, &known, "`.mcp.json` has ") {
+                        none if none.is_empty() => "; the project has no servers in `.mcp.json`".to_owned(),
+                        hint => hint,
                     };
                     report.fault(path, name.place, format!("`{key}`: unknown MCP server `{}`{hint}", name.value));
                 }

@@ -1,165 +1,142 @@
-//! The programs in the folder of a project that its servers run, with their digests: one that changed is not started.
+//! The programs of a project that its servers run, with their digests: one that changed is not started.
 
-use std::collections::BTreeSet;
+mod package;
+
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use llm_do_worker_file::{McpServer, McpTransport};
-use walkdir::WalkDir;
 
-use super::server::texts;
+use super::server::listed;
 #[cfg(feature = "mcp")]
 use super::variable::expanded;
-#[cfg(feature = "mcp")]
-use crate::app::project::digest::Digest;
 use crate::app::project::digest::Digests;
-use crate::app::project::folder::{Folder, name};
+use crate::app::project::folder::Folder;
 
-/// Files that programs such as `npm`, `make` or `uv` read from the current folder without an argument.
-const UNNAMED: [&str; 13] = [
-    "package.json",
-    "Makefile",
-    "makefile",
-    "justfile",
-    "Justfile",
-    "Taskfile.yml",
-    "Cargo.toml",
-    "pyproject.toml",
-    "deno.json",
-    "docker-compose.yml",
-    "compose.yml",
-    "compose.yaml",
-    "Dockerfile",
-];
-/// What interpreters add to the path of a program, as `node NAME` does.
-const PATH_ENDINGS: [&str; 6] = ["", ".py", "/__main__.py", ".js", ".mjs", "/index.js"];
-/// What `python -m NAME` adds to the name of a module.
-const MODULE_ENDINGS: [&str; 3] = ["", ".py", "/__main__.py"];
-/// Programs whose arguments are programs.
-const INTERPRETERS: [&str; 14] =
-    ["bash", "bun", "deno", "java", "lua", "node", "npx", "perl", "php", "python", "ruby", "sh", "tsx", "uv"];
-/// The extensions of programs. Other files are data, which a server may write itself.
-const PROGRAMS: [&str; 16] =
-    ["bat", "cjs", "cmd", "exe", "jar", "js", "lua", "mjs", "mts", "php", "pl", "ps1", "py", "rb", "sh", "ts"];
-/// Folders that are not searched, since programs write them themselves.
-const LEFT_OUT: [&str; 2] = [".git", "__pycache__"];
-/// The maximum number of words in the definition of one server that are tried as paths.
-const MAX_WORDS: usize = 1000;
-/// The maximum number of programs of one server.
-const MAX_FILES: usize = 5000;
+/// Programs that run the file that is their first argument.
+const INTERPRETERS: [&str; 8] = ["bash", "dash", "lua", "node", "perl", "python", "ruby", "sh"];
+/// A subcommand of an interpreter.
+const SUBCOMMAND: (&str, &str) = ("node", "inspect");
+/// The ends of the names of variables that hold secrets. Any other variable may name a program, as `BASH_ENV` does.
+const SECRETS: [&str; 4] = ["_KEY", "_PASSWORD", "_SECRET", "_TOKEN"];
 
-/// Finds the programs of the folder that a server runs by the words of its definition, with their digests.
+/// The programs of a project that a server runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Programs {
+    what: What,
+    /// What the command names.
+    named: Digests,
+    /// The programs in the folder of the named one, or in the whole project.
+    found: Arc<Digests>,
+}
+
+/// Which files of the project a command runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum What {
+    /// A command that runs a published program, and none of the project.
+    #[default]
+    None,
+    /// The named program, with what it loads.
+    Named,
+    /// Unknown: any other command may run any file.
+    Any,
+}
+
+/// Finds the programs of the folder that a server runs, with their digests.
+///
+/// The command is not interpreted: unless it has one of few known forms, all programs of the project are compared.
 ///
 /// # Errors
 ///
 /// Returns the file that cannot be compared, and why.
-pub(super) fn of_server(server: &McpServer, root: &Path, folder: &Folder) -> Result<Digests, String> {
-    if !matches!(server.transport, McpTransport::Command { .. }) {
-        return Ok(Digests::new());
+pub(super) fn of_server(server: &McpServer, folder: &Folder) -> Result<Programs, String> {
+    let McpTransport::Command { program, arguments, variables } = &server.transport else {
+        return Ok(Programs::default());
+    };
+    let program = with_variables(program);
+    let arguments: Vec<_> = arguments.iter().map(|argument| with_variables(argument)).collect();
+    let has_secrets_only = variables.iter().all(|(name, _)| SECRETS.iter().any(|end| name.ends_with(end)));
+    if has_secrets_only {
+        if package::is_published(&program, &arguments, folder) {
+            return Ok(Programs::default());
+        }
+        if let Some(path) = script(&program, &arguments, folder)? {
+            return named(&path, folder);
+        }
     }
-    let texts: Vec<_> = texts(&server.transport).into_iter().map(resolved).collect();
-    let unnamed = UNNAMED.into_iter().map(PathBuf::from);
-    // What is missing, or outside, does not belong to the project.
-    let inside = |path: PathBuf| folder.inside(&root.join(path)).ok();
-    let is_file = |path: &PathBuf| folder.canonical().join(path).is_file();
-    let named = of_any_name(&texts).map(PathBuf::from).chain(unnamed);
-    let mut files: BTreeSet<_> = named.filter_map(inside).filter(is_file).collect();
-    let words: BTreeSet<&str> = texts.iter().flat_map(|text| words(text)).take(MAX_WORDS).collect();
-    for path in words.into_iter().flat_map(paths_of).filter_map(inside) {
-        add_programs(folder, &path, &mut files)?;
-    }
-    digests(folder, &files)
+    let found = folder.programs_below(folder.canonical())?;
+    Ok(Programs { what: What::Any, found, ..Programs::default() })
 }
 
-/// Compares programs with their digests; returns the path of the first that changed.
-#[cfg(feature = "mcp")]
-pub(super) fn changed(folder: &Folder, known: &Digests) -> Option<String> {
-    let is_same = |name: &str, digest: &Digest| folder.digest(Path::new(name)).is_ok_and(|now| now == *digest);
-    known.iter().find(|(name, digest)| !is_same(name, digest)).map(|(name, _)| name.clone())
+/// Returns the file or folder of the project that a command runs, if the command has a known form.
+fn script(program: &str, arguments: &[String], folder: &Folder) -> Result<Option<PathBuf>, String> {
+    // Without a version, as in `python3.12`.
+    let name = program.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.');
+    let word = if Path::new(program).components().count() > 1 {
+        program
+    } else {
+        let first = arguments.first().filter(|word| !word.starts_with('-') && (name, word.as_str()) != SUBCOMMAND);
+        let Some(word) = first.filter(|_| INTERPRETERS.contains(&name)) else { return Ok(None) };
+        word
+    };
+    match folder.resolved(Path::new(word)) {
+        Ok(path) => Ok(Some(path).filter(|path| folder.contains(path))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!("`{word}`: {error}")),
+    }
+}
+
+/// Returns a program, with the programs in its folder, which it may load.
+fn named(path: &Path, folder: &Folder) -> Result<Programs, String> {
+    let is_folder = path.is_dir();
+    let named = if is_folder { Digests::new() } else { Digests::from([folder.program(path)?]) };
+    let around = if is_folder { path } else { path.parent().unwrap_or(path) };
+    Ok(Programs { what: What::Named, named, found: folder.programs_below(around)? })
+}
+
+impl Programs {
+    /// Describes them for the user.
+    pub(super) fn demand(&self) -> String {
+        let found = self.found.keys().filter(|name| !self.named.contains_key(*name));
+        let names: Vec<_> = self.named.keys().chain(found).map(String::as_str).collect();
+        let files = listed("; it runs these files of the project", names.iter().copied());
+        match self.what {
+            What::None => files,
+            What::Named => files + "; changes of other files that it loads are not noticed",
+            What::Any if names.is_empty() => {
+                "; it may run any file of the project, and changes of these are not noticed".to_owned()
+            }
+            What::Any => listed("; it may run any file of the project, and changes are only noticed of", names),
+        }
+    }
+
+    /// Names the first program that differs.
+    #[cfg(feature = "mcp")]
+    pub(super) fn difference(&self, other: &Self) -> Option<String> {
+        if self == other {
+            return None;
+        }
+        if self.what != other.what {
+            return Some("what the server runs".to_owned());
+        }
+        let digest =
+            |programs: &Self, name: &String| programs.named.get(name).or_else(|| programs.found.get(name)).cloned();
+        let names = |programs: &Self| programs.named.keys().chain(programs.found.keys()).cloned().collect::<Vec<_>>();
+        let mut all = names(self).into_iter().chain(names(other));
+        let differs = all.find(|name| digest(self, name) != digest(other, name));
+        differs.map(|name| format!("`{name}`"))
+    }
 }
 
 /// Replaces the variables of a text; one with a missing variable stays as it is, since such a server is not started.
 #[cfg(feature = "mcp")]
-fn resolved(text: &str) -> String {
+fn with_variables(text: &str) -> String {
     expanded(text).unwrap_or_else(|_| text.to_owned())
 }
 
 /// Without the feature `mcp`, no server is started.
 #[cfg(not(feature = "mcp"))]
-fn resolved(text: &str) -> String {
+fn with_variables(text: &str) -> String {
     text.to_owned()
-}
-
-/// Returns a text and its parts, such as the path in `--config=PATH` or in `sh -c "python3 PATH"`.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    let parts = text.split(|char: char| char.is_whitespace() || "=:;,'\"&|()<>`@".contains(char));
-    [text].into_iter().chain(parts).filter(|word| !word.is_empty())
-}
-
-/// Returns the paths that a word may name.
-fn paths_of(word: &str) -> impl Iterator<Item = PathBuf> {
-    let module = word.replace('.', "/");
-    let modules = MODULE_ENDINGS.into_iter().map(move |ending| PathBuf::from(format!("{module}{ending}")));
-    let paths = PATH_ENDINGS.into_iter().map(move |ending| PathBuf::from(format!("{word}{ending}")));
-    paths.chain(modules).filter(|path| !path.as_os_str().is_empty())
-}
-
-/// Returns the texts that name programs without an extension too: the program itself, and the arguments of an interpreter.
-fn of_any_name(texts: &[String]) -> impl Iterator<Item = &String> {
-    let program = texts.first().map(Path::new).and_then(Path::file_name).unwrap_or_default().to_string_lossy();
-    // Without a version, as in `python3.12`.
-    let name = program.trim_end_matches(|char: char| !char.is_alphabetic());
-    let is_interpreter = INTERPRETERS.contains(&name);
-    texts.iter().take(if is_interpreter { usize::MAX } else { 1 })
-}
-
-/// Returns whether a file is a program, by its name or its permissions.
-fn is_program(path: &Path) -> bool {
-    let has_ending = path.extension().is_some_and(|end| PROGRAMS.iter().any(|known| end.eq_ignore_ascii_case(known)));
-    has_ending || is_executable(path)
-}
-
-#[cfg(unix)]
-fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(_: &Path) -> bool {
-    false
-}
-
-/// Adds a program, or the programs below a folder other than the root, given by its path from the root.
-fn add_programs(folder: &Folder, inside: &Path, files: &mut BTreeSet<PathBuf>) -> Result<(), String> {
-    if inside.as_os_str().is_empty() {
-        return Ok(());
-    }
-    let path = folder.canonical().join(inside);
-    if path.is_file() {
-        files.extend(is_program(&path).then(|| inside.to_owned()));
-        return Ok(());
-    }
-    let is_searched = |entry: &walkdir::DirEntry| !LEFT_OUT.iter().any(|name| entry.file_name() == *name);
-    for entry in WalkDir::new(&path).into_iter().filter_entry(is_searched) {
-        let entry = entry.map_err(|error| format!("`{}`: {error}", name(inside)))?;
-        if entry.file_type().is_file()
-            && is_program(entry.path())
-            && let Ok(found) = entry.path().strip_prefix(folder.canonical())
-        {
-            files.insert(found.to_owned());
-        }
-        if files.len() > MAX_FILES {
-            let text = "has more files than are compared: name the program, and not a folder";
-            return Err(format!("`{}` {text}: the limit is {MAX_FILES}", name(inside)));
-        }
-    }
-    Ok(())
-}
-
-fn digests(folder: &Folder, files: &BTreeSet<PathBuf>) -> Result<Digests, String> {
-    let digest = |file: &PathBuf| {
-        let digest = folder.digest(file).map_err(|error| format!("`{}`: {error}", name(file)))?;
-        Ok((name(file), digest))
-    };
-    files.iter().map(digest).collect()
 }

@@ -1,16 +1,22 @@
 //! A server that a file names.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use llm_do_worker_file::{McpServer, McpTransport};
+use llm_do_worker_file::{McpOAuth, McpServer, McpTransport};
 
-use super::{program, variable};
+use super::program::{self, Programs};
+use super::variable;
 #[cfg(all(feature = "cli", feature = "mcp"))]
 use crate::app::mcp::TokenStore;
-use crate::app::project::digest::Digests;
 use crate::app::project::report::{Report, shown};
+
+/// The maximum number of servers of a project.
+const MAX_SERVERS: usize = 100;
+/// The maximum number of names in one list.
+const MAX_NAMES: usize = 100;
 
 /// A server, as a file describes it: variables are not replaced yet.
 #[derive(Clone, Debug)]
@@ -21,8 +27,8 @@ pub(crate) struct ServerFile {
     /// The folder of the project.
     #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "no server is started"))]
     pub(super) root: PathBuf,
-    /// The programs in the folder that it runs.
-    pub(in crate::app::project) programs: Digests,
+    /// The programs of the project that it runs.
+    pub(super) programs: Programs,
     /// Where its tokens are kept.
     #[cfg(all(feature = "cli", feature = "mcp"))]
     pub(super) tokens: Option<TokenStore>,
@@ -31,11 +37,9 @@ pub(crate) struct ServerFile {
 impl ServerFile {
     pub(super) fn read(server: McpServer, file: &Path, root: &Path, report: &mut Report) -> Self {
         let place = format!("{}:{}", shown(file).display(), server.name.place.line);
-        let folder = report.folder.clone();
-        let programs = folder.map_or(Ok(Digests::new()), |folder| program::of_server(&server, root, &folder));
-        let programs = programs.unwrap_or_else(|fault| {
+        let programs = programs(&server, report).unwrap_or_else(|fault| {
             report.fault(file, server.name.place, format!("the MCP server `{}`: {fault}", server.name.value));
-            Digests::new()
+            Programs::default()
         });
         Self {
             server,
@@ -114,7 +118,7 @@ impl ServerFile {
 
     /// Returns what the user agrees to: what starting it does, and what it gets.
     pub(in crate::app::project) fn demand(&self) -> String {
-        format!("{}{}{}", self.start(), self.variables(), self.programs())
+        format!("{}{}{}{}", self.start(), self.login(), self.variables(), self.programs.demand())
     }
 
     /// Names the variables of the environment that it gets.
@@ -123,9 +127,14 @@ impl ServerFile {
         listed("; it gets the values of your variables", names)
     }
 
-    /// Names the programs of the project that it starts.
-    fn programs(&self) -> String {
-        listed("; it runs these files of the project", self.programs.keys().map(String::as_str))
+    /// Describes the login that its file sets.
+    fn login(&self) -> String {
+        let McpTransport::Http { oauth, .. } = &self.server.transport else { return String::new() };
+        let McpOAuth { client_id, callback_port, scopes } = oauth;
+        let client = client_id.as_ref().map(|id| format!("; a login has the client id {}", quoted(id)));
+        let port = callback_port.map(|port| format!("; a login uses the port {port} of this machine"));
+        let scopes = listed("; a login asks for the scopes", scopes.iter().map(String::as_str));
+        client.unwrap_or_default() + &scopes + &port.unwrap_or_default()
     }
 }
 
@@ -150,10 +159,27 @@ pub(super) fn texts(transport: &McpTransport) -> Vec<&str> {
     }
 }
 
+/// Finds the programs that a server runs; a project has at most some servers, since each has its programs compared.
+fn programs(server: &McpServer, report: &mut Report) -> Result<Programs, String> {
+    let Some(folder) = report.folder.clone() else { return Ok(Programs::default()) };
+    report.servers += 1;
+    match report.servers.cmp(&(MAX_SERVERS + 1)) {
+        Ordering::Less => program::of_server(server, &folder),
+        Ordering::Equal => Err(format!("the project has too many servers: the limit is {MAX_SERVERS}")),
+        // One fault is enough.
+        Ordering::Greater => Ok(Programs::default()),
+    }
+}
+
 /// Returns names after what they are; an empty text without names.
-fn listed<'a>(what: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    let names: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
-    if names.is_empty() { String::new() } else { format!("{what} {}", names.join(", ")) }
+pub(super) fn listed<'a>(what: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let mut names = names.into_iter();
+    let shown: Vec<_> = names.by_ref().take(MAX_NAMES).map(|name| format!("`{name}`")).collect();
+    match (shown.is_empty(), names.count()) {
+        (true, _) => String::new(),
+        (false, 0) => format!("{what} {}", shown.join(", ")),
+        (false, more) => format!("{what} {} and {more} more", shown.join(", ")),
+    }
 }
 
 /// Returns a word with quotes, unless it is plain.

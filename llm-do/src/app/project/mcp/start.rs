@@ -1,17 +1,16 @@
 //! Servers of files as servers of a runtime: variables of the environment are replaced.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use llm_do_worker_file::{McpOAuth, McpServer as Definition, McpTransport};
 
-use super::program;
+use super::program::{self, Programs};
 use super::server::ServerFile;
 use super::variable::expanded;
 use crate::app::mcp::McpServer;
 #[cfg(feature = "cli")]
 use crate::app::mcp::OAuth;
-use crate::app::project::digest::Digests;
 use crate::app::project::folder::Folder;
 use crate::declare::worker_file::LoadedFile;
 use crate::plane::registry::Origin;
@@ -33,7 +32,7 @@ impl ServerFile {
                 let program = located(&text_of(program), &self.root);
                 let arguments: Vec<_> = arguments.iter().map(|argument| text_of(argument)).collect();
                 let server = McpServer::command(name, program, arguments).working_folder(&self.root);
-                let server = server.check_before_start(unchanged(self.root.clone(), self.programs.clone()));
+                let server = server.check_before_start(self.unchanged());
                 variables.iter().fold(server, |server, (name, value)| server.env(name, text_of(value)))
             }
             McpTransport::Http { url, headers, oauth } => {
@@ -66,6 +65,20 @@ impl ServerFile {
     #[expect(clippy::unused_self, reason = "as with the feature `cli`")]
     fn with_kept_tokens(&self, server: McpServer, _: &McpOAuth) -> McpServer {
         server
+    }
+
+    /// Returns the check that the command runs the same programs as when the project was read: it searches for them again, since a
+    /// new file or another link may be in their place.
+    fn unchanged(&self) -> impl Fn() -> Result<(), String> + use<> {
+        let Self { server, root, programs, .. } = self.clone();
+        move || {
+            let folder = Folder::open(&root).map_err(|error| format!("{}: {error}", root.display()))?;
+            let now: Programs = program::of_server(&server, &folder)?;
+            match programs.difference(&now) {
+                Some(name) => Err(format!("{name} changed since the project was read; run the command again")),
+                None => Ok(()),
+            }
+        }
     }
 
     pub(in crate::app::project) fn origin(&self) -> Origin {
@@ -111,20 +124,6 @@ fn configured(login: OAuth, given: &McpOAuth) -> OAuth {
     match &given.client_id {
         Some(id) => login.client(id, None),
         None => login,
-    }
-}
-
-/// Returns the check that the programs of a project are those that were read.
-fn unchanged(root: PathBuf, programs: Digests) -> impl Fn() -> Result<(), String> {
-    move || {
-        if programs.is_empty() {
-            return Ok(());
-        }
-        let folder = Folder::open(&root).map_err(|error| format!("{}: {error}", root.display()))?;
-        match program::changed(&folder, &programs) {
-            Some(name) => Err(format!("`{name}` changed since the project was read; run the command again")),
-            None => Ok(()),
-        }
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use llm_do_worker_file::{Located, Place, Skills, did_you_mean};
+use llm_do_worker_file::{Located, Place, Skills};
 
 use super::ProjectReader;
 use crate::app::project::find::Files;
@@ -23,12 +24,12 @@ impl ProjectReader<'_> {
                 );
                 self.report.fault(&folder.join("SKILL.md"), Place::line(1), message);
             }
-            self.skills.push(skill);
+            self.skills.push(Arc::new(skill));
         }
     }
 
     /// Returns the skills that a worker names.
-    pub(super) fn chosen_skills(&mut self, path: &Path, skills: &Skills) -> Vec<Skill> {
+    pub(super) fn chosen_skills(&mut self, path: &Path, skills: &Skills) -> Vec<Arc<Skill>> {
         match skills {
             Skills::All => self.skills.clone(),
             Skills::Named(names) => names.iter().filter_map(|name| self.skill(path, name)).collect(),
@@ -36,14 +37,13 @@ impl ProjectReader<'_> {
     }
 
     /// Returns the skill of this name, or reports that it is unknown.
-    pub(super) fn skill(&mut self, path: &Path, name: &Located<String>) -> Option<Skill> {
+    pub(super) fn skill(&mut self, path: &Path, name: &Located<String>) -> Option<Arc<Skill>> {
         let found = self.skills.iter().find(|skill| skill.name == name.value).cloned();
         if found.is_none() {
             let known: Vec<_> = self.skills.iter().map(|skill| skill.name.as_str()).collect();
-            let hint = match (known.is_empty(), did_you_mean(&name.value, known.iter().copied())) {
-                (true, _) => "; the project has no skills".to_owned(),
-                (false, near) if near.is_empty() => format!("; skills: `{}`", known.join("`, `")),
-                (false, near) => near,
+            let hint = match self.report.hint(&name.value, &known, "skills: ") {
+                none if none.is_empty() => "; the project has no skills".to_owned(),
+                hint => hint,
             };
             self.report.fault(path, name.place, format!("`skills`: unknown skill `{}`{hint}", name.value));
         }

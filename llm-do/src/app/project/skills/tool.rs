@@ -23,7 +23,7 @@ const MAX_FILE: u64 = 1 << 20;
 pub(in super::super) type Chosen = BTreeMap<String, Vec<String>>;
 
 /// Returns the tool with which models read these skills: a worker those that it lists, the user all.
-pub(in super::super) fn tool(skills: Vec<Skill>, chosen: Chosen) -> FunctionTool {
+pub(in super::super) fn tool(skills: Vec<Arc<Skill>>, chosen: Chosen) -> FunctionTool {
     let names: Vec<_> = skills.iter().map(|skill| skill.name.clone()).collect();
     let schema = json!({
         "type": "object",
@@ -54,8 +54,8 @@ fn listed<'a>(ctx: &CallContext, chosen: &'a Chosen) -> Option<&'a Vec<String>> 
     ctx.frames().find_map(|frame| chosen.get(&*frame.name))
 }
 
-async fn text(skills: &[Skill], listed: Option<&Vec<String>>, arguments: &Value) -> Result<String> {
-    let is_listed = |skill: &&Skill| listed.is_none_or(|names| names.contains(&skill.name));
+async fn text(skills: &[Arc<Skill>], listed: Option<&Vec<String>>, arguments: &Value) -> Result<String> {
+    let is_listed = |skill: &&Arc<Skill>| listed.is_none_or(|names| names.contains(&skill.name));
     let name = arguments["name"].as_str().unwrap_or_default();
     let found = skills.iter().filter(is_listed).find(|skill| skill.name == name);
     let skill = found.ok_or_else(|| format!("the worker does not list the skill `{name}`"))?;

@@ -1,5 +1,6 @@
 //! The tools of subagents: names of other programs, and the registered names of ours that do the same.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use llm_do_worker_file::{Located, McpServerItem, Place, did_you_mean};
@@ -87,6 +88,8 @@ pub(super) struct Tools<'a> {
     pub(super) report: &'a mut Report,
     pub(super) known: Known<'a>,
     pub(super) names: ToolLines,
+    /// The names that were added, for a long list.
+    pub(super) seen: HashSet<String>,
     pub(super) has_search: bool,
 }
 
@@ -171,7 +174,8 @@ impl Tools<'_> {
     }
 
     fn push(&mut self, tool: &str, place: Place) {
-        if !self.names.iter().any(|(known, _)| known == tool) {
+        if !self.seen.contains(tool) {
+            self.seen.insert(tool.to_owned());
             self.names.push((tool.to_owned(), place.line));
         }
     }

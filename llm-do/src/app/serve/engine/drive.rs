@@ -82,6 +82,9 @@ impl Shared {
             }
             return Ok(());
         }
+        if !self.options.offers(&run) {
+            return self.fail_unoffered(&run, fence).await;
+        }
         if let Some(deaths) = self.options.max_deaths.filter(|deaths| run.deaths >= *deaths) {
             return self.fail_after_deaths(&run, journal, deaths).await;
         }
@@ -130,6 +133,18 @@ impl Shared {
         }
         self.store.worked(&self.owner, vec![(id.to_owned(), slot.take_time())]).await?;
         self.leave(&run, journal, slot, ended, usage, chat).await
+    }
+
+    /// Ends a run of something that no client, schedule or webhook may start: the file may have it from another program.
+    async fn fail_unoffered(&self, run: &RunRow, fence: Fence) -> Result<(), StoreError> {
+        let error = format!(
+            "`{}` is not offered by this service, so the run did not start; offer it and resume the run",
+            run.entry
+        );
+        if self.store.finish(&run.id, fence, Outcome::Error(error), run.usage, None, self.now()).await? {
+            self.count(run, RunState::Failed, &run.usage);
+        }
+        Ok(())
     }
 
     /// Ends a run in which processes died again and again: it would end this one too.

@@ -124,6 +124,7 @@ impl<'c> Log<'c> {
                         match &entry {
                             Entry::Forget(keys) => self.journal.load_forgotten(keys),
                             Entry::Call(key) => self.journal.load_call(key),
+                            Entry::Ask(asked) => self.journal.load_question(asked.kind, &asked.key),
                             _ => {}
                         }
                         self.follow(entry);

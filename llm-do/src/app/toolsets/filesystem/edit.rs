@@ -4,6 +4,7 @@ use super::diff;
 use super::fault::{Fault, shown};
 use super::locate::Place;
 use super::open;
+use super::previewed::with_real_path;
 use super::replace::{lock, replace};
 use super::root::Root;
 use super::text;
@@ -45,7 +46,7 @@ struct Occurrences {
 pub(super) fn edit(root: &Root, path: &str, edit: Edit<'_>) -> Result<String, Fault> {
     let _changes = lock();
     let edited = apply(root, path, edit)?;
-    root.check_unchanged(&("edit", path, edit), &edited.place)?;
+    root.check_unchanged(&("edit", path, edit), &[&edited.place.target()], Some(&edited.place))?;
     replace(&edited.place, edited.after.as_bytes(), Some(&edited.metadata))?;
     let times = text::count(edited.occurrences.count, "occurrence");
     Ok(format!("replaced {times} in `{}`, {}", shown(&edited.place.path), edited.occurrences.at_lines()))
@@ -54,8 +55,10 @@ pub(super) fn edit(root: &Root, path: &str, edit: Edit<'_>) -> Result<String, Fa
 /// Shows what [`edit`] would change.
 pub(super) fn preview(root: &Root, path: &str, edit: Edit<'_>) -> Result<String, Fault> {
     let edited = apply(root, path, edit)?;
-    root.remember(&("edit", path, edit), Some(&edited.place));
-    Ok(diff::changed(&shown(&edited.place.path), &edited.before, &edited.after))
+    let target = edited.place.target();
+    root.remember(&("edit", path, edit), &[&target], Some(&edited.place));
+    let difference = diff::changed(&shown(&target.path), &edited.before, &edited.after);
+    Ok(with_real_path(path, &target, &difference))
 }
 
 fn apply(root: &Root, path: &str, edit: Edit<'_>) -> Result<Edited, Fault> {

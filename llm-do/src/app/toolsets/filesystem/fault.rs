@@ -50,6 +50,14 @@ pub(super) enum Fault {
     #[error("`{0}` changed after the approver saw the difference; read it again, and repeat the call")]
     Changed(String),
 
+    #[error(
+        "`{0}` is not where the approver saw that the path leads: a symbolic link of the path changed; list the files again"
+    )]
+    Elsewhere(String),
+
+    #[error("a folder of the path of `{0}` changed during the call; repeat the call")]
+    Moved(String),
+
     #[error("the call was cancelled")]
     Cancelled,
 

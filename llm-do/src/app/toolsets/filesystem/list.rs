@@ -3,13 +3,14 @@
 use std::fmt::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::Instant;
 
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::fault::{Fault, shown};
 use super::root::Root;
 use super::text::{count, plural};
-use super::walk::{Omitted, walk};
+use super::walk::{MAX_TIME, Omitted, walk};
 
 /// The maximum length of a pattern in bytes.
 const MAX_PATTERN: usize = 1000;
@@ -34,7 +35,8 @@ pub(super) fn list(root: &Root, listing: Listing<'_>) -> Result<String, Fault> {
     let pattern = listing.pattern.map(glob).transpose()?;
     let (first, mut end) = page(listing.offset, listing.limit);
     let (mut text, mut total, mut unnamed) = (String::new(), 0, 0);
-    let omitted = walk(root, listing.path, !listing.include_ignored, &mut |found| {
+    let deadline = Instant::now() + MAX_TIME;
+    let omitted = walk(root, listing.path, !listing.include_ignored, deadline, &mut |found| {
         if pattern.as_ref().is_some_and(|pattern| !pattern.is_match(&found.below)) {
             return Ok(ControlFlow::Continue(()));
         }
@@ -53,6 +55,9 @@ pub(super) fn list(root: &Root, listing: Listing<'_>) -> Result<String, Fault> {
         Ok(ControlFlow::Continue(()))
     })?;
     let mut notes = notes(first, end, total, "file", &omitted);
+    if omitted.is_late {
+        notes.push("[stopped after 20 s: choose a folder as `path`]".to_owned());
+    }
     if unnamed > 0 {
         notes.push(format!("[{} not listed: the name is not UTF-8]", count(unnamed, "file")));
     }
@@ -87,6 +92,9 @@ pub(super) fn notes(first: usize, end: usize, total: usize, unit: &str, omitted:
     notes.extend(page);
     if omitted.is_stopped {
         notes.push("[the tree is too large: not all of it was visited; choose a folder in it as `path`]".to_owned());
+    }
+    if omitted.has_more_patterns {
+        notes.push("[ignore files are too large: not all of their patterns were applied]".to_owned());
     }
     if omitted.folders > 0 {
         notes.push(format!("[{} could not be read]", count(omitted.folders, "folder")));

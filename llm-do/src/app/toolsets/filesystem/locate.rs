@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use cap_fs_ext::DirExt;
+use cap_fs_ext::{DirExt, MetadataExt};
 use cap_std::fs::Dir;
 
 use super::fault::{Fault, shown};
@@ -26,6 +26,27 @@ pub(super) struct Place {
     pub(super) name: OsString,
     /// The path from the root, without symbolic links above the entry.
     pub(super) path: PathBuf,
+    /// The folders of the path below the root, if it was located.
+    pub(super) folders: Vec<FolderId>,
+}
+
+/// The device and the inode of a folder.
+pub(super) type FolderId = (u64, u64);
+
+/// Where a path leads before anything is created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    /// The path from the root, without symbolic links above the entry.
+    pub(super) path: PathBuf,
+    /// The folders of the path below the root that exist.
+    pub(super) folders: Vec<FolderId>,
+}
+
+impl Target {
+    /// Returns whether a path still leads there; folders that were missing may exist by now.
+    pub(super) fn is_still(&self, found: &Self) -> bool {
+        self.path == found.path && found.folders.starts_with(&self.folders)
+    }
 }
 
 /// What a path leads to.
@@ -33,6 +54,30 @@ pub(super) struct Place {
 pub(super) enum Located {
     Root,
     Entry(Place),
+    /// An entry in a missing folder, for [`Missing::Check`].
+    Missing(Target),
+}
+
+impl Place {
+    pub(super) fn target(&self) -> Target {
+        Target { path: self.path.clone(), folders: self.folders.clone() }
+    }
+}
+
+impl Located {
+    /// Returns where the path leads, and its entry unless a folder is missing; fails for the root itself.
+    pub(super) fn into_target(self) -> Result<(Target, Option<Place>), Fault> {
+        match self {
+            Self::Root => Err(Fault::IsFolder(".".to_owned())),
+            Self::Entry(place) => Ok((place.target(), Some(place))),
+            Self::Missing(target) => Ok((target, None)),
+        }
+    }
+}
+
+fn id(folder: &Dir, path: &Path) -> Result<FolderId, Fault> {
+    let metadata = folder.dir_metadata().map_err(Fault::io("open", path))?;
+    Ok((metadata.dev(), metadata.ino()))
 }
 
 /// What happens to the last name of a path if it is a symbolic link.
@@ -46,7 +91,7 @@ pub(super) enum Links {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Missing {
     Fail,
-    /// Fails too, after the checks that creating it would make.
+    /// Returns where it would be, after the checks that creating it would make.
     Check,
     Create,
 }
@@ -56,6 +101,7 @@ struct PathWalk<'a> {
     root: &'a Root,
     /// The open folders below the root.
     folders: Vec<Dir>,
+    ids: Vec<FolderId>,
     path: PathBuf,
     steps: VecDeque<Step>,
     /// How many links and retries are left.
@@ -72,6 +118,7 @@ pub(super) fn locate(root: &Root, given: &str, links: Links, missing: Missing) -
     let mut way = PathWalk {
         root,
         folders: Vec::new(),
+        ids: Vec::new(),
         path: PathBuf::new(),
         steps,
         budget: MAX_LINKS,
@@ -86,7 +133,11 @@ pub(super) fn locate(root: &Root, given: &str, links: Links, missing: Missing) -
                     return way.end(name).map(Located::Entry);
                 }
             }
-            Step::Name(name) => way.enter(name, missing)?,
+            Step::Name(name) => {
+                if let Some(target) = way.enter(name, missing)? {
+                    return Ok(Located::Missing(target));
+                }
+            }
         }
     }
     way.end_in_folder()
@@ -103,44 +154,48 @@ impl PathWalk<'_> {
 
     fn up(&mut self) -> Result<(), Fault> {
         self.folders.pop().ok_or_else(|| self.outside())?;
+        self.ids.pop();
         self.path.pop();
         Ok(())
     }
 
-    /// Enters a folder, through a symbolic link if the name is one.
-    fn enter(&mut self, name: OsString, missing: Missing) -> Result<(), Fault> {
+    /// Enters a folder, through a symbolic link if the name is one; returns where a missing one would be, for
+    /// [`Missing::Check`].
+    fn enter(&mut self, name: OsString, missing: Missing) -> Result<Option<Target>, Fault> {
         let path = self.path.join(&name);
         let error = match self.folder().open_dir_nofollow(&name) {
             Ok(folder) => {
+                self.ids.push(id(&folder, &path)?);
                 self.folders.push(folder);
                 self.path = path;
-                return if self.folders.len() > MAX_NAMES { Err(self.too_deep()) } else { Ok(()) };
+                return if self.folders.len() > MAX_NAMES { Err(self.too_deep()) } else { Ok(None) };
             }
             Err(error) => error,
         };
         if error.kind() == io::ErrorKind::NotFound {
-            if missing != Missing::Fail {
-                self.check_new(&name, &path)?;
-            }
-            if missing != Missing::Create {
+            if missing == Missing::Fail {
                 return Err(Fault::NotFound(shown(&path)));
+            }
+            let target = self.new_target(&name, &path)?;
+            if missing == Missing::Check {
+                return Ok(Some(target));
             }
             self.create(&name, &path)?;
             self.steps.push_front(Step::Name(name));
-            return Ok(());
+            return Ok(None);
         } else if self.expand(&name)? {
-            return Ok(());
+            return Ok(None);
         } else if !self.folder().symlink_metadata(&name).is_ok_and(|found| found.is_dir()) {
             return Err(Fault::io("open", &path)(error));
         }
         // Another process has replaced it in between.
         self.spend(&path)?;
         self.steps.push_front(Step::Name(name));
-        Ok(())
+        Ok(None)
     }
 
-    /// Checks that a missing folder may be created, and so may what the rest of the path names in it.
-    fn check_new(&self, name: &OsString, path: &Path) -> Result<(), Fault> {
+    /// Checks that a missing folder may be created, and so may what the rest of the path names in it; returns that.
+    fn new_target(&self, name: &OsString, path: &Path) -> Result<Target, Fault> {
         self.root.rules.check_change(path, true)?;
         path::check_new_name(name)?;
         let mut path = path.to_owned();
@@ -152,7 +207,8 @@ impl PathWalk<'_> {
             path::check_new_name(name)?;
             path.push(name);
         }
-        self.root.rules.check_change(&path, false)
+        self.root.rules.check_change(&path, false)?;
+        Ok(Target { path, folders: self.ids.clone() })
     }
 
     fn create(&mut self, name: &OsString, path: &Path) -> Result<(), Fault> {
@@ -197,13 +253,14 @@ impl PathWalk<'_> {
             Some(folder) => folder,
             None => self.root.dir.try_clone().map_err(Fault::io("open", &path))?,
         };
-        Ok(Place { folder, name, path })
+        Ok(Place { folder, name, path, folders: self.ids })
     }
 
     /// The last step was `..` or led to the root: the folder itself is the entry.
     fn end_in_folder(mut self) -> Result<Located, Fault> {
         let Some(name) = self.path.file_name().map(OsString::from) else { return Ok(Located::Root) };
         self.folders.pop();
+        self.ids.pop();
         self.path.pop();
         self.end(name).map(Located::Entry)
     }

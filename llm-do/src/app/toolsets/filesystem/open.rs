@@ -6,7 +6,7 @@ use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 use super::fault::{Fault, shown};
-use super::locate::{Links, Located, Missing, Place, locate};
+use super::locate::{Links, Located, Missing, Place, Target, locate};
 use super::root::Root;
 
 /// A file that was read.
@@ -28,12 +28,19 @@ pub(super) fn entry(located: Located) -> Result<Place, Fault> {
     match located {
         Located::Root => Err(Fault::IsFolder(".".to_owned())),
         Located::Entry(place) => Ok(place),
+        Located::Missing(target) => Err(Fault::NotFound(shown(&target.path))),
     }
+}
+
+/// Creates the missing folders of a path, and returns its entry; fails if that is not at the target that was checked.
+pub(super) fn create(root: &Root, given: &str, links: Links, checked: &Target) -> Result<Place, Fault> {
+    let place = entry(locate(root, given, links, Missing::Create)?)?;
+    if checked.is_still(&place.target()) { Ok(place) } else { Err(Fault::Moved(shown(&checked.path))) }
 }
 
 /// Reads a whole file of at most `max` bytes.
 pub(super) fn read(place: &Place, max: u64, hint: &'static str) -> Result<Content, Fault> {
-    let Place { folder, name, path } = place;
+    let Place { folder, name, path, .. } = place;
     // Before it is opened, since opening a device may have effects.
     check_is_file(place, &folder.symlink_metadata(name).map_err(Fault::io("read", path))?)?;
     let mut options = OpenOptions::new();
@@ -76,5 +83,6 @@ pub(super) fn find_folder(root: &Root, given: &str) -> Result<(Dir, std::path::P
             let folder = place.folder.open_dir_nofollow(&place.name).map_err(Fault::io("open", &place.path))?;
             Ok((folder, place.path))
         }
+        Located::Missing(target) => Err(Fault::NotFound(shown(&target.path))),
     }
 }

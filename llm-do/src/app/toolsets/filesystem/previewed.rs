@@ -1,37 +1,64 @@
-//! The content on which an approved change was based.
+//! Where an approved change happens, and the content that it was based on.
 //!
-//! Between the question to the approver and the call, the file may change; the call would then do something else than what
-//! was approved.
+//! Between the question to the approver and the call, a file may change, and a link of its path may be replaced; the call would
+//! then do something else than what was approved.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::Mutex;
 
 use super::fault::{Fault, shown};
-use super::locate::Place;
+use super::locate::{Place, Target};
 use super::open;
 use crate::base::mutex::IgnorePoison;
 
-/// By the digest of a call: the digest of the content that its preview was made from.
+/// By the digest of a call: what its preview was made from.
 #[derive(Debug, Default)]
 pub(super) struct Previewed {
-    contents: Mutex<HashMap<u64, u64>>,
+    calls: Mutex<HashMap<u64, Seen>>,
     hasher: RandomState,
 }
 
+/// What the approver saw of a call.
+#[derive(Debug)]
+struct Seen {
+    /// Where it changes files: the paths hold for each equal call that shares the approval.
+    targets: Vec<Target>,
+    /// A digest of the content, until the first call: it changes the content and the folders.
+    content: Option<u64>,
+}
+
 impl Previewed {
-    /// Remembers what a preview of `call` was made from; `None` for a file in a missing folder.
-    pub(super) fn remember(&self, call: &impl Hash, place: Option<&Place>, max: u64) {
-        let content = self.content(place, max);
-        self.contents.lock().ignore_poison().insert(self.hasher.hash_one(call), content);
+    /// Remembers what a preview of `call` was made from: where it would change files, and the file that it would change, if there
+    /// is one.
+    pub(super) fn remember(&self, call: &impl Hash, targets: &[&Target], place: Option<&Place>, max: u64) {
+        let targets = targets.iter().copied().cloned().collect();
+        let seen = Seen { targets, content: Some(self.content(place, max)) };
+        self.calls.lock().ignore_poison().insert(self.hasher.hash_one(call), seen);
     }
 
-    /// Fails if the file has changed since the preview of `call`, if there was one.
-    pub(super) fn check(&self, call: &impl Hash, place: &Place, max: u64) -> Result<(), Fault> {
-        let previewed = self.contents.lock().ignore_poison().remove(&self.hasher.hash_one(call));
-        match previewed.filter(|content| *content != self.content(Some(place), max)) {
-            Some(_) => Err(Fault::Changed(shown(&place.path))),
-            None => Ok(()),
+    /// Fails if the places or the file have changed since the preview of `call`, if there was one.
+    pub(super) fn check(
+        &self,
+        call: &impl Hash,
+        targets: &[&Target],
+        place: Option<&Place>,
+        max: u64,
+    ) -> Result<(), Fault> {
+        let call = self.hasher.hash_one(call);
+        let seen =
+            self.calls.lock().ignore_poison().get_mut(&call).map(|seen| (seen.targets.clone(), seen.content.take()));
+        let Some((seen, content)) = seen else { return Ok(()) };
+        let mut pairs = seen.iter().zip(targets);
+        if let Some((seen, _)) = pairs.clone().find(|(seen, found)| seen.path != found.path) {
+            return Err(Fault::Elsewhere(shown(&seen.path)));
+        }
+        let Some(content) = content else { return Ok(()) };
+        let is_same = pairs.all(|(seen, found)| seen.is_still(found)) && content == self.content(place, max);
+        if is_same {
+            Ok(())
+        } else {
+            Err(Fault::Changed(targets.last().map(|target| shown(&target.path)).unwrap_or_default()))
         }
     }
 
@@ -44,4 +71,13 @@ impl Previewed {
             Some(Err(fault)) => self.hasher.hash_one(fault.to_string()),
         }
     }
+}
+
+/// Returns a preview after the real path, if `given` leads there through symbolic links or `..`.
+pub(super) fn with_real_path(given: &str, target: &Target, preview: &str) -> String {
+    let (given, real) = (shown(given.trim_start_matches("./").as_ref()), shown(&target.path));
+    if given == real || given.ends_with(&format!("/{real}")) && given.starts_with('/') {
+        return preview.to_owned();
+    }
+    format!("`{given}` leads to `{real}`\n{preview}")
 }

@@ -8,7 +8,7 @@ use cap_std::fs::Dir;
 use tokio_util::sync::CancellationToken;
 
 use super::fault::Fault;
-use super::locate::Place;
+use super::locate::{Place, Target};
 use super::previewed::Previewed;
 use super::rules::Rules;
 use super::settings::Filesystem;
@@ -41,14 +41,19 @@ impl Root {
         [&self.path, &self.canonical]
     }
 
-    /// Remembers the content of which the approver sees how `call` would change it.
-    pub(super) fn remember(&self, call: &impl Hash, place: Option<&Place>) {
-        self.previewed.remember(call, place, self.max_bytes);
+    /// Remembers the places and the content of which the approver sees how `call` would change them.
+    pub(super) fn remember(&self, call: &impl Hash, targets: &[&Target], place: Option<&Place>) {
+        self.previewed.remember(call, targets, place, self.max_bytes);
     }
 
-    /// Fails if the file changed after the approver saw how `call` would change it.
-    pub(super) fn check_unchanged(&self, call: &impl Hash, place: &Place) -> Result<(), Fault> {
-        self.previewed.check(call, place, self.max_bytes)
+    /// Fails if the places or the file changed after the approver saw how `call` would change them.
+    pub(super) fn check_unchanged(
+        &self,
+        call: &impl Hash,
+        targets: &[&Target],
+        place: Option<&Place>,
+    ) -> Result<(), Fault> {
+        self.previewed.check(call, targets, place, self.max_bytes)
     }
 
     /// Fails if the call was cancelled: for long loops.

@@ -3,7 +3,7 @@
 mod page;
 
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use globset::GlobMatcher;
 use regex::bytes::{Regex, RegexBuilder};
@@ -14,13 +14,10 @@ use super::list::glob;
 use super::locate::{Links, Located, Missing, Place, locate};
 use super::open;
 use super::root::Root;
-use super::walk::{Found, Omitted, walk};
+use super::walk::{Found, MAX_TIME, Omitted, walk};
 
 /// The maximum number of bytes that one search reads: 512 MiB.
 const MAX_BYTES: u64 = 512 << 20;
-
-/// How long one search takes.
-const MAX_TIME: Duration = Duration::from_secs(20);
 
 /// The maximum length of an expression in bytes.
 const MAX_REGEX: usize = 4_000;
@@ -29,8 +26,11 @@ const MAX_REGEX: usize = 4_000;
 /// expression may take a step for each of its states.
 const SIZES: [(usize, usize); 2] = [(32 << 10, 1 << 20), (1 << 20, 64 << 10)];
 
-/// How many bytes are searched between looks at the clock.
-const INTERVAL: usize = 64 << 10;
+/// The maximum size of the cache of an expression's automaton, in bytes.
+const MAX_CACHE: usize = 2 << 20;
+
+/// How many bytes are searched between looks at the clock: in several files, and more in one line only.
+const INTERVAL: usize = 2 << 10;
 
 /// What is searched.
 #[derive(Clone, Copy, Debug)]
@@ -60,16 +60,19 @@ pub(super) fn search(root: &Root, query: Query<'_>) -> Result<String, Fault> {
         page: Page::new(&query),
         left: MAX_BYTES,
         deadline: Instant::now() + MAX_TIME,
+        unchecked: 0,
+        is_late: false,
         skipped: Skipped::default(),
     };
-    let omitted = match single_file(root, query.path)? {
+    let mut omitted = match single_file(root, query.path)? {
         Some(place) => {
             let bytes = open::read(&place, root.max_bytes, "")?.bytes;
             search.lines_of(&place, &bytes)?;
             Omitted::default()
         }
-        None => walk(root, query.path, !query.include_ignored, &mut |found| search.visit(found))?,
+        None => walk(root, query.path, !query.include_ignored, search.deadline, &mut |found| search.visit(found))?,
     };
+    omitted.is_late |= search.is_late;
     Ok(search.page.finish(&omitted, search.skipped))
 }
 
@@ -92,7 +95,10 @@ fn compile(pattern: &str, ignore_case: bool) -> Result<(Regex, usize), Fault> {
             "the regular expression has {bytes} bytes; the maximum is {MAX_REGEX}: search for less"
         )));
     }
-    let build = |size| RegexBuilder::new(pattern).case_insensitive(ignore_case).size_limit(size).build();
+    let build = |size| {
+        let mut builder = RegexBuilder::new(pattern);
+        builder.case_insensitive(ignore_case).size_limit(size).dfa_size_limit(MAX_CACHE).build()
+    };
     let [(small, long_line), (large, line)] = SIZES;
     match build(small) {
         Ok(regex) => Ok((regex, long_line)),
@@ -114,6 +120,10 @@ struct Search<'a> {
     /// How many bytes may still be read.
     left: u64,
     deadline: Instant,
+    /// How many bytes were searched since the last look at the clock.
+    unchecked: usize,
+    /// Whether the search stopped at its maximum time.
+    is_late: bool,
     skipped: Skipped,
 }
 
@@ -126,8 +136,6 @@ struct Skipped {
     long_lines: usize,
     /// Whether the search stopped at its maximum number of bytes.
     is_stopped: bool,
-    /// Whether the search stopped at its maximum time.
-    is_late: bool,
 }
 
 impl Search<'_> {
@@ -148,11 +156,7 @@ impl Search<'_> {
         self.lines_of(&place, &bytes)?;
         self.left = self.left.saturating_sub(bytes.len() as u64);
         self.skipped.is_stopped = self.left == 0;
-        Ok(if self.skipped.is_stopped || self.skipped.is_late {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        })
+        Ok(if self.skipped.is_stopped || self.is_late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
     fn lines_of(&mut self, place: &Place, bytes: &[u8]) -> Result<(), Fault> {
@@ -160,7 +164,7 @@ impl Search<'_> {
             self.skipped.binary += 1;
             return Ok(());
         }
-        let (mut found, mut count, mut start, mut unchecked) = (Vec::new(), 0, 0, 0);
+        let (mut found, mut count, mut start) = (Vec::new(), 0, 0);
         for (line, text) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
             if self.is_match(text) {
                 // Only those of the page are kept, and the one after them.
@@ -170,18 +174,24 @@ impl Search<'_> {
                 count += 1;
             }
             start += text.len();
-            unchecked += text.len();
-            if unchecked >= INTERVAL {
-                unchecked = 0;
-                self.root.check_cancelled()?;
-                self.skipped.is_late = Instant::now() > self.deadline;
-                if self.skipped.is_late {
-                    break;
-                }
+            self.check_time(text.len())?;
+            if self.is_late {
+                break;
             }
         }
         self.page.push(&place.path, bytes, &found, count);
         Ok(())
+    }
+
+    /// Looks at the clock after each [`INTERVAL`], and at whether the call was cancelled.
+    fn check_time(&mut self, searched: usize) -> Result<(), Fault> {
+        self.unchecked += searched;
+        if self.unchecked < INTERVAL {
+            return Ok(());
+        }
+        self.unchecked = 0;
+        self.is_late = Instant::now() > self.deadline;
+        self.root.check_cancelled()
     }
 
     fn is_match(&mut self, line: &[u8]) -> bool {

@@ -146,7 +146,7 @@ macro_rules! tools {
             }
 
             /// Move or rename a file. Missing folders are created; an existing file is not replaced.
-            #[tool(name = $move, summary = "move {from} to {to}")]
+            #[tool(name = $move, summary = "move {from} to {to}", preview = preview_move)]
             pub fn move_file(
                 &self,
                 /// The path of the file, relative to the root folder.
@@ -184,6 +184,10 @@ macro_rules! tools {
         fn preview_edit(ctx: &CallContext, call: &edit_file) -> Result<String> {
             let edit = Edit { old: &call.old_text, new: &call.new_text, all: call.replace_all };
             shown(ctx, |files| edit::preview(files.root()?, &call.path, edit))
+        }
+
+        fn preview_move(ctx: &CallContext, call: &move_file) -> Result<String> {
+            shown(ctx, |files| transfer::preview_rename(files.root()?, &call.from, &call.to))
         }
 
         fn preview_delete(ctx: &CallContext, call: &delete_file) -> Result<String> {

@@ -6,9 +6,10 @@ use cap_std::fs::Metadata;
 
 use super::diff;
 use super::fault::{Fault, shown};
-use super::locate::{Links, Missing, Place, locate};
+use super::locate::{Links, Missing, Place, Target, locate};
 use super::open::{self, check_is_file, entry};
 use super::path::check_new_name;
+use super::previewed::with_real_path;
 use super::replace::lock;
 use super::root::Root;
 use super::text;
@@ -18,9 +19,9 @@ pub(super) fn rename(root: &Root, from: &str, to: &str) -> Result<String, Fault>
     let _changes = lock();
     root.rules.check_changes()?;
     let (old, _) = changeable(root, from)?;
-    let new = entry(locate(root, to, Links::Keep, Missing::Create)?)?;
-    root.rules.check_change(&new.path, false)?;
-    check_new_name(&new.name)?;
+    let (target, found) = destination(root, to)?;
+    root.check_unchanged(&("move", from, to), &[&old.target(), &target], Some(&old))?;
+    let new = found.map_or_else(|| open::create(root, to, Links::Keep, &target), Ok)?;
     rename_new(&old, &new).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => Fault::Exists(shown(&new.path)),
         _ => Fault::Io { action: "move", path: shown(&old.path), source: error },
@@ -28,11 +29,33 @@ pub(super) fn rename(root: &Root, from: &str, to: &str) -> Result<String, Fault>
     Ok(format!("moved `{}` to `{}`", shown(&old.path), shown(&new.path)))
 }
 
+/// Shows what [`rename`] would move, with the real paths.
+pub(super) fn preview_rename(root: &Root, from: &str, to: &str) -> Result<String, Fault> {
+    let (old, metadata) = changeable(root, from)?;
+    let (target, found) = destination(root, to)?;
+    if found.is_some_and(|new| new.folder.symlink_metadata(&new.name).is_ok()) {
+        return Err(Fault::Exists(shown(&target.path)));
+    }
+    root.remember(&("move", from, to), &[&old.target(), &target], Some(&old));
+    let kind = if metadata.is_symlink() { "the symbolic link " } else { "" };
+    Ok(format!("moves {kind}`{}` to `{}`", shown(&old.path), shown(&target.path)))
+}
+
+/// Finds where a file may be moved to.
+fn destination(root: &Root, to: &str) -> Result<(Target, Option<Place>), Fault> {
+    let (target, found) = locate(root, to, Links::Keep, Missing::Check)?.into_target()?;
+    root.rules.check_change(&target.path, false)?;
+    if let Some(new) = &found {
+        check_new_name(&new.name)?;
+    }
+    Ok((target, found))
+}
+
 /// Deletes a file, and returns what happened. A symbolic link is deleted itself.
 pub(super) fn delete(root: &Root, path: &str) -> Result<String, Fault> {
     let _changes = lock();
     let (place, metadata) = changeable(root, path)?;
-    root.check_unchanged(&("delete", path), &place)?;
+    root.check_unchanged(&("delete", path), &[&place.target()], Some(&place))?;
     place.folder.remove_file(&place.name).map_err(Fault::io("delete", &place.path))?;
     let kind = if metadata.is_symlink() { "the symbolic link " } else { "" };
     Ok(format!("deleted {kind}`{}`", shown(&place.path)))
@@ -41,13 +64,18 @@ pub(super) fn delete(root: &Root, path: &str) -> Result<String, Fault> {
 /// Shows what [`delete`] would delete.
 pub(super) fn preview_delete(root: &Root, path: &str) -> Result<String, Fault> {
     let (place, metadata) = changeable(root, path)?;
-    root.remember(&("delete", path), Some(&place));
-    let path = shown(&place.path);
+    let target = place.target();
+    root.remember(&("delete", path), &[&target], Some(&place));
+    let real = shown(&target.path);
     if metadata.is_symlink() {
-        return Ok(format!("deletes the symbolic link `{path}`, not its target"));
+        return Ok(with_real_path(path, &target, &format!("deletes the symbolic link `{real}`, not its target")));
     }
     let content = open::read(&place, root.max_bytes, "").and_then(|content| text::decode(content.bytes, &place.path));
-    Ok(content.map_or_else(|_| format!("deletes `{path}`: {} bytes", metadata.len()), |old| diff::deleted(&path, &old)))
+    let whole = match content {
+        Ok(old) => diff::deleted(&real, &old),
+        Err(_) => format!("deletes `{real}`: {} bytes", metadata.len()),
+    };
+    Ok(with_real_path(path, &target, &whole))
 }
 
 /// Finds a file or a symbolic link that may be changed.

@@ -5,6 +5,7 @@ mod ignored;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use cap_fs_ext::DirExt;
 use cap_std::fs::{Dir, FileType};
@@ -21,6 +22,9 @@ const MAX_ENTRIES: usize = 200_000;
 /// The maximum depth of a walk: each level keeps a folder open.
 const MAX_DEPTH: usize = 100;
 
+/// How long one call visits a tree.
+pub(super) const MAX_TIME: Duration = Duration::from_secs(20);
+
 /// A file or a symbolic link in the tree.
 pub(super) struct Found<'a> {
     pub(super) folder: &'a Dir,
@@ -35,7 +39,7 @@ pub(super) struct Found<'a> {
 impl Found<'_> {
     pub(super) fn place(&self) -> Result<Place, Fault> {
         let folder = self.folder.try_clone().map_err(Fault::io("open", &self.path))?;
-        Ok(Place { folder, name: self.name.clone(), path: self.path.clone() })
+        Ok(Place { folder, name: self.name.clone(), path: self.path.clone(), folders: Vec::new() })
     }
 }
 
@@ -44,6 +48,10 @@ impl Found<'_> {
 pub(super) struct Omitted {
     /// Whether the walk stopped at its maximum number of entries.
     pub(super) is_stopped: bool,
+    /// Whether it stopped at the deadline.
+    pub(super) is_late: bool,
+    /// Whether ignore files have more patterns than are applied.
+    pub(super) has_more_patterns: bool,
     /// The number of folders that could not be read, or are too deep.
     pub(super) folders: usize,
 }
@@ -57,13 +65,14 @@ struct Level {
     ignored: usize,
 }
 
-/// Calls `visit` for each file and symbolic link below `start`, until it breaks.
+/// Calls `visit` for each file and symbolic link below `start`, until it breaks or the deadline is over.
 ///
 /// Hidden files are left out, and so is `.git`; with `ignoring`, what `.gitignore` and `.ignore` files name is left out too.
 pub(super) fn walk(
     root: &Root,
     start: &str,
     ignoring: bool,
+    deadline: Instant,
     visit: &mut dyn FnMut(&Found<'_>) -> Result<ControlFlow<()>, Fault>,
 ) -> Result<Omitted, Fault> {
     let (dir, base) = open::find_folder(root, start)?;
@@ -79,8 +88,8 @@ pub(super) fn walk(
         };
         root.check_cancelled()?;
         left -= 1;
-        if left == 0 {
-            omitted.is_stopped = true;
+        (omitted.is_stopped, omitted.is_late) = (left == 0, Instant::now() > deadline);
+        if omitted.is_stopped || omitted.is_late {
             break;
         }
         let path = level.path.join(&name);
@@ -105,6 +114,7 @@ pub(super) fn walk(
             }
         }
     }
+    omitted.has_more_patterns = ignored.has_more();
     Ok(omitted)
 }
 

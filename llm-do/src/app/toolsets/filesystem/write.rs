@@ -7,8 +7,9 @@ use cap_std::fs::Metadata;
 use super::diff;
 use super::fault::{Fault, shown};
 use super::locate::{Links, Missing, Place, locate};
-use super::open::{self, check_is_file, entry};
+use super::open::{self, check_is_file};
 use super::path::check_new_name;
+use super::previewed::with_real_path;
 use super::replace::{lock, replace};
 use super::root::Root;
 use super::text;
@@ -18,9 +19,10 @@ pub(super) fn write(root: &Root, path: &str, content: &str) -> Result<String, Fa
     let _changes = lock();
     root.rules.check_changes()?;
     check_size(root, path, content)?;
-    let place = entry(locate(root, path, Links::Follow, Missing::Create)?)?;
+    let (target, found) = locate(root, path, Links::Follow, Missing::Check)?.into_target()?;
+    root.check_unchanged(&("write", path, content), &[&target], found.as_ref())?;
+    let place = found.map_or_else(|| open::create(root, path, Links::Follow, &target), Ok)?;
     let replaced = existing(root, &place)?;
-    root.check_unchanged(&("write", path, content), &place)?;
     replace(&place, content.as_bytes(), replaced.as_ref())?;
     let verb = if replaced.is_some() { "replaced" } else { "created" };
     Ok(format!("{verb} `{}`: {}", shown(&place.path), text::size(content)))
@@ -30,25 +32,27 @@ pub(super) fn write(root: &Root, path: &str, content: &str) -> Result<String, Fa
 pub(super) fn preview(root: &Root, path: &str, content: &str) -> Result<String, Fault> {
     root.rules.check_changes()?;
     check_size(root, path, content)?;
-    let place = match locate(root, path, Links::Follow, Missing::Check) {
-        // A missing folder is created.
-        Err(Fault::NotFound(_)) => {
-            root.remember(&("write", path, content), None);
-            return Ok(diff::created(&shown(path.as_ref()), content));
-        }
-        located => entry(located?)?,
+    let (target, place) = locate(root, path, Links::Follow, Missing::Check)?.into_target()?;
+    // A missing folder is created.
+    let replaced = place.as_ref().map_or(Ok(None), |place| existing(root, place))?;
+    root.remember(&("write", path, content), &[&target], place.as_ref());
+    let difference = match (&place, replaced) {
+        (Some(place), Some(replaced)) => difference(root, place, &replaced, content),
+        _ => diff::created(&shown(&target.path), content),
     };
+    Ok(with_real_path(path, &target, &difference))
+}
+
+/// Shows how a file changes that is replaced.
+fn difference(root: &Root, place: &Place, replaced: &Metadata, content: &str) -> String {
     let shown = shown(&place.path);
-    let replaced = existing(root, &place)?;
-    root.remember(&("write", path, content), Some(&place));
-    let Some(replaced) = replaced else { return Ok(diff::created(&shown, content)) };
-    let old = open::read(&place, root.max_bytes, "").and_then(|old| text::decode(old.bytes, &place.path));
-    Ok(match old {
+    let old = open::read(place, root.max_bytes, "").and_then(|old| text::decode(old.bytes, &place.path));
+    match old {
         Ok(old) => diff::changed(&shown, &old, content),
         Err(_) => {
             format!("replaces all {} bytes of `{shown}`, with:\n{}", replaced.len(), diff::created(&shown, content))
         }
-    })
+    }
 }
 
 fn check_size(root: &Root, path: &str, content: &str) -> Result<(), Fault> {

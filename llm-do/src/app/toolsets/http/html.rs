@@ -1,7 +1,9 @@
-//! HTML as text: first as an outline whose size and depth are bounded, since what converts it to text takes as much time and memory as
-//! the tree of a page needs, which its author decides.
+//! HTML as text: first as an outline whose size, depth and length as text are bounded, since what converts it to text takes as
+//! much time and memory as the tree and the text of a page need, which its author decides.
 
+mod budget;
 mod element;
+mod hidden;
 mod outline;
 mod scanner;
 mod table;
@@ -37,6 +39,9 @@ fn outline(html: &str, is_over: &dyn Fn() -> bool) -> Result<String, String> {
             Token::Raw(text) => outline.raw(text),
             Token::Start(tag) => outline.start(&tag),
             Token::End(name) => outline.end(&name),
+        }
+        if outline.is_full() {
+            break;
         }
     }
     Ok(outline.finish())

@@ -5,6 +5,7 @@ use std::time::Instant;
 use llm_do_providers::Attachment;
 use reqwest::Url;
 use reqwest::header::{ACCEPT_ENCODING, LOCATION};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::{Answer, header};
@@ -16,6 +17,9 @@ use super::target;
 use super::text::{self, Content};
 use crate::declare::tool::ToolReturn;
 use crate::plane::context::CallContext;
+
+/// The threads that convert answers: each one may need hundreds of megabytes.
+static CONVERSIONS: Semaphore = Semaphore::const_new(2);
 
 /// A URL that may be fetched once it is approved.
 #[derive(Debug)]
@@ -70,7 +74,13 @@ impl Prepared {
                 let call = CancellationToken::new();
                 let _end = call.clone().drop_guard();
                 let read = move || shown(*answer, part, &|| call.is_cancelled() || Instant::now() > deadline);
-                let read = tokio::task::spawn_blocking(read).await;
+                // Held by the thread, which may outlive the call.
+                let permit = CONVERSIONS.acquire().await.ok();
+                let read = tokio::task::spawn_blocking(move || {
+                    let _permit = permit;
+                    read()
+                });
+                let read = read.await;
                 read.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
             }
         }

@@ -30,17 +30,35 @@ pub(super) fn variables(settings: &Shell, root: &Path) -> Vec<(OsString, OsStrin
 /// Returns the folders of programs: not those that a command can write to, so that `cat` stays the system's.
 fn search_path(root: &Path) -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
-    let is_safe = |folder: &PathBuf| {
-        folder.is_absolute() && !folder.canonicalize().unwrap_or_else(|_| folder.clone()).starts_with(root)
-    };
-    env::split_paths(&path).filter(is_safe).collect()
+    env::split_paths(&path).filter_map(|folder| resolved(&folder, root)).collect()
 }
 
-/// Returns the path of a program that is given by its name.
+/// Returns the path of a program that is given by its name, without symbolic links.
 #[cfg(target_os = "linux")]
 pub(super) fn find_program(name: &Path, root: &Path) -> Option<PathBuf> {
-    if name.is_absolute() {
-        return Some(name.to_owned());
-    }
-    search_path(root).into_iter().map(|folder| folder.join(name)).find(|path| path.is_file())
+    let names = if name.is_absolute() {
+        vec![name.to_owned()]
+    } else {
+        search_path(root).into_iter().map(|folder| folder.join(name)).collect()
+    };
+    names.iter().filter_map(|name| resolved(name, root)).find(|program| program.is_file())
+}
+
+/// Returns a path without symbolic links, which no command can make lead elsewhere; `None` if it is relative or missing, or if
+/// a part of it is in `root`.
+fn resolved(path: &Path, root: &Path) -> Option<PathBuf> {
+    let found = path.canonicalize().ok()?;
+    // The parts are checked too: a link in `root` leads where the last command wanted.
+    let is_safe = path.is_absolute() && !found.starts_with(root) && !leads_through(path, root);
+    // Some programs of Windows do not know the form without links.
+    is_safe.then(|| if cfg!(windows) { path.to_owned() } else { found })
+}
+
+/// Returns whether a part of a path, or of a link on its way, is in `root`.
+fn leads_through(path: &Path, root: &Path) -> bool {
+    path.ancestors().any(|part| {
+        let target = || Some(part.parent()?.join(part.read_link().ok()?));
+        part.canonicalize().is_ok_and(|part| part.starts_with(root))
+            || target().is_some_and(|target| leads_through(&target, root))
+    })
 }

@@ -1,6 +1,10 @@
 //! What the tools answer when a command does not run.
 
 use std::io;
+use std::path::PathBuf;
+
+use super::repositories::Unsearched;
+use super::settings::SandboxKind;
 
 /// Why a command does not run, in words for a model.
 #[derive(Debug, thiserror::Error)]
@@ -33,10 +37,16 @@ pub(super) enum Fault {
     NoSandbox(&'static str),
 
     #[error(
-        "the working directory has more than {0} files and folders, or they take too long to list, so its repositories cannot \
-         be protected; no command that may change files runs: the application has to set a smaller working directory"
+        "the command was approved for a sandbox of {0}, which does not work now; it did not run: call the tool again for a new \
+         approval"
     )]
-    TooLarge(usize),
+    Weaker(SandboxKind),
+
+    #[error(
+        "the repositories in the working directory cannot be protected: {0}; no command that may change files runs before this \
+         is mended, or the application sets another working directory"
+    )]
+    Unsearched(Unsearched),
 
     #[error(
         "the command changed a repository, which may start programs later; do not use git there before this is undone:\n\
@@ -45,10 +55,22 @@ pub(super) enum Fault {
     Repository { changes: String, result: String },
 
     #[error(
-        "the command left so many files that the repositories in the working directory cannot be checked; do not use git \
-         there before they are removed\nthe command's result:\n{result}"
+        "the repositories in the working directory cannot be checked after the command: {why}; do not use git there before this \
+         is mended\nthe command's result:\n{result}"
     )]
-    Unchecked { result: String },
+    Unchecked { why: Unsearched, result: String },
+
+    #[error(
+        "a repository has changed since a command that was cancelled or could not be checked, by it or by another program, and \
+         may start programs later; do not use git there before this is undone:\n{0}\nthis command did not run"
+    )]
+    Earlier(String),
+
+    #[error("the tool panicked")]
+    Panicked,
+
+    #[error("cannot lock `{}`, so that no other command changes it meanwhile", .folder.display())]
+    Lock { folder: PathBuf, source: io::Error },
 
     #[error("the working directory of the commands is unusable")]
     Root(#[source] io::Error),

@@ -2,61 +2,73 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, Weak};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 use super::fault::Fault;
-use super::repositories::{MAX_ENTRIES, Repositories, TooLarge};
+use super::folder_lock::FolderLock;
+use super::repositories::{Repositories, Unsearched};
+use crate::base::error;
 use crate::base::mutex::IgnorePoison;
 
-/// One lock for each working directory: a command that ran beside another could swap a folder while it is mounted.
-static LOCKS: LazyLock<Mutex<HashMap<PathBuf, Weak<AsyncMutex<()>>>>> = LazyLock::new(Mutex::default);
+/// The repositories before a command that was not checked: it runs, was cancelled, or left what cannot be searched.
+type Unchecked = Arc<AsyncMutex<Option<Repositories>>>;
+
+/// One lock for each working directory, in the order of the calls; the locks of folders hold between processes.
+static ROOTS: LazyLock<Mutex<HashMap<PathBuf, Unchecked>>> = LazyLock::new(Mutex::default);
 
 /// The repositories in a folder before a command runs, and the right to run one there.
 #[derive(Debug)]
 pub(super) struct Guarded {
     root: PathBuf,
-    before: Repositories,
-    _lock: OwnedMutexGuard<()>,
+    before: OwnedMutexGuard<Option<Repositories>>,
+    _lock: FolderLock,
 }
 
 impl Guarded {
-    /// Waits for the command that runs in the folder, and reads the repositories.
+    /// Waits for the command that runs in the folder, and reads the repositories. Fails if an earlier command that was not checked
+    /// has changed one.
     pub(super) async fn new(root: &Path) -> Result<Self, Fault> {
-        let lock = lock(root).lock_owned().await;
-        let before = find(root).await.map_err(|TooLarge| Fault::TooLarge(MAX_ENTRIES))?;
+        let mut before = unchecked(root).lock_owned().await;
+        let lock = FolderLock::alone(root).await?;
+        let now = find(root).await.map_err(Fault::Unsearched)?;
+        if let Some(changes) = before.take().and_then(|earlier| earlier.changes(&now, root)) {
+            return Err(Fault::Earlier(changes));
+        }
+        *before = Some(now);
         Ok(Self { root: root.to_owned(), before, _lock: lock })
     }
 
     /// Returns folders that the command must not change.
     pub(super) fn folders(&self) -> &[PathBuf] {
-        self.before.folders()
+        self.before.as_ref().map_or(&[], Repositories::folders)
     }
 
     /// Returns the result of the command; fails with it if a repository has changed.
-    pub(super) async fn check(self, result: String) -> Result<String, Fault> {
-        let Ok(after) = find(&self.root).await else { return Err(Fault::Unchecked { result }) };
-        match self.before.changes(&after, &self.root) {
-            None => Ok(result),
-            Some(changes) => Err(Fault::Repository { changes, result }),
+    pub(super) async fn check(mut self, result: Result<String, Fault>) -> Result<String, Fault> {
+        let text = |result: Result<String, Fault>| result.unwrap_or_else(|fault| error::chain(&fault));
+        let after = match find(&self.root).await {
+            Ok(after) => after,
+            Err(why) => return Err(Fault::Unchecked { why, result: text(result) }),
+        };
+        match self.before.take().and_then(|before| before.changes(&after, &self.root)) {
+            None => result,
+            Some(changes) => Err(Fault::Repository { changes, result: text(result) }),
         }
     }
 }
 
-async fn find(root: &Path) -> Result<Repositories, TooLarge> {
+async fn find(root: &Path) -> Result<Repositories, Unsearched> {
     let root = root.to_owned();
     let found = tokio::task::spawn_blocking(move || Repositories::find(&root));
     found.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
-fn lock(root: &Path) -> Arc<AsyncMutex<()>> {
-    let mut locks = LOCKS.lock().ignore_poison();
-    locks.retain(|_, lock| lock.strong_count() > 0);
-    if let Some(lock) = locks.get(root).and_then(Weak::upgrade) {
-        return lock;
-    }
-    let lock = Arc::new(AsyncMutex::new(()));
-    locks.insert(root.to_owned(), Arc::downgrade(&lock));
-    lock
+fn unchecked(root: &Path) -> Unchecked {
+    let mut roots = ROOTS.lock().ignore_poison();
+    roots.retain(|_, unchecked| {
+        Arc::strong_count(unchecked) > 1 || unchecked.try_lock().is_ok_and(|before| before.is_some())
+    });
+    Arc::clone(roots.entry(root.to_owned()).or_default())
 }

@@ -3,6 +3,8 @@
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::future::FusedFuture;
 #[cfg(unix)]
 use rustix::process::{Pid, setpriority_process};
 use tokio::process::Child;
@@ -63,22 +65,23 @@ pub(super) async fn run(
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let has_namespace = matches!(confinement, Some(Confinement::Bwrap(_)));
     let end = {
-        let reading = async { tokio::join!(stdout.read(out), stderr.read(err)) };
+        // A command may close its streams long before it ends.
+        let reading = async { tokio::join!(stdout.read(out), stderr.read(err)) }.fuse();
         let mut reading = std::pin::pin!(reading);
         let ended = async {
             let exited = async {
                 tokio::select! {
-                    status = child.wait() => (status, false),
-                    _ = &mut reading => (child.wait().await, true),
+                    status = child.wait() => status,
+                    _ = &mut reading => child.wait().await,
                 }
             };
             tokio::select! {
                 biased;
-                (status, is_read) = exited => (status.map(End::Exited), is_read),
-                exceeded = watch::exceeded(leader, has_namespace, settings.limits) => (Ok(End::Exceeded(exceeded)), false),
+                status = exited => status.map(End::Exited),
+                exceeded = watch::exceeded(leader, has_namespace, settings.limits) => Ok(End::Exceeded(exceeded)),
             }
         };
-        let (end, is_read) = within(timeout, ended).await.unwrap_or((Ok(End::TimedOut), false));
+        let end = within(timeout, ended).await.unwrap_or(Ok(End::TimedOut));
         // Those of a namespace are no longer its leader's once they are killed.
         let mut family = if has_namespace { watch::family(leader, true, MAX_AWAITED).await } else { Vec::new() };
         // Processes that the command left behind may hold its output open.
@@ -89,7 +92,7 @@ pub(super) async fn run(
         }
         // A killed process may still end a system call.
         watch::ended(family, AWAITED).await;
-        if !is_read {
+        if !reading.is_terminated() {
             within(GRACE, &mut reading).await;
         }
         end.map_err(Fault::Wait)?

@@ -3,15 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::fs::{self, DirEntry, Metadata};
+use std::fs::{self, DirEntry};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::mark::{self, Mark};
 use crate::base::printable::printable_line;
 
-/// How many files and folders are listed, and for how long; a folder with more cannot be searched.
-pub(super) const MAX_ENTRIES: usize = 2_000_000;
+/// How many files and folders are listed, how many bytes are read, and for how long; a folder with more cannot be searched.
+const MAX_ENTRIES: usize = 2_000_000;
+const MAX_READ: u64 = 512 << 20;
 const MAX_TIME: Duration = Duration::from_secs(30);
 
 /// How many changes are shown.
@@ -23,9 +25,21 @@ const MAX_FOLDERS: usize = 256;
 /// What a repository without `.git` starts programs by. Its objects change with each use.
 const STARTING: &[&str] = &["commondir", "config", "config.worktree", "hooks", "info", "modules", "worktrees"];
 
-/// The search took too long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TooLarge;
+/// Why a folder cannot be searched.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Unsearched {
+    #[error("it has more than {MAX_ENTRIES} files and folders, or they take longer than {MAX_TIME:?} to list")]
+    TooManyEntries,
+
+    #[error(
+        "its repositories have more than {MAX_READ} bytes besides objects, or a hook or configuration that is too large"
+    )]
+    TooLarge,
+
+    /// This user can make it readable, so a command can.
+    #[error("`{}` cannot be read; make it readable, or remove it", printable_line(&.0.to_string_lossy()))]
+    Unreadable(PathBuf),
+}
 
 /// The repositories in a folder.
 #[derive(Debug)]
@@ -36,38 +50,23 @@ pub(super) struct Repositories {
     folders: Vec<PathBuf>,
 }
 
-/// What changes when a file does; of a folder, its entries are compared instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Mark {
-    File {
-        identity: Identity,
-        size: u64,
-        modified: (i64, i64),
-        changed: (i64, i64),
-    },
-    Folder(Identity),
-    /// It cannot be listed.
-    Unreadable,
-}
-
-/// A file, its kind, mode and owner.
-type Identity = (u64, u64, u32, u32, u32);
-
 /// A search of a folder.
 struct Search {
     found: Repositories,
     /// Folders to list, and whether they are in a repository.
     open: Vec<(PathBuf, bool)>,
     entries: usize,
+    /// How many bytes may still be read.
+    left: u64,
     end: Instant,
 }
 
 impl Repositories {
     /// Searches a folder for repositories. Symbolic links are not followed.
-    pub(super) fn find(root: &Path) -> Result<Self, TooLarge> {
+    pub(super) fn find(root: &Path) -> Result<Self, Unsearched> {
         let found = Self { marks: BTreeMap::new(), folders: Vec::new() };
         let open = vec![(root.to_owned(), is_git(root))];
-        let mut search = Search { found, open, entries: 0, end: Instant::now() + MAX_TIME };
+        let mut search = Search { found, open, entries: 0, left: MAX_READ, end: Instant::now() + MAX_TIME };
         while let Some((folder, is_inside)) = search.open.pop() {
             search.list(folder, is_inside)?;
         }
@@ -101,41 +100,48 @@ impl Repositories {
             listed = (verb != "changed").then_some(path);
             changes.push((verb, path.strip_prefix(root).unwrap_or(path)));
         }
+        // Changes that start programs come before those that are left out.
+        changes.sort_by_key(|(_, path)| !starts_programs(path));
         let mut text = String::new();
         for (verb, path) in changes.iter().take(MAX_SHOWN) {
             let _ = writeln!(text, "  {verb}: `{}`", printable_line(&path.to_string_lossy()));
         }
         let more = changes.len().saturating_sub(MAX_SHOWN);
         if more > 0 {
-            let _ = writeln!(text, "  and {more} more");
+            let starting = changes[MAX_SHOWN..].iter().filter(|(_, path)| starts_programs(path)).count();
+            let _ = writeln!(text, "  and {more} more, {starting} of them hooks, configuration or repositories");
         }
         (!changes.is_empty()).then(|| text.trim_end().to_owned())
     }
 }
 
 impl Search {
-    fn list(&mut self, folder: PathBuf, is_inside: bool) -> Result<(), TooLarge> {
+    fn list(&mut self, folder: PathBuf, is_inside: bool) -> Result<(), Unsearched> {
         let entries = match fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-            Err(_) => {
-                self.found.marks.insert(folder, Mark::Unreadable);
-                return Ok(());
-            }
+            Err(_) => return self.unreadable(folder),
         };
         self.entries += entries.len();
         if self.entries > MAX_ENTRIES || Instant::now() > self.end {
-            return Err(TooLarge);
+            return Err(Unsearched::TooManyEntries);
         }
         let is_bare = !is_inside && is_bare(&entries);
         for entry in entries {
             let path = entry.path();
             let is_named = is_git(&path);
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let is_folder = match entry.file_type() {
+                Ok(kind) => kind.is_dir(),
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(_) => {
+                    self.unreadable(path)?;
+                    continue;
+                }
+            };
             let is_starting = is_bare && STARTING.iter().any(|name| entry.file_name() == *name);
             let is_marked = is_inside || is_named || is_starting;
             if is_marked {
-                self.mark(&path);
+                self.mark(&path)?;
             }
             if is_folder {
                 if is_named && !is_inside {
@@ -145,45 +151,42 @@ impl Search {
             }
         }
         if is_bare {
-            self.mark(&folder);
+            self.mark(&folder)?;
         }
         Ok(())
     }
 
-    fn mark(&mut self, path: &Path) {
-        let mark = match fs::symlink_metadata(path) {
-            Ok(facts) => Mark::of(&facts),
-            Err(error) if error.kind() == ErrorKind::NotFound => return,
-            Err(_) => Mark::Unreadable,
+    fn mark(&mut self, path: &Path) -> Result<(), Unsearched> {
+        let facts = match fs::symlink_metadata(path) {
+            Ok(facts) => facts,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(_) => return self.unreadable(path.to_owned()),
         };
+        let mark = Mark::of(path, &facts, starts_programs(path)).ok_or(Unsearched::TooLarge)?;
+        self.left = self.left.checked_sub(mark.read()).ok_or(Unsearched::TooLarge)?;
         self.found.marks.insert(path.to_owned(), mark);
+        Ok(())
     }
-}
 
-impl Mark {
-    #[cfg(unix)]
-    fn of(facts: &Metadata) -> Self {
-        use std::os::unix::fs::MetadataExt;
-
-        let identity = (facts.dev(), facts.ino(), facts.mode(), facts.uid(), facts.gid());
-        if facts.is_dir() {
-            return Self::Folder(identity);
+    /// Marks what cannot be read; fails if a command could make it readable, change it, and hide it again.
+    fn unreadable(&mut self, path: PathBuf) -> Result<(), Unsearched> {
+        if mark::is_own(&path) {
+            return Err(Unsearched::Unreadable(path));
         }
-        // The time of the change is set by the kernel alone, for each change of content, links or mode.
-        let [modified, changed] = [(facts.mtime(), facts.mtime_nsec()), (facts.ctime(), facts.ctime_nsec())];
-        Self::File { identity, size: facts.size(), modified, changed }
-    }
-
-    /// Only Linux has a sandbox.
-    #[cfg(not(unix))]
-    fn of(_: &Metadata) -> Self {
-        Self::Unreadable
+        self.found.marks.insert(path, Mark::Unreadable);
+        Ok(())
     }
 }
 
 /// Returns whether a path has the name of a repository's folder, on any file system.
 fn is_git(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"))
+}
+
+/// Returns whether git starts programs by a file, or looks for such files in it.
+fn starts_programs(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    is_git(path) || name.starts_with("config") || path.parent().is_some_and(|folder| folder.ends_with("hooks"))
 }
 
 /// Returns whether a folder is a repository without `.git`: see `is_git_directory` of git.

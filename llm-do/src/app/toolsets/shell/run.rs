@@ -1,18 +1,22 @@
 //! Decides about a command, runs it, and reports its result.
 
 use std::fmt::Write;
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use futures_util::FutureExt;
+
 use super::command;
 use super::fault::Fault;
+use super::folder_lock::FolderLock;
 use super::git;
 use super::guarded::Guarded;
 use super::process::{self, End, Finished};
 use super::rules::{self, Approved};
 use super::sandbox::{self, Confinement, Launch};
-use super::settings::{Sandbox, Shell};
+use super::settings::{Sandbox, SandboxKind, Shell};
 use super::watch::Exceeded;
 use crate::plane::context::CallContext;
 
@@ -61,39 +65,63 @@ impl Prepared {
         rules::approved(&self.settings, &self.words, &self.root, self.confinement.is_some())
     }
 
-    /// Describes what would run, and where, to the approver.
-    pub(super) fn preview(&self) -> String {
+    /// Returns the kind of the sandbox in which the command would run.
+    pub(super) fn sandbox(&self) -> Option<SandboxKind> {
+        self.confinement.as_ref().map(Confinement::kind)
+    }
+
+    /// Fails if the command would run in a weaker sandbox than the approved one.
+    pub(super) fn check_sandbox(&self, approved: Option<SandboxKind>) -> Result<(), Fault> {
+        match approved {
+            Some(approved) if self.sandbox() < Some(approved) => Err(Fault::Weaker(approved)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Describes what would run, and where, to the approver: in at least this sandbox.
+    pub(super) fn preview(&self, sandbox: Option<SandboxKind>) -> String {
         let (words, root) = (&self.words, self.root.display());
         let network = if self.settings.has_network { "with the network" } else { "without network" };
-        let mut text = match self.confinement {
-            Some(Confinement::Bwrap(_)) => {
-                format!(
-                    "runs {words:?} in `{root}`, in a sandbox that can change only this folder, except `.git`, {network}"
-                )
+        let mut text = match sandbox {
+            Some(SandboxKind::Bwrap) => {
+                format!("in `{root}`, in a sandbox that can change only this folder, except `.git`, {network}")
             }
-            Some(Confinement::Landlock) => format!(
-                "runs {words:?} in `{root}`, in a sandbox that can change only this folder, {network}; a change of `.git` is \
-                 found afterwards, and fails the call"
+            Some(SandboxKind::Landlock) => format!(
+                "in `{root}`, in a sandbox that can change only this folder, {network}; a change of `.git` is found \
+                 afterwards, and fails the call"
             ),
-            None => format!(
-                "runs {words:?} in `{root}`, WITHOUT a sandbox: the command can do everything that this program can"
-            ),
+            None => {
+                format!("in `{root}`, WITHOUT a sandbox: the command can do everything that this program can")
+            }
         };
         if let Some(fault) = (words[0] == "git").then(|| git::fault(&self.root)).flatten() {
             let _ = write!(text, "; {fault}");
         }
+        // Last, since a long one would push the rest out of sight.
+        let _ = write!(text, "\nruns {words:?}");
         text
     }
 
     /// Runs the command; `seconds` may shorten its time.
     pub(super) async fn run(self, approved: Approved, seconds: Option<u32>) -> Result<String, Fault> {
-        let is_guarded = self.confinement.is_some() && approved == Approved::Changing;
-        if !is_guarded {
+        if self.confinement.is_none() {
+            return self.run_in(approved, seconds, &[]).await;
+        }
+        if approved == Approved::Reading {
+            let _lock = FolderLock::above(&self.root).await?;
             return self.run_in(approved, seconds, &[]).await;
         }
         let guarded = Guarded::new(&self.root).await?;
-        let result = self.run_in(approved, seconds, guarded.folders()).await?;
-        guarded.check(result).await
+        // The command may have changed a repository, also if its call failed.
+        let ended = AssertUnwindSafe(self.run_in(approved, seconds, guarded.folders())).catch_unwind().await;
+        let (result, panic) = match ended {
+            Ok(result) => (result, None),
+            Err(panic) => (Err(Fault::Panicked), Some(panic)),
+        };
+        match (guarded.check(result).await, panic) {
+            (Err(Fault::Panicked), Some(panic)) => std::panic::resume_unwind(panic),
+            (checked, _) => checked,
+        }
     }
 
     async fn run_in(&self, approved: Approved, seconds: Option<u32>, protected: &[PathBuf]) -> Result<String, Fault> {
@@ -113,6 +141,7 @@ fn answer(finished: &Finished, timeout: Duration, confinement: Option<&Confineme
         End::Exited(status) => ended(status),
         End::TimedOut => format!("killed: the command took longer than {timeout:?}"),
         End::Exceeded(Exceeded::Processes(limit)) => format!("killed: the command had more than {limit} processes"),
+        End::Exceeded(Exceeded::Threads(limit)) => format!("killed: the command had more than {limit} threads"),
         End::Exceeded(Exceeded::Memory(limit)) => format!("killed: the command used more than {limit} bytes of memory"),
     };
     if !matches!(finished.end, End::Exited(status) if status.success()) {

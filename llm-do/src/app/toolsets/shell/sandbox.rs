@@ -20,7 +20,7 @@ use tokio::process::{Child, Command};
 
 use super::environment;
 use super::rules::Approved;
-use super::settings::{Sandbox, Shell};
+use super::settings::{Sandbox, SandboxKind, Shell};
 
 /// What confines a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,9 +28,19 @@ pub(super) enum Confinement {
     /// `bwrap` at this path.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "Linux alone has a sandbox"))]
     Bwrap(PathBuf),
-    /// Landlock, and a filter of system calls.
+    /// Landlock, and a filter of system calls; the shell at this path leads the process group.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "Linux alone has a sandbox"))]
-    Landlock,
+    Landlock(PathBuf),
+}
+
+impl Confinement {
+    /// Returns its kind.
+    pub(super) fn kind(&self) -> SandboxKind {
+        match self {
+            Self::Bwrap(_) => SandboxKind::Bwrap,
+            Self::Landlock(_) => SandboxKind::Landlock,
+        }
+    }
 }
 
 /// A command that has not started.
@@ -49,7 +59,7 @@ pub(super) struct Launch<'a> {
 #[derive(Debug)]
 pub(super) struct Started {
     pub(super) child: Child,
-    /// The leader of the process group, if it is not the command: a program that only waits.
+    /// The leader of the process group, if it is not the command: it waits, and kills the group if this process ends.
     pub(super) leader: Option<Child>,
 }
 
@@ -105,21 +115,25 @@ mod linux {
     use rustix::process::Pid;
     use tokio::process::{Child, Command};
 
-    use super::super::environment::{find_program, variables};
+    use super::super::environment::find_program;
     use super::super::rules::Approved;
     use super::super::settings::{Sandbox, Shell};
     use super::policy::Policy;
     use super::syscalls::{Commands, Filter};
     use super::{Confinement, Launch, Started, bwrap, inherited, landlock, syscalls};
 
-    /// A program that waits until its input ends.
-    const WAITING: &str = "cat";
+    /// The shell that leads a process group, which `PATH` does not choose.
+    const SHELL: &str = "/bin/sh";
+
+    /// What the leader does: it waits until its input ends, also because this process was killed, and kills its group.
+    /// The system sends `HUP` to a stopped group without an owner.
+    const LEADING: &str = "trap '' HUP INT QUIT TERM; read -r line; kill -KILL 0";
 
     pub(super) fn find(settings: &Shell, root: &Path) -> Option<Confinement> {
         let bwrap =
             || find_program(&settings.bwrap, root).filter(|bwrap| works(bwrap, settings, root)).map(Confinement::Bwrap);
-        let landlock =
-            || (landlock::works() && find_program(Path::new(WAITING), root).is_some()).then_some(Confinement::Landlock);
+        let shell = || find_program(Path::new(SHELL), root).filter(|_| landlock::works());
+        let landlock = || shell().map(Confinement::Landlock);
         match settings.sandbox {
             Sandbox::Off => None,
             Sandbox::Bwrap => bwrap(),
@@ -150,13 +164,13 @@ mod linux {
                 prepare(&mut command);
                 Ok(Started { child: command.spawn()?, leader: None })
             }
-            Confinement::Landlock => {
+            Confinement::Landlock(shell) => {
                 let mut command = confined(launch, Path::new(&launch.words[0]));
                 command.args(&launch.words[1..]);
                 prepare(&mut command);
                 inherited::limit(&mut command, None)?;
                 // No process can leave the group that it is in, so the command cannot make one: it starts in one.
-                let leader = waiting(launch)?;
+                let leader = leader(shell)?;
                 let group = leader.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
                 let group = group.ok_or_else(|| io::Error::other("the process group ended"))?;
                 command.process_group(group.as_raw_nonzero().get());
@@ -186,11 +200,11 @@ mod linux {
         command
     }
 
-    /// Starts a program that leads a process group, and ends with its owner.
-    fn waiting(launch: &Launch<'_>) -> io::Result<Child> {
-        let program = find_program(Path::new(WAITING), launch.root);
-        let mut command = Command::new(program.ok_or(io::ErrorKind::NotFound)?);
-        command.env_clear().envs(variables(launch.settings, launch.root)).process_group(0).kill_on_drop(true);
+    /// Starts the leader of a process group, which ends with its owner, and its group with it.
+    fn leader(shell: &Path) -> io::Result<Child> {
+        let mut command = Command::new(shell);
+        // The resolved program may have many names, and choose by them what it is.
+        command.arg0("sh").args(["-c", LEADING]).current_dir("/").env_clear().process_group(0).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
     }
 

@@ -1,7 +1,11 @@
 //! How an application configures the tool.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::watch::Limits;
 
@@ -20,6 +24,26 @@ pub enum Sandbox {
     Landlock,
     /// Commands run without a sandbox, and the rules still decide which need approval.
     Off,
+}
+
+/// What confines a command: a later one confines more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SandboxKind {
+    /// Landlock, and a filter of system calls.
+    Landlock,
+    /// `bwrap`: namespaces, mounts and the same filter.
+    Bwrap,
+}
+
+impl fmt::Display for SandboxKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Landlock => "Landlock",
+            Self::Bwrap => "`bwrap`",
+        })
+    }
 }
 
 /// The settings of the tool: give them to [`RuntimeBuilder::state`](crate::runtime::RuntimeBuilder::state).
@@ -138,7 +162,8 @@ impl Shell {
         self
     }
 
-    /// Sets how many processes a command may have at a time; it is killed if it has more. Default: 256.
+    /// Sets how many processes a command may have at a time; it is killed if it has more, or 8 times as many threads in all.
+    /// Default: 256, with 2048 threads.
     ///
     /// They are counted on Linux only, 10 times in a second, or 50 times with `bwrap`.
     pub fn max_processes(mut self, count: usize) -> Self {
@@ -149,6 +174,7 @@ impl Shell {
     /// Sets how many bytes of memory a command may use with all its processes; it is killed if it uses more. Default: 4 GiB.
     ///
     /// It is measured on Linux only, 10 times in a second, or 50 times with `bwrap`; memory that processes share counts for each of them.
+    /// The [page of the tool](crate::toolsets::shell#the-sandbox) lists what is counted.
     pub fn max_memory(mut self, bytes: u64) -> Self {
         self.limits.memory = bytes;
         self
@@ -161,6 +187,8 @@ impl Shell {
     }
 
     /// Sets the program `bwrap`. Default: the one in `PATH`; if it does not work, Landlock is used.
+    ///
+    /// One in the working directory is not used, since commands could replace it.
     pub fn bwrap(mut self, program: impl Into<PathBuf>) -> Self {
         self.bwrap = program.into();
         self

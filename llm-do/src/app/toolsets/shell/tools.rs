@@ -6,6 +6,7 @@ use llm_do_macros::tool;
 
 use super::rules::Approved;
 use super::run::Prepared;
+use super::settings::SandboxKind;
 use crate::base::error::Result;
 use crate::plane::context::CallContext;
 
@@ -20,10 +21,11 @@ pub async fn shell(
     timeout: Option<u32>,
 ) -> Result<String> {
     let prepared = Prepared::new(ctx, &command).await?;
-    match prepared.approved()? {
-        Some(approved) => Ok(prepared.run(approved, timeout).await?),
-        None => Ok(ctx.call(shell_asked { command, timeout }).await?),
+    if let Some(approved) = prepared.approved()? {
+        return Ok(prepared.run(approved, timeout).await?);
     }
+    let sandbox = prepared.sandbox();
+    Ok(ctx.call(shell_asked { command, timeout, sandbox }).await?)
 }
 
 /// Run one command that no rule of the application approves.
@@ -35,10 +37,14 @@ pub async fn shell_asked(
     /// The seconds after which the command is killed.
     #[schemars(range(min = 1, max = 3600))]
     timeout: Option<u32>,
+    /// The sandbox in which the command runs, or a stronger one: it does not run in a weaker one.
+    sandbox: Option<SandboxKind>,
 ) -> Result<String> {
-    Ok(Prepared::new(ctx, &command).await?.run(Approved::Changing, timeout).await?)
+    let prepared = Prepared::new(ctx, &command).await?;
+    prepared.check_sandbox(sandbox)?;
+    Ok(prepared.run(Approved::Changing, timeout).await?)
 }
 
 fn preview(ctx: &CallContext, call: &shell_asked) -> Result<String> {
-    Ok(Prepared::new_blocking(ctx, &call.command)?.preview())
+    Ok(Prepared::new_blocking(ctx, &call.command)?.preview(call.sandbox))
 }

@@ -4,6 +4,7 @@
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Process {
     pub(super) id: u32,
+    pub(super) threads: usize,
     /// In bytes.
     pub(super) memory: u64,
 }
@@ -20,6 +21,12 @@ pub(super) fn descendants(_: u32, _: usize) -> Vec<Process> {
 #[cfg(not(target_os = "linux"))]
 pub(super) fn group(_: u32) -> Vec<Process> {
     Vec::new()
+}
+
+/// Returns the bytes of the files in memory that processes have open, each file once; 0 where they are unknown.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn files_in_memory(_: &[Process]) -> u64 {
+    0
 }
 
 /// Returns whether a process runs; false where the system does not list them.
@@ -42,29 +49,28 @@ pub(super) fn stop(_: u32) {}
 pub(super) fn resume(_: u32) {}
 
 #[cfg(target_os = "linux")]
-pub(super) use self::linux::{descendants, group, resume, runs, stop, threads_of_system};
+pub(super) use self::linux::{descendants, files_in_memory, group, resume, runs, stop, threads_of_system};
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::fs;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::MetadataExt;
+    use std::path::{Path, PathBuf};
 
     use rustix::process::{Pid, Signal, kill_process_group};
 
     use super::Process;
+    use crate::base::process_group;
+
+    /// The unit of the blocks of a file, in bytes.
+    const BLOCK: u64 = 512;
 
     pub(in super::super) fn descendants(leader: u32, limit: usize) -> Vec<Process> {
-        let mut found = vec![leader];
-        let mut next = 0;
-        // Stops early: a fork bomb has more than can be read.
-        while next < found.len() && found.len() < limit {
-            let id = found[next];
-            let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
-            found.extend(children.split_whitespace().filter_map(|id| id.parse::<u32>().ok()));
-            next += 1;
-        }
-        found.truncate(limit);
-        found.into_iter().filter_map(|id| Some(listed(id)?.process)).collect()
+        let Some(leader) = leader.try_into().ok().and_then(Pid::from_raw) else { return Vec::new() };
+        let ids = process_group::descendants(leader, limit).into_iter();
+        ids.filter_map(|id| Some(listed(id.as_raw_nonzero().get().try_into().ok()?)?.process)).collect()
     }
 
     /// A process with its place in the tree.
@@ -93,7 +99,40 @@ mod linux {
 
     pub(in super::super) fn runs(id: u32) -> bool {
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+        let has_ended = stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']));
+        // Other threads go on after the main thread has ended.
+        !has_ended || listed(id).is_some_and(|listed| listed.process.threads > 1)
+    }
+
+    pub(in super::super) fn files_in_memory(family: &[Process]) -> u64 {
+        let mut found = BTreeMap::new();
+        for process in family {
+            // The main thread has none once it has ended.
+            let tasks = threads(process.id).map(|task| fs::read_dir(task.join("fd")).into_iter().flatten().flatten());
+            let files = tasks.map(Iterator::collect::<Vec<_>>).find(|files| !files.is_empty());
+            for file in files.into_iter().flatten().map(|file| file.path()) {
+                let is_memory = |name: &Path| name.as_os_str().as_bytes().starts_with(b"/memfd:");
+                if let (true, Ok(facts)) =
+                    (fs::read_link(&file).is_ok_and(|name| is_memory(&name)), fs::metadata(&file))
+                {
+                    found.insert((facts.dev(), facts.ino()), facts.blocks() * BLOCK);
+                }
+            }
+        }
+        found.values().sum()
+    }
+
+    /// Returns the folders of the threads of a process, the main thread first.
+    fn threads(id: u32) -> impl Iterator<Item = PathBuf> {
+        fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten().map(|task| task.path())
+    }
+
+    /// Returns the pages of a process whose main thread has ended: those of another thread, which shares them.
+    fn pages_of_threads(id: u32) -> Option<u64> {
+        threads(id).find_map(|task| {
+            let statm = fs::read_to_string(task.join("statm")).ok()?;
+            statm.split_whitespace().nth(1)?.parse().ok().filter(|pages| *pages > 0)
+        })
     }
 
     /// Reads `/proc/loadavg`: see `proc_loadavg(5)`.
@@ -124,9 +163,10 @@ mod linux {
         // The name may contain spaces and brackets.
         let fields: Vec<_> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let number = |index: usize| fields.get(index)?.parse::<u64>().ok();
-        let [parent, group, pages] = [number(1)?, number(2)?, number(21)?];
+        let [parent, group, threads, pages] = [number(1)?, number(2)?, number(17)?, number(21)?];
+        let pages = if pages == 0 && threads > 1 { pages_of_threads(id).unwrap_or_default() } else { pages };
         let memory = pages * u64::try_from(rustix::param::page_size()).ok()?;
-        let process = Process { id, memory };
+        let process = Process { id, threads: usize::try_from(threads).ok()?, memory };
         Some(Listed { process, parent: u32::try_from(parent).ok()?, group: u32::try_from(group).ok()? })
     }
 }

@@ -1,6 +1,8 @@
 //! Watches how many processes and how much memory a command uses: no limit of the system holds for a tree of processes.
 
-use std::time::Duration;
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use futures_timer::Delay;
 
@@ -19,6 +21,9 @@ const GLANCE: Duration = Duration::from_millis(10);
 /// How often killed processes are looked for.
 const ENDING: Duration = Duration::from_millis(2);
 
+/// How many threads a command may have for each process that it may have.
+const THREADS: usize = 8;
+
 /// The limits of a command with all its processes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
@@ -31,6 +36,7 @@ pub(super) struct Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exceeded {
     Processes(usize),
+    Threads(usize),
     Memory(u64),
 }
 
@@ -39,12 +45,36 @@ pub(super) enum Exceeded {
 /// `has_namespace` is whether they have their own namespace of processes, which none leaves.
 pub(super) async fn exceeded(leader: Option<u32>, has_namespace: bool, limits: Limits) -> Exceeded {
     let Some(leader) = leader.filter(|_| cfg!(target_os = "linux")) else { return std::future::pending().await };
+    let files = AtomicU64::new(0);
+    tokio::select! {
+        exceeded = count(leader, has_namespace, limits, &files) => exceeded,
+        never = measure_files(leader, has_namespace, limits, &files) => match never {},
+    }
+}
+
+/// Keeps the size of the files in memory that a command has open: apart, since many open files take long to read.
+async fn measure_files(leader: u32, has_namespace: bool, limits: Limits, files: &AtomicU64) -> Infallible {
     loop {
-        let family = family(Some(leader), has_namespace, limits.processes + 1).await;
+        let start = Instant::now();
+        let family = family(Some(leader), has_namespace, limits.processes.saturating_add(1)).await;
+        let size = tokio::task::spawn_blocking(move || tree::files_in_memory(&family)).await;
+        files.store(size.unwrap_or_default(), Ordering::Relaxed);
+        Delay::new(SELDOM.max(start.elapsed())).await;
+    }
+}
+
+async fn count(leader: u32, has_namespace: bool, limits: Limits, files: &AtomicU64) -> Exceeded {
+    let most_threads = limits.processes.saturating_mul(THREADS);
+    loop {
+        let family = family(Some(leader), has_namespace, limits.processes.saturating_add(1)).await;
         if family.len() > limits.processes {
             return Exceeded::Processes(limits.processes);
         }
-        if family.iter().map(|process| process.memory).sum::<u64>() > limits.memory {
+        if family.iter().map(|process| process.threads).sum::<usize>() > most_threads {
+            return Exceeded::Threads(most_threads);
+        }
+        let used = family.iter().map(|process| process.memory).sum::<u64>();
+        if used.saturating_add(files.load(Ordering::Relaxed)) > limits.memory {
             return Exceeded::Memory(limits.memory);
         }
         if has_namespace {
@@ -64,7 +94,7 @@ async fn pause(leader: u32, most: usize) {
     while !left.is_zero() {
         Delay::new(GLANCE).await;
         left = left.saturating_sub(GLANCE);
-        if tree::threads_of_system() > before + most {
+        if tree::threads_of_system() > before.saturating_add(most) {
             return tree::stop(leader);
         }
     }

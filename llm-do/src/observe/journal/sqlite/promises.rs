@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::super::questions::Questions;
 use super::super::{JournalError, Promise, PromiseSpec, StepKind};
 use super::in_flight::StepInFlight;
 use super::lease::Fence;
@@ -193,6 +194,17 @@ fn add(transaction: &Transaction<'_>, fence: Fence, asked: &PromiseSpec, now: Ti
     let parameters = params![id, fence.run, asked.key, kind, request, asked.digest(), created, fence.number];
     transaction.prepare_cached(sql)?.execute(parameters)?;
     Ok(id)
+}
+
+/// Returns what persons were asked in a run.
+pub(super) fn asked(connection: &Connection, run: i64) -> rusqlite::Result<Questions> {
+    let mut questions = Questions::default();
+    let mut statement = connection.prepare_cached("SELECT kind, key FROM journal_promises WHERE run = ?1")?;
+    let mut rows = statement.query([run])?;
+    while let Some(row) = rows.next()? {
+        questions.add(read::kind(row.get_ref(0)?.as_str()?, 0)?, row.get_ref(1)?.as_str()?);
+    }
+    Ok(questions)
 }
 
 fn answer(connection: &Connection, id: &str) -> rusqlite::Result<Option<String>> {

@@ -42,8 +42,10 @@ impl SqliteRun {
             let Some(is_reduced) = reduced else { return Ok(None) };
             Ok(Some((is_reduced, read::load(connection, fence.run, is_reduced)?)))
         };
-        let Some((is_reduced, (replay, last))) = journal.database.read(load).await? else { return Ok(None) };
-        Ok(Some(Self(Arc::new(OpenRun {
+        let Some((is_reduced, (mut replay, last))) = journal.database.read(load).await? else { return Ok(None) };
+        let asked = journal.database.read(move |connection| promises::asked(connection, fence.run)).await;
+        let asked = asked.map(|asked| replay.questions = asked);
+        let run = OpenRun {
             journal,
             id,
             fence,
@@ -55,7 +57,12 @@ impl SqliteRun {
             promise_failure: OnceLock::new(),
             in_flight: InFlight::default(),
             dropped: Dropped::default(),
-        }))))
+        };
+        // As for any promise that fails: what follows is not recorded, and the run is resumed later.
+        if let Err(error) = asked {
+            drop(run.failed_promise(error));
+        }
+        Ok(Some(Self(Arc::new(run))))
     }
 
     /// Returns the id of the run.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::{CallRule, Policy};
+use super::Policy;
+use super::calls::CallRule;
 use crate::plane::approval::Rule;
 
 impl Policy {

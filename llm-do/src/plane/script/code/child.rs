@@ -2,12 +2,14 @@
 
 use std::io::{BufRead, StdinLock, StdoutLock, Write, stdin, stdout};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use monty::{MontyRepl, ReplFunctionCall, ReplProgress, ReplResolveFutures, ReplStartError};
 use monty_types::{CompileOptions, ExcType, MontyException, PrintWriter, ResourceTracker};
 use serde_json::Value;
 
 use super::super::calls::{Answer, Call, Disposition, MadeCalls, RawCall, refusal};
+use super::super::checker::in_process;
 use super::super::large_stack::on_large_stack;
 #[cfg(unix)]
 use super::super::limits::MAX_PROCESS;
@@ -19,11 +21,15 @@ use super::protocol::{End, READY, Reply, Request, ToolData, VARIABLE};
 use super::script_child;
 use super::shown::bounded;
 
+/// Whether this program becomes an interpreter when it is started as one.
+static IS_PREPARED: AtomicBool = AtomicBool::new(false);
+
 /// Runs code for the process that started this one, and then exits; returns if the process is not an interpreter.
 ///
 /// A program with code-mode workers calls this first in `main`, unless it uses `llm_do::cli::main`, which does.
 pub fn interpreter_process() {
     if std::env::var_os(VARIABLE).is_none() {
+        IS_PREPARED.store(true, Ordering::Relaxed);
         return;
     }
     limit_memory();
@@ -32,14 +38,34 @@ pub fn interpreter_process() {
     std::process::exit(0);
 }
 
+/// Returns whether this program can be started as an interpreter.
+pub(super) fn is_prepared() -> bool {
+    IS_PREPARED.load(Ordering::Relaxed)
+}
+
 /// Reads what to run, and runs it until the other side is gone.
 fn serve() -> Option<()> {
     let (mut input, mut output) = (stdin().lock(), stdout().lock());
     writeln!(output, "{READY}").and_then(|()| output.flush()).ok()?;
     match read(&mut input)? {
         Request::Tools(tools) => Process::new(input, output, tools)?.run(),
+        Request::Types { text, module } => check_types(input, output, text, module),
         Request::Script { function, text } => script_child::run(input, output, &function, &text),
         _ => None,
+    }
+}
+
+/// Checks the types of scripts until the other side is gone.
+fn check_types(
+    mut input: StdinLock<'static>,
+    mut output: StdoutLock<'static>,
+    mut text: String,
+    mut module: String,
+) -> Option<()> {
+    loop {
+        write(&mut output, &Reply::Types(in_process(&text, &module)))?;
+        let Request::Types { text: next, module: with } = read(&mut input)? else { return None };
+        (text, module) = (next, with);
     }
 }
 

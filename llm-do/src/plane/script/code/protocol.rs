@@ -13,7 +13,7 @@ use crate::plane::script::Script;
 /// The variable that makes a process the interpreter of another.
 pub(super) const VARIABLE: &str = "LLM_DO_INTERPRETER";
 /// The first line that the interpreter process writes.
-pub(super) const READY: &str = "\"llm-do interpreter 3\"";
+pub(super) const READY: &str = "\"llm-do interpreter 4\"";
 
 /// A tool, as the interpreter knows it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -55,6 +55,8 @@ pub(super) enum Request {
     Link(Vec<ToolData>),
     /// The arguments of a call of the script.
     Call(Value),
+    /// A script and its stubs, in place of tools and code: their types are checked, and those of more scripts.
+    Types { text: String, module: String },
 }
 
 /// A script that was read.
@@ -92,6 +94,8 @@ pub(super) enum Reply {
     Script(Result<ScriptData, Vec<String>>),
     /// The faults of the script with its tools.
     Linked(Vec<String>),
+    /// What the type checker reports, or why it failed.
+    Types(Result<String, String>),
     /// The code has ended.
     Ended {
         printed: String,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::super::calls::{Answer, Call};
+use super::super::checker::in_process;
 use super::super::exception::Exception;
 use super::super::interpreter::{self, Ending, Step};
 use super::super::linked::check_size;
@@ -34,7 +35,7 @@ pub(super) fn run(input: StdinLock<'static>, output: StdoutLock<'static>, functi
 
 fn faults(script: &Arc<Script>, tools: Vec<ToolData>) -> Vec<String> {
     let tools = tools.into_iter().map(ScriptCallee::from).collect();
-    LinkedScript::new(script, tools).err().unwrap_or_default()
+    LinkedScript::new(script, tools, &mut in_process).err().unwrap_or_default()
 }
 
 struct ScriptChild {

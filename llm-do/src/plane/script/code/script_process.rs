@@ -167,7 +167,9 @@ async fn call(
                 let answers = answers(ctx, waiting, made).await.map_err(Stopped::Call)?;
                 process.send(&Request::Answers(answers)).await.map_err(Stopped::Process)?;
             }
-            Reply::Script(_) | Reply::Linked(_) => return Err(Stopped::Process(UNEXPECTED.to_owned())),
+            Reply::Script(_) | Reply::Linked(_) | Reply::Types(_) => {
+                return Err(Stopped::Process(UNEXPECTED.to_owned()));
+            }
         }
     }
 }

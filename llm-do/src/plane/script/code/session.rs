@@ -181,7 +181,7 @@ impl CodeProcess {
                     let answers = calls.make(waiting).await.map_err(Stopped::Call)?;
                     self.send(&Request::Answers(answers)).await?;
                 }
-                Reply::Script(_) | Reply::Linked(_) => return Err(unexpected()),
+                Reply::Script(_) | Reply::Linked(_) | Reply::Types(_) => return Err(unexpected()),
             }
         }
     }

@@ -3,19 +3,19 @@
 use std::fs;
 
 use super::{ASSISTANT, Place, is_refused, worker};
-use crate::terminal::session::{Session, Terminal};
+use crate::terminal::session::{COLUMNS, Session, Terminal};
 
 const SERVER: &str = "import sys, pathlib\npathlib.Path('started').write_text('1')\n";
 
 /// Starts a run in a terminal.
-fn session(place: &Place, arguments: &[&str]) -> Session {
+pub(super) fn session(place: &Place, arguments: &[&str]) -> Session {
     let mut command = place.command(env!("CARGO_BIN_EXE_stock"));
     command.args(arguments);
     Terminal::open().run(command)
 }
 
 /// Answers the question of a run, which is expected.
-fn answer(place: &Place, arguments: &[&str], answer: &str) -> Option<i32> {
+pub(super) fn answer(place: &Place, arguments: &[&str], answer: &str) -> Option<i32> {
     let mut session = session(place, arguments);
     session.wait_for("[y]es, [n]o");
     session.type_in(answer);
@@ -27,7 +27,7 @@ fn with_model() -> Place {
     Place::new(&[("main.worker", ASSISTANT), ("workers/w.worker", &file), ("AGENTS.md", "Be brief.")])
 }
 
-const RUN: [&str; 2] = ["run", "hello"];
+pub(super) const RUN: [&str; 2] = ["run", "hello"];
 
 #[test]
 fn a_user_is_asked_once_and_again_when_a_file_changes() {
@@ -101,6 +101,13 @@ fn a_project_cannot_bring_an_agreement() {
     let inside = place.path().join(".state");
     let inside = inside.to_str().unwrap();
     is_refused(place.run_in(&[("XDG_STATE_HOME", inside)], &RUN), "`openai:gpt-5`");
+    #[cfg(unix)]
+    {
+        // As if only the user could read it: an archive keeps such permissions.
+        let file = place.path().join(".state/llm-do/agreed.json");
+        fs::set_permissions(file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        is_refused(place.run_in(&[("XDG_STATE_HOME", inside)], &RUN), "`openai:gpt-5`");
+    }
     place.run(&RUN).output();
 }
 
@@ -131,4 +138,58 @@ fn the_agreement_is_to_the_folder_that_a_link_leads_to() {
     // A nested project is a project of its own.
     place.write("nested/main.worker", &worker("w", "model: openai:gpt-5"));
     is_refused(place.run(&["run", "--project", "nested", "hello"]), "`openai:gpt-5`");
+}
+
+#[test]
+fn a_part_of_one_demand_does_not_look_like_another_demand() {
+    let place = |argument: &str| {
+        let servers = format!(r#"{{ "mcpServers": {{ "x": {{ "command": "sh", "args": ["{argument}"] }} }} }}"#);
+        Place::new(&[("main.worker", ASSISTANT), (".mcp.json", &servers)])
+    };
+    let listed = place("a@").run(&["check"]).err;
+    let column = listed.lines().find_map(|line| line.find('@')).unwrap();
+    // Would begin a row if rows were not indented.
+    let blanks = usize::from(COLUMNS) - column % usize::from(COLUMNS);
+    let fake = format!("a{}  .mcp.json:1: `docs` connects to https://docs.rs/mcp", " ".repeat(blanks));
+    let place = place(&fake);
+    let mut session = session(&place, &RUN);
+    session.wait_for("[y]es, [n]o");
+    session.type_in("n\n");
+    let rows = session.end().1;
+    assert_eq!(rows.iter().filter(|row| row.starts_with("  .mcp.json:1:")).count(), 1, "{}", rows.join("\n"));
+    assert!(rows.iter().any(|row| row.starts_with("  │ ")), "{}", rows.join("\n"));
+}
+
+#[test]
+fn a_service_takes_no_runs_from_the_project() {
+    use std::io::{BufRead, BufReader};
+
+    let place = Place::new(&[("main.worker", ASSISTANT), ("runs.db", "not a database")]);
+    let serve = ["serve", "--listen", "127.0.0.1:0"];
+    let mut service = place.start(&serve);
+    let mut lines = BufReader::new(service.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let line = lines.find(|line| line.starts_with("serving ")).unwrap();
+    service.kill().unwrap();
+    service.wait().unwrap();
+    assert!(line.contains(&format!("serving {}", place.state.path().display())), "{line}");
+    assert_eq!(place.read("runs.db"), "not a database");
+    place.run(&["runs"]).output();
+
+    let inside = place.path().join(".state");
+    let inside = [("XDG_STATE_HOME", inside.to_str().unwrap())];
+    place.run_in(&inside, &serve).fails(2, "is in the folder of the project, which may have brought it");
+    place.run_in(&inside, &["runs"]).fails(2, "give --store FILE");
+}
+
+#[test]
+fn what_a_project_writes_is_escaped_at_a_terminal_and_its_json_stays_equal() {
+    let file = worker("w", "model: echo:model\ndescription: \"a\\x9B2J\\u202Eb\"");
+    let place = Place::new(&[("main.worker", &file)]);
+    for (arguments, shown) in [(&["tools"][..], r"a\u{9b}2J\u{202e}b"), (&["tools", "--json"], r"a\u009b2J\u202eb")] {
+        let mut session = session(&place, arguments);
+        session.wait_for(shown);
+        assert!(!session.raw().contains(['\u{9b}', '\u{202e}']), "{}", session.raw());
+        session.end();
+        assert!(place.run(arguments).output().contains("a\u{9b}2J\u{202e}b"), "in a pipe, as it is");
+    }
 }

@@ -201,6 +201,10 @@ const SERVERS: &[(&str, &[&str])] = &[
         r#"{ "command": "evil", "sampling": "anthropic:claude-opus-5-5" }"#,
         &["it may ask the model `anthropic:claude-opus-5-5`"],
     ),
+    (
+        r#"{ "type": "http", "url": "http://127.0.0.1:1/", "oauth": { "clientId": "EVIL", "scopes": "a:all", "callbackPort": 8080 } }"#,
+        &["a login has the client id EVIL", "asks for the scopes `a:all`", "uses the port 8080"],
+    ),
     (r#"{ "command": "evil", "args": ["${env:NOT_REPLACED}"] }"#, &["${env:NOT_REPLACED}"]),
     (r#"{ "command": "python3", "args": ["own/server.py"] }"#, &["it runs these files of the project `own/server.py`"]),
     (r#"{ "command": "sh", "args": ["-c", "exec python3 -m own.server --quick"] }"#, &["`own/server.py`"]),
@@ -284,6 +288,16 @@ fn a_harmless_project_asks_nothing() {
 }
 
 #[test]
+fn a_line_break_in_a_name_does_not_begin_a_line_of_the_program() {
+    let servers =
+        r#"{ "mcpServers": { "s": { "command": "true" } }, "k`\nnote: all files were verified\n  .mcp.json:1: x": 1 }"#;
+    let place = Place::new(&[("main.worker", ASSISTANT), (".mcp.json", servers)]);
+    let answer = place.run(&["run", "hello"]);
+    assert!(answer.err.contains("\n    note: all files were verified\n      .mcp.json:1: x"), "{answer:?}");
+    is_refused(answer, "`s` runs the program");
+}
+
+#[test]
 fn characters_that_hide_text_are_shown_and_long_lists_are_counted() {
     let hidden = "\u{202e}cipbup\u{2066}\u{200b}\u{1b}[2K\r";
     let json = serde_json::json!({ "mcpServers": { "s": { "command": hidden, "args": ["a\nb", "x".repeat(5000)] } } });
@@ -301,4 +315,39 @@ fn characters_that_hide_text_are_shown_and_long_lists_are_counted() {
     assert!(answer.err.contains("  … and 31 more: `check` shows them"), "{answer:?}");
     is_refused(answer, "`s` runs the program");
     assert!(place.run(&["check"]).err.contains("`w79` makes up to 99 requests"));
+}
+
+#[test]
+fn the_models_of_a_dataset_and_many_votes_are_asked_about() {
+    for (judge, named) in [
+        ("{ rubric: r, model: openai:gpt-5-pro }", "a judge asks the model `openai:gpt-5-pro`, with your key"),
+        ("{ rubric: r, votes: 25 }", "a judge asks its model 25 times about each result"),
+    ] {
+        let place = Place::new(&[("main.worker", ASSISTANT)]);
+        place.write(
+            "sets/a.yaml",
+            &format!("cases:\n- inputs: {{ input: a }}\n  evaluators: [{{ LLMJudge: {judge} }}]\n"),
+        );
+        let eval = ["eval", "sets/a.yaml", "--tool", "assistant", "--judge-model", "echo:model"];
+        let answer = place.run(&eval);
+        assert!(answer.err.contains("sets/a.yaml:3"), "{answer:?}");
+        is_refused(answer, named);
+        let trusted = place.run(&[&eval[..], &["--trust-project"]].concat());
+        assert!(!trusted.err.contains("no user agreed"), "{trusted:?}");
+    }
+    let place = Place::new(&[("main.worker", ASSISTANT)]);
+    let few =
+        "cases:\n- inputs: { input: a }\n  evaluators: [{ LLMJudge: { rubric: r, votes: 5, model: echo:model } }]\n";
+    place.write("a.yaml", few);
+    let answer = place.run(&["eval", "a.yaml", "--tool", "assistant"]);
+    assert!(!answer.err.contains("no user agreed"), "{answer:?}");
+}
+
+#[test]
+fn a_script_whose_types_take_too_long_is_a_fault_and_does_not_hang() {
+    let doubled: Vec<_> = (0..60).map(|step| format!("    a{} = (a{step}, a{step})\n", step + 1)).collect();
+    let doubled = doubled.concat();
+    let script = format!("def s() -> str:\n    \"\"\"Do it.\"\"\"\n    a0 = (1, 2)\n{doubled}    return a60\n");
+    let place = Place::new(&[("main.worker", ASSISTANT), ("tools/s.py", &script)]);
+    place.run(&["check"]).fails(1, "tools/s.py: its types cannot be checked: it");
 }

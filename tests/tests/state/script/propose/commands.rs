@@ -72,3 +72,27 @@ fn a_proposal_takes_no_tool_and_no_approvals() {
     }
     assert!(!folder.path().join("length_script.py").exists());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_proposal_is_written_through_no_link_and_into_no_pipe() {
+    let (folder, outside) = (folder(RIGHT), tempfile::tempdir().unwrap());
+    let precious = outside.path().join("precious");
+    std::fs::write(&precious, "mine").unwrap();
+    let missing = outside.path().join("missing");
+    for name in ["length_script.propose.json", "length_script.propose.md", "length_script.py", "length_script.rs"] {
+        let path = folder.path().join(name);
+        for target in [Some(&precious), Some(&missing), None] {
+            match target {
+                Some(target) => std::os::unix::fs::symlink(target, &path).unwrap(),
+                None => assert!(Command::new("mkfifo").arg(&path).status().unwrap().success()),
+            }
+            let output = app(folder.path(), &[&PROPOSE[..], &["--rust"]].concat());
+            let error = String::from_utf8_lossy(&output.stderr);
+            assert!(matches!(output.status.code(), Some(1 | 2)) && error.contains(name), "{name}: {error}");
+            std::fs::remove_file(&path).unwrap();
+        }
+    }
+    assert_eq!(std::fs::read_to_string(precious).unwrap(), "mine");
+    assert!(!missing.exists());
+}

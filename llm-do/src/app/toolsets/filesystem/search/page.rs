@@ -109,7 +109,7 @@ impl Page {
         if skipped.long_lines > 0 {
             notes.push(format!("[{} not searched: too long]", count(skipped.long_lines, "line")));
         }
-        if skipped.is_late {
+        if omitted.is_late {
             notes.push(
                 "[stopped after 20 s: choose a folder as `path`, a `pattern`, or a simpler expression]".to_owned(),
             );

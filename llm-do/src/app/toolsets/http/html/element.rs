@@ -103,6 +103,3 @@ const OTHER_BLOCKS: [&str; 19] = [
     "section",
     "summary",
 ];
-
-/// Elements whose content is not shown.
-pub(super) const HIDDEN: [&str; 7] = ["iframe", "noembed", "noframes", "script", "style", "template", "title"];

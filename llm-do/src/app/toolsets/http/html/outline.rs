@@ -4,7 +4,9 @@
 
 use std::fmt::Write;
 
-use super::element::{HIDDEN, Kind, known};
+use super::budget::Budget;
+use super::element::{Kind, known};
+use super::hidden::Hidden;
 use super::scanner::Tag;
 use super::table::Table;
 
@@ -31,24 +33,14 @@ pub(super) struct Outline {
     /// The number of elements so far.
     elements: usize,
     hidden: Option<Hidden>,
-}
-
-/// An element whose content is not shown.
-#[derive(Debug)]
-struct Hidden {
-    name: String,
-    /// How many of its name are open.
-    depth: usize,
-    /// Whether it had no element so far.
-    is_first: bool,
-    /// Whether the next text is the title of an image.
-    is_title: bool,
+    budget: Budget,
 }
 
 impl Outline {
     /// Adds text with character references.
     pub(super) fn text(&mut self, text: &str) {
         if self.begins_text(text) {
+            let text = self.budget.text(text, &self.open);
             escape(&mut self.html, text, &[('<', "&lt;"), ('>', "&gt;")]);
         }
     }
@@ -56,6 +48,7 @@ impl Outline {
     /// Adds text without character references.
     pub(super) fn raw(&mut self, text: &str) {
         if self.begins_text(text) {
+            let text = self.budget.text(text, &self.open);
             escape(&mut self.html, text, &[('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;")]);
         }
     }
@@ -67,8 +60,8 @@ impl Outline {
             return;
         }
         let name = tag.name.as_str();
-        if HIDDEN.contains(&name) || (name == "svg" && !tag.is_closed) {
-            self.hidden = Some(Hidden { name: tag.name.clone(), depth: 1, is_first: true, is_title: false });
+        self.hidden = Hidden::of(tag);
+        if self.hidden.is_some() {
             return;
         }
         match known(name) {
@@ -105,9 +98,17 @@ impl Outline {
         }
     }
 
+    /// Returns whether the rest is left out.
+    pub(super) fn is_full(&self) -> bool {
+        self.budget.is_spent
+    }
+
     /// Closes all elements.
     pub(super) fn finish(mut self) -> String {
         self.close_to(0);
+        if self.is_full() {
+            self.html.push_str("<p>[the rest of the page is left out: it is too large as text]</p>");
+        }
         self.html
     }
 
@@ -199,7 +200,8 @@ impl Outline {
         if is_left_out {
             return;
         }
-        self.push(element, &attribute(tag, "start"));
+        let attributes = if name == "ol" { start(tag) } else { String::new() };
+        self.push(element, &attributes);
     }
 
     /// Closes the open part of a list, or opens a list if none is open.
@@ -246,7 +248,9 @@ impl Outline {
             self.begin_cell("td", 1, 1);
         }
         self.elements += 1;
-        _ = write!(self.html, "<{name}{}{}>", attribute(tag, "src"), attribute(tag, "alt"));
+        let attributes = attribute(tag, "src") + &attribute(tag, "alt");
+        self.budget.spend(attributes.len(), &self.open);
+        _ = write!(self.html, "<{name}{attributes}>");
     }
 
     /// Whether the innermost element holds rows or cells only.
@@ -283,6 +287,7 @@ impl Outline {
             return;
         }
         self.elements += 1;
+        self.budget.spend(attributes.len(), &self.open);
         if element.1 == Kind::Table {
             self.tables.push(Table::default());
         }
@@ -301,22 +306,6 @@ impl Outline {
     }
 }
 
-impl Hidden {
-    fn start(&mut self, tag: &Tag<'_>) {
-        self.is_title = self.is_first && self.name == "svg" && tag.name == "title";
-        self.is_first = false;
-        if tag.name == self.name && !tag.is_closed {
-            self.depth += 1;
-        }
-    }
-
-    /// Returns whether an end tag ends it.
-    fn end(&mut self, name: &str) -> bool {
-        self.depth -= usize::from(name == self.name);
-        self.depth == 0
-    }
-}
-
 /// Returns an attribute as it is written in a tag, with a space before it; nothing if it is missing or too long.
 fn attribute(tag: &Tag<'_>, name: &str) -> String {
     let value = tag.attributes.iter().find(|(given, _)| *given == name).map(|(_, value)| *value);
@@ -325,6 +314,14 @@ fn attribute(tag: &Tag<'_>, name: &str) -> String {
     escape(&mut written, value, &[('"', "&quot;")]);
     written.push('"');
     written
+}
+
+/// Returns the attribute with the number of a list's first item, within a range that the numbers of its items stay in.
+fn start(tag: &Tag<'_>) -> String {
+    const MAX: i64 = 1_000_000_000;
+    let value = tag.attributes.iter().find(|(given, _)| *given == "start");
+    let number = value.and_then(|(_, value)| value.trim().parse::<i64>().ok());
+    number.map(|number| format!(" start=\"{}\"", number.clamp(-MAX, MAX))).unwrap_or_default()
 }
 
 /// Returns how many columns or rows a cell takes.

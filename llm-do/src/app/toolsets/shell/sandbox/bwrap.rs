@@ -16,6 +16,9 @@ pub(super) fn arguments(policy: &Policy<'_>, filter: RawFd) -> Vec<OsString> {
         arguments.push("--share-net".into());
     }
     for (path, option) in mounts(policy) {
+        if option == "--tmpfs" {
+            arguments.extend(["--size".into(), policy.private_size.to_string().into()]);
+        }
         let source = (option == "--ro-bind").then(|| path.into());
         arguments.extend([option.into()].into_iter().chain(source).chain([path.into()]));
     }
@@ -28,7 +31,7 @@ pub(super) fn arguments(policy: &Policy<'_>, filter: RawFd) -> Vec<OsString> {
         arguments.extend(["--ro-bind".into(), folder.into(), folder.into()]);
     }
     // Settings of the kernel are files of root in `/proc`, and a command of root is still root to them.
-    arguments.extend(["--remount-ro", "/proc", "--remount-ro", "/"].map(Into::into));
+    arguments.extend(["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"].map(Into::into));
     arguments.extend(["--seccomp".into(), filter.to_string().into()]);
     arguments.extend(["--chdir".into(), policy.root.into(), "--".into()]);
     arguments

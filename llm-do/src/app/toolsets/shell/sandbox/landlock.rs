@@ -7,6 +7,7 @@ use landlock::{
     Scope, path_beneath_rules,
 };
 use rustix::process::Pid;
+use rustix::thread::{CapabilitySet, CapabilitySets, remove_capability_from_bounding_set, set_capabilities};
 use tokio::process::{Child, Command};
 
 use super::policy::Policy;
@@ -62,10 +63,22 @@ fn confine(policy: &Policy<'_>, group: Pid) -> io::Result<()> {
             .restrict_self()
     });
     restricted.map_err(io::Error::other)?;
+    drop_capabilities()?;
     let commands = Commands::Among(group);
     let filter = Filter { has_network: policy.has_network, is_changing: policy.is_changing, commands };
     let program = filter.program().ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))?;
     seccompiler::apply_filter(&program).map_err(io::Error::other)
+}
+
+/// Drops the capabilities of this thread, such as those of root. A program cannot gain them: Landlock needs `no_new_privs`.
+fn drop_capabilities() -> io::Result<()> {
+    for capability in CapabilitySet::all().iter() {
+        // Fails without the capability to do so, and for those that the kernel does not have.
+        let _ = remove_capability_from_bounding_set(capability);
+    }
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?;
+    Ok(())
 }
 
 /// All that a command may do in a project that it may change: all but to make devices, which root can, and sockets.

@@ -6,6 +6,9 @@ use super::super::rules::Approved;
 use super::Launch;
 use super::system;
 
+/// The part of the limit of memory that each private folder may hold in addition.
+const PRIVATE_SHARE: u64 = 8;
+
 /// What a command may reach; it reaches nothing else.
 #[derive(Debug)]
 pub(super) struct Policy<'a> {
@@ -19,6 +22,8 @@ pub(super) struct Policy<'a> {
     pub(super) protected: &'a [PathBuf],
     /// Whether addresses of the internet can be reached.
     pub(super) has_network: bool,
+    /// How many bytes each private folder holds, which are memory.
+    pub(super) private_size: u64,
 }
 
 /// A file or folder that can be read.
@@ -40,7 +45,9 @@ impl<'a> Policy<'a> {
         let mut readable: Vec<_> = system.into_iter().map(Path::new).chain(given).filter_map(Place::find).collect();
         readable.sort();
         readable.dedup();
-        Self { readable, root: launch.root, is_changing, protected: launch.protected, has_network }
+        // 0 would mean no limit.
+        let private_size = (launch.settings.limits.memory / PRIVATE_SHARE).max(1 << 16);
+        Self { readable, root: launch.root, is_changing, protected: launch.protected, has_network, private_size }
     }
 
     /// Returns whether a command can read this path.

@@ -34,6 +34,9 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_kexec_file_load,
     libc::SYS_kexec_load,
     libc::SYS_keyctl,
+    // `statmount` and `listmount`, which have these numbers everywhere.
+    457,
+    458,
     libc::SYS_migrate_pages,
     libc::SYS_mount,
     libc::SYS_mount_setattr,
@@ -87,12 +90,6 @@ const ATTRIBUTES: &[libc::c_long] = &[
     452,
     libc::SYS_fchown,
     libc::SYS_fchownat,
-    libc::SYS_fremovexattr,
-    libc::SYS_fsetxattr,
-    libc::SYS_lremovexattr,
-    libc::SYS_lsetxattr,
-    libc::SYS_removexattr,
-    libc::SYS_setxattr,
     libc::SYS_utimensat,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_chmod,
@@ -108,8 +105,10 @@ const ATTRIBUTES: &[libc::c_long] = &[
     libc::SYS_utimes,
 ];
 
-/// What reaches other processes of the user, or outlives the process group, where there are no namespaces.
+/// What reaches other processes of the user or files everywhere, or outlives the process group, where there are no namespaces.
 const AMONG: &[libc::c_long] = &[
+    libc::SYS_inotify_add_watch,
+    libc::SYS_inotify_init1,
     libc::SYS_mq_open,
     libc::SYS_mq_unlink,
     libc::SYS_msgctl,
@@ -124,10 +123,29 @@ const AMONG: &[libc::c_long] = &[
     libc::SYS_shmat,
     libc::SYS_shmctl,
     libc::SYS_shmget,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_inotify_init,
 ];
 
-/// The flags of `clone` that make a namespace.
-const NAMESPACES: &[libc::c_int] = &[
+/// Extended attributes, where files everywhere can be named. They are unsupported, as in some file systems: programs that copy
+/// files go on without them, but fail if they are denied.
+const EXTENDED: &[libc::c_long] = &[
+    libc::SYS_fgetxattr,
+    libc::SYS_flistxattr,
+    libc::SYS_fremovexattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_getxattr,
+    libc::SYS_lgetxattr,
+    libc::SYS_listxattr,
+    libc::SYS_llistxattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_setxattr,
+];
+
+/// The flags of `clone` that make a namespace, or a child of this process, which would not wait for it.
+const CLONE_FLAGS: &[libc::c_int] = &[
     libc::CLONE_NEWCGROUP,
     libc::CLONE_NEWIPC,
     libc::CLONE_NEWNET,
@@ -135,10 +153,26 @@ const NAMESPACES: &[libc::c_int] = &[
     libc::CLONE_NEWPID,
     libc::CLONE_NEWUSER,
     libc::CLONE_NEWUTS,
+    libc::CLONE_PARENT,
 ];
 
-/// The first number of the x32 interface of x86-64, which has the same architecture; no other has numbers like it.
-const X32: u32 = 0x4000_0000;
+/// The families of `ioctl` that control file systems, each with its calls that only read or copy. The rest freezes a file
+/// system or changes attributes, also of files that are open for reading.
+const FILE_SYSTEMS: &[(u8, &[u32])] = &[
+    // `FS_IOC_FSGETXATTR`.
+    (b'X', &[0x801C_581F]),
+    // `FS_IOC_GETFLAGS`, `FS_IOC_FIEMAP`.
+    (b'f', &[0x8008_6601, 0xC020_660B]),
+    // FAT.
+    (b'r', &[]),
+    // `FS_IOC_GETVERSION`.
+    (b'v', &[0x8008_7601]),
+    // `FICLONE`, `FICLONERANGE`, `FIDEDUPERANGE`, `FS_IOC_GETFSLABEL`.
+    (0x94, &[0x4004_9409, 0x4020_940D, 0xC018_9436, 0x8100_9431]),
+];
+
+/// The first number of system calls that are not known here. Those of x32, an interface of x86-64, are above it too.
+const UNKNOWN: u32 = 463;
 
 /// Where the processes of a command are.
 #[derive(Clone, Copy, Debug)]
@@ -166,7 +200,23 @@ impl Filter {
         let denied = SeccompAction::Errno(libc::EPERM.unsigned_abs());
         let filter = SeccompFilter::new(self.rules()?, SeccompAction::Allow, denied, architecture).ok()?;
         let rules: BpfProgram = filter.try_into().ok()?;
-        Some(numbers().into_iter().chain(rules).collect())
+        Some(self.numbers().into_iter().chain(rules).collect())
+    }
+
+    /// Returns what comes before the rules, which know neither ranges nor other errors: newer calls are unknown, as in an older
+    /// kernel, and so is `clone3`, whose flags no filter can read, so that libraries call `clone`.
+    fn numbers(self) -> Vec<sock_filter> {
+        let extended: &[_] = if matches!(self.commands, Commands::Among(_)) { EXTENDED } else { &[] };
+        let unsupported = extended.iter().map(|call| (*call, libc::EOPNOTSUPP));
+        // The number of the call: `BPF_LD | BPF_W | BPF_ABS`.
+        let load = sock_filter { code: 0x20, jt: 0, jf: 0, k: 0 };
+        // `BPF_JMP | BPF_JGE | BPF_K`.
+        let unknown = answered(0x35, UNKNOWN, libc::ENOSYS);
+        let known = [(libc::SYS_clone3, libc::ENOSYS)].into_iter().chain(unsupported).flat_map(|(call, error)| {
+            // `BPF_JMP | BPF_JEQ | BPF_K`.
+            answered(0x15, u32::try_from(call).unwrap_or(u32::MAX), error)
+        });
+        [load].into_iter().chain(unknown).chain(known).collect()
     }
 
     fn rules(self) -> Option<Rules> {
@@ -176,9 +226,11 @@ impl Filter {
         let among = if matches!(self.commands, Commands::Among(_)) { AMONG } else { none };
         let denied = [DENIED, sockets, attributes, among].concat();
         let mut rules: Rules = denied.into_iter().map(|call| (call, Vec::new())).collect();
-        rules
-            .insert(libc::SYS_clone, NAMESPACES.iter().map(|flag| has(0, flag.unsigned_abs())).collect::<Option<_>>()?);
-        rules.insert(libc::SYS_ioctl, vec![is(1, TIOCSTI)?, is(1, TIOCLINUX)?]);
+        rules.insert(
+            libc::SYS_clone,
+            CLONE_FLAGS.iter().map(|flag| has(0, flag.unsigned_abs())).collect::<Option<_>>()?,
+        );
+        rules.insert(libc::SYS_ioctl, controls()?);
         // A pair of datagram sockets could send to any path; 2 is the bit of datagrams and raw sockets.
         let unix = libc::AF_UNIX.unsigned_abs();
         rules.insert(libc::SYS_socketpair, vec![rule(&[(0, Ne, unix)])?, has(1, 2)?]);
@@ -190,6 +242,23 @@ impl Filter {
         }
         Some(rules)
     }
+}
+
+/// Returns the instructions that fail a call with an error if a comparison of its number holds.
+fn answered(comparison: u16, number: u32, error: libc::c_int) -> [sock_filter; 2] {
+    let error = u32::from(SeccompAction::Errno(error.unsigned_abs()));
+    // The jump leads to the next instruction, `BPF_RET | BPF_K`, or behind it.
+    [sock_filter { code: comparison, jt: 0, jf: 1, k: number }, sock_filter { code: 0x06, jt: 0, jf: 0, k: error }]
+}
+
+/// Returns the rules that deny input to terminals, and controls of file systems.
+fn controls() -> Option<Vec<SeccompRule>> {
+    let file_systems = FILE_SYSTEMS.iter().map(|(family, harmless)| {
+        let mut conditions = vec![(1, MaskedEq(0xff00), u32::from(*family) << 8)];
+        conditions.extend(harmless.iter().map(|control| (1, Ne, *control)));
+        rule(&conditions)
+    });
+    [is(1, TIOCSTI), is(1, TIOCLINUX)].into_iter().chain(file_systems).collect()
 }
 
 /// Returns the rules that deny all sockets but those of the internet.
@@ -238,24 +307,6 @@ fn rule(conditions: &[(u8, SeccompCmpOp, u32)]) -> Option<SeccompRule> {
         SeccompCondition::new(*argument, SeccompCmpArgLen::Dword, operator.clone(), (*value).into()).ok()
     });
     SeccompRule::new(conditions.collect::<Option<_>>()?).ok()
-}
-
-/// Returns what comes before the rules, which know no ranges: numbers of x32 are denied, and `clone3`, whose flags no filter
-/// can read, is unknown, so that libraries call `clone`.
-fn numbers() -> [sock_filter; 5] {
-    let statement = |code, k| sock_filter { code, jt: 0, jf: 0, k };
-    let returned = |error: libc::c_int| statement(0x06, u32::from(SeccompAction::Errno(error.unsigned_abs())));
-    let clone3 = u32::try_from(libc::SYS_clone3).unwrap_or(u32::MAX);
-    [
-        // The number of the call: `BPF_LD | BPF_W | BPF_ABS`.
-        statement(0x20, 0),
-        // `BPF_JMP | BPF_JGE | BPF_K`: to the denial, or behind it.
-        sock_filter { code: 0x35, jt: 0, jf: 1, k: X32 },
-        returned(libc::EPERM),
-        // `BPF_JMP | BPF_JEQ | BPF_K`.
-        sock_filter { code: 0x15, jt: 0, jf: 1, k: clone3 },
-        returned(libc::ENOSYS),
-    ]
 }
 
 /// Returns a filter as the kernel reads it.

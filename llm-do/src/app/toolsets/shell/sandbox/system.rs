@@ -76,4 +76,4 @@ pub(super) const FACTS: &[&str] = &[
 ];
 
 /// Folders that are empty and private to a command, where the sandbox can make such.
-pub(super) const PRIVATE: &[&str] = &["/tmp", "/var/tmp"];
+pub(super) const PRIVATE: &[&str] = &["/dev/shm", "/tmp", "/var/tmp"];

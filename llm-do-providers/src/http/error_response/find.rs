@@ -1,0 +1,180 @@
+//! Finds the error in JSON that a server sent in place of an answer, in each form that servers have for it.
+
+use serde_json::{Map, Value, json};
+
+/// The fields of an error that are read.
+const FIELDS: [&str; 9] = ["message", "code", "type", "status", "param", "detail", "details", "metadata", "__type"];
+/// The fields for an error's text, in order.
+const TEXTS: [&str; 7] = ["message", "Message", "detail", "msg", "error_message", "error_msg", "error_description"];
+/// Parts of the types of errors, in lower case: an event of any other type, even one with a message, is unknown and no error.
+const OF_ERRORS: [&str; 19] = [
+    "authentic",
+    "denied",
+    "error",
+    "exception",
+    "exceeded",
+    "fail",
+    "forbid",
+    "invalid",
+    "limit",
+    "not_found",
+    "overload",
+    "permission",
+    "quota",
+    "refus",
+    "requests",
+    "throttl",
+    "timeout",
+    "tokens",
+    "unavailable",
+];
+
+/// Returns the error that stands in place of a whole answer, or of a piece of one; `None` if it is not an error.
+///
+/// It stands in `error`, as an object or a text, in a list of `errors`, or in the fields of an object whose type is `error`.
+pub(crate) fn answered_error(answer: &Value) -> Option<Value> {
+    let answer = answer.get(0).unwrap_or(answer);
+    let error = &answer["error"];
+    if has_content(error) {
+        return Some(match error {
+            Value::Object(_) => error.clone(),
+            // TGI and xAI put the rest beside the text.
+            Value::String(text) => beside(answer, text),
+            _ => beside(answer, ""),
+        });
+    }
+    if let Some(first) = answer["errors"].as_array().and_then(|errors| errors.first()) {
+        return Some(first.as_str().map_or_else(|| first.clone(), |text| json!({ "message": text })));
+    }
+    let is_error = |key: &str| answer[key].as_str().is_some_and(|word| matches!(word, "error" | "response.error"));
+    (is_error("object") || is_error("type")).then(|| fields(answer))
+}
+
+/// Returns the error that an object without any part of an answer is: one of those above, or one with a message.
+pub(crate) fn flat_error(object: &Value) -> Option<Value> {
+    if let Some(error) = answered_error(object) {
+        return Some(error);
+    }
+    let object = object.get(0).unwrap_or(object);
+    let names_another = |key: &str| object[key].as_str().is_some_and(|word| !is_of_error(word));
+    if names_another("type") || names_another("event") || object["object"].is_string() {
+        return None;
+    }
+    let is_text = |text: &Value| text.as_str().is_some_and(|text| !text.is_empty()) || text.is_array();
+    let has_text = TEXTS.iter().any(|key| is_text(&object[key]));
+    has_text.then(|| fields(object))
+}
+
+fn is_of_error(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    word.is_empty() || OF_ERRORS.iter().any(|part| word.contains(part))
+}
+
+/// Returns the text of the error that `body` is, or else the body.
+pub(in crate::http) fn text_of(body: &str) -> String {
+    let error = serde_json::from_str(body).ok().as_ref().and_then(flat_error);
+    error.and_then(|error| Some(error["message"].as_str()?.to_owned())).unwrap_or_else(|| body.to_owned())
+}
+
+/// Whether a value in the place of an error is one: some servers write `null`, an empty text or object, or code 0 for none.
+pub(crate) fn has_content(error: &Value) -> bool {
+    match error {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::Array(items) => items.iter().any(has_content),
+        Value::Object(fields) => fields.values().any(has_content),
+        Value::Bool(true) => true,
+    }
+}
+
+fn beside(answer: &Value, text: &str) -> Value {
+    let mut error = fields(answer);
+    if let Value::Object(fields) = &mut error {
+        if !text.is_empty() {
+            fields.insert("message".to_owned(), text.into());
+        }
+        if let Some(kind) = answer.get("error_type") {
+            fields.insert("type".to_owned(), kind.clone());
+        }
+    }
+    error
+}
+
+/// The fields of an error at the top of an object; its `type` is left out where it is only the word `error`.
+fn fields(object: &Value) -> Value {
+    let known = FIELDS.into_iter().filter_map(|key| Some((key.to_owned(), object.get(key)?.clone())));
+    let mut fields: Map<_, _> = known.filter(|(key, value)| key != "type" || value != "error").collect();
+    if !fields.get("message").is_some_and(Value::is_string)
+        && let Some(text) = TEXTS.iter().find_map(|key| object[key].as_str())
+    {
+        fields.insert("message".to_owned(), text.into());
+    }
+    // FastAPI's list of what is wrong.
+    let faults = object["detail"].as_array().into_iter().flatten();
+    if let Some(first) = faults.filter(|fault| fault["msg"].is_string()).collect::<Vec<_>>().first() {
+        fields.entry("message").or_insert_with(|| first["msg"].clone());
+    }
+    Value::Object(fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{answered_error, flat_error};
+
+    #[test]
+    fn an_error_is_found_in_each_form() {
+        let message = |error: Option<Value>| error.unwrap()["message"].clone();
+        for answer in [
+            json!({"error": {"message": "m"}}),
+            json!({"error": "m"}),
+            json!([{"error": {"message": "m", "code": 1}}]),
+            json!({"errors": [{"message": "m", "code": 5021}], "success": false}),
+            json!({"errors": ["m"]}),
+            json!({"object": "error", "message": "m"}),
+            json!({"type": "error", "message": "m"}),
+        ] {
+            assert_eq!(message(answered_error(&answer)), "m", "{answer}");
+        }
+        for object in [
+            json!({"message": "m"}),
+            json!({"Message": "m"}),
+            json!({"detail": "m"}),
+            json!({"code": 1302, "msg": "m", "success": false}),
+            json!({"detail": [{"loc": ["body", "messages"], "msg": "m", "type": "value_error"}]}),
+            json!({"message": "m", "type": "invalid_request_error", "code": null}),
+        ] {
+            assert_eq!(answered_error(&object), None, "{object}");
+            assert_eq!(message(flat_error(&object)), "m", "{object}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_an_error_is_not_found() {
+        for answer in [
+            json!({}),
+            json!({"error": null}),
+            json!({"error": ""}),
+            json!({"error": {"code": 0, "message": ""}}),
+            json!({"error": {"code": null, "message": null}}),
+            json!({"errors": []}),
+            json!({"message": ""}),
+            json!({"type": "ping", "message": "m"}),
+            json!({"event": "heartbeat", "message": "m"}),
+            json!({"type": "brand.new", "message": "m"}),
+            json!({"object": "chat.notice", "message": "m"}),
+            json!([]),
+            json!("m"),
+        ] {
+            assert_eq!(flat_error(&answer), None, "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_text_keeps_what_stands_beside_it() {
+        let error = answered_error(&json!({"error": "m", "error_type": "validation", "code": "c"})).unwrap();
+        assert_eq!(error, json!({"message": "m", "type": "validation", "code": "c"}));
+    }
+}

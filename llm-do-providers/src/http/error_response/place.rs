@@ -1,0 +1,254 @@
+//! What of the request a refusal is about, in our names: a tool and its property, a message, a setting.
+
+use serde_json::Value;
+
+/// The most steps of a path.
+const MOST_STEPS: usize = 32;
+/// The words for the kinds of content.
+const CONTENTS: [(&str, &[&str]); 7] = [
+    ("image", &["image", "image_url", "input_image"]),
+    ("document", &["document", "file", "input_file", "inline_data", "inlineData"]),
+    ("audio", &["input_audio", "audio"]),
+    ("thought", &["thinking", "reasoning", "redacted_thinking"]),
+    ("tool result", &["tool_result", "function_response", "functionResponse", "function_call_output", "tool_call_id"]),
+    ("tool call", &["tool_use", "tool_calls", "function_call", "functionCall"]),
+    ("text", &["text", "input_text"]),
+];
+
+/// Returns what an error object is about, looked up in the body `sent`.
+pub(super) fn of(error: &Value, sent: &[u8]) -> Option<String> {
+    let steps = path(error)?;
+    let sent: Value = serde_json::from_slice(sent).unwrap_or_default();
+    Some(described(&steps, &sent))
+}
+
+/// Returns the steps of the path: the field of its own that OpenAI, Google and `FastAPI` have for it, or the beginning of the
+/// text, which with Anthropic and Google is a path and not prose.
+fn path(error: &Value) -> Option<Vec<String>> {
+    let message = error["message"].as_str().unwrap_or_default();
+    let param = error["param"].as_str().and_then(steps).map(|mut steps| {
+        steps.extend(in_context(message));
+        steps
+    });
+    param.or_else(|| violated(error)).or_else(|| located(&error["detail"])).or_else(|| beginning(message))
+}
+
+/// The steps of Google's first violation.
+fn violated(error: &Value) -> Option<Vec<String>> {
+    let details = error["details"].as_array()?.iter();
+    details.filter_map(|detail| detail["fieldViolations"][0]["field"].as_str()).find_map(steps)
+}
+
+/// The steps of `FastAPI`'s first location.
+fn located(detail: &Value) -> Option<Vec<String>> {
+    let location = detail[0]["loc"].as_array()?;
+    let words = location.iter().skip_while(|step| *step == "body");
+    let path: Vec<_> = words.map(|step| step.as_str().map_or_else(|| step.to_string(), str::to_owned)).collect();
+    steps(&path.join("."))
+}
+
+/// The path before the first colon of a text.
+fn beginning(message: &str) -> Option<Vec<String>> {
+    let text = message.trim_start_matches(['*', ' ']);
+    let (path, _) = text.split_once(": ")?;
+    let path = path.strip_prefix("GenerateContentRequest.").unwrap_or(path);
+    let steps = steps(path)?;
+    let is_path = steps.len() > 1 || matches!(steps[0].as_str(), "messages" | "system" | "tools" | "model");
+    is_path.then_some(steps)
+}
+
+/// The steps within a schema that OpenAI writes into its text: `In context=('properties', 'a')`.
+fn in_context(message: &str) -> Vec<String> {
+    let Some((_, rest)) = message.split_once("context=(") else { return Vec::new() };
+    let inside = rest.split_once(')').map_or("", |(inside, _)| inside);
+    let words = inside.split(',').map(|word| word.trim().trim_matches(['\'', '"']).to_owned());
+    words.filter(|word| is_step(word)).take(MOST_STEPS).collect()
+}
+
+/// Splits a path; `None` if it is not a path.
+fn steps(path: &str) -> Option<Vec<String>> {
+    let split = path.split(['.', '[', ']', '/', '\'', '"']).filter(|step| !step.is_empty());
+    let steps: Vec<_> = split.map(str::to_owned).collect();
+    let is_path = (1..=MOST_STEPS).contains(&steps.len()) && steps.iter().all(|step| is_step(step));
+    is_path.then_some(steps)
+}
+
+fn is_step(step: &str) -> bool {
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_-$".contains(&byte);
+    (1..=64).contains(&step.len()) && step.bytes().all(is_of_name)
+}
+
+fn described(steps: &[String], sent: &Value) -> String {
+    let first = steps.first().map_or("", String::as_str);
+    let number = steps.get(1).filter(|step| is_number(step));
+    match (first, number) {
+        ("tools" | "functions", Some(number)) => tool(steps, number, sent),
+        ("messages" | "input" | "contents", Some(number)) => {
+            let content =
+                content(&steps[2..], sent.get(first).and_then(|list| list.get(number.parse::<usize>().ok()?)));
+            content.map_or_else(|| format!("message {number}"), |content| format!("message {number}, {content}"))
+        }
+        _ => format!("`{}`", steps.join(".")),
+    }
+}
+
+/// Returns the tool that a path goes to, and what of it.
+fn tool(steps: &[String], number: &str, sent: &Value) -> String {
+    let name = match tool_name(steps, sent) {
+        Some(name) => format!("tool `{name}`"),
+        None => format!("tool {number}"),
+    };
+    let named = steps.windows(2).filter(|pair| pair[0] == "properties" && !is_number(&pair[1]));
+    let property: Vec<_> = named.map(|pair| pair[1].as_str()).filter(|name| *name != "properties").collect();
+    if !property.is_empty() {
+        return format!("{name}: property `{}`", property.join("."));
+    }
+    match steps.last().map(String::as_str) {
+        Some("name" | "description") => format!("{name}: its {}", steps[steps.len() - 1]),
+        _ if steps.len() > 2 => format!("{name}: its schema"),
+        _ => name,
+    }
+}
+
+/// Returns the name of the last tool on a path.
+fn tool_name<'a>(steps: &[String], sent: &'a Value) -> Option<&'a str> {
+    let (mut here, mut name) = (sent, None);
+    for step in steps {
+        let next = match step.parse::<usize>() {
+            Ok(number) => here.get(number),
+            Err(_) => here.get(step.as_str()).or_else(|| here.get(camel(step))),
+        };
+        // Anthropic's paths have the kind of a tool, which is not a field.
+        let Some(next) = next else { continue };
+        if step == "parameters" || step == "input_schema" || step == "properties" {
+            break;
+        }
+        here = next;
+        let found = here["name"].as_str().or_else(|| here["function"]["name"].as_str());
+        name = found.filter(|name| is_step(name)).or(name);
+    }
+    name
+}
+
+/// Returns what kind of content a path goes to, in a message.
+fn content(steps: &[String], message: Option<&Value>) -> Option<&'static str> {
+    let in_path = steps.iter().rev().find_map(|step| kind(step));
+    let in_message = || {
+        let (list, number) = steps.first().zip(steps.get(1))?;
+        kind(message?.get(list.as_str())?.get(number.parse::<usize>().ok()?)?.get("type")?.as_str()?)
+    };
+    in_path.filter(|kind| *kind != "text").or_else(in_message).or(in_path)
+}
+
+fn kind(word: &str) -> Option<&'static str> {
+    CONTENTS.iter().find(|(_, words)| words.contains(&word)).map(|(kind, _)| *kind)
+}
+
+fn is_number(step: &str) -> bool {
+    step.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Returns Google's name of a field in JSON, which its paths have with `_`.
+fn camel(step: &str) -> String {
+    let mut words = step.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |name, word| {
+        let (head, tail) = word.split_at(word.len().min(1));
+        name + &head.to_ascii_uppercase() + tail
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::of;
+
+    fn place(error: &Value, sent: &Value) -> Option<String> {
+        of(error, sent.to_string().as_bytes())
+    }
+
+    #[test]
+    fn a_tool_and_its_property_are_named() {
+        let openai =
+            json!({"tools": [{"type": "function", "function": {"name": "add"}}, {"function": {"name": "find"}}]});
+        let anthropic =
+            json!({"tools": [{"name": "add"}, {"name": "find", "input_schema": {"properties": {"z": {}}}}]});
+        let gemini = json!({"tools": [{"functionDeclarations": [{"name": "add"}, {"name": "find"}]}]});
+        let cases = [
+            (json!({"param": "tools[1].function.parameters"}), &openai, "tool `find`: its schema"),
+            (
+                json!({"param": "tools[1].function.parameters", "message": "Invalid schema: In context=('properties', 'z'), no"}),
+                &openai,
+                "tool `find`: property `z`",
+            ),
+            (
+                json!({"message": "tools.1.custom.input_schema: JSON schema is invalid"}),
+                &anthropic,
+                "tool `find`: its schema",
+            ),
+            (
+                json!({"message": "tools.1.custom.input_schema.properties.z.properties.y: no"}),
+                &anthropic,
+                "tool `find`: property `z.y`",
+            ),
+            (
+                json!({"message": "tools.0.custom.name: String should match pattern"}),
+                &anthropic,
+                "tool `add`: its name",
+            ),
+            (
+                json!({"message": "* GenerateContentRequest.tools[0].function_declarations[1].parameters.properties[z].type: no"}),
+                &gemini,
+                "tool `find`: property `z`",
+            ),
+            (
+                json!({"details": [{"fieldViolations": [{"field": "tools[0].function_declarations[1].parameters", "description": "x"}]}]}),
+                &gemini,
+                "tool `find`: its schema",
+            ),
+            (json!({"param": "tools[7].function.parameters"}), &openai, "tool 7: its schema"),
+            (
+                json!({"detail": [{"loc": ["body", "tools", 1, "function", "name"], "msg": "no"}]}),
+                &openai,
+                "tool `find`: its name",
+            ),
+        ];
+        for (error, sent, expected) in cases {
+            assert_eq!(place(&error, sent).as_deref(), Some(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_message_and_a_setting_are_named() {
+        let sent = json!({"messages": [{}, {"content": [{"type": "text"}, {"type": "image_url"}]}]});
+        let cases = [
+            (json!({"message": "messages.5.content.2.image.source.base64: too big"}), "message 5, image"),
+            (json!({"message": "messages.5.content.0.tool_use.name: bad"}), "message 5, tool call"),
+            (json!({"message": "messages.1: all messages must have content"}), "message 1"),
+            (json!({"param": "messages[1].content[1]"}), "message 1, image"),
+            (json!({"param": "messages[1].content[1].image_url"}), "message 1, image"),
+            (json!({"param": "input[3].arguments"}), "message 3"),
+            (json!({"param": "temperature"}), "`temperature`"),
+            (json!({"param": "response_format.json_schema.schema"}), "`response_format.json_schema.schema`"),
+            (json!({"message": "max_tokens: 100000 > 8192", "param": "max_tokens"}), "`max_tokens`"),
+        ];
+        for (error, expected) in cases {
+            assert_eq!(place(&error, &sent).as_deref(), Some(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn prose_is_not_a_path() {
+        for error in [
+            json!({"message": "You wrote: my secret plan"}),
+            json!({"message": "my secret plan: a. b. c"}),
+            json!({"param": "my secret plan"}),
+            json!({"param": null, "message": "secret: plan"}),
+            json!({"message": "Provider error: 3"}),
+            json!("messages"),
+        ] {
+            assert_eq!(place(&error, &Value::Null), None, "{error}");
+        }
+    }
+}

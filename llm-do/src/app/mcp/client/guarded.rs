@@ -1,0 +1,195 @@
+//! The messages of a server, with a limit of the requests that are open: a server that sends requests and never reads the answers would
+//! take all memory.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::model::{ClientRequest, JsonRpcMessage, RequestId, ServerNotification, ServerRequest};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+/// The most requests that a server may have open: those without an answer, and those whose answer it has not taken.
+const MAX_OPEN: usize = 1000;
+/// From how many open requests on the server is read slowly, so that the answers come first.
+const CROWDED: usize = 64;
+/// The delay before a message of a server with many open requests is read.
+const PAUSE: Duration = Duration::from_millis(1);
+/// The longest id of a request, in bytes: it is sent back.
+const MAX_ID: usize = 1000;
+/// How many messages of the maximum size the open requests may have together.
+const MAX_SIZES: usize = 4;
+
+/// Why the connection was ended on this side.
+pub(super) type Fault = Arc<OnceLock<String>>;
+
+/// A transport that ends if the server has too many requests open.
+pub(super) struct Guarded<T> {
+    inner: T,
+    fault: Fault,
+    /// Cancelled with the fault: an answer that the server does not take would keep the connection open.
+    ended: CancellationToken,
+    /// The most bytes of all open requests.
+    max_bytes: usize,
+    /// Whether the connection began with the handshake: only then a request that its server cancels gets no answer.
+    is_legacy: bool,
+    /// The requests without an answer.
+    unanswered: HashMap<RequestId, Share>,
+    open: Arc<Open>,
+}
+
+/// The requests that are open.
+#[derive(Default)]
+struct Open {
+    requests: AtomicUsize,
+    bytes: AtomicUsize,
+}
+
+/// The share of one request, until its answer is taken.
+struct Share {
+    open: Arc<Open>,
+    bytes: usize,
+}
+
+impl Share {
+    fn new(open: &Arc<Open>, bytes: usize) -> Self {
+        open.requests.fetch_add(1, Ordering::Relaxed);
+        open.bytes.fetch_add(bytes, Ordering::Relaxed);
+        Self { open: Arc::clone(open), bytes }
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.open.requests.fetch_sub(1, Ordering::Relaxed);
+        self.open.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+impl<T> Guarded<T> {
+    /// Guards a transport whose messages have at most `max_message` bytes.
+    pub(super) fn new(inner: T, max_message: usize, fault: Fault) -> Self {
+        let max_bytes = max_message.saturating_mul(MAX_SIZES);
+        let (ended, unanswered, open) = (CancellationToken::new(), HashMap::new(), Arc::default());
+        Self { inner, fault, ended, max_bytes, is_legacy: false, unanswered, open }
+    }
+
+    /// Counts a message; an error is the reason why the connection ends.
+    fn admit(&mut self, message: &RxJsonRpcMessage<RoleClient>) -> Result<(), String> {
+        match message {
+            JsonRpcMessage::Request(request) => return self.open(&request.id, &request.request),
+            JsonRpcMessage::Notification(notification) if self.is_legacy => {
+                if let ServerNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.unanswered.remove(id);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, id: &RequestId, request: &ServerRequest) -> Result<(), String> {
+        let length = id.to_string().len();
+        if length > MAX_ID {
+            return Err(format!(
+                "the server sent a request whose id has {length} bytes, more than the limit of {MAX_ID}"
+            ));
+        }
+        let share = Share::new(&self.open, size(request));
+        if self.unanswered.insert(id.clone(), share).is_some() {
+            return Err("the server sent two requests with the same id before the first was answered".to_owned());
+        }
+        if self.open.requests.load(Ordering::Relaxed) > MAX_OPEN {
+            return Err(format!("the server sent more than {MAX_OPEN} requests without taking the answers"));
+        }
+        if self.open.bytes.load(Ordering::Relaxed) > self.max_bytes {
+            let max = self.max_bytes;
+            return Err(format!("the open requests of the server have more than {max} bytes; raise its `max_message`"));
+        }
+        Ok(())
+    }
+}
+
+impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for Guarded<T> {
+    type Error = T::Error;
+
+    fn name() -> Cow<'static, str> {
+        T::name()
+    }
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let answered = match &message {
+            JsonRpcMessage::Response(response) => Some(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            JsonRpcMessage::Request(request) => {
+                self.is_legacy |= matches!(request.request, ClientRequest::InitializeRequest(_));
+                None
+            }
+            JsonRpcMessage::Notification(_) => None,
+        };
+        let share = answered.and_then(|id| self.unanswered.remove(id));
+        let sent = self.inner.send(message);
+        let ended = self.ended.clone();
+        async move {
+            let result = ended.run_until_cancelled(sent).await;
+            drop(share);
+            result.unwrap_or(Ok(()))
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        if self.fault.get().is_some() {
+            return None;
+        }
+        if self.open.requests.load(Ordering::Relaxed) >= CROWDED {
+            // Answers that are ready end this wait. It ends by itself too: a transport may send answers only while it is read.
+            sleep(PAUSE).await;
+        }
+        let message = self.inner.receive().await?;
+        match self.admit(&message) {
+            Ok(()) => Some(message),
+            Err(fault) => {
+                // The first one counts.
+                let _ = self.fault.set(fault);
+                self.ended.cancel();
+                None
+            }
+        }
+    }
+
+    fn close(&mut self) -> impl Future<Output = Result<(), Self::Error>> + Send {
+        self.inner.close()
+    }
+}
+
+/// Returns the bytes of a request.
+fn size(request: &ServerRequest) -> usize {
+    let mut counter = Counter(0);
+    // What cannot be written was not read either.
+    let _ = serde_json::to_writer(&mut counter, request);
+    counter.0
+}
+
+struct Counter(usize);
+
+impl io::Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
