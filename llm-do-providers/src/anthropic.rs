@@ -105,6 +105,10 @@ inventory::submit! {
 /// A [choice](crate::ToolChoice) goes as `any`, `none`, or for one tool as `tool` with its name. Where the API refuses to
 /// force a tool, the model has the choice instead: with a budget to think, and with Fable, Mythos, Opus 5.5 and Sonnet 5.5.
 ///
+/// The schema of a tool goes in draft 2020-12. The API refuses alternatives at its root, so these become one object with the
+/// properties of all, and names of properties with other characters than letters, digits, `_`, `.` and `-`: these are renamed, and
+/// restored in calls. [`tool_notes`](crate::Model::tool_notes) lists what is renamed or only in words.
+///
 /// An output schema goes as [`output_config.format`](https://platform.claude.com/docs/en/build-with-claude/structured-outputs)
 /// with Claude 4.5 and newer; their [`Profile`] declares it. Bounds that the API does not enforce go into descriptions, as do
 /// defaults and examples. The description of a field whose type is a reference goes into a separate definition, where the

@@ -84,7 +84,11 @@ register! {
 /// too, which have to be null instead. Descriptions stay; defaults, examples and formats that OpenAI does not know go into
 /// them. The description of a field whose type is a reference goes into a separate definition. There is no strict form with a
 /// map, a value or an object of any kind, an optional property that cannot be null, alternatives that cannot be distinguished,
-/// `allOf`, tuples, or bounds on the length of texts.
+/// `allOf`, tuples, bounds on the length of texts, look-around in patterns, or more than 1,000 listed values.
+///
+/// The schema of a tool goes in draft 2020-12. Servers refuse alternatives at its root, so these become one object with the
+/// properties of all; look-around in patterns, and the longest lists of more than 1,000 values, go into descriptions. For llama.cpp it
+/// goes in the form that its grammars enforce, with words for the rest. [`tool_notes`](crate::Model::tool_notes) lists what is only in words.
 ///
 /// A stream is asked for its figures (`stream_options.include_usage`), but at Mistral, which sends them anyway.
 ///

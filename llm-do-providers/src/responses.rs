@@ -47,7 +47,7 @@ inventory::submit! {
 /// | Of ours | Goes as |
 /// | --- | --- |
 /// | instructions | `instructions` |
-/// | tools | `tools` of the type `function`, with `strict: false`: the API's default is strict |
+/// | tools | `tools` of the type `function`, with `strict: false`: the API's default is strict; schemas as in [chat completions](crate::OpenAiModel#requests) |
 /// | [deferred tools](crate::Request::deferred_tools) | [`tool_search`](https://developers.openai.com/api/docs/guides/tools-tool-search), and the tools in namespaces of nine |
 /// | [choice](crate::ToolChoice) of a tool | `tool_choice`: `required`, `none`, or a function by name; nothing without tools |
 /// | [`ThinkingLevel`](crate::ThinkingLevel) | `reasoning.effort`, in the words that the model has, but `low` for `minimal` beside tools that the provider runs, which [it refuses](https://github.com/openai/codex/issues/3559) |

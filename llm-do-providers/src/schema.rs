@@ -21,7 +21,7 @@ mod merge;
 mod modern;
 #[cfg(feature = "anthropic")]
 mod names;
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
 mod note;
 #[cfg(feature = "openai")]
 pub(crate) mod openai_strict;
@@ -53,6 +53,6 @@ pub(crate) use self::unsupported::UNSUPPORTED_KEYWORDS;
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 pub(crate) use self::unsupported::Unsupported;
 #[cfg(feature = "local")]
-pub(crate) use self::unsupported::check;
+pub(crate) use self::unsupported::{check, in_words};
 #[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) use self::walk::{Dialect, Properties, REMARKS, Walk};

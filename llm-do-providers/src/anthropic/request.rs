@@ -16,7 +16,7 @@ use crate::model::{Json, JsonWriter, OutputSchema, Profile, Request, ToolChoice,
 use crate::programs::Programs;
 use crate::schema::anthropic::NotEnforceable;
 use crate::schema::tool::{self, ToolForm};
-use crate::schema::{SchemaCache, anthropic};
+use crate::schema::{SchemaCache, anthropic, modern_schema};
 use crate::sent_history::{Answered, CONTINUE, Step, steps};
 
 /// How many of the user's last messages have a cache breakpoint: the last one, and that of the previous request, since the
@@ -64,7 +64,7 @@ pub(super) fn messages<'a>(
 /// Returns the schema in the form that the API enforces, or else instructions with the schema.
 fn output(output: &OutputSchema) -> (Option<JsonSchema>, Option<String>) {
     static CACHE: SchemaCache<Value, NotEnforceable> = SchemaCache::new();
-    if let Ok(schema) = CACHE.get_or_translate(&output.schema, anthropic::translate) {
+    if let Ok(schema) = CACHE.get_or_translate(&output.schema, |schema| anthropic::translate(&modern_schema(schema))) {
         return (Some(JsonSchema { schema }), None);
     }
     let words = "Answer with one value of JSON and nothing else, no fence around it. It follows this JSON schema:";

@@ -15,7 +15,7 @@ use crate::lenient::LenientCount;
 use crate::message::FinishReason;
 use crate::model::{JsonWriter, OutputSchema, Request, ToolChoice, ToolSpec};
 use crate::schema::tool::{self, ToolForm};
-use crate::schema::{SchemaCache, Unsupported, gemini};
+use crate::schema::{SchemaCache, Unsupported, gemini, modern_schema};
 use crate::server_side::ServerSideTool;
 use crate::settings::Warnings;
 use crate::usage::Usage;
@@ -142,7 +142,7 @@ fn output_schema(output: &OutputSchema) -> Result<Arc<Value>, ProviderError> {
 /// Returns a schema in Gemini's dialect.
 fn known(schema: &Arc<Value>) -> Result<Arc<Value>, Unsupported> {
     static CACHE: SchemaCache<Value, Unsupported> = SchemaCache::new();
-    CACHE.get_or_translate(schema, gemini::translate)
+    CACHE.get_or_translate(schema, |schema| gemini::translate(&modern_schema(schema)))
 }
 
 fn invalid(text: String) -> ProviderError {

@@ -19,7 +19,7 @@ use crate::error::{ErrorKind, ProviderError};
 use crate::message::FinishReason;
 use crate::model::{Json, JsonWriter, OutputSchema, Request, ToolChoice, ToolSpec};
 use crate::schema::tool::{self, ToolForm};
-use crate::schema::{SchemaCache, Unsupported, llama_cpp, openai_strict};
+use crate::schema::{SchemaCache, Unsupported, llama_cpp, modern_schema, openai_strict};
 use crate::server_side::{ServerSideTool, WebSearch};
 use crate::settings::{Settings, Warnings};
 use crate::usage::Usage;
@@ -189,7 +189,7 @@ fn tool<'a>(spec: &'a ToolSpec, form: &ToolForm) -> Tool<'a> {
 /// Returns a schema in the dialect of llama.cpp's grammars.
 fn grammar(schema: &Arc<Value>) -> Result<Arc<Value>, Unsupported> {
     static CACHE: SchemaCache<Value, Unsupported> = SchemaCache::new();
-    CACHE.get_or_translate(schema, llama_cpp::translate)
+    CACHE.get_or_translate(schema, |schema| llama_cpp::translate(&modern_schema(schema)))
 }
 
 fn format<'a>(output: &'a OutputSchema, dialect: &Dialect) -> Result<Format<'a>, ProviderError> {
@@ -202,10 +202,10 @@ fn format<'a>(output: &'a OutputSchema, dialect: &Dialect) -> Result<Format<'a>,
             })?;
             (schema, None)
         }
-        Schemas::Grammar => (Arc::clone(&output.schema), None),
+        Schemas::Grammar => (tool::output(&output.schema), None),
         Schemas::Strict => match openai_strict::translate(&output.schema) {
             Some(schema) => (schema, Some(true)),
-            None => (Arc::clone(&output.schema), Some(false)),
+            None => (tool::output(&output.schema), Some(false)),
         },
     };
     Ok(Format::JsonSchema { json_schema: JsonSchema { name: &output.name, schema, strict } })

@@ -1,14 +1,12 @@
 //! Converts requests to the API's types.
 
-use std::sync::Arc;
-
 use super::wire::{Format, Named, Reasoning, ResponsesRequest, Text, Tool};
 use super::{items, tools};
 use crate::capability::OpenAiCapabilities;
 use crate::error::ProviderError;
 use crate::model::{Json, JsonWriter, OutputSchema, Request, ToolChoice};
 use crate::openai::ToolChoiceParam;
-use crate::schema::openai_strict;
+use crate::schema::{openai_strict, tool};
 use crate::server_side::ServerSideTool;
 use crate::settings::{Settings, Warnings};
 
@@ -132,7 +130,7 @@ fn tool_choice<'a>(request: &Request<'a>) -> Option<ToolChoiceParam<Named<'a>>> 
 fn format(output: &OutputSchema) -> Format<'_> {
     let strict = openai_strict::translate(&output.schema);
     let is_strict = strict.is_some();
-    let schema = strict.unwrap_or_else(|| Arc::clone(&output.schema));
+    let schema = strict.unwrap_or_else(|| tool::output(&output.schema));
     Format::JsonSchema { name: &output.name, schema, strict: is_strict }
 }
 

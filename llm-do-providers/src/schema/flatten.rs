@@ -19,6 +19,8 @@ type Schema = Map<String, Value>;
 pub(crate) fn flatten(schema: &Schema, root: &Value) -> Schema {
     let mut flat = flattened(schema, root, DEEPEST);
     flat.insert("type".to_owned(), json!("object"));
+    // What the alternatives have evaluated is not known any longer.
+    flat.shift_remove("unevaluatedProperties");
     flat.entry("properties").or_insert_with(|| json!({}));
     flat
 }
@@ -89,7 +91,8 @@ fn add_all(flat: &mut Schema, other: &Schema) {
 
 fn add_alternatives(flat: &mut Schema, alternatives: &[Schema], is_whole: bool) {
     let is_closed = |schema: &Schema| schema.get("additionalProperties") == Some(&Value::Bool(false));
-    let all_closed = is_whole && alternatives.iter().all(is_closed);
+    let has_patterns = |schema: &Schema| schema.contains_key("patternProperties");
+    let all_closed = is_whole && alternatives.iter().all(|schema| is_closed(schema) && !has_patterns(schema));
     if !all_closed {
         flat.shift_remove("additionalProperties");
     } else if !flat.contains_key("additionalProperties") {

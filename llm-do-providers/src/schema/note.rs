@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 pub(crate) const ANYTHING: &str = "Any JSON value.";
 
 /// Returns the sentence for a keyword, if one can express it.
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 pub(crate) fn sentence(key: &str, value: &Value) -> Option<String> {
     Some(match key {
         "default" => format!("Default: {value}."),
@@ -55,11 +56,9 @@ pub(crate) fn except(values: &[Value]) -> String {
 }
 
 /// The longest schema that a description has, in bytes.
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 const LONGEST_RULES: usize = 4_000;
 
 /// Adds keywords that only narrow what is valid to the description, as they are.
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 pub(crate) fn follow(form: &mut Map<String, Value>, rules: &Map<String, Value>) {
     let text = Value::Object(rules.clone()).to_string();
     let words = if text.len() <= LONGEST_RULES {
@@ -72,10 +71,12 @@ pub(crate) fn follow(form: &mut Map<String, Value>, rules: &Map<String, Value>) 
     describe(form, own.as_ref(), &[words]);
 }
 
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 fn all(values: &Value) -> Option<String> {
     values.as_array().map(|values| joined(values))
 }
 
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 fn joined(values: &[Value]) -> String {
     values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
 }

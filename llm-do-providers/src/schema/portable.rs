@@ -23,6 +23,12 @@ pub(crate) fn portable(schema: &Value, notes: &mut Notes) -> Value {
     portable
 }
 
+/// Whether all lists together have more values than servers accept.
+#[cfg(feature = "openai")]
+pub(crate) fn has_too_many_values(schema: &Value) -> bool {
+    most_in_one(schema) != usize::MAX
+}
+
 /// Returns how many values one list may have, so that all lists together have at most [`MOST_VALUES`].
 fn most_in_one(schema: &Value) -> usize {
     let mut sizes = Vec::new();
@@ -161,11 +167,13 @@ impl Converter<'_> {
     }
 
     fn reference(&mut self, keywords: &mut Map<String, Value>) {
-        let Some(reference) = keywords.get("$ref").and_then(Value::as_str) else { return };
-        if reference != "#" && pointed(self.root, reference).is_none() {
-            let words = format!("Follows the schema `{reference}`.");
-            keywords.shift_remove("$ref");
-            self.note(keywords, words, "refers to a schema that is not in this one, and is sent as any value");
+        for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
+            let Some(reference) = keywords.get(key).and_then(Value::as_str) else { continue };
+            if key != "$ref" || reference != "#" && pointed(self.root, reference).is_none() {
+                let words = format!("Follows the schema `{reference}`.");
+                keywords.shift_remove(key);
+                self.note(keywords, words, "refers to a schema that is not in this one, and is sent as any value");
+            }
         }
     }
 }

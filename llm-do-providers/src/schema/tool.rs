@@ -3,6 +3,8 @@
 //! Arguments are validated afterwards by the tool's own schema, so a form may allow more: what it cannot express is in words.
 
 #[cfg(all(test, feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod public_schemas;
+#[cfg(all(test, feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod tests;
 
 use std::sync::Arc;
@@ -89,6 +91,14 @@ impl ToolForm {
 pub(crate) fn openai(schema: &Arc<Value>) -> Result<Arc<ToolForm>, Unsupported> {
     static FORMS: ToolForms = SchemaCache::new();
     FORMS.get_or_translate(schema, |schema| Ok(hosted(schema)))
+}
+
+/// Returns an output schema in draft 2020-12 for servers that take any, with words for what not all of them compile.
+#[cfg(feature = "openai")]
+pub(crate) fn output(schema: &Arc<Value>) -> Arc<Value> {
+    static FORMS: SchemaCache<Value, Unsupported> = SchemaCache::new();
+    let form = FORMS.get_or_translate(schema, |schema| Ok(portable(&modern_schema(schema), &mut Vec::new())));
+    form.unwrap_or_else(|_| Arc::clone(schema))
 }
 
 /// Returns the form for Gemini.

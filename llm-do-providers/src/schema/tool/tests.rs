@@ -9,9 +9,9 @@ use super::{ToolForm, anthropic, gemini, llama_cpp, openai};
 use crate::schema::Unsupported;
 use crate::schema::samples::{schemas, values};
 
-type Form = fn(&Arc<Value>) -> Result<Arc<ToolForm>, Unsupported>;
+pub(super) type Form = fn(&Arc<Value>) -> Result<Arc<ToolForm>, Unsupported>;
 
-const DIALECTS: [(&str, Form); 4] =
+pub(super) const DIALECTS: [(&str, Form); 4] =
     [("Anthropic", anthropic), ("OpenAI", openai), ("Gemini", gemini), ("llama.cpp", llama_cpp)];
 
 fn forms(schema: &Value) -> impl Iterator<Item = (&'static str, Arc<ToolForm>)> {
@@ -22,7 +22,7 @@ fn forms(schema: &Value) -> impl Iterator<Item = (&'static str, Arc<ToolForm>)> 
 }
 
 /// Returns a form whose objects may have further properties, which the grammar does not allow.
-fn opened(form: &Value) -> Value {
+pub(super) fn opened(form: &Value) -> Value {
     match form {
         Value::Object(keywords) => {
             let kept = keywords.iter().filter(|(key, value)| *key != "additionalProperties" || **value != json!(false));
