@@ -89,9 +89,10 @@ impl Model for FallbackModel {
     fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
         let mut notes = Vec::new();
         for model in &self.models {
-            notes.extend(model.tool_notes(tool)?);
+            let own = model.tool_notes(tool).map_err(|why| format!("`{}`: {why}", model.name()))?;
+            let new: Vec<_> = own.into_iter().filter(|note| !notes.contains(note)).collect();
+            notes.extend(new);
         }
-        notes.dedup();
         Ok(notes)
     }
 

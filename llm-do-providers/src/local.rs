@@ -137,7 +137,7 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 ///
 /// # Schemas
 ///
-/// Keywords that relate values to each other, such as `if` and `contains`, are no part of the grammar: those of a tool go into its
+/// Keywords that relate values to each other, such as `if` and `contains`, are not part of the grammar: those of a tool go into its
 /// descriptions, and an output schema with one is an error.
 ///
 /// Values without a limit in their schema get one, so that generation ends; **longer values are cut off there, and

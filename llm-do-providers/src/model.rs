@@ -240,7 +240,10 @@ impl<'a> Request<'a> {
     }
 
     /// Returns whether the request has no sense without the tool.
-    #[cfg_attr(not(any(feature = "gemini", feature = "openai")), allow(dead_code, reason = "others leave no tool out"))]
+    #[cfg_attr(
+        not(any(feature = "gemini", feature = "openai")),
+        allow(dead_code, reason = "the other providers send every tool")
+    )]
     pub(crate) fn must_have(&self, tool: &ToolSpec) -> bool {
         self.output_tool == Some(&tool.name)
             || matches!(self.tool_choice, ToolChoice::Tool(name) if *name == *tool.name)

@@ -64,7 +64,7 @@ fn taken(schema: &mut Schema, key: &str) -> Vec<Value> {
 /// Adds what a schema demands in addition.
 fn add_all(flat: &mut Schema, other: &Schema) {
     let is_closed = |schema: &Schema| schema.get("additionalProperties") == Some(&Value::Bool(false));
-    // A closed one next to another that names further properties: the descriptions tell, and the arguments are validated.
+    // A closed one next to another that names further properties: the description states it, and the arguments are validated.
     if is_closed(flat) != is_closed(other) {
         flat.shift_remove("additionalProperties");
     }

@@ -132,7 +132,7 @@ impl Modern<'_> {
     }
 }
 
-/// Whether a keyword has a meaning beside `$ref` in drafts that ignore the others: remarks, and where definitions are.
+/// Whether a keyword has a meaning beside `$ref` in drafts that ignore all other keywords: remarks, and where definitions are.
 fn stands_beside(key: &str) -> bool {
     matches!(key, "$ref" | "description" | "title" | "default" | "examples" | "deprecated" | "definitions" | "$defs")
 }

@@ -189,7 +189,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Returns the sentence with the values, as many as a description may have.
+/// Returns the sentence with the values, up to the length that a description may have.
 fn listed(values: &[Value]) -> String {
     let (mut text, mut count) = (String::new(), 0);
     for value in values {
@@ -209,7 +209,7 @@ fn listed(values: &[Value]) -> String {
     }
 }
 
-/// Whether engines of all kinds read an expression, and alike: without look-around, references back, flags and the like.
+/// Whether all engines compile a pattern to the same meaning: it has no look-around, back-reference, flag or named group.
 pub(crate) fn is_portable(pattern: &str) -> bool {
     let mut rest = pattern.chars().peekable();
     let (mut groups, mut in_class) = (0_usize, false);

@@ -34,7 +34,7 @@ pub(crate) struct ToolForm {
     /// The schema before properties were renamed.
     #[cfg(feature = "anthropic")]
     own: Option<Arc<Value>>,
-    /// What the schema says only in words, each with its place.
+    /// What the schema has only in words, each with its place.
     pub(crate) notes: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ impl ToolForm {
         self.own.is_some()
     }
 
-    /// Gives the properties in a call's arguments their own names back; arguments that are no JSON stay.
+    /// Gives the properties in a call's arguments their own names back; `None` if the arguments are not JSON.
     pub(crate) fn restore(&self, arguments: &str) -> Option<String> {
         let mut value = serde_json::from_str(arguments).ok()?;
         self.names.restore(&mut value, self.own.as_ref()?);
@@ -187,7 +187,7 @@ fn hosted(schema: &Value) -> ToolForm {
     ToolForm::new(form, notes)
 }
 
-/// Returns what a form says only in words, or why there is none.
+/// Returns what a form has only in words, or why the form is missing.
 pub(crate) fn notes(form: Result<Arc<ToolForm>, Unsupported>) -> Result<Vec<String>, String> {
     form.map(|form| form.notes.clone()).map_err(|unsupported| unsupported.to_string())
 }

@@ -11,7 +11,7 @@ use super::walk::REMARKS;
 
 type Schema = Map<String, Value>;
 
-/// Keywords that dialects cannot combine with all others.
+/// Keywords that dialects cannot combine with every keyword.
 const HARD: [&str; 5] = ["not", "patternProperties", "propertyNames", "unevaluatedProperties", "uniqueItems"];
 
 /// A schema that allows what another one does, and more.

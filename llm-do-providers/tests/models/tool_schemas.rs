@@ -80,7 +80,7 @@ async fn sent_schema(wire: &str, parameters: &Value) -> Value {
     tools.remove(0).1
 }
 
-/// What a model says of the schema of a tool.
+/// The notes of a model on the schema of a tool.
 async fn notes(wire: &str, parameters: &Value) -> Result<Vec<String>, String> {
     let server = Server::scripted([]).await;
     model(wire, &server).tool_notes(&tool("act", parameters))
@@ -143,7 +143,7 @@ async fn alternatives_at_the_root_are_one_object() {
             assert!(["oneOf", "anyOf", "allOf"].iter().all(|key| form.get(key).is_none()), "{wire}: {form}");
         }
         let value = &form["properties"]["value"];
-        assert!(value.is_object(), "{wire}: types A, B, A are no list: {form}");
+        assert!(value.is_object(), "{wire}: the types A, B, A are one schema: {form}");
         assert_eq!(value["anyOf"].as_array().map(Vec::len), Some(2), "{wire}: {form}");
         assert_eq!(form["required"], json!(["kind", "value"]), "{wire}");
     }
@@ -190,7 +190,7 @@ async fn expressions_and_long_lists_that_servers_refuse_are_in_the_description()
 }
 
 #[tokio::test]
-async fn names_that_anthropic_refuses_are_sent_as_others_and_restored_in_calls() {
+async fn names_that_anthropic_refuses_are_renamed_and_restored_in_calls() {
     let schema = json!({
         "type": "object", "required": ["$filter"],
         "properties": { "$filter": { "type": "string" }, "größe": { "type": "object", "properties": { "a b": {} } } },

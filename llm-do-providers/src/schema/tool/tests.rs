@@ -101,7 +101,7 @@ fn what_no_dialect_expresses_is_in_words_and_the_rest_stays() {
 }
 
 #[test]
-fn different_comments_beside_a_reference_are_no_conflict() {
+fn different_comments_beside_a_reference_do_not_conflict() {
     let schema = json!({
         "type": "object", "properties": {"a": {"$ref": "#/$defs/A", "$comment": "here"}},
         "$defs": {"A": {"type": "string", "$comment": "there", "x-order": 1}},
@@ -149,7 +149,7 @@ fn no_form_has_a_schema_that_is_a_boolean_or_words_of_earlier_drafts() {
 }
 
 #[test]
-fn refused_names_are_sent_as_others_and_restored() {
+fn refused_names_are_renamed_and_restored() {
     let schema = Arc::new(json!({"type": "object", "properties": {"$filter": {"type": "string"}, "top": {}}}));
     let form = anthropic(&schema).unwrap();
     assert!(form.renames() && form.schema["properties"].get("_filter").is_some(), "{:#}", form.schema);

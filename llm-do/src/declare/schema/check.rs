@@ -78,8 +78,7 @@ impl CheckedSchema {
         }
     }
 
-    /// Returns the schema, in the words of draft 2020-12 whatever it was written in, and without schemas that are `true` or
-    /// `false`, which some clients and servers refuse.
+    /// Returns the schema in draft 2020-12, and without schemas that are `true` or `false`, which some clients and servers refuse.
     pub(crate) fn schema(&self) -> &Arc<Value> {
         self.schema.get_or_init(|| Arc::new(modern_schema(&(self.write)())))
     }
