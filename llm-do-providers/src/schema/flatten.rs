@@ -15,9 +15,12 @@ type Schema = Map<String, Value>;
 /// Returns an object schema without references and alternatives of its own: with the properties of all of them, of which
 /// those are required that each alternative requires. The description states the alternatives.
 ///
-/// What is valid for `schema` is valid for the result.
-pub(crate) fn flatten(schema: &Schema, root: &Value) -> Schema {
-    let mut flat = flattened(schema, root, DEEPEST);
+/// What is valid for `schema` is valid for the result, but for a property that one alternative declares and another leaves open: it
+/// has the declared schema.
+///
+/// Each reference that is followed is added to `followed`.
+pub(crate) fn flatten(schema: &Schema, root: &Value, followed: &mut Vec<String>) -> Schema {
+    let mut flat = flattened(schema, root, DEEPEST, followed);
     flat.insert("type".to_owned(), json!("object"));
     // What the alternatives have evaluated is not known any longer.
     flat.shift_remove("unevaluatedProperties");
@@ -25,27 +28,28 @@ pub(crate) fn flatten(schema: &Schema, root: &Value) -> Schema {
     flat
 }
 
-fn flattened(schema: &Schema, root: &Value, depth: usize) -> Schema {
+fn flattened(schema: &Schema, root: &Value, depth: usize, followed: &mut Vec<String>) -> Schema {
     let mut flat = schema.clone();
     let Some(depth) = depth.checked_sub(1) else {
         COMBINING.iter().for_each(|key| drop(flat.shift_remove(*key)));
         return flat;
     };
-    if let Some(reference) = flat.shift_remove("$ref")
-        && let Some(Value::Object(target)) = reference.as_str().and_then(|reference| pointed(root, reference))
+    if let Some(Value::String(reference)) = flat.shift_remove("$ref")
+        && let Some(Value::Object(target)) = pointed(root, &reference)
     {
-        add_all(&mut flat, &flattened(target, root, depth));
+        followed.push(reference);
+        add_all(&mut flat, &flattened(target, root, depth, followed));
     }
     for member in taken(&mut flat, "allOf") {
         if let Value::Object(member) = &member {
-            add_all(&mut flat, &flattened(member, root, depth));
+            add_all(&mut flat, &flattened(member, root, depth, followed));
         }
     }
     for key in ["oneOf", "anyOf"] {
         let alternatives = taken(&mut flat, key);
         if !alternatives.is_empty() {
             let each = alternatives.iter().filter_map(Value::as_object);
-            let each: Vec<_> = each.map(|alternative| flattened(alternative, root, depth)).collect();
+            let each: Vec<_> = each.map(|alternative| flattened(alternative, root, depth, followed)).collect();
             let is_whole = each.len() == alternatives.len();
             add_alternatives(&mut flat, &each, is_whole);
             describe(&mut flat, key, &each);
@@ -107,12 +111,14 @@ fn add_alternatives(flat: &mut Schema, alternatives: &[Schema], is_whole: bool) 
         }
     }
     let own: Vec<_> = properties(flat).map(|(name, _)| name.clone()).collect();
+    let is_open =
+        !is_whole || alternatives.iter().any(|schema| properties(schema).next().is_none() && !is_closed(schema));
     for (name, schemas) in found {
         // The schema beside the alternatives holds for all of them.
         if !own.contains(&name)
             && let Value::Array(schemas) = schemas
         {
-            *property(flat, &name) = either(schemas);
+            *property(flat, &name) = if is_open { json!({}) } else { either(schemas) };
         }
     }
     let mut each = alternatives.iter().filter(|_| is_whole).map(required);
@@ -209,7 +215,7 @@ mod tests {
     use super::flatten;
 
     fn flat(schema: &Value) -> Value {
-        Value::Object(flatten(schema.as_object().unwrap(), schema))
+        Value::Object(flatten(schema.as_object().unwrap(), schema, &mut Vec::new()))
     }
 
     #[test]

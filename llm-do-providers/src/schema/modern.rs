@@ -76,8 +76,9 @@ impl Modern<'_> {
         let converted = match (key, value) {
             ("items", Value::Array(schemas)) => {
                 modern.insert("prefixItems".to_owned(), self.all(schemas));
-                if let Some(rest) = keywords.get("additionalItems").filter(|rest| **rest != Value::Bool(true)) {
-                    modern.insert("items".to_owned(), self.rest(rest));
+                if let Some(rest) = keywords.get("additionalItems") {
+                    let rest = if *rest == Value::Bool(false) { rest.clone() } else { self.schema(rest) };
+                    modern.insert("items".to_owned(), rest);
                 }
                 return;
             }

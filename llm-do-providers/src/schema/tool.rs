@@ -172,7 +172,7 @@ fn hosted(schema: &Value) -> ToolForm {
         notes.push(format!(
             "`#` uses `{key}`, which servers refuse at the root: its properties are optional ones of one object"
         ));
-        modern = Value::Object(flatten(keywords, &modern));
+        modern = Value::Object(flatten(keywords, &modern, &mut Vec::new()));
     }
     if let Value::Object(keywords) = &mut modern {
         let refused = REFUSED_AT_ROOT.iter().filter_map(|key| Some(((*key).to_owned(), keywords.shift_remove(*key)?)));

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::flatten::{COMBINING, flatten};
 use super::note;
-use super::reference::{mark, unmarked, within};
+use super::reference::{Opened, mark, unmarked, within};
 use super::shape::is_only;
 use super::unsupported::UNSUPPORTED_KEYWORDS;
 use super::walk::REMARKS;
@@ -14,6 +14,9 @@ type Schema = Map<String, Value>;
 /// Keywords that dialects cannot combine with every keyword.
 const HARD: [&str; 5] = ["not", "patternProperties", "propertyNames", "unevaluatedProperties", "uniqueItems"];
 
+/// Unsupported keywords whose schemas evaluate properties.
+const EVALUATING: [&str; 5] = ["$dynamicRef", "dependentSchemas", "else", "if", "then"];
+
 /// A schema that allows what another one does, and more.
 pub(super) struct Weaker {
     pub(super) schema: Schema,
@@ -21,9 +24,13 @@ pub(super) struct Weaker {
     pub(super) dropped: Vec<String>,
 }
 
-/// Returns weaker schemas, whose references are marked, the strongest first.
-pub(super) fn weaker_forms(keywords: &Schema, root: &Value) -> Vec<Weaker> {
-    let simple = without(keywords, &UNSUPPORTED_KEYWORDS);
+/// Returns weaker schemas, whose references are marked, the strongest first; references that are inlined are added to `opened`.
+pub(super) fn weaker_forms(keywords: &Schema, root: &Value, opened: &mut Vec<Opened>) -> Vec<Weaker> {
+    let mut simple = without(keywords, &UNSUPPORTED_KEYWORDS);
+    if EVALUATING.iter().any(|key| keywords.contains_key(*key)) {
+        // What the dropped keywords have evaluated is not known any longer.
+        simple.shift_remove("unevaluatedProperties");
+    }
     let mut plain = without(&simple, &HARD);
     if keywords.contains_key("patternProperties") {
         // Names that a pattern allows would be refused as undeclared ones.
@@ -31,13 +38,18 @@ pub(super) fn weaker_forms(keywords: &Schema, root: &Value) -> Vec<Weaker> {
     }
     let mut forms = vec![simple, plain.clone()];
     if is_only(keywords, "object") || keywords.contains_key("properties") {
-        forms.push(flattened(&plain, root));
+        forms.push(flattened(&plain, root, opened));
         forms.push(without(&without(&plain, &COMBINING), &["$ref", "additionalProperties"]));
     }
+    forms.push(outline(keywords));
+    forms.into_iter().map(|schema| weaker(keywords, schema)).collect()
+}
+
+/// Returns the type and the remarks of a schema.
+pub(super) fn outline(keywords: &Schema) -> Schema {
     let kept =
         keywords.iter().filter(|(key, value)| REMARKS.contains(&key.as_str()) || *key == "type" && value.is_string());
-    forms.push(kept.map(|(key, value)| (key.clone(), value.clone())).collect());
-    forms.into_iter().map(|schema| weaker(keywords, schema)).collect()
+    kept.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
 fn weaker(keywords: &Schema, schema: Schema) -> Weaker {
@@ -53,13 +65,18 @@ fn without(schema: &Schema, dropped: &[&str]) -> Schema {
     kept.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// Returns one object of all properties, with references marked as within the one that contains the schema.
-fn flattened(keywords: &Schema, root: &Value) -> Schema {
+/// Returns one object of all properties, with references marked as within those that were inlined.
+fn flattened(keywords: &Schema, root: &Value, opened: &mut Vec<Opened>) -> Schema {
     let marked = Value::Object(keywords.clone());
     let Value::Object(own) = unmarked(&marked) else { return Schema::new() };
-    let mut flat = flatten(&own, root);
+    let (mut followed, mut within) = (Vec::new(), first_within(&marked));
+    let mut flat = flatten(&own, root, &mut followed);
     flat.shift_remove("additionalProperties");
-    mark(&mut flat, first_within(&marked));
+    for to in followed {
+        opened.push(Opened { to, within });
+        within = Some(opened.len() - 1);
+    }
+    mark(&mut flat, within);
     flat
 }
 

@@ -129,13 +129,14 @@ pub(crate) struct OutputShape {
 
 impl OutputShape {
     pub(crate) fn new(schema: Value) -> Self {
+        let schema = modern_schema(&schema);
         let is_text = schema["type"] == "string" && is_plain(&schema);
         Self::of(schema, is_text)
     }
 
     /// Creates the shape of an output that is requested as data even if it is plain text.
     pub(crate) fn structured(schema: Value) -> Self {
-        Self::of(schema, false)
+        Self::of(modern_schema(&schema), false)
     }
 
     /// Marks the schema as untrusted: it does not come from a Rust type.
@@ -157,16 +158,21 @@ fn is_plain(schema: &Value) -> bool {
 /// Redirects references to the root, or to a part of it but its definitions, to their place once it is wrapped.
 fn lower_references(schema: &mut Value) {
     match schema {
-        Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| match value {
-            Value::String(target) if key == "$ref" && is_lowered(target) => {
+        Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| match (key.as_str(), value) {
+            ("$ref", Value::String(target)) if is_lowered(target) => {
                 *target = format!("#/properties/{WRAPPER}{}", &target[1..]);
             }
-            value => lower_references(value),
+            ("const" | "default" | "enum" | "examples", _) => {}
+            (key, Value::Object(named)) if NAMED.contains(&key) => named.values_mut().for_each(lower_references),
+            (_, value) => lower_references(value),
         }),
         Value::Array(items) => items.iter_mut().for_each(lower_references),
         _ => {}
     }
 }
+
+/// The keywords whose value has a schema for each name.
+const NAMED: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 
 /// The keywords with definitions: `definitions` is the word of earlier drafts.
 const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
@@ -177,8 +183,7 @@ fn is_lowered(reference: &str) -> bool {
 }
 
 /// Wraps a schema in an object; its definitions stay at the root, where references point to.
-fn wrap(schema: Value) -> Value {
-    let mut schema = modern_schema(&schema);
+fn wrap(mut schema: Value) -> Value {
     lower_references(&mut schema);
     let mut definitions = Vec::new();
     if let Value::Object(keywords) = &mut schema {

@@ -166,9 +166,21 @@ fn joined(base: &str, reference: &str) -> String {
     if reference.starts_with('/') {
         return format!("{}{reference}", &base[..authority]);
     }
-    match base[authority..].rfind('/') {
-        Some(last) => format!("{}{reference}", &base[..=authority + last]),
-        None if authority > 0 => format!("{base}/{reference}"),
-        None => reference.to_owned(),
+    let mut folder = match base[authority..].rfind('/') {
+        Some(last) => &base[..=authority + last],
+        None if authority > 0 => return format!("{base}/{reference}"),
+        None => "",
+    };
+    let mut reference = reference;
+    loop {
+        if let Some(same) = reference.strip_prefix("./") {
+            reference = same;
+        } else if let Some(outer) = reference.strip_prefix("../") {
+            reference = outer;
+            let above = folder.strip_suffix('/').and_then(|folder| folder[authority..].rfind('/'));
+            folder = above.map_or(folder, |last| &folder[..=authority + last]);
+        } else {
+            return format!("{folder}{reference}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use llm_do_providers::modern_schema;
 use serde_json::{Map, Value, json};
 
+use super::NAMED;
 use super::excess::{excess_of_references, excess_of_size};
 use super::foreign::{Rejection, rejection, untrusted_schema_fault};
 use super::graph::target;
@@ -88,8 +89,14 @@ fn remove_references(schema: &mut Value, root: &Value, place: &str, notes: &mut 
                 }
             }
             for (key, value) in keywords.iter_mut() {
-                if !matches!(key.as_str(), "const" | "default" | "enum" | "examples") {
-                    remove_references(value, root, &format!("{place}/{key}"), notes);
+                match (key.as_str(), value) {
+                    ("const" | "default" | "enum" | "examples", _) => {}
+                    (key, Value::Object(named)) if NAMED.contains(&key) => {
+                        for (name, part) in named {
+                            remove_references(part, root, &format!("{place}/{key}/{name}"), notes);
+                        }
+                    }
+                    (key, value) => remove_references(value, root, &format!("{place}/{key}"), notes),
                 }
             }
         }
