@@ -76,7 +76,7 @@ register! {
 /// | Of ours | Goes as |
 /// | --- | --- |
 /// | instructions | the first message, of the role `system` |
-/// | tools | [`tools`](https://platform.openai.com/docs/guides/function-calling): functions, without `strict` |
+/// | tools | [`tools`](https://platform.openai.com/docs/guides/function-calling): functions, without `strict`. Schemas in draft 2020-12; alternatives at the root are one object, and look-around in patterns and the longest lists of more than 1,000 values are in descriptions; for llama.cpp what its grammars enforce, with words for the rest. [`tool_notes`](crate::Model::tool_notes) lists what is only in words |
 /// | output schema | [`response_format`](https://platform.openai.com/docs/guides/structured-outputs): a `json_schema`, `strict` where the schema has a strict form, as below, else with `strict: false` |
 /// | `temperature`, `top_p`, `stop` | the same |
 ///
@@ -85,10 +85,6 @@ register! {
 /// them. The description of a field whose type is a reference goes into a separate definition. There is no strict form with a
 /// map, a value or an object of any kind, an optional property that cannot be null, alternatives that cannot be distinguished,
 /// `allOf`, tuples, bounds on the length of texts, look-around in patterns, or more than 1,000 listed values.
-///
-/// The schema of a tool goes in draft 2020-12. Servers refuse alternatives at its root, so these become one object with the
-/// properties of all; look-around in patterns, and the longest lists of more than 1,000 values, go into descriptions. For llama.cpp it
-/// goes in the form that its grammars enforce, with words for the rest. [`tool_notes`](crate::Model::tool_notes) lists what is only in words.
 ///
 /// A stream is asked for its figures (`stream_options.include_usage`), but at Mistral, which sends them anyway.
 ///

@@ -287,9 +287,7 @@ impl Registered {
         self.unwritten().map_or(Ok(()), refused)
     }
 
-    /// Returns why values of a Rust type cannot be checked without the feature `json-schema`.
-    ///
-    /// Other schemas were refused before.
+    /// Returns why values of a Rust type cannot be checked without the feature `json-schema`; other schemas were refused before.
     #[cfg(not(feature = "json-schema"))]
     pub(super) fn schema_fault(&self) -> Option<String> {
         let output = match &self.code {
