@@ -24,8 +24,9 @@ use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::exchange::Exchange;
 use crate::http::{ClientConfig, Endpoint, ServerDefaults};
-use crate::model::{Model, Profile, Request, ResponseStream};
+use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec};
 use crate::response::Response;
+use crate::schema::tool;
 use crate::usage::ServiceTier;
 
 const PROVIDER: &str = "anthropic";
@@ -104,6 +105,10 @@ inventory::submit! {
 ///
 /// A [choice](crate::ToolChoice) goes as `any`, `none`, or for one tool as `tool` with its name. Where the API refuses to
 /// force a tool, the model has the choice instead: with a budget to think, and with Fable, Mythos, Opus 5.5 and Sonnet 5.5.
+///
+/// The schema of a tool goes in draft 2020-12. The API refuses alternatives at its root, so these become one object with the
+/// properties of all, and names of properties with other characters than letters, digits, `_`, `.` and `-`: these are renamed, and
+/// restored in calls. [`tool_notes`](crate::Model::tool_notes) lists what is renamed or only in words.
 ///
 /// An output schema goes as [`output_config.format`](https://platform.claude.com/docs/en/build-with-claude/structured-outputs)
 /// with Claude 4.5 and newer; their [`Profile`] declares it. Bounds that the API does not enforce go into descriptions, as do
@@ -233,7 +238,7 @@ impl AnthropicModel {
         let begin = move || AnthropicAccumulator::new(Arc::clone(&model), tier);
         let warnings = plan.warnings;
         let exchange = Exchange::new(&self.endpoint, &body, request.settings, self.retries, begin)?;
-        Ok(exchange.with_warnings(warnings))
+        Ok(exchange.with_warnings(warnings).with_renamed(request::renamed(request)))
     }
 }
 
@@ -245,6 +250,10 @@ impl Model for AnthropicModel {
 
     fn profile(&self) -> Profile {
         self.profile
+    }
+
+    fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
+        tool::notes(tool::anthropic(&tool.parameters))
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

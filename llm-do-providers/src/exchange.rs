@@ -24,10 +24,12 @@ pub(crate) use self::fault::{invalid_json, protocol_error, reported};
 use self::streaming::Streaming;
 use crate::error::{ErrorKind, ProviderError};
 use crate::http::{Endpoint, Event, PreparedRequest, WholeResponse};
-use crate::message::FinishReason;
+use crate::message::{FinishReason, ResponsePart};
 use crate::model::{ResponseStream, StreamEvent};
 use crate::response::{Response, SettingWarning};
 use crate::retry::{RetryDelay, RetryState};
+#[cfg(feature = "anthropic")]
+use crate::schema::tool::ToolForm;
 use crate::settings::{Settings, Warnings};
 
 /// Accumulates an answer by the protocol of one provider.
@@ -116,6 +118,8 @@ pub(crate) struct Exchange<F> {
     pauses: usize,
     /// The warnings about settings that were not sent as they were set.
     warnings: Vec<SettingWarning>,
+    /// The tools whose properties have other names in the request.
+    renamed: RenamedTools,
 }
 
 impl<F, G> Exchange<F>
@@ -141,12 +145,28 @@ where
         })?;
         let call = Arc::new(PreparedRequest::new(endpoint.provider, body.into(), settings)?);
         let (endpoint, tries) = (endpoint.for_call(&call), RetryState::new(retries));
-        Ok(Self { endpoint, call, retries, tries, begin, before: None, pauses: 0, warnings: Vec::new() })
+        Ok(Self {
+            endpoint,
+            call,
+            retries,
+            tries,
+            begin,
+            before: None,
+            pauses: 0,
+            warnings: Vec::new(),
+            renamed: RenamedTools::default(),
+        })
     }
 
     /// Adds `warnings` to the answer.
     pub(crate) fn with_warnings(self, warnings: Warnings) -> Self {
         Self { warnings: warnings.into_list(), ..self }
+    }
+
+    /// Gives the properties in the answer's calls of these tools their own names.
+    #[cfg(feature = "anthropic")]
+    pub(crate) fn with_renamed(self, tools: Vec<(Arc<str>, Arc<ToolForm>)>) -> Self {
+        Self { renamed: RenamedTools(tools), ..self }
     }
 
     /// Returns the body to be sent, and an empty accumulator.
@@ -211,7 +231,7 @@ where
     }
 
     fn warned(&mut self, response: Response) -> Response {
-        response.with_warnings(mem::take(&mut self.warnings))
+        self.renamed.restore(response).with_warnings(mem::take(&mut self.warnings))
     }
 
     /// Prepares the next attempt after a failure, and keeps the usage of this one; a final error has all that arrived.
@@ -233,6 +253,30 @@ where
             Some(arrived) => error.with_partial_response(arrived),
             None => error,
         }
+    }
+}
+
+/// Tools whose properties have other names in the request, by name.
+#[derive(Debug, Default)]
+struct RenamedTools(#[cfg(feature = "anthropic")] Vec<(Arc<str>, Arc<ToolForm>)>);
+
+impl RenamedTools {
+    #[cfg(feature = "anthropic")]
+    fn restore(&self, mut response: Response) -> Response {
+        for part in &mut response.parts {
+            if let ResponsePart::ToolCall(call) = part
+                && let Some((_, form)) = self.0.iter().find(|(name, _)| *call.name == **name)
+                && let Some(restored) = form.restore(&call.arguments)
+            {
+                call.arguments = restored;
+            }
+        }
+        response
+    }
+
+    #[cfg(not(feature = "anthropic"))]
+    fn restore(&self, response: Response) -> Response {
+        response
     }
 }
 

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
 
 use crate::error::{ErrorKind, ProviderError};
-use crate::model::{Model, Profile, Request, ResponseStream, StreamEvent};
+use crate::model::{Model, Profile, Request, ResponseStream, StreamEvent, ToolSpec};
 use crate::response::Response;
 
 /// A list of models: if one fails, the next one gets the request.
@@ -84,6 +84,16 @@ impl Model for FallbackModel {
     fn profile(&self) -> Profile {
         let profiles = self.models.iter().map(Model::profile);
         profiles.reduce(Profile::and).unwrap_or_default()
+    }
+
+    fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
+        let mut notes = Vec::new();
+        for model in &self.models {
+            let own = model.tool_notes(tool).map_err(|why| format!("`{}`: {why}", model.name()))?;
+            let new: Vec<_> = own.into_iter().filter(|note| !notes.contains(note)).collect();
+            notes.extend(new);
+        }
+        Ok(notes)
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

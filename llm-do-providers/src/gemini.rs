@@ -22,8 +22,9 @@ use crate::catalog::ModelProvider;
 use crate::error::{ErrorKind, ProviderError};
 use crate::exchange::Exchange;
 use crate::http::{ClientConfig, Endpoint, ServerDefaults};
-use crate::model::{Model, Profile, Request, ResponseStream};
+use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec};
 use crate::response::Response;
+use crate::schema::tool;
 use crate::usage::ServiceTier;
 
 const PROVIDER: &str = "gemini";
@@ -105,8 +106,12 @@ inventory::submit! {
 /// Those of tools and answers are written [in what Gemini knows](https://ai.google.dev/api/generate-content#GenerationConfig):
 /// references are inlined, alternatives are `anyOf`, and keywords that it does not know go into the description. In a recursive
 /// type, the reference stays (`$ref` and `$defs`); the API takes it in optional properties alone, so a required
-/// property that holds one is sent as optional, with "Always has .." in the description. A schema that cannot be converted
-/// is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest) that names the place.
+/// property that holds one is sent as optional, with "Always has .." in the description.
+///
+/// What cannot be converted in the schema of a tool, such as `if` and `contains`, goes into the description as JSON;
+/// [`tool_notes`](crate::Model::tool_notes) lists it. A tool that accepts no arguments at all is left out, with a
+/// [warning](crate::Response::warnings). In an output schema, both are an error of kind
+/// [`InvalidRequest`](crate::ErrorKind::InvalidRequest) that names the place.
 ///
 /// # Attachments
 ///
@@ -214,6 +219,10 @@ impl Model for GeminiModel {
 
     fn profile(&self) -> Profile {
         self.profile
+    }
+
+    fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
+        tool::notes(tool::gemini(&tool.parameters))
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

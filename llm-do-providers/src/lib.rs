@@ -97,7 +97,6 @@ mod response;
 mod responses;
 #[cfg(feature = "http")]
 mod retry;
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
 mod schema;
 mod secret;
 #[cfg_attr(
@@ -143,6 +142,8 @@ pub use self::price::{Charge, Money, MoneyError, Price, PriceEntry, PriceTable, 
 pub use self::response::{Response, SettingWarning};
 #[cfg(feature = "openai")]
 pub use self::responses::{OpenAiResponsesBuilder, OpenAiResponsesModel};
+#[doc(hidden)]
+pub use self::schema::{Draft, modern_schema};
 pub use self::secret::ApiKey;
 pub use self::server_side::{ServerSideTool, WebSearch};
 pub use self::settings::{ExtraHeaders, Settings, ThinkingLevel};

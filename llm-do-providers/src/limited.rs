@@ -10,7 +10,7 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
 use crate::error::ProviderError;
-use crate::model::{Model, Profile, Request, ResponseStream};
+use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec};
 use crate::response::Response;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -110,6 +110,10 @@ impl Model for LimitedModel {
 
     fn profile(&self) -> Profile {
         self.model.profile()
+    }
+
+    fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
+        self.model.tool_notes(tool)
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

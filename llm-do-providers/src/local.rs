@@ -43,7 +43,7 @@ pub use self::weights::FetchProgress;
 use self::weights::Weights;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
-use crate::model::{Model, Profile, Request, ResponseStream, StreamEvent};
+use crate::model::{Model, Profile, Request, ResponseStream, StreamEvent, ToolSpec};
 use crate::response::Response;
 
 inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::new(name)?))) }
@@ -137,6 +137,9 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 ///
 /// # Schemas
 ///
+/// Keywords that relate values to each other, such as `if` and `contains`, are not part of the grammar: those of a tool go into its
+/// descriptions, and an output schema with one is an error.
+///
 /// Values without a limit in their schema get one, so that generation ends; **longer values are cut off there, and
 /// still valid**:
 ///
@@ -226,6 +229,10 @@ impl Model for LocalModel {
         Profile::NATIVE_OUTPUT
     }
 
+    fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
+        Ok(schema_check::notes(tool))
+    }
+
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
         let mut stream = self.stream(request).await?;
         while let Some(event) = stream.next().await {
@@ -238,8 +245,9 @@ impl Model for LocalModel {
 
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
         let (sender, mut receiver) = unbounded_channel();
-        schema_check::check_request(&request)?;
-        let task = Task::new(&request)?;
+        schema_check::check_output(&request)?;
+        let tools = schema_check::supported_tools(request.tools);
+        let task = Task::new(&request.tools(&tools))?;
         weights::submit(&self.weights, Job { task, model: self.name.clone(), events: EventSender::new(sender) })?;
         Ok(Box::pin(poll_fn(move |context| receiver.poll_recv(context))))
     }

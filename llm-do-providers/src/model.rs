@@ -44,6 +44,18 @@ pub trait Model: Debug + Send + Sync {
         Profile::default()
     }
 
+    /// Returns what a tool's schema loses on the way to the model, a sentence each, such as "`#/properties/a`: ..": what is only
+    /// in words, and properties that are renamed.
+    ///
+    /// Arguments are validated by the whole schema all the same. Default: nothing.
+    ///
+    /// # Errors
+    ///
+    /// Returns why requests leave the tool out.
+    fn tool_notes(&self, _tool: &ToolSpec) -> Result<Vec<String>, String> {
+        Ok(Vec::new())
+    }
+
     /// Sends a request and waits for the complete response.
     ///
     /// # Errors
@@ -72,6 +84,10 @@ impl<M: Model + ?Sized> Model for Arc<M> {
 
     fn profile(&self) -> Profile {
         (**self).profile()
+    }
+
+    fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
+        (**self).tool_notes(tool)
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
@@ -221,6 +237,16 @@ impl<'a> Request<'a> {
     )]
     pub(crate) fn takes_programs(&self) -> bool {
         self.server_side_tools.contains(&ServerSideTool::ProgrammaticToolCalling)
+    }
+
+    /// Returns whether the request has no sense without the tool.
+    #[cfg_attr(
+        not(any(feature = "gemini", feature = "openai")),
+        allow(dead_code, reason = "the other providers send every tool")
+    )]
+    pub(crate) fn must_have(&self, tool: &ToolSpec) -> bool {
+        self.output_tool == Some(&tool.name)
+            || matches!(self.tool_choice, ToolChoice::Tool(name) if *name == *tool.name)
     }
 
     /// Returns a writer of the messages and tools for `model`, which is the allocation of one built model.

@@ -30,8 +30,9 @@ use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::exchange::Exchange;
 use crate::http::{ClientConfig, Endpoint};
-use crate::model::{Model, Profile, Request, ResponseStream};
+use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec};
 use crate::response::Response;
+use crate::schema::tool;
 use crate::usage::ServiceTier;
 
 const PROVIDER: &str = "openai";
@@ -76,7 +77,7 @@ register! {
 /// | Of ours | Goes as |
 /// | --- | --- |
 /// | instructions | the first message, of the role `system` |
-/// | tools | [`tools`](https://platform.openai.com/docs/guides/function-calling): functions, without `strict` |
+/// | tools | [`tools`](https://platform.openai.com/docs/guides/function-calling): functions, without `strict`. Schemas in draft 2020-12; alternatives at the root are one object, and look-around in patterns and the longest lists of more than 1,000 values are in descriptions; for llama.cpp what its grammars enforce, with words for the rest. [`tool_notes`](crate::Model::tool_notes) lists what is only in words |
 /// | output schema | [`response_format`](https://platform.openai.com/docs/guides/structured-outputs): a `json_schema`, `strict` where the schema has a strict form, as below, else with `strict: false` |
 /// | `temperature`, `top_p`, `stop` | the same |
 ///
@@ -84,7 +85,7 @@ register! {
 /// too, which have to be null instead. Descriptions stay; defaults, examples and formats that OpenAI does not know go into
 /// them. The description of a field whose type is a reference goes into a separate definition. There is no strict form with a
 /// map, a value or an object of any kind, an optional property that cannot be null, alternatives that cannot be distinguished,
-/// `allOf`, tuples, or bounds on the length of texts.
+/// `allOf`, tuples, bounds on the length of texts, look-around in patterns, or more than 1,000 listed values.
 ///
 /// A stream is asked for its figures (`stream_options.include_usage`), but at Mistral, which sends them anyway.
 ///
@@ -224,6 +225,10 @@ impl Model for OpenAiModel {
 
     fn profile(&self) -> Profile {
         self.profile
+    }
+
+    fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
+        tool::notes(convert::form(tool, self.dialect))
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

@@ -22,9 +22,10 @@ use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::exchange::Exchange;
 use crate::http::{ClientConfig, Endpoint, ServerDefaults};
-use crate::model::{Model, Profile, Request, ResponseStream};
+use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec};
 use crate::openai;
 use crate::response::Response;
+use crate::schema::tool;
 use crate::usage::ServiceTier;
 
 const PROVIDER: &str = "openai-responses";
@@ -48,7 +49,7 @@ inventory::submit! {
 /// | Of ours | Goes as |
 /// | --- | --- |
 /// | instructions | `instructions` |
-/// | tools | `tools` of the type `function`, with `strict: false`: the API's default is strict |
+/// | tools | `tools` of the type `function`, with `strict: false`: the API's default is strict; schemas as in [chat completions](crate::OpenAiModel#requests) |
 /// | [deferred tools](crate::Request::deferred_tools) | [`tool_search`](https://developers.openai.com/api/docs/guides/tools-tool-search), and the tools in namespaces of nine |
 /// | [choice](crate::ToolChoice) of a tool | `tool_choice`: `required`, `none`, or a function by name; nothing without tools |
 /// | [`ThinkingLevel`](crate::ThinkingLevel) | `reasoning.effort`, in the words that the model has, but `low` for `minimal` beside tools that the provider runs, which [it refuses](https://github.com/openai/codex/issues/3559) |
@@ -178,6 +179,10 @@ impl Model for OpenAiResponsesModel {
 
     fn profile(&self) -> Profile {
         self.profile
+    }
+
+    fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
+        tool::notes(tool::openai(&tool.parameters))
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

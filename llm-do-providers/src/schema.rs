@@ -9,33 +9,50 @@ pub(crate) mod anthropic;
 mod cache;
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod definitions;
+mod draft;
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod flatten;
 #[cfg(feature = "gemini")]
 pub(crate) mod gemini;
 #[cfg(feature = "openai")]
 pub(crate) mod llama_cpp;
 #[cfg(any(feature = "gemini", feature = "openai"))]
 mod merge;
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod modern;
+#[cfg(feature = "anthropic")]
+mod names;
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
 mod note;
 #[cfg(feature = "openai")]
 pub(crate) mod openai_strict;
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
 pub(crate) mod pointer;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+mod portable;
 #[cfg(any(feature = "gemini", feature = "openai"))]
 mod reference;
 #[cfg(all(test, any(feature = "gemini", feature = "openai")))]
 mod samples;
 #[cfg(any(feature = "gemini", feature = "openai"))]
 mod shape;
-#[cfg(any(feature = "gemini", feature = "local", feature = "openai"))]
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+pub(crate) mod tool;
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
 mod unsupported;
 #[cfg(any(feature = "gemini", feature = "openai"))]
 mod walk;
+#[cfg(any(feature = "gemini", feature = "openai"))]
+mod weaker;
 
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 pub(crate) use self::cache::SchemaCache;
-#[cfg(feature = "local")]
-pub(crate) use self::unsupported::check;
+pub use self::draft::Draft;
+pub use self::modern::modern_schema;
 #[cfg(any(feature = "gemini", feature = "openai"))]
-pub(crate) use self::unsupported::{UNSUPPORTED_KEYWORDS, Unsupported};
+pub(crate) use self::unsupported::UNSUPPORTED_KEYWORDS;
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+pub(crate) use self::unsupported::Unsupported;
+#[cfg(feature = "local")]
+pub(crate) use self::unsupported::{check, in_words};
 #[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) use self::walk::{Dialect, Properties, REMARKS, Walk};

@@ -1,16 +1,22 @@
 //! Converts a request to one of the Messages API.
 
+use std::sync::Arc;
+
+use serde_json::Value;
+
 use super::thinking::{Plan, answer};
 use super::wire::{
     Block, CacheControl, JsonSchema, MessageParam, MessagesRequest, OutputConfig, Role, SystemText, Tool,
     ToolChoiceParam, ToolKind,
 };
-use super::{parts, programs, replay, server_tools};
+use super::{PROVIDER, parts, programs, replay, server_tools};
 use crate::error::ProviderError;
 use crate::message::Message;
 use crate::model::{Json, JsonWriter, OutputSchema, Profile, Request, ToolChoice, ToolSpec};
 use crate::programs::Programs;
-use crate::schema::{SchemaCache, anthropic};
+use crate::schema::anthropic::NotEnforceable;
+use crate::schema::tool::{self, ToolForm};
+use crate::schema::{SchemaCache, anthropic, modern_schema};
 use crate::sent_history::{Answered, CONTINUE, Step, steps};
 
 /// How many of the user's last messages have a cache breakpoint: the last one, and that of the previous request, since the
@@ -57,8 +63,8 @@ pub(super) fn messages<'a>(
 
 /// Returns the schema in the form that the API enforces, or else instructions with the schema.
 fn output(output: &OutputSchema) -> (Option<JsonSchema>, Option<String>) {
-    static CACHE: SchemaCache = SchemaCache::new();
-    if let Ok(schema) = CACHE.get_or_translate(&output.schema, anthropic::translate) {
+    static CACHE: SchemaCache<Value, NotEnforceable> = SchemaCache::new();
+    if let Ok(schema) = CACHE.get_or_translate(&output.schema, |schema| anthropic::translate(&modern_schema(schema))) {
         return (Some(JsonSchema { schema }), None);
     }
     let words = "Answer with one value of JSON and nothing else, no fence around it. It follows this JSON schema:";
@@ -80,7 +86,7 @@ fn tools<'a>(
     let Request { tools, deferred_tools, server_side_tools, .. } = request;
     let mut ours = |place: usize, spec: &'a ToolSpec, is_deferred| {
         let form = u8::from(is_deferred) + 2 * u8::from(request.offers_to_code(spec));
-        writer.tool(place, form, spec, || Ok(Tool::from(ours(spec, is_deferred, request))))
+        writer.tool(place, form, spec, || Ok(Tool::from(ours(spec, is_deferred, request)?)))
     };
     let mut all = Vec::with_capacity(tools.len() + server_side_tools.len() + deferred_tools.len() + 1);
     for (place, spec) in tools.iter().enumerate() {
@@ -99,10 +105,19 @@ fn tools<'a>(
     Ok(all)
 }
 
-fn ours<'a>(spec: &'a ToolSpec, defer_loading: bool, request: &Request<'_>) -> ToolKind<'a> {
+fn ours<'a>(spec: &'a ToolSpec, defer_loading: bool, request: &Request<'_>) -> Result<ToolKind<'a>, ProviderError> {
     let ToolSpec { name, description, parameters } = spec;
     let allowed_callers = server_tools::allowed_callers(request, spec);
-    ToolKind::Ours { name, description, input_schema: parameters, defer_loading, allowed_callers }
+    let input_schema =
+        Arc::clone(&tool::anthropic(parameters).map_err(|unsupported| unsupported.of_tool(PROVIDER, name))?.schema);
+    Ok(ToolKind::Ours { name, description, input_schema, defer_loading, allowed_callers })
+}
+
+/// Returns the tools whose properties have other names in the request, by name.
+pub(super) fn renamed(request: &Request<'_>) -> Vec<(Arc<str>, Arc<ToolForm>)> {
+    let all = request.tools.iter().chain(request.deferred_tools);
+    let forms = all.filter_map(|spec| Some((&spec.name, tool::anthropic(&spec.parameters).ok()?)));
+    forms.filter(|(_, form)| form.renames()).map(|(name, form)| (Arc::clone(name), form)).collect()
 }
 
 /// The API refuses a choice without tools. Where no call may be forced, the model chooses.

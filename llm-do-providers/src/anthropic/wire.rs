@@ -101,7 +101,7 @@ pub(super) enum ToolKind<'a> {
         name: &'a str,
         #[serde(skip_serializing_if = "str::is_empty")]
         description: &'a str,
-        input_schema: &'a Value,
+        input_schema: Arc<Value>,
         /// Whether the model has to find it.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         defer_loading: bool,

@@ -13,7 +13,8 @@ use crate::capability::GeminiCapabilities;
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::FinishReason;
 use crate::model::{JsonWriter, OutputSchema, Request, ToolChoice, ToolSpec};
-use crate::schema::{SchemaCache, Unsupported, gemini};
+use crate::schema::tool::{self, ToolForm};
+use crate::schema::{SchemaCache, Unsupported, gemini, modern_schema};
 use crate::server_side::ServerSideTool;
 use crate::settings::Warnings;
 use crate::usage::Usage;
@@ -34,7 +35,7 @@ pub(super) fn request<'a>(
             .instructions
             .map(|text| Content { role: None, parts: vec![Data::Text(text.into()).into()] }),
         contents: contents::contents(request.messages, capabilities, writer)?,
-        tools: tools(request, writer)?,
+        tools: tools(request, writer, &mut warnings)?,
         tool_config: tool_config(request, capabilities),
         generation_config: generation_config(request, capabilities, &mut warnings)?,
         service_tier: request.settings.service_tier.as_deref(),
@@ -45,10 +46,19 @@ pub(super) fn request<'a>(
     Ok((wire, warnings))
 }
 
-fn tools<'a>(request: &Request<'a>, writer: &mut JsonWriter<'_>) -> Result<Vec<Tool<'a>>, ProviderError> {
-    let ours = request.tools.iter().enumerate();
-    let declarations = ours.map(|(place, spec)| writer.tool(place, 0, spec, || declaration(spec)));
-    let declarations = declarations.collect::<Result<Vec<_>, _>>()?;
+fn tools<'a>(
+    request: &Request<'a>,
+    writer: &mut JsonWriter<'_>,
+    warnings: &mut Warnings,
+) -> Result<Vec<Tool<'a>>, ProviderError> {
+    let mut declarations = Vec::with_capacity(request.tools.len());
+    for (place, spec) in request.tools.iter().enumerate() {
+        match tool::gemini(&spec.parameters) {
+            Ok(form) => declarations.push(writer.tool(place, 0, spec, || Ok(declaration(spec, &form)))?),
+            Err(unsupported) if request.must_have(spec) => return Err(unsupported.of_tool(PROVIDER, &spec.name)),
+            Err(unsupported) => warnings.without_tool(&spec.name, &unsupported),
+        }
+    }
     let functions = (!declarations.is_empty()).then_some(Tool::FunctionDeclarations(declarations));
     Ok(functions
         .into_iter()
@@ -56,16 +66,11 @@ fn tools<'a>(request: &Request<'a>, writer: &mut JsonWriter<'_>) -> Result<Vec<T
         .collect())
 }
 
-fn declaration(spec: &ToolSpec) -> Result<FunctionDeclaration<'_>, ProviderError> {
-    let schema = known(&spec.parameters).map_err(|unsupported| {
-        invalid(format!(
-            "the schema of the arguments of the tool `{}` cannot be converted for Gemini: {unsupported}",
-            spec.name
-        ))
-    })?;
+fn declaration<'a>(spec: &'a ToolSpec, form: &ToolForm) -> FunctionDeclaration<'a> {
+    let schema = Arc::clone(&form.schema);
     // A function without parameters has no schema.
     let parameters_json_schema = has_properties(&schema).then_some(schema);
-    Ok(FunctionDeclaration { name: &spec.name, description: &spec.description, parameters_json_schema })
+    FunctionDeclaration { name: &spec.name, description: &spec.description, parameters_json_schema }
 }
 
 fn has_properties(schema: &Value) -> bool {
@@ -135,8 +140,8 @@ fn output_schema(output: &OutputSchema) -> Result<Arc<Value>, ProviderError> {
 
 /// Returns a schema in Gemini's dialect.
 fn known(schema: &Arc<Value>) -> Result<Arc<Value>, Unsupported> {
-    static CACHE: SchemaCache = SchemaCache::new();
-    CACHE.get_or_translate(schema, gemini::translate)
+    static CACHE: SchemaCache<Value, Unsupported> = SchemaCache::new();
+    CACHE.get_or_translate(schema, |schema| gemini::translate(&modern_schema(schema)))
 }
 
 fn invalid(text: String) -> ProviderError {

@@ -1,4 +1,4 @@
-//! Rejects schemas that cannot be compiled to a grammar.
+//! Finds what cannot be compiled to a grammar: of tools it goes into the description, and an output with it is rejected.
 //!
 //! llguidance supports most of JSON Schema
 //! (<https://github.com/guidance-ai/llguidance/blob/main/docs/json_schema.md>) and is set to ignore unsupported
@@ -8,25 +8,45 @@
 #[cfg(test)]
 mod grammar_tests;
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use super::fault;
 use crate::error::ProviderError;
-use crate::model::Request;
-use crate::schema::check;
+use crate::model::{Request, ToolSpec};
+use crate::schema::{check, in_words, modern_schema};
 
 /// The name of these grammars in errors.
 const NAME: &str = "the embedded model's grammars";
 
-/// Checks the schemas of the tools and of the output.
+/// Returns the tools with schemas that compile: other keywords are in descriptions, since arguments are validated afterwards.
+pub(super) fn supported_tools(tools: &[ToolSpec]) -> Cow<'_, [ToolSpec]> {
+    if tools.iter().all(|tool| check(&tool.parameters, NAME).is_ok()) {
+        return Cow::Borrowed(tools);
+    }
+    Cow::Owned(tools.iter().map(|tool| supported(tool).0).collect())
+}
+
+/// Returns what the schema of a tool has only in words.
+pub(super) fn notes(tool: &ToolSpec) -> Vec<String> {
+    supported(tool).1
+}
+
+fn supported(tool: &ToolSpec) -> (ToolSpec, Vec<String>) {
+    if check(&tool.parameters, NAME).is_ok() {
+        return (tool.clone(), Vec::new());
+    }
+    let (mut schema, mut notes) = (modern_schema(&tool.parameters), Vec::new());
+    in_words(&mut schema, NAME, &mut notes);
+    (ToolSpec { parameters: Arc::new(schema), ..tool.clone() }, notes)
+}
+
+/// Checks the schema of the output.
 ///
 /// # Errors
 ///
 /// Returns an error with the unsupported keyword and its path.
-pub(super) fn check_request(request: &Request<'_>) -> Result<(), ProviderError> {
-    for tool in request.tools {
-        check(&tool.parameters, NAME).map_err(|unsupported| {
-            fault::invalid(format!("unsupported parameter schema of the tool `{}`: {unsupported}", tool.name))
-        })?;
-    }
+pub(super) fn check_output(request: &Request<'_>) -> Result<(), ProviderError> {
     let Some(output) = request.output else { return Ok(()) };
     check(&output.schema, NAME)
         .map_err(|unsupported| fault::invalid(format!("unsupported output schema: {unsupported}")))
@@ -39,8 +59,7 @@ mod tests {
     use llm_do_corpus::all;
     use serde_json::{Value, json};
 
-    use super::check_request;
-    use crate::error::ErrorKind;
+    use super::{check_output, notes, supported_tools};
     use crate::model::{OutputSchema, Request, ToolSpec};
     use crate::settings::Settings;
 
@@ -48,21 +67,20 @@ mod tests {
         ToolSpec { name: "take".into(), description: "Takes.".into(), parameters: Arc::new(parameters) }
     }
 
-    fn rejection(schema: &Value) -> String {
-        let (settings, tools) = (Settings::default(), [tool(schema.clone())]);
-        let error = check_request(&Request::new(&[], &settings).tools(&tools)).expect_err("the schema is unsupported");
-        assert_eq!(error.kind(), ErrorKind::InvalidRequest);
-        error.to_string()
-    }
-
     #[test]
-    fn a_keyword_that_relates_values_is_rejected_with_its_path() {
-        let text = rejection(&json!({"properties": {"a": {"items": {"anyOf": [{}, {"contains": {"const": 1}}]}}}}));
-        let expected = "local: unsupported parameter schema of the tool `take`: `#/properties/a/items/anyOf/1` \
-                        uses `contains`, which the embedded model's grammars cannot express; remove it";
-        assert_eq!(text, expected);
-        let text = rejection(&json!({"$defs": {"A": {"additionalProperties": {"if": {}}}}}));
-        assert!(text.contains("`#/$defs/A/additionalProperties` uses `if`"), "{text}");
+    fn a_keyword_that_relates_values_is_in_the_description() {
+        let list = json!({"type": "array", "contains": {"const": 1}});
+        let schema =
+            json!({"type": "object", "properties": {"a": {"items": {"anyOf": [{}, list]}}, "b": {"type": "string"}}});
+        let tools = [tool(schema), tool(json!({"type": "object"}))];
+        let sent = supported_tools(&tools);
+        let words = r#"Must also follow: {"contains":{"const":1}}"#;
+        let part = json!({"type": "array", "description": words});
+        assert_eq!(sent[0].parameters["properties"]["a"]["items"]["anyOf"][1], part);
+        assert_eq!(sent[0].parameters["properties"]["b"], json!({"type": "string"}));
+        assert_eq!(sent[1], tools[1]);
+        let place = "`#/properties/a/items/anyOf/1` uses `contains`, which the embedded model's grammars cannot express; remove it";
+        assert_eq!((notes(&tools[0]), notes(&tools[1])), (vec![place.to_owned()], vec![]));
     }
 
     #[test]
@@ -70,24 +88,21 @@ mod tests {
         let settings = Settings::default();
         let output = OutputSchema { name: "answer".into(), schema: Arc::new(json!({"dependentRequired": {}})) };
         let error =
-            check_request(&Request::new(&[], &settings).output(Some(&output))).expect_err("the schema is unsupported");
+            check_output(&Request::new(&[], &settings).output(Some(&output))).expect_err("the schema is unsupported");
         assert!(error.to_string().contains("unsupported output schema"), "{error}");
     }
 
     #[test]
     fn narrowing_keywords_and_keywords_in_data_are_accepted() {
-        let (settings, schema) = (
-            Settings::default(),
-            json!({"uniqueItems": true, "not": {"const": 1}, "const": {"if": 1}, "properties": {"contains": {}}}),
-        );
-        check_request(&Request::new(&[], &settings).tools(&[tool(schema)])).expect("the schema is supported");
+        let schema =
+            json!({"uniqueItems": true, "not": {"const": 1}, "const": {"if": 1}, "properties": {"contains": {}}});
+        assert_eq!(notes(&tool(schema)), [""; 0]);
     }
 
     #[test]
     fn every_schema_of_the_corpus_is_supported() {
-        let settings = Settings::default();
         for case in all() {
-            check_request(&Request::new(&[], &settings).tools(&[tool(case.schema)])).expect(case.name);
+            assert_eq!(notes(&tool(case.schema)), [""; 0], "{}", case.name);
         }
     }
 }

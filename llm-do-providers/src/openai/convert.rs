@@ -18,7 +18,8 @@ use crate::capability::ToolsInChat;
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::FinishReason;
 use crate::model::{Json, JsonWriter, OutputSchema, Request, ToolChoice, ToolSpec};
-use crate::schema::{SchemaCache, Unsupported, llama_cpp, openai_strict};
+use crate::schema::tool::{self, ToolForm};
+use crate::schema::{SchemaCache, Unsupported, llama_cpp, modern_schema, openai_strict};
 use crate::server_side::{ServerSideTool, WebSearch};
 use crate::settings::{Settings, Warnings};
 use crate::usage::Usage;
@@ -41,7 +42,7 @@ pub(super) fn chat<'a>(
     let settings = request.settings;
     let mut warnings = Warnings::default();
     let plan = Plan::new(target, request, &mut warnings);
-    let (tools, tool_choice) = tools(request, dialect, plan.forces, writer)?;
+    let (tools, tool_choice) = tools(request, dialect, plan.forces, writer, &mut warnings)?;
     let (max_completion_tokens, max_tokens) = limit(settings, target);
     let sampling = plan.sampling(settings, dialect, &mut warnings);
     let takes_seed = dialect.takes(Field::Seed) || dialect.takes(Field::RandomSeed);
@@ -142,6 +143,7 @@ fn tools<'a>(
     dialect: &Dialect,
     forces: bool,
     writer: &mut JsonWriter<'_>,
+    warnings: &mut Warnings,
 ) -> Result<Offer<'a>, ProviderError> {
     let choice = dialect.choice;
     let required = choice.filter(|_| forces).map(|choice| ToolChoiceParam::Word(choice.required));
@@ -158,30 +160,36 @@ fn tools<'a>(
         ToolChoice::Tool(name) => (Some(name), required),
     };
     let offered = request.tools.iter().enumerate().filter(|(_, spec)| only.is_none_or(|only| *spec.name == *only));
-    let offered = offered.map(|(place, spec)| writer.tool(place, 0, spec, || tool(spec, dialect)));
-    let offered = offered.collect::<Result<_, _>>()?;
-    Ok((offered, word))
+    let mut all = Vec::with_capacity(request.tools.len());
+    for (place, spec) in offered {
+        match form(spec, dialect) {
+            Ok(form) => all.push(writer.tool(place, 0, spec, || Ok(tool(spec, &form)))?),
+            Err(unsupported) if request.must_have(spec) => {
+                return Err(unsupported.of_tool(dialect.server.provider, &spec.name));
+            }
+            Err(unsupported) => warnings.without_tool(&spec.name, &unsupported),
+        }
+    }
+    Ok((all, word))
 }
 
-fn tool<'a>(spec: &'a ToolSpec, dialect: &Dialect) -> Result<Tool<'a>, ProviderError> {
-    let parameters = match dialect.schemas {
-        Schemas::LlamaCpp { of_tools: true } => grammar(&spec.parameters).map_err(|unsupported| {
-            let text = format!(
-                "the schema of the arguments of the tool `{}` cannot be converted to a grammar: {unsupported}",
-                spec.name
-            );
-            ProviderError::new(dialect.server.provider, ErrorKind::InvalidRequest, text)
-        })?,
-        _ => Arc::clone(&spec.parameters),
-    };
-    let function = Function { name: &spec.name, description: &spec.description, parameters };
-    Ok(Typed::Function { function })
+/// Returns the schema of a tool as the server takes it.
+pub(super) fn form(spec: &ToolSpec, dialect: &Dialect) -> Result<Arc<ToolForm>, Unsupported> {
+    match dialect.schemas {
+        Schemas::LlamaCpp { of_tools: true } => tool::llama_cpp(&spec.parameters),
+        _ => tool::openai(&spec.parameters),
+    }
+}
+
+fn tool<'a>(spec: &'a ToolSpec, form: &ToolForm) -> Tool<'a> {
+    let parameters = Arc::clone(&form.schema);
+    Typed::Function { function: Function { name: &spec.name, description: &spec.description, parameters } }
 }
 
 /// Returns a schema in the dialect of llama.cpp's grammars.
 fn grammar(schema: &Arc<Value>) -> Result<Arc<Value>, Unsupported> {
-    static CACHE: SchemaCache = SchemaCache::new();
-    CACHE.get_or_translate(schema, llama_cpp::translate)
+    static CACHE: SchemaCache<Value, Unsupported> = SchemaCache::new();
+    CACHE.get_or_translate(schema, |schema| llama_cpp::translate(&modern_schema(schema)))
 }
 
 fn format<'a>(output: &'a OutputSchema, dialect: &Dialect) -> Result<Format<'a>, ProviderError> {
@@ -194,10 +202,10 @@ fn format<'a>(output: &'a OutputSchema, dialect: &Dialect) -> Result<Format<'a>,
             })?;
             (schema, None)
         }
-        Schemas::Grammar => (Arc::clone(&output.schema), None),
+        Schemas::Grammar => (tool::output(&output.schema), None),
         Schemas::Strict => match openai_strict::translate(&output.schema) {
             Some(schema) => (schema, Some(true)),
-            None => (Arc::clone(&output.schema), Some(false)),
+            None => (tool::output(&output.schema), Some(false)),
         },
     };
     Ok(Format::JsonSchema { json_schema: JsonSchema { name: &output.name, schema, strict } })

@@ -1,14 +1,12 @@
 //! Converts requests to the API's types.
 
-use std::sync::Arc;
-
 use super::wire::{Format, Named, Reasoning, ResponsesRequest, Text, Tool};
 use super::{items, tools};
 use crate::capability::OpenAiCapabilities;
 use crate::error::ProviderError;
 use crate::model::{Json, JsonWriter, OutputSchema, Request, ToolChoice};
 use crate::openai::ToolChoiceParam;
-use crate::schema::openai_strict;
+use crate::schema::{openai_strict, tool};
 use crate::server_side::ServerSideTool;
 use crate::settings::{Settings, Warnings};
 
@@ -65,14 +63,14 @@ fn tools<'a>(request: &Request<'a>, writer: &mut JsonWriter<'_>) -> Result<Vec<J
     let ours = request.tools.iter().enumerate();
     let ours = ours.map(|(place, spec)| {
         let form = u8::from(request.offers_to_code(spec));
-        writer.tool(place, form, spec, || Ok(tools::function(spec, false, request)))
+        writer.tool(place, form, spec, || tools::function(spec, false, request))
     });
     // Code needs something to call.
     let has_functions = request.tools.iter().chain(request.deferred_tools).any(|spec| request.offers_to_code(spec));
     let is_asked = |tool: &&ServerSideTool| has_functions || **tool != ServerSideTool::ProgrammaticToolCalling;
     let server_side = request.server_side_tools.iter().filter(is_asked);
     let server_side = server_side.map(|tool| tools::server_side(tool).map(Json::New));
-    let searched = tools::searched(request).map(|tool| Ok(Json::New(tool)));
+    let searched = tools::searched(request).map(|tool| tool.map(Json::New));
     ours.chain(server_side).chain(searched).collect()
 }
 
@@ -132,7 +130,7 @@ fn tool_choice<'a>(request: &Request<'a>) -> Option<ToolChoiceParam<Named<'a>>> 
 fn format(output: &OutputSchema) -> Format<'_> {
     let strict = openai_strict::translate(&output.schema);
     let is_strict = strict.is_some();
-    let schema = strict.unwrap_or_else(|| Arc::clone(&output.schema));
+    let schema = strict.unwrap_or_else(|| tool::output(&output.schema));
     Format::JsonSchema { name: &output.name, schema, strict: is_strict }
 }
 

@@ -1,9 +1,12 @@
 //! Tools as the API declares them: ours, those that it searches, and those that the provider runs.
 
+use std::sync::Arc;
+
 use super::PROVIDER;
 use super::wire::{Container, Filters, Tool};
 use crate::error::{ErrorKind, ProviderError};
 use crate::model::{Request, ToolSpec};
+use crate::schema::tool;
 use crate::server_side::{ServerSideTool, WebSearch};
 
 /// The tools of the API, for a model that may call tools by code, or for another one.
@@ -25,24 +28,30 @@ const CALLERS: &[&str] = &["direct", "programmatic"];
 const NAMESPACE_SIZE: usize = 9;
 
 /// Returns a function that is not strict: in the request from the start, or once the model has found it.
-pub(super) fn function<'a>(spec: &'a ToolSpec, defer_loading: bool, request: &Request<'_>) -> Tool<'a> {
+pub(super) fn function<'a>(
+    spec: &'a ToolSpec,
+    defer_loading: bool,
+    request: &Request<'_>,
+) -> Result<Tool<'a>, ProviderError> {
     let ToolSpec { name, description, parameters } = spec;
+    let parameters = tool::openai(parameters).map_err(|unsupported| unsupported.of_tool(PROVIDER, name))?;
+    let parameters = Arc::clone(&parameters.schema);
     let allowed_callers = if request.offers_to_code(spec) { CALLERS } else { &[] };
-    Tool::Function { name, description, parameters, strict: false, defer_loading, allowed_callers }
+    Ok(Tool::Function { name, description, parameters, strict: false, defer_loading, allowed_callers })
 }
 
 /// Returns the search, and the functions that it finds in namespaces: outside of one, a function's schema counts as
 /// [input](https://github.com/langchain-ai/langchain/issues/38540) although it is deferred.
-pub(super) fn searched<'a>(request: &Request<'a>) -> impl Iterator<Item = Tool<'a>> {
+pub(super) fn searched<'a>(request: &Request<'a>) -> impl Iterator<Item = Result<Tool<'a>, ProviderError>> {
     let deferred = request.deferred_tools;
-    let search = (!deferred.is_empty()).then_some(Tool::Search {});
+    let search = (!deferred.is_empty()).then_some(Ok(Tool::Search {}));
     let namespaces = deferred.chunks(NAMESPACE_SIZE).enumerate().map(|(place, tools)| {
         let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
-        Tool::Namespace {
+        Ok(Tool::Namespace {
             name: namespace_at(place),
             description: format!("Functions: {}.", names.join(", ")),
-            tools: tools.iter().map(|tool| function(tool, true, request)).collect(),
-        }
+            tools: tools.iter().map(|tool| function(tool, true, request)).collect::<Result<_, _>>()?,
+        })
     });
     search.into_iter().chain(namespaces)
 }

@@ -109,7 +109,7 @@ pub(super) enum Tool<'a> {
     Function {
         name: &'a str,
         description: &'a str,
-        parameters: &'a Value,
+        parameters: Arc<Value>,
         strict: bool,
         /// Whether the model has to find it.
         #[serde(skip_serializing_if = "std::ops::Not::not")]

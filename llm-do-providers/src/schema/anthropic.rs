@@ -47,7 +47,7 @@ const MOST_OPTIONAL: usize = 24;
 const MOST_UNIONS: usize = 16;
 
 /// The part of a schema that cannot be enforced.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NotEnforceable {
     /// Its path, as a JSON pointer.
     path: String,

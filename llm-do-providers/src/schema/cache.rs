@@ -8,18 +8,20 @@ use serde_json::Value;
 /// The maximum number of entries, so that schemas of single requests do not accumulate.
 const MOST: usize = 512;
 
-/// Schemas and their forms in one dialect, by the address of the schema, which the entry keeps alive.
+/// Schemas and what they become in one dialect, by the address of the schema, which the entry keeps alive.
+///
+/// A schema that has no form is not translated again either.
 #[derive(Debug)]
-pub(crate) struct SchemaCache(Mutex<BTreeMap<usize, Pair>>);
+pub(crate) struct SchemaCache<T, E>(Mutex<BTreeMap<usize, Entry<T, E>>>);
 
 #[derive(Debug)]
-struct Pair {
+struct Entry<T, E> {
     /// Kept alive, so that its address is not reused.
     _schema: Arc<Value>,
-    form: Arc<Value>,
+    outcome: Result<Arc<T>, E>,
 }
 
-impl SchemaCache {
+impl<T, E: Clone> SchemaCache<T, E> {
     pub(crate) const fn new() -> Self {
         Self(Mutex::new(BTreeMap::new()))
     }
@@ -29,22 +31,22 @@ impl SchemaCache {
     /// # Errors
     ///
     /// Returns why the schema has no such form.
-    pub(crate) fn get_or_translate<E>(
+    pub(crate) fn get_or_translate(
         &self,
         schema: &Arc<Value>,
-        translate: impl FnOnce(&Value) -> Result<Value, E>,
-    ) -> Result<Arc<Value>, E> {
+        translate: impl FnOnce(&Value) -> Result<T, E>,
+    ) -> Result<Arc<T>, E> {
         let place = Arc::as_ptr(schema).addr();
-        if let Some(pair) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&place) {
-            return Ok(Arc::clone(&pair.form));
+        if let Some(entry) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&place) {
+            return entry.outcome.clone();
         }
-        let form = Arc::new(translate(schema)?);
+        let outcome = translate(schema).map(Arc::new);
         let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if cache.len() >= MOST {
             cache.clear();
         }
-        cache.insert(place, Pair { _schema: Arc::clone(schema), form: Arc::clone(&form) });
-        Ok(form)
+        cache.insert(place, Entry { _schema: Arc::clone(schema), outcome: outcome.clone() });
+        outcome
     }
 }
 
@@ -73,9 +75,10 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_without_a_form_returns_the_reason_each_time() {
+    fn a_schema_without_a_form_is_refused_once_with_the_same_reason() {
         let (cache, schema) = (SchemaCache::new(), Arc::new(Value::Null));
-        assert_eq!([(); 2].map(|()| cache.get_or_translate(&schema, titled)), [Err("no schema"), Err("no schema")]);
+        assert_eq!(cache.get_or_translate(&schema, titled), Err("no schema"));
+        assert_eq!(cache.get_or_translate(&schema, |_| Ok(Value::Null)), Err("no schema"));
     }
 
     #[test]

@@ -95,3 +95,16 @@ pub(crate) fn translate(schema: &Value) -> Result<Value, Unsupported> {
     walk.dialect.definitions.put_into(&mut form);
     Ok(form)
 }
+
+/// Returns `schema` as [`translate`] does, with words for what cannot be expressed, each of which is added to `notes`.
+///
+/// # Errors
+///
+/// Returns why no value is valid.
+pub(crate) fn translate_weakly(schema: &Value, notes: &mut Vec<String>) -> Result<Value, Unsupported> {
+    let mut walk = Walk::new(schema, Gemini::default()).weakly();
+    let mut form = choice::rooted(walk.whole_form()?);
+    notes.extend(walk.take_weakened());
+    walk.dialect.definitions.put_into(&mut form);
+    Ok(form)
+}

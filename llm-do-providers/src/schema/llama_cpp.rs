@@ -96,3 +96,16 @@ pub(crate) fn translate(schema: &Value) -> Result<Value, Unsupported> {
     // The original order, if the schema is unchanged.
     Ok(if form == *schema { schema.clone() } else { form })
 }
+
+/// Returns `schema` as [`translate`] does, with words for what cannot be expressed, each of which is added to `notes`.
+///
+/// # Errors
+///
+/// Returns why no value is valid.
+pub(crate) fn translate_weakly(schema: &Value, notes: &mut Vec<String>) -> Result<Value, Unsupported> {
+    let mut walk = Walk::new(schema, Grammar::default()).weakly();
+    let mut form = walk.whole_form()?;
+    notes.extend(walk.take_weakened());
+    walk.dialect.definitions.put_into(&mut form);
+    Ok(form)
+}

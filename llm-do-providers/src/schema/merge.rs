@@ -56,7 +56,10 @@ fn merged(key: &str, left: &Value, right: &Value) -> Option<Value> {
     match key {
         "description" => Some(json!(format!("{} {}", left.as_str()?, right.as_str()?))),
         // The nearer keyword has precedence.
-        "default" | "examples" | "title" | "deprecated" | "$defs" | "$schema" | "$id" => Some(left.clone()),
+        "default" | "examples" | "title" | "deprecated" | "$defs" | "definitions" | "$schema" | "$id" | "$comment"
+        | "$anchor" | "readOnly" | "writeOnly" => Some(left.clone()),
+        // Other words have no meaning for what is valid.
+        key if key.starts_with("x-") => Some(left.clone()),
         "minimum" | "exclusiveMinimum" | "minItems" | "minLength" | "minProperties" => {
             Some(larger(left, right)?.clone())
         }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 pub(crate) const ANYTHING: &str = "Any JSON value.";
 
 /// Returns the sentence for a keyword, if one can express it.
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 pub(crate) fn sentence(key: &str, value: &Value) -> Option<String> {
     Some(match key {
         "default" => format!("Default: {value}."),
@@ -54,10 +55,28 @@ pub(crate) fn except(values: &[Value]) -> String {
     format!("Not {}.", joined(values))
 }
 
+/// The longest schema that a description has, in bytes.
+const LONGEST_RULES: usize = 4_000;
+
+/// Adds keywords that only narrow what is valid to the description, as they are.
+pub(crate) fn follow(form: &mut Map<String, Value>, rules: &Map<String, Value>) {
+    let text = Value::Object(rules.clone()).to_string();
+    let words = if text.len() <= LONGEST_RULES {
+        format!("Must also follow: {text}")
+    } else {
+        let keys: Vec<_> = rules.keys().map(|key| format!("`{key}`")).collect();
+        format!("Must also follow rules of {} that are too long to be listed.", keys.join(", "))
+    };
+    let own = form.shift_remove("description");
+    describe(form, own.as_ref(), &[words]);
+}
+
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 fn all(values: &Value) -> Option<String> {
     values.as_array().map(|values| joined(values))
 }
 
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 fn joined(values: &[Value]) -> String {
     values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::schema::SchemaCache;
 use crate::schema::definitions::{Definitions, reference};
 use crate::schema::note;
 use crate::schema::pointer::pointed;
+use crate::schema::portable::{has_too_many_values, is_portable};
+use crate::schema::{SchemaCache, modern_schema};
 
 /// Keywords that the strict mode knows and that may stay as they are.
 const KEPT: [&str; 14] = [
@@ -37,8 +38,8 @@ const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "h
 
 /// Returns `schema` in the form that the strict mode requires, or `None` if there is no such form.
 pub(crate) fn translate(schema: &Arc<Value>) -> Option<Arc<Value>> {
-    static CACHE: SchemaCache = SchemaCache::new();
-    CACHE.get_or_translate(schema, |schema| strict_form(schema).ok_or(())).ok()
+    static CACHE: SchemaCache<Value, ()> = SchemaCache::new();
+    CACHE.get_or_translate(schema, |schema| strict_form(&modern_schema(schema)).ok_or(())).ok()
 }
 
 /// Returns the form that the strict mode requires, if there is one.
@@ -48,6 +49,9 @@ pub(crate) fn translate(schema: &Arc<Value>) -> Option<Arc<Value>> {
 fn strict_form(schema: &Value) -> Option<Value> {
     let root = schema.as_object()?;
     if root.get("type")? != "object" {
+        return None;
+    }
+    if has_too_many_values(schema) {
         return None;
     }
     let mut strict = Strict { root: schema, definitions: Definitions::default() };
@@ -80,6 +84,7 @@ impl Strict<'_> {
                     _ = strict.insert("anyOf".to_owned(), self.all(value.as_array()?)?);
                 }
                 "format" if !is_known_format(value) => {}
+                "pattern" if !value.as_str().is_some_and(is_portable) => return None,
                 key if NOTES.contains(&key) => {}
                 "format" | "description" => _ = strict.insert(key.clone(), value.clone()),
                 kept if KEPT.contains(&kept) => _ = strict.insert(key.clone(), value.clone()),

@@ -3,7 +3,13 @@
 use std::fmt;
 
 #[cfg(feature = "local")]
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+#[cfg(feature = "local")]
+use super::note;
+
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+use crate::error::{ErrorKind, ProviderError};
 
 /// Keywords that restrict the valid values, and that neither a dialect nor a sentence can express.
 pub(crate) const UNSUPPORTED_KEYWORDS: [&str; 13] = [
@@ -23,7 +29,7 @@ pub(crate) const UNSUPPORTED_KEYWORDS: [&str; 13] = [
 ];
 
 /// The error for a part of a schema that a dialect cannot express.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unsupported {
     path: String,
     why: String,
@@ -35,6 +41,13 @@ impl Unsupported {
     pub(crate) fn new(path: &[String], why: impl Into<String>) -> Self {
         let path = path.iter().fold("#".to_owned(), |path, step| path + "/" + step);
         Self { path, why: why.into(), leaves_nothing: false }
+    }
+
+    /// Returns the error of a request whose tool `name` needs the schema.
+    #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+    pub(crate) fn of_tool(&self, provider: &'static str, name: &str) -> ProviderError {
+        let text = format!("the schema of the arguments of the tool `{name}` cannot be converted: {self}");
+        ProviderError::new(provider, ErrorKind::InvalidRequest, text)
     }
 
     /// Marks the error as "no valid value": an alternative with it can be dropped.
@@ -75,6 +88,45 @@ impl fmt::Display for Unsupported {
 #[cfg(feature = "local")]
 pub(crate) fn check(schema: &Value, name: &str) -> Result<(), Unsupported> {
     check_at(schema, name, &mut Vec::new())
+}
+
+/// Moves the keywords that the dialect called `name` does not support into descriptions, each with a note.
+#[cfg(feature = "local")]
+pub(crate) fn in_words(schema: &mut Value, name: &str, notes: &mut Vec<String>) {
+    in_words_at(schema, name, &mut Vec::new(), notes);
+}
+
+#[cfg(feature = "local")]
+fn in_words_at(schema: &mut Value, name: &str, path: &mut Vec<String>, notes: &mut Vec<String>) {
+    let Value::Object(keywords) = schema else { return };
+    let taken = UNSUPPORTED_KEYWORDS.iter().filter_map(|key| Some(((*key).to_owned(), keywords.shift_remove(*key)?)));
+    let rules: Map<String, Value> = taken.collect();
+    for (key, value) in keywords.iter_mut() {
+        for (step, part) in parts_mut(key, value) {
+            path.push(step);
+            in_words_at(part, name, path, notes);
+            path.pop();
+        }
+    }
+    if let Some(key) = rules.keys().next() {
+        notes.push(Unsupported::keyword(path, key, name).to_string());
+        note::follow(keywords, &rules);
+    }
+}
+
+/// The child schemas of a keyword, with the path of each.
+#[cfg(feature = "local")]
+fn parts_mut<'v>(key: &str, value: &'v mut Value) -> Vec<(String, &'v mut Value)> {
+    match (key, value) {
+        ("$defs" | "definitions" | "patternProperties" | "properties", Value::Object(named)) => {
+            named.iter_mut().map(|(name, schema)| (format!("{key}/{name}"), schema)).collect()
+        }
+        ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(listed)) => {
+            listed.iter_mut().enumerate().map(|(index, schema)| (format!("{key}/{index}"), schema)).collect()
+        }
+        ("additionalProperties" | "items", schema) => vec![(key.to_owned(), schema)],
+        _ => Vec::new(),
+    }
 }
 
 #[cfg(feature = "local")]

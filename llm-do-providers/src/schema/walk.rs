@@ -1,5 +1,7 @@
 //! The traversal of a schema, for any dialect.
 
+mod alternatives;
+
 use serde_json::{Map, Value};
 
 use super::merge::merge;
@@ -7,9 +9,12 @@ use super::pointer::pointed;
 use super::reference::{Opened, mark, target, within};
 use super::shape::is_only;
 use super::unsupported::Unsupported;
+use super::weaker::{outline, weaker_forms, with_rules};
 
 /// The maximum number of schemas after all references are inlined.
 const LARGEST: usize = 10_000;
+/// The maximum nesting depth of schemas and keywords after references are inlined, limited by the stack.
+const DEEPEST: usize = 128;
 /// Keywords that describe a schema, and do not affect which values are valid.
 pub(crate) const REMARKS: [&str; 9] =
     ["description", "default", "examples", "deprecated", "title", "$defs", "definitions", "$schema", "$id"];
@@ -59,11 +64,23 @@ pub(crate) struct Walk<'a, D> {
     path: Vec<String>,
     /// The number of schemas left until the limit.
     left: usize,
+    /// What was put into words since the dialect cannot express it; `None` if that is an error.
+    weakened: Option<Vec<String>>,
 }
 
 impl<'a, D: Dialect> Walk<'a, D> {
     pub(crate) fn new(root: &'a Value, dialect: D) -> Self {
-        Self { dialect, root, opened: Vec::new(), path: Vec::new(), left: LARGEST }
+        Self { dialect, root, opened: Vec::new(), path: Vec::new(), left: LARGEST, weakened: None }
+    }
+
+    /// Has what the dialect cannot express put into words.
+    pub(crate) fn weakly(self) -> Self {
+        Self { weakened: Some(Vec::new()), ..self }
+    }
+
+    /// Returns what was put into words, each with its place.
+    pub(crate) fn take_weakened(&mut self) -> Vec<String> {
+        self.weakened.take().unwrap_or_default()
     }
 
     /// Returns the whole schema in the dialect.
@@ -75,12 +92,56 @@ impl<'a, D: Dialect> Walk<'a, D> {
         self.form(&root)
     }
 
-    /// Returns a schema, whose references are marked, in the dialect.
+    /// Returns a schema, whose references are marked, in the dialect; with words for what it cannot express, where that is
+    /// allowed.
     fn form(&mut self, schema: &Value) -> Result<Value, Unsupported> {
+        if self.path.len() > DEEPEST {
+            return self.form_of_outline(schema);
+        }
+        match (self.exact_form(schema), schema) {
+            (Err(unsupported), Value::Object(keywords)) if self.weakened.is_some() && !unsupported.leaves_nothing() => {
+                self.weak_form(keywords, unsupported)
+            }
+            (form, _) => form,
+        }
+    }
+
+    /// Returns a form of a schema that is nested too deeply: its type, where weaker forms are allowed.
+    fn form_of_outline(&mut self, schema: &Value) -> Result<Value, Unsupported> {
+        let unsupported = self.unsupported(format!("is nested deeper than {DEEPEST} levels; make it flatter"));
+        match (&mut self.weakened, schema) {
+            (Some(weakened), Value::Object(keywords)) => {
+                weakened.push(unsupported.to_string());
+                D::plain(self, outline(keywords))
+            }
+            _ => Err(unsupported),
+        }
+    }
+
+    /// Returns a form of the parts that the dialect can express: with fewer and fewer of them.
+    fn weak_form(&mut self, keywords: &Map<String, Value>, unsupported: Unsupported) -> Result<Value, Unsupported> {
+        let noted = self.weakened.as_ref().map_or(0, Vec::len);
+        for weaker in weaker_forms(keywords, self.root, &mut self.opened) {
+            match self.exact_form(&Value::Object(weaker.schema)) {
+                Ok(form) => {
+                    self.weakened.get_or_insert_default().push(unsupported.to_string());
+                    return Ok(with_rules(form, keywords, &weaker.dropped));
+                }
+                Err(nothing) if nothing.leaves_nothing() => return Err(nothing),
+                Err(_) => self.weakened.get_or_insert_default().truncate(noted),
+            }
+        }
+        Err(unsupported)
+    }
+
+    fn exact_form(&mut self, schema: &Value) -> Result<Value, Unsupported> {
         self.count()?;
         match schema {
             Value::Bool(true) => Ok(self.dialect.anything()),
             Value::Bool(false) => Err(self.unsupported("allows no value; remove it").with_nothing_left()),
+            Value::Object(keywords) if keywords.len() == 1 && keywords.get("not").is_some_and(is_anything) => {
+                Err(self.unsupported("allows no value; remove it").with_nothing_left())
+            }
             Value::Object(keywords) => {
                 if let Some(form) = D::reference(self, keywords)? {
                     return Ok(form);
@@ -230,62 +291,6 @@ impl<'a, D: Dialect> Walk<'a, D> {
         }
     }
 
-    /// Returns a schema in the dialect whose own references are inlined: each alternative is merged with
-    /// the keywords beside them.
-    fn split(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsupported> {
-        let Some((key, alternatives)) = next_alternatives(&mut whole) else { return D::plain(self, whole) };
-        let (remarks, shared): (Map<_, _>, Map<_, _>) =
-            whole.into_iter().partition(|(key, _)| REMARKS.contains(&key.as_str()));
-        let forms = self.alternatives(key, &alternatives, &shared)?;
-        Ok(D::any_of(forms, &remarks))
-    }
-
-    /// Returns alternatives in the dialect, each merged with the `shared` keywords.
-    fn alternatives(
-        &mut self,
-        key: &str,
-        alternatives: &[Value],
-        shared: &Map<String, Value>,
-    ) -> Result<Vec<Value>, Unsupported> {
-        let mut forms = Vec::with_capacity(alternatives.len());
-        let mut last = None;
-        for (index, alternative) in alternatives.iter().enumerate() {
-            self.path.push(format!("{key}/{index}"));
-            let form = self.alternative(shared, alternative);
-            self.path.pop();
-            match form {
-                Ok(more) => forms.extend(more),
-                // The keywords beside the alternatives may exclude one.
-                Err(unsupported) if unsupported.leaves_nothing() && !shared.is_empty() => last = Some(unsupported),
-                Err(unsupported) => return Err(unsupported),
-            }
-        }
-        if forms.is_empty() {
-            return Err(last.unwrap_or_else(|| self.unsupported("has no valid alternative")));
-        }
-        Ok(forms)
-    }
-
-    /// Returns an alternative in the dialect: as several, where it has alternatives too, or they are beside it.
-    fn alternative(&mut self, shared: &Map<String, Value>, alternative: &Value) -> Result<Vec<Value>, Unsupported> {
-        let own = match alternative {
-            Value::Object(keywords) if !shared.is_empty() => {
-                self.count()?;
-                self.resolved(keywords.clone())?
-            }
-            Value::Bool(true) if !shared.is_empty() => {
-                self.count()?;
-                Map::new()
-            }
-            alone => return Ok(vec![self.form(alone)?]),
-        };
-        let mut whole = self.merge(shared.clone(), own)?;
-        match next_alternatives(&mut whole) {
-            Some((key, alternatives)) => self.alternatives(key, &alternatives, &whole),
-            None => Ok(vec![D::plain(self, whole)?]),
-        }
-    }
-
     /// Returns the schema of the values that both allow.
     fn merge(&self, left: Map<String, Value>, right: Map<String, Value>) -> Result<Map<String, Value>, Unsupported> {
         merge(left, right, D::NAME).map_err(|conflict| {
@@ -305,18 +310,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
     }
 }
 
-/// Takes the next alternatives out of a schema, if it has any; further ones may have been put aside.
-fn next_alternatives(whole: &mut Map<String, Value>) -> Option<(&'static str, Vec<Value>)> {
-    for key in ["oneOf", "anyOf"] {
-        if let Some(Value::Array(alternatives)) = whole.shift_remove(key) {
-            return Some((key, alternatives));
-        }
-    }
-    let Some(Value::Array(mut aside)) = whole.shift_remove("allOf") else { return None };
-    let Some(Value::Object(next)) = (!aside.is_empty()).then(|| aside.remove(0)) else { return None };
-    whole.extend(next);
-    if !aside.is_empty() {
-        whole.insert("allOf".to_owned(), Value::Array(aside));
-    }
-    next_alternatives(whole)
+/// Whether a schema allows each value in so many words.
+fn is_anything(schema: &Value) -> bool {
+    *schema == Value::Bool(true) || schema.as_object().is_some_and(Map::is_empty)
 }

@@ -1,5 +1,8 @@
 //! Collects the warnings while a request is built.
 
+#[cfg(any(feature = "gemini", feature = "openai"))]
+use std::fmt::Display;
+
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 use super::ThinkingLevel;
 use crate::response::SettingWarning;
@@ -56,6 +59,12 @@ impl Warnings {
         if !is_as_set {
             self.changed("thinking", format!("{level} sent as {tokens} tokens: {reason}"));
         }
+    }
+
+    /// Records that a tool is left out of the request, and why.
+    #[cfg(any(feature = "gemini", feature = "openai"))]
+    pub(crate) fn without_tool(&mut self, tool: &str, reason: &impl Display) {
+        self.changed("tools", format!("without `{tool}`, whose schema cannot be sent: {reason}"));
     }
 
     pub(crate) fn into_list(self) -> Vec<SettingWarning> {

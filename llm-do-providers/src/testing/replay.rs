@@ -10,7 +10,7 @@ use async_trait::async_trait;
 
 use self::recording::{Recording, ReplayedRecording, request_json};
 use crate::error::{ErrorKind, ProviderError};
-use crate::model::{Model, Profile, Request, ResponseStream, replay};
+use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec, replay};
 use crate::response::Response;
 
 const PROVIDER: &str = "replay";
@@ -158,6 +158,13 @@ impl Model for ReplayModel {
 
     fn profile(&self) -> Profile {
         self.profile
+    }
+
+    fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
+        match &self.source {
+            Source::File(_) => Ok(Vec::new()),
+            Source::Real(real, _) => real.tool_notes(tool),
+        }
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

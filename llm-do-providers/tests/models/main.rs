@@ -30,5 +30,7 @@ mod scripted;
 mod server;
 #[cfg(feature = "openai")]
 mod tls;
+#[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod tool_schemas;
 #[cfg(feature = "testing")]
 mod wrappers;

@@ -5,6 +5,7 @@
 
 mod fields;
 mod given;
+mod order;
 mod parameter;
 mod properties;
 mod text;
@@ -17,6 +18,7 @@ use serde_json::Value;
 
 pub use self::fields::Fields;
 pub(crate) use self::given::{add_unwritten, is_contained, lost_field, masked};
+pub(crate) use self::order::Given;
 pub(crate) use self::parameter::Sample;
 pub use self::parameter::{Described, FieldProbe, NoField, Parameter, parameter};
 pub(crate) use self::properties::Properties;

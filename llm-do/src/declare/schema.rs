@@ -18,7 +18,10 @@ mod limits;
 mod rules;
 mod simple;
 mod subschemas;
+#[cfg(feature = "mcp")]
+mod usable;
 
+use llm_do_providers::modern_schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
@@ -29,6 +32,8 @@ pub(crate) use self::check::{CheckedSchema, has_whole, make_whole};
 pub(crate) use self::compare::differences;
 pub(crate) use self::foreign::{schema_fault, untrusted_schema_fault};
 pub(crate) use self::limits::{MAX_VALUE_DEPTH, depth_fault, dismantle, is_shallow};
+#[cfg(feature = "mcp")]
+pub(crate) use self::usable::UsableSchema;
 
 /// Returns the schema of `T`: draft 2020-12, without titles and `$schema`.
 ///
@@ -124,13 +129,14 @@ pub(crate) struct OutputShape {
 
 impl OutputShape {
     pub(crate) fn new(schema: Value) -> Self {
+        let schema = modern_schema(&schema);
         let is_text = schema["type"] == "string" && is_plain(&schema);
         Self::of(schema, is_text)
     }
 
     /// Creates the shape of an output that is requested as data even if it is plain text.
     pub(crate) fn structured(schema: Value) -> Self {
-        Self::of(schema, false)
+        Self::of(modern_schema(&schema), false)
     }
 
     /// Marks the schema as untrusted: it does not come from a Rust type.
@@ -149,27 +155,69 @@ fn is_plain(schema: &Value) -> bool {
     schema.as_object().is_some_and(|schema| schema.keys().all(|key| key == "type" || key == "description"))
 }
 
-/// Redirects references to the root to the place of the root once it is wrapped.
+/// Redirects references to the root, or to a part of it but its definitions, to their place once it is wrapped.
 fn lower_references(schema: &mut Value) {
     match schema {
-        Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| match value {
-            Value::String(target) if key == "$ref" && target == "#" => *target = format!("#/properties/{WRAPPER}"),
-            value => lower_references(value),
+        Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| match (key.as_str(), value) {
+            ("$ref", Value::String(target)) if is_lowered(target) => {
+                *target = format!("#/properties/{WRAPPER}{}", &target[1..]);
+            }
+            ("const" | "default" | "enum" | "examples", _) => {}
+            (key, Value::Object(named)) if NAMED.contains(&key) => named.values_mut().for_each(lower_references),
+            (_, value) => lower_references(value),
         }),
         Value::Array(items) => items.iter_mut().for_each(lower_references),
         _ => {}
     }
 }
 
+/// The keywords whose value has a schema for each name.
+const NAMED: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
+
+/// The keywords with definitions: `definitions` is the word of earlier drafts.
+const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
+
+fn is_lowered(reference: &str) -> bool {
+    let step = reference.strip_prefix("#/").map(|steps| steps.split('/').next().unwrap_or_default());
+    reference == "#" || step.is_some_and(|step| !DEFINITIONS.contains(&step))
+}
+
 /// Wraps a schema in an object; its definitions stay at the root, where references point to.
 fn wrap(mut schema: Value) -> Value {
     lower_references(&mut schema);
-    let definitions = schema.as_object_mut().and_then(|schema| schema.remove("$defs"));
+    let mut definitions = Vec::new();
+    if let Value::Object(keywords) = &mut schema {
+        definitions.extend(DEFINITIONS.into_iter().filter_map(|key| Some((key, keywords.remove(key)?))));
+    }
     let mut wrapped = json!({
         "type": "object", "properties": { WRAPPER: schema }, "required": [WRAPPER], "additionalProperties": false
     });
-    if let Some(definitions) = definitions {
-        wrapped["$defs"] = definitions;
+    for (key, schemas) in definitions {
+        wrapped[key] = schemas;
     }
     wrapped
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::OutputShape;
+
+    #[test]
+    fn a_wrapped_schema_finds_its_definitions_and_itself() {
+        let tree = json!({ "anyOf": [{ "type": "string" }, { "type": "array", "items": { "$ref": "#" } }] });
+        let listed = json!({ "type": "array", "items": { "$ref": "#/definitions/A" }, "definitions": { "A": { "type": "integer" } } });
+        let part =
+            json!({ "type": "array", "prefixItems": [{ "type": "string" }], "items": { "$ref": "#/prefixItems/0" } });
+        for (schema, valid, invalid) in [
+            (tree, json!([["a"], "b"]), json!([[1]])),
+            (listed, json!([1, 2]), json!(["a"])),
+            (part, json!(["a", "b"]), json!(["a", 1])),
+        ] {
+            let shape = OutputShape::structured(schema.clone()).untrusted();
+            assert_eq!(shape.schema.check(&json!({ "result": valid })), Ok(()), "{schema}");
+            assert!(shape.schema.check(&json!({ "result": invalid })).is_err(), "{schema}");
+        }
+    }
 }

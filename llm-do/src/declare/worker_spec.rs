@@ -50,6 +50,9 @@ impl OutputMode {
 ///
 /// # Schemas
 ///
+/// A JSON schema is read in the draft that its `$schema` names, from draft 4 to 2020-12, which is the default. It reaches models and clients
+/// in the words of draft 2020-12.
+///
 /// A JSON schema that does not come from a Rust type has limits, which bound the time and memory that it takes:
 ///
 /// - 256 KiB as compact JSON, 64 nested arrays and objects, 200 patterns of at most 1 MiB compiled, without

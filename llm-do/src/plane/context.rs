@@ -96,7 +96,7 @@ impl<S> CallContext<S> {
         S: Declares<T>,
     {
         Box::pin(async move {
-            let arguments = GivenArguments::Value(self.written(call)?);
+            let arguments = GivenArguments::Typed(self.written(call)?);
             from_result::<T>(self.dispatch(Callee::Item(T::NAME), arguments, Caller::Code).await?)
         })
     }

@@ -124,6 +124,8 @@ pub struct FunctionTool {
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) parameters: Value,
+    /// The schema by which arguments are checked, if it is another one: a part of a server's schema may not be usable here.
+    pub(crate) checked: Option<Value>,
     pub(crate) output: Option<Value>,
     pub(crate) effect: Effect,
     pub(crate) approval: Option<DeclaredRule>,
@@ -202,6 +204,7 @@ impl FunctionTool {
             name,
             description,
             parameters: Value::Null,
+            checked: None,
             output: None,
             effect,
             approval: None,
@@ -285,7 +288,8 @@ impl FunctionTool {
         if self.parameters.get("type").and_then(Value::as_str) != Some("object") {
             return Some("the schema of the arguments must have `type: object`: arguments have names".to_owned());
         }
-        let fault = Some(&self.parameters).filter(|_| !self.is_typed).and_then(untrusted_schema_fault);
+        let checked = self.checked.as_ref().unwrap_or(&self.parameters);
+        let fault = Some(checked).filter(|_| !self.is_typed).and_then(untrusted_schema_fault);
         fault.map(|fault| format!("the schema of the arguments {fault}"))
     }
 }

@@ -27,7 +27,7 @@ use self::contents::by_name;
 pub(crate) use self::group::Group;
 use self::names::{DeclarationSource, Names, collisions};
 pub(crate) use self::plan::WorkerPlan;
-pub(crate) use self::prepared::{DisplayedArguments, Prepared, PreparedWorker};
+pub(crate) use self::prepared::{DisplayedArguments, NormalForm, Prepared, PreparedWorker};
 pub use self::registered::Registered;
 pub(crate) use self::registered::{Code, Origin};
 use crate::base::error::CallError;

@@ -242,3 +242,84 @@ fn a_subtask_tool_is_data() {
     assert_eq!(short, SubtaskTool::new("translate", [] as [&str; 0]));
     assert!(serde_json::from_value::<SubtaskTool>(json!({ "name": "a", "worker": "b" })).is_err());
 }
+
+/// A tool that returns its arguments as text, in the order in which they arrive.
+fn repeats(schema: Value) -> FunctionTool {
+    FunctionTool::new("repeats", "Repeat.", schema, Effect::ReadOnly, |_, arguments: Value| async move {
+        Ok(arguments.to_string())
+    })
+}
+
+#[tokio::test]
+async fn arguments_arrive_in_the_order_in_which_they_were_given() {
+    let cities = json!({ "type": "array", "items": { "type": "string" }, "uniqueItems": true });
+    let nested = json!({ "type": "object", "additionalProperties": cities });
+    let schema = json!({ "type": "object", "properties": { "cities": cities, "nested": nested } });
+    let given = json!({
+        "z": 1, "cities": ["Zurich", "Bern", "Aarau"], "nested": { "b": ["2", "1"], "a": [] }, "a": { "d": 1, "c": 2 },
+    });
+    let runtime = Runtime::builder().tool(repeats(schema)).build().unwrap();
+    assert_eq!(runtime.run_named("repeats", given.clone()).await.unwrap(), given.to_string(), "a root call");
+    let call = json!({ "tool": "repeats", "arguments": given });
+    assert_eq!(runtime.run_named("call_by_name", call).await.unwrap(), given.to_string(), "a call of code");
+}
+
+#[tokio::test]
+async fn a_call_with_a_set_in_another_order_is_the_same_step_of_a_resumed_run() {
+    let cities = json!({ "type": "array", "items": { "type": "string" }, "uniqueItems": true });
+    let schema = json!({ "type": "object", "properties": { "cities": cities } });
+    let journal = MemoryJournal::new();
+    for (order, expected) in [(["b", "a"], r#"{"cities":["b","a"]}"#), (["a", "b"], r#"{"cities":["b","a"]}"#)] {
+        let runtime = Runtime::builder().tool(repeats(schema.clone())).journal(journal.clone()).build().unwrap();
+        let result = runtime.run_named("repeats", json!({ "cities": order })).await.unwrap();
+        assert_eq!(result, expected, "the second run has the recorded result of the first");
+    }
+}
+
+#[tokio::test]
+async fn a_schema_is_read_in_the_draft_that_it_names() {
+    let schema = |draft: &str| {
+        json!({
+            "$schema": draft, "type": "object",
+            "properties": {
+                "n": { "type": "number", "minimum": 0, "exclusiveMinimum": true },
+                "pair": { "type": "array", "items": [{ "type": "string" }, { "type": "integer" }], "additionalItems": false },
+                "name": { "$ref": "#/definitions/Name", "maxLength": 1 },
+            },
+            "dependencies": { "n": ["pair"] }, "definitions": { "Name": { "type": "string" } },
+        })
+    };
+    for draft in ["http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-07/schema"] {
+        let runtime = Runtime::builder().tool(repeats(schema(draft))).build().unwrap();
+        let run = |arguments: Value| runtime.run_named("repeats", arguments);
+        for valid in [json!({ "n": 1, "pair": ["a", 1] }), json!({ "pair": [] }), json!({ "name": "long" })] {
+            assert!(run(valid.clone()).await.is_ok(), "{draft}: {valid}");
+        }
+        for invalid in [
+            json!({ "n": 0, "pair": [] }),
+            json!({ "n": 1 }),
+            json!({ "pair": [1] }),
+            json!({ "pair": ["a", 1, 2] }),
+            json!({ "name": 1 }),
+        ] {
+            assert!(run(invalid.clone()).await.is_err(), "{draft}: {invalid}");
+        }
+        let sent = runtime.registry().get("repeats").unwrap().parameters();
+        assert_eq!(sent["properties"]["n"], json!({ "type": "number", "exclusiveMinimum": 0 }));
+        assert!(sent.get("$schema").is_none() && sent["properties"]["pair"]["prefixItems"].is_array(), "{sent}");
+    }
+}
+
+/// Return a value of any kind.
+#[tool(effect = read_only)]
+fn any_value(value: Value, values: Vec<Value>) -> Value {
+    json!([value, values])
+}
+
+#[test]
+fn a_value_of_any_kind_has_an_object_as_its_schema() {
+    let runtime = Runtime::builder().only(["any_value"]).build().unwrap();
+    let parameters = runtime.registry().get("any_value").unwrap().parameters();
+    assert!(parameters["properties"]["value"].is_object(), "{parameters}");
+    assert!(parameters["properties"]["values"]["items"].is_object(), "{parameters}");
+}

@@ -250,6 +250,29 @@ fn check_warns_about_an_unknown_model_and_a_missing_key_and_succeeds() {
 }
 
 #[test]
+fn check_names_the_tools_whose_schemas_a_model_gets_in_words_or_not_at_all() {
+    let worker = |name: &str, keys: &str| (format!("{name}.worker"), format!("---\nname: {name}\n{keys}---\nWork.\n"));
+    let schema = |part: &str| format!("input_schema: {{ type: object, required: [n], properties: {{ n: {part} }} }}\n");
+    let files = [
+        worker("sorter", &schema("{ type: array, contains: { const: 1 } }")),
+        worker("never", &schema("false")),
+        worker("asker", "model: gemini:gemini-3-flash\ntoolsets: [sorter, never]\n"),
+        worker("other", "model: openai:gpt-5\ntoolsets: [sorter, never]\n"),
+    ];
+    let files: Vec<_> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let (_folder, path) = folder_of_workers(&files);
+    let keys = [("GEMINI_API_KEY", "k"), ("OPENAI_API_KEY", "k")];
+    let output = check_models(&["--model", "test:any", "--worker-dir", &path], &keys);
+    let text = stderr(&output);
+    let weaker = "warning: `gemini:gemini-3-flash` gets a part of the schema of the tool `sorter` in words, and arguments are \
+                  validated afterwards: `#/properties/n` uses `contains`";
+    assert!(text.contains(weaker), "{text}");
+    assert!(text.contains("warning: requests to `gemini:gemini-3-flash` leave out the tool `never`: "), "{text}");
+    assert!(!text.contains("`openai:gpt-5` gets"), "{text}");
+    assert_eq!(output.status.code(), Some(0), "{text}");
+}
+
+#[test]
 fn check_fails_on_an_invalid_model_and_names_its_setting() {
     let output = check_models(&["--model", "opnai:gpt-5"], &[]);
     let text = stderr(&output);

@@ -7,5 +7,6 @@ mod journaled;
 mod lifetime;
 mod results;
 mod sampling;
+mod schemas;
 mod script;
 mod tools;

@@ -234,3 +234,36 @@ async fn native_output_takes_what_prompted_output_takes() {
         }
     }
 }
+
+#[tokio::test]
+async fn an_output_schema_whose_root_is_another_type_finds_its_definitions_and_itself() {
+    let tree = json!({ "anyOf": [{ "type": "string" }, { "type": "array", "items": { "$ref": "#" } }] });
+    let listed = json!({ "type": "array", "items": { "$ref": "#/definitions/A" }, "definitions": { "A": { "type": "integer" } } });
+    let draft = json!({
+        "$schema": "http://json-schema.org/draft-04/schema#", "type": "array",
+        "items": [{ "type": "number", "minimum": 0, "exclusiveMinimum": true }, { "$ref": "#/items/0" }],
+    });
+    for mode in [OutputMode::Native, OutputMode::Tool, OutputMode::Prompted] {
+        for (schema, valid, invalid) in [
+            (&tree, json!([["a"], "b"]), json!([[1]])),
+            (&listed, json!([1, 2]), json!(["a"])),
+            (&draft, json!([1, 2]), json!([1, 0])),
+        ] {
+            let answered = |model: ScriptedModel, value: &Value| {
+                let wrapped = json!({ "result": value });
+                if mode == OutputMode::Tool {
+                    model.call("final_result", wrapped)
+                } else {
+                    model.text(wrapped.to_string())
+                }
+            };
+            let model = answered(answered(ScriptedModel::new(), &invalid), &valid);
+            let model = model.profile(Profile::NATIVE_OUTPUT);
+            let spec = WorkerSpec::new("maker", "Make.").output_schema(schema.clone()).output_mode(mode).retries(1);
+            let runtime = Runtime::builder().worker(spec).force_model(model.clone()).build().unwrap();
+            let result = runtime.run_named("maker", json!({ "input": "go" })).await;
+            assert_eq!(result.unwrap(), valid, "{mode:?}: {schema}");
+            assert_eq!(model.requests().len(), 2, "{mode:?}: the invalid answer is refused: {schema}");
+        }
+    }
+}

@@ -99,19 +99,15 @@ pub(super) fn rooted(form: Value) -> Value {
     if !variants.iter().all(|variant| variant["type"] == "object") {
         return form;
     }
-    let mut properties = Map::new();
+    let mut properties: Vec<(&String, Vec<Value>)> = Vec::new();
     for (name, schema) in variants.iter().filter_map(|variant| variant["properties"].as_object()).flatten() {
-        match properties.get_mut(name) {
-            None => _ = properties.insert(name.clone(), schema.clone()),
-            Some(Value::Array(known)) if !known.contains(schema) => known.push(schema.clone()),
-            Some(known) if known != schema => *known = json!([known, schema]),
+        match properties.iter_mut().find(|(known, _)| *known == name) {
+            None => properties.push((name, vec![schema.clone()])),
+            Some((_, schemas)) if !schemas.contains(schema) => schemas.push(schema.clone()),
             Some(_) => {}
         }
     }
-    let properties = properties.into_iter().map(|(name, known)| match known {
-        Value::Array(known) => (name, any_of(known)),
-        schema => (name, schema),
-    });
+    let properties = properties.into_iter().map(|(name, schemas)| (name.clone(), any_of(schemas)));
     let required = variants[0]["required"].as_array().into_iter().flatten().filter(|name| {
         variants.iter().all(|variant| variant["required"].as_array().is_some_and(|names| names.contains(name)))
     });

@@ -131,17 +131,15 @@ async fn tool_parameters_are_converted_too() {
 }
 
 #[tokio::test]
-async fn an_unsupported_schema_is_rejected_before_the_request() {
+async fn an_unsupported_output_schema_is_rejected_before_the_request() {
     let server = Server::scripted([]).await;
-    let tools = [tool(&json!({"type": "array", "contains": {"const": 1}}))];
     let (messages, settings) = ([Message::user("hi")], Settings::default());
     let model = model(&server, llm_do_providers::Server::LlamaCpp);
-    let error = model.request(Request::new(&messages, &settings).tools(&tools)).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidRequest);
-    let text = "the schema of the arguments of the tool `take` cannot be converted to a grammar: `#/properties/p` uses `contains`";
-    assert!(error.to_string().contains(text), "{error}");
-    let output = OutputSchema { name: "answer".into(), schema: Arc::clone(&tools[0].parameters) };
+    let schema = tool(&json!({"type": "array", "contains": {"const": 1}})).parameters;
+    let output = OutputSchema { name: "answer".into(), schema };
     let error = model.request(Request::new(&messages, &settings).output(Some(&output))).await.unwrap_err();
-    assert!(error.to_string().contains("the output schema cannot be converted to a grammar"), "{error}");
+    assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+    let text = "the output schema cannot be converted to a grammar: `#/properties/p` uses `contains`";
+    assert!(error.to_string().contains(text), "{error}");
     assert!(server.requests().is_empty());
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
+use llm_do_providers::modern_schema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
@@ -210,6 +211,8 @@ fn build() -> Value {
         SchemaSettings::draft2020_12().with(|settings| settings.definitions_path = "/components/schemas".into());
     let mut generator = settings.into_generator();
     schemas(&mut generator);
+    let named = generator.take_definitions(true).into_iter();
+    let named: Map<_, _> = named.map(|(name, schema)| (name, modern_schema(&schema))).collect();
     let mut paths = Map::new();
     for operation in OPERATIONS {
         let path = paths.entry(operation.path).or_insert_with(|| Value::Object(Map::new()));
@@ -220,7 +223,7 @@ fn build() -> Value {
         "info": { "title": "llm-do", "version": env!("CARGO_PKG_VERSION"), "description": "Runs, approvals, questions and chats of one service." },
         "paths": paths,
         "components": {
-            "schemas": generator.take_definitions(true),
+            "schemas": named,
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
         },
     })

@@ -1,10 +1,16 @@
-//! Sorts unordered values: a `HashSet` iterates in a different order in each process.
+//! The normal form of values, by which they are compared: a `HashSet` iterates in a different order in each process.
+//!
+//! What runs has the order in which it was written: a list of different items is not a set for each tool.
+
+mod follow;
 
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::ptr;
 
 use serde_json::{Map, Value};
+
+pub(super) use self::follow::follow;
 
 /// The maximum number of comparisons with alternatives for one value: nested alternatives multiply.
 const MAX_CHOICES: u32 = 100_000;

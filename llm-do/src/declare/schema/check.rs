@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use llm_do_providers::modern_schema;
 use schemars::Schema;
 use schemars::transform::{RecursiveTransform, Transform};
 use serde_json::{Number, Value, json};
@@ -44,6 +45,8 @@ impl Decider {
 #[derive(Debug)]
 pub(crate) struct CheckedSchema {
     schema: OnceLock<Arc<Value>>,
+    /// The schema by which values are checked, if that is another one.
+    checked: Option<Arc<Value>>,
     /// Writes the schema; not called if it is set.
     write: fn() -> Value,
     /// Whether it does not come from a Rust type: a schema from a model or a file may demand any amount of work.
@@ -58,13 +61,14 @@ pub(crate) struct CheckedSchema {
 
 impl CheckedSchema {
     pub(crate) fn new(schema: Value) -> Self {
-        Self { schema: Arc::new(schema).into(), ..Self::of_type(|| Value::Null) }
+        Self { schema: Arc::new(modern_schema(&schema)).into(), ..Self::of_type(|| Value::Null) }
     }
 
     /// Creates the schema of a Rust type, which `write` writes when it is first needed.
     pub(crate) fn of_type(write: fn() -> Value) -> Self {
         Self {
             schema: OnceLock::new(),
+            checked: None,
             write,
             is_untrusted: false,
             simple: OnceLock::new(),
@@ -74,9 +78,9 @@ impl CheckedSchema {
         }
     }
 
-    /// Returns the schema.
+    /// Returns the schema in draft 2020-12, and without schemas that are `true` or `false`, which some clients and servers refuse.
     pub(crate) fn schema(&self) -> &Arc<Value> {
-        self.schema.get_or_init(|| Arc::new((self.write)()))
+        self.schema.get_or_init(|| Arc::new(modern_schema(&(self.write)())))
     }
 
     /// Marks the schema as untrusted: it does not come from a Rust type.
@@ -84,18 +88,31 @@ impl CheckedSchema {
         Self { is_untrusted: true, ..self }
     }
 
+    /// Has values checked by another schema, which allows what this one does.
+    pub(crate) fn checked_by(self, checked: Value) -> Self {
+        Self { checked: Some(Arc::new(checked)), ..self }
+    }
+
+    fn checked(&self) -> &Arc<Value> {
+        self.checked.as_ref().unwrap_or_else(|| self.schema())
+    }
+
     /// Returns whether values may have unordered parts, such as a `HashSet`.
     pub(crate) fn is_unordered(&self) -> bool {
         *self.is_unordered.get_or_init(|| canonical::is_needed(self.schema()))
     }
 
-    /// Sorts sets, maps and undeclared fields: for values that do not come from a Rust type.
-    pub(crate) fn sorted(&self, mut value: Value) -> Value {
-        canonical::sort(self.schema(), &mut value);
-        value
+    /// Orders a value in [normal form](Self::canonical) as the value that it was decoded from.
+    pub(crate) fn as_given(&self, mut sorted: Value, given: &Value) -> Value {
+        if self.is_unordered() {
+            canonical::follow(&mut sorted, given, &self.canonical(given.clone()));
+        }
+        sorted
     }
 
-    /// Sorts sets and maps, so that equal values have the same JSON in each process.
+    /// Returns the normal form of a value, with sets and maps sorted: equal values have the same JSON in each process.
+    ///
+    /// For comparing only: what runs has the order in which it was given.
     pub(crate) fn canonical(&self, mut value: Value) -> Value {
         if self.is_unordered() {
             canonical::sort(self.schema(), &mut value);
@@ -132,12 +149,12 @@ impl CheckedSchema {
 
     /// Returns whether the fast check accepts the value.
     fn is_simple(&self, value: &Value) -> bool {
-        let simple = self.simple.get_or_init(|| Simple::of(&bounded(self.schema())).map(Box::new));
+        let simple = self.simple.get_or_init(|| Simple::of(&bounded(self.checked())).map(Box::new));
         simple.as_ref().is_some_and(|simple| simple.holds(value))
     }
 
     fn work(&self) -> Option<&Work> {
-        self.work.get_or_init(|| Work::of(self.schema()).map(Box::new)).as_deref()
+        self.work.get_or_init(|| Work::of(self.checked()).map(Box::new)).as_deref()
     }
 
     /// Returns the faults of `value` with their locations, at most [`MAX_FAULTS`].
@@ -186,7 +203,7 @@ impl CheckedSchema {
     /// Returns what decides about values, built once.
     fn decider(&self) -> Option<&Decider> {
         let build = || {
-            let schema = bounded(self.schema());
+            let schema = bounded(self.checked());
             let rules = Some(&schema).filter(|_| !self.is_untrusted).and_then(|schema| Rules::of(schema).ok());
             rules.map(Decider::Rules).or_else(|| Some(Decider::Validator(Validator::of(schema, self.is_untrusted)?)))
         };

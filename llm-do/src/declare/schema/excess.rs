@@ -22,13 +22,9 @@ const MAX_HEIGHT_HERE: usize = 32;
 const MAX_PATTERNS: usize = 200;
 
 /// Returns why a schema that does not come from a Rust type exceeds the limits, if it does.
-pub(crate) fn excess(schema: &Value) -> Option<String> {
-    if !is_shallow(schema, MAX_DEPTH) {
-        return Some(format!("is nested deeper than {MAX_DEPTH} levels; put parts of it into `$defs`"));
-    }
-    let size = schema.to_string().len();
-    if size > MAX_SIZE {
-        return Some(format!("has {size} bytes, more than the limit of {MAX_SIZE}; make it smaller"));
+pub(super) fn excess(schema: &Value) -> Option<String> {
+    if let Some(excess) = excess_of_size(schema) {
+        return Some(excess);
     }
     let patterns = patterns(schema);
     if patterns > MAX_PATTERNS {
@@ -40,10 +36,30 @@ pub(crate) fn excess(schema: &Value) -> Option<String> {
     }
 }
 
+/// Returns why a schema is too large to be used at all, if it is.
+pub(super) fn excess_of_size(schema: &Value) -> Option<String> {
+    if !is_shallow(schema, MAX_DEPTH) {
+        return Some(format!("is nested deeper than {MAX_DEPTH} levels; put parts of it into `$defs`"));
+    }
+    let size = schema.to_string().len();
+    (size > MAX_SIZE).then(|| format!("has {size} bytes, more than the limit of {MAX_SIZE}; make it smaller"))
+}
+
 fn excess_of(graph: &Graph) -> Option<String> {
     let Some(height_here) = graph.height_here() else {
         return Some("has a cycle of references without a property or an item in between, so validation would never end; break the cycle".to_owned());
     };
+    expansion(graph, height_here)
+}
+
+/// Returns why a schema multiplies by its references, if it does: a few lines may demand exponential work.
+#[cfg(feature = "mcp")]
+pub(super) fn excess_of_references(schema: &Value) -> Option<String> {
+    let graph = Graph::of(schema).ok()?;
+    expansion(&graph, graph.height_here()?)
+}
+
+fn expansion(graph: &Graph, height_here: usize) -> Option<String> {
     let extent = graph.extent();
     if extent.height > MAX_HEIGHT || height_here > MAX_HEIGHT_HERE {
         return Some(format!(

@@ -2,11 +2,13 @@
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError, ValidationOptions};
+use llm_do_providers::modern_schema;
 use serde_json::Value;
 
 use super::excess::excess;
 use super::fault::{located, missing, unknown};
 use super::format::Format;
+use super::limits::{MAX_VALUE_DEPTH, is_shallow};
 
 /// The maximum compiled size of a pattern that does not come from a Rust type, in bytes.
 const MAX_PATTERN_SIZE: usize = 1 << 20;
@@ -52,6 +54,9 @@ pub(crate) fn schema_fault(schema: &Value) -> Option<String> {
 
 /// Returns why a schema that does not come from a Rust type is rejected, if it is.
 pub(crate) fn untrusted_schema_fault(schema: &Value) -> Option<String> {
+    // A deeper one is refused before it is converted.
+    let modern = is_shallow(schema, MAX_VALUE_DEPTH).then(|| modern_schema(schema));
+    let schema = modern.as_ref().unwrap_or(schema);
     if let Some(excess) = excess(schema) {
         return Some(excess);
     }
@@ -69,6 +74,23 @@ pub(crate) fn untrusted_schema_fault(schema: &Value) -> Option<String> {
     let what =
         if place.is_empty() { error.to_string() } else { format!("invalid value `{}` at `{place}`", error.instance()) };
     Some(format!("is not a JSON Schema: {what}{hint}"))
+}
+
+/// A part of a schema for which no validator can be built.
+#[cfg(feature = "mcp")]
+pub(super) struct Rejection {
+    /// Its path.
+    pub(super) place: String,
+    /// Whether it is a pattern that only a backtracking engine matches, and not an invalid part.
+    pub(super) is_pattern: bool,
+}
+
+/// Returns the first part for which no validator can be built, if there is one.
+#[cfg(feature = "mcp")]
+pub(super) fn rejection(schema: &Value) -> Option<Rejection> {
+    let error = untrusted_options().build(schema).err()?;
+    let is_pattern = matches!(error.kind(), ValidationErrorKind::Format { format } if format == "regex");
+    Some(Rejection { place: error.instance_path().as_str().to_owned(), is_pattern })
 }
 
 /// Returns [`options`] with patterns matched in linear time: a backtracking pattern could block its thread indefinitely.

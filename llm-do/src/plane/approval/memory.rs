@@ -65,8 +65,12 @@ pub(crate) struct RunScope {
 
 impl EqualCall {
     pub(super) fn of(request: &ApprovalRequest) -> Self {
-        let arguments = canonical(&request.arguments).to_string();
-        let given = request.given.as_ref().map(|given| canonical(given).to_string());
+        let (arguments, given) = match &request.normal {
+            Some(normal) => (&normal.arguments, &normal.given),
+            None => (&request.arguments, &request.given),
+        };
+        let arguments = canonical(arguments).to_string();
+        let given = given.as_ref().map(|given| canonical(given).to_string());
         let variant = request.variant.as_ref().map(VariantDigest::of);
         Self { tool: Arc::clone(&request.tool), arguments, given, variant }
     }

@@ -14,7 +14,7 @@ use crate::declare::argument;
 use crate::declare::tool::Effect;
 use crate::observe::journal::{PromiseSpec, StepKind};
 use crate::plane::context::Variant;
-use crate::plane::registry::DisplayedArguments;
+use crate::plane::registry::{DisplayedArguments, NormalForm};
 
 /// A call that needs approval.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,6 +76,8 @@ pub struct ApprovalRequest {
     pub(crate) path_variants: Vec<Option<Variant>>,
     /// Whether the arguments contain files.
     pub(super) has_files: bool,
+    /// The arguments by which calls are compared, if they may be in another order.
+    pub(super) normal: Option<Box<NormalForm>>,
 }
 
 impl ApprovalRequest {
@@ -111,6 +113,7 @@ impl ApprovalRequest {
             variant: None,
             path_variants: Vec::new(),
             has_files: false,
+            normal: None,
         }
     }
 
@@ -147,8 +150,8 @@ impl ApprovalRequest {
 
     /// Sets the arguments.
     pub(crate) fn set_arguments(&mut self, shown: DisplayedArguments) {
-        let DisplayedArguments { arguments, given, has_files } = shown;
-        (self.arguments, self.given, self.has_files) = (arguments, given, has_files);
+        let DisplayedArguments { arguments, given, normal, has_files } = shown;
+        (self.arguments, self.given, self.normal, self.has_files) = (arguments, given, normal, has_files);
     }
 
     /// Returns `given` for events, if it adds anything to `arguments`: without the values that types hide on writing.

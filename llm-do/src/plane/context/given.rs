@@ -2,12 +2,15 @@
 
 use serde_json::Value;
 
+use crate::declare::argument::Given;
 use crate::declare::nesting::shallow;
 
 /// The arguments of a call as the caller gives them.
 #[derive(Debug)]
 pub(crate) enum GivenArguments<'a> {
     Value(Value),
+    /// Written from a Rust type.
+    Typed(Value),
     /// JSON text, parsed only if something needs the value; an empty text means no arguments.
     Text(&'a str),
     /// The reason why they are invalid.
@@ -19,24 +22,32 @@ impl<'a> GivenArguments<'a> {
     pub(crate) fn text(&self) -> Option<&'a str> {
         match self {
             Self::Text(text) => Some(text),
-            Self::Value(_) | Self::Invalid(_) => None,
+            Self::Value(_) | Self::Typed(_) | Self::Invalid(_) => None,
         }
     }
 
     /// Returns the arguments as a value, or the reason why they are invalid.
-    pub(crate) fn into_value(self) -> Result<Value, String> {
+    pub(crate) fn into_value(self) -> Result<Given, String> {
+        let is_typed = matches!(self, Self::Typed(_));
         let value = match self {
-            Self::Value(value) => value,
+            Self::Value(value) | Self::Typed(value) => value,
             Self::Text(text) if text.trim().is_empty() => Value::Null,
             Self::Text(text) => serde_json::from_str(text).map_err(|error| format!("invalid JSON: {error}"))?,
             Self::Invalid(reason) => return Err(reason),
         };
-        shallow(value).map_err(|fault| fault.to_string())
+        let value = shallow(value).map_err(|fault| fault.to_string())?;
+        Ok(Given { value, is_typed })
     }
 }
 
 impl From<Result<Value, String>> for GivenArguments<'_> {
     fn from(arguments: Result<Value, String>) -> Self {
         arguments.map_or_else(Self::Invalid, Self::Value)
+    }
+}
+
+impl From<Given> for GivenArguments<'_> {
+    fn from(Given { value, is_typed }: Given) -> Self {
+        if is_typed { Self::Typed(value) } else { Self::Value(value) }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Decoded, decode};
 use crate::base::error::{BoxError, CallError, Fault};
-use crate::declare::argument;
+use crate::declare::argument::{self, Given};
 use crate::declare::prompt::Prompt;
 use crate::declare::schema::CheckedSchema;
 use crate::declare::tool::Tool;
@@ -54,12 +54,13 @@ impl std::fmt::Debug for Rendering {
 pub(crate) type RenderPrompt = Box<dyn FnOnce(&CallContext) -> Rendering + Send>;
 
 /// Decodes a worker's arguments, which have this schema, and encodes them again with defaults filled in.
-pub(crate) type DecodeForPrompt = fn(Value, &CheckedSchema) -> Result<(RenderPrompt, Value), Fault>;
+pub(crate) type DecodeForPrompt = fn(Given, &CheckedSchema) -> Result<(RenderPrompt, Value), Fault>;
 
 /// Decodes the arguments of a worker with a body.
-pub(super) fn by_body<T: Renders>(arguments: Value, schema: &CheckedSchema) -> Result<(RenderPrompt, Value), Fault> {
-    let Decoded { arguments, attached, .. } = decode::<T>(arguments)?;
-    let written = schema.canonical(argument::write(&arguments)?);
+pub(super) fn by_body<T: Renders>(given: Given, schema: &CheckedSchema) -> Result<(RenderPrompt, Value), Fault> {
+    let order = given.order(schema);
+    let Decoded { arguments, attached, .. } = decode::<T>(given.value)?;
+    let written = ordered(argument::write(&arguments)?, order.as_ref(), schema);
     let render = move |ctx: &CallContext| {
         ctx.attach(attached);
         arguments.render(ctx)
@@ -68,23 +69,34 @@ pub(super) fn by_body<T: Renders>(arguments: Value, schema: &CheckedSchema) -> R
 }
 
 /// Decodes the arguments of a worker without a body, whose prompt is its arguments.
-pub(super) fn by_arguments<T: Tool>(arguments: Value, schema: &CheckedSchema) -> Result<(RenderPrompt, Value), Fault> {
-    let written = schema.canonical(argument::write(&decode::<T>(arguments)?.arguments)?);
+pub(super) fn by_arguments<T: Tool>(given: Given, schema: &CheckedSchema) -> Result<(RenderPrompt, Value), Fault> {
+    let order = given.order(schema);
+    let written = ordered(argument::write(&decode::<T>(given.value)?.arguments)?, order.as_ref(), schema);
     let prompt = default_prompt(&written, argument::is_prompt::<T>())?;
     Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), written))
 }
 
 /// Accepts the arguments of a worker with an input schema instead of a Rust type.
-pub(crate) fn by_json(arguments: Value, schema: &CheckedSchema) -> Result<(RenderPrompt, Value), Fault> {
-    let arguments = schema.sorted(arguments);
+pub(crate) fn by_json(given: Given, _: &CheckedSchema) -> Result<(RenderPrompt, Value), Fault> {
+    let arguments = given.value;
     let prompt = default_prompt(&arguments, false)?;
     Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), arguments))
 }
 
 /// Accepts the arguments of a worker that takes a prompt.
-pub(crate) fn by_prompt(arguments: Value, _: &CheckedSchema) -> Result<(RenderPrompt, Value), Fault> {
+pub(crate) fn by_prompt(given: Given, _: &CheckedSchema) -> Result<(RenderPrompt, Value), Fault> {
+    let arguments = given.value;
     let prompt = default_prompt(&arguments, true)?;
     Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), arguments))
+}
+
+/// Returns arguments that were encoded again in the order in which they were given, or else in their normal form.
+fn ordered(written: Value, given: Option<&Value>, schema: &CheckedSchema) -> Value {
+    let sorted = schema.canonical(written);
+    match given {
+        Some(given) => schema.as_given(sorted, given),
+        None => sorted,
+    }
 }
 
 /// Renders arguments: a [`Prompt`] or a single text named `input` is the prompt itself, everything else becomes JSON.

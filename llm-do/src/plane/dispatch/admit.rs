@@ -14,6 +14,7 @@ use super::record::{journal_step, result_step};
 use super::run_settings::lowest;
 use crate::base::error::CallError;
 use crate::base::usage::Limits;
+use crate::declare::argument::Given;
 use crate::declare::tool::{ResultForm, ToolReturn};
 use crate::observe::event::{Caller, ItemKind};
 use crate::observe::journal::{AnnouncedCall, InFlightStep};
@@ -57,7 +58,7 @@ impl Run {
         &self,
         ctx: CallContext,
         tool: Found<'_>,
-        arguments: Value,
+        arguments: impl Into<Given>,
         is_read: bool,
     ) -> Result<ToolReturn, CallError> {
         let announced = ctx.announce();
@@ -268,7 +269,7 @@ pub(super) fn refuse_cycle(ctx: &CallContext, tool: &Registered, prepared: &Prep
 
 /// Returns the value that identifies a call for cycle detection: the arguments, and the variant if several workers share the name.
 fn cycle_key<'p>(tool: &Registered, prepared: &'p Prepared) -> Cow<'p, Value> {
-    let arguments = prepared.arguments().unwrap_or_default();
+    let arguments = prepared.normal_arguments().unwrap_or_default();
     match tool.variant() {
         Some(variant) => Cow::Owned(json!([variant.as_str(), arguments])),
         None => arguments,

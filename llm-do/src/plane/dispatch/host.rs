@@ -50,7 +50,7 @@ impl Host for Run {
         let decoded = match text.and_then(|text| Prepared::decode_text(&tool, text, is_read)) {
             Some(prepared) => Ok(prepared),
             None => match given.into_value() {
-                Ok(given) if tool.is_checked_slowly(&given) => {
+                Ok(given) if tool.is_checked_slowly(&given.value) => {
                     return Box::pin(self.decode_and_execute(ctx, tool, given, is_read));
                 }
                 given => decode(&tool, given, is_read),

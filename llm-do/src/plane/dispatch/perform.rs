@@ -13,6 +13,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::Plane;
 use crate::base::error::{BoxError, CallError, Fault, Unsure, panic_text};
+use crate::declare::argument::Given;
 use crate::declare::prompt::Prompt;
 use crate::declare::tool::{Body, Failure, ToolReturn};
 use crate::plane::context::CallContext;
@@ -36,7 +37,7 @@ pub(super) struct WorkerSetup<'a> {
 /// Checks and decodes the arguments of a call; `null` stands for an empty object.
 ///
 /// `given` is an error if they are not JSON; `is_read` is whether anything other than the tool needs them.
-pub(super) fn decode(tool: &Registered, given: Result<Value, String>, is_read: bool) -> Result<Prepared, CallError> {
+pub(super) fn decode(tool: &Registered, given: Result<Given, String>, is_read: bool) -> Result<Prepared, CallError> {
     let decoded = given.map_err(Fault::new).and_then(|given| Prepared::decode(tool, or_empty(given), is_read));
     decoded.map_err(|fault| CallError::invalid(tool.name(), fault))
 }
@@ -45,20 +46,20 @@ pub(super) fn decode(tool: &Registered, given: Result<Value, String>, is_read: b
 pub(super) async fn decode_async(
     ctx: &CallContext,
     tool: &Registered,
-    arguments: Value,
+    arguments: impl Into<Given>,
     is_read: bool,
 ) -> Result<Prepared, CallError> {
     tokio::select! {
         biased;
-        decoded = Prepared::decode_apart(tool, or_empty(arguments), is_read) => {
+        decoded = Prepared::decode_apart(tool, or_empty(arguments.into()), is_read) => {
             decoded.map_err(|fault| CallError::invalid(tool.name(), fault))
         }
         error = ctx.stopped() => Err(error),
     }
 }
 
-fn or_empty(arguments: Value) -> Value {
-    if arguments.is_null() { Value::Object(Map::new()) } else { arguments }
+fn or_empty(arguments: Given) -> Given {
+    if arguments.value.is_null() { Value::Object(Map::new()).into() } else { arguments }
 }
 
 /// The model of a worker, and the tools and output that its requests use.

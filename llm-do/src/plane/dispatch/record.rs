@@ -58,7 +58,7 @@ pub(super) fn journal_step(
         caller.frame().step.get().into_iter().for_each(|step| drop(ctx.frame().step.set(step.clone())));
         return Ok(None);
     }
-    let arguments = prepared.share_arguments().map_err(|fault| CallError::invalid(tool.name(), fault))?;
+    let arguments = prepared.share_normal_arguments().map_err(|fault| CallError::invalid(tool.name(), fault))?;
     if let Some(fault) = too_deep(&arguments, 0) {
         return Err(CallError::invalid(tool.name(), fault));
     }

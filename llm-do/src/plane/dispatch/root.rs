@@ -12,11 +12,12 @@ use super::{Plane, Run, RunSettings};
 use crate::base::cancellation::Cancellation;
 use crate::base::error::CallError;
 use crate::base::usage::Limits;
+use crate::declare::argument::Given;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::Caller;
 use crate::observe::journal::{ChildSteps, Journal, JournalError, StepKind, StepSpec};
 use crate::plane::approval::RunMemory;
-use crate::plane::context::{CallContext, CallFrame, Deadline, GivenArguments, Host};
+use crate::plane::context::{CallContext, CallFrame, Deadline, Host};
 use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::declared::Callee;
 
@@ -24,7 +25,7 @@ use crate::plane::declared::Callee;
 pub(crate) struct Root {
     pub(crate) plane: Arc<Plane>,
     pub(crate) name: String,
-    pub(crate) arguments: Result<Value, CallError>,
+    pub(crate) arguments: Result<Given, CallError>,
     pub(crate) conversation: Arc<Conversation>,
     pub(crate) threads: Arc<Threads>,
     pub(crate) cancellation: CancellationToken,
@@ -46,11 +47,12 @@ impl Root {
         }
         let arguments = self.arguments?;
         let tool = self.plane.registry.get(&self.name);
-        let arguments = if let Some(tool) = tool { tool.canonical(arguments) } else { arguments };
+        let compared = |arguments| if let Some(tool) = tool { tool.canonical(arguments) } else { arguments };
         let journal = self.settings.journal(&self.plane).cloned();
         let own_steps = self.settings.journal.is_some().then(ChildSteps::default);
         let steps = own_steps.as_ref().unwrap_or(&self.plane.root_steps);
-        let begin = |_| steps.next(&Arc::default(), StepKind::Run, self.name.as_str(), arguments.clone());
+        let begin =
+            |_| steps.next(&Arc::default(), StepKind::Run, self.name.as_str(), compared(arguments.value.clone()));
         let (step, _in_flight) = journal.as_ref().map(begin).unzip();
         let given = self.settings.id.take();
         let fresh = given.or_else(|| self.id.get().cloned()).unwrap_or_else(fresh_id);
@@ -68,8 +70,7 @@ impl Root {
         let host: Arc<dyn Host> = Arc::clone(&run) as _;
         let user = CallContext::root(host, frame((limits, spent), &self.name, self.cancellation, step));
         drop(self.user.set(user.clone()));
-        let result =
-            run.call(user.clone(), Callee::Shown(&self.name), GivenArguments::Value(arguments), Caller::User).await;
+        let result = run.call(user.clone(), Callee::Shown(&self.name), arguments.into(), Caller::User).await;
         run.settle().await;
         result
     }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::run_settings::lowest;
@@ -11,6 +10,7 @@ use super::{Plane, Readers, Root, Run, RunSettings};
 use crate::base::cancellation::cancelled_with;
 use crate::base::error::CallError;
 use crate::base::usage::Limits;
+use crate::declare::argument::Given;
 use crate::declare::tool::{ResultForm, ToolReturn};
 use crate::observe::event::{Caller, EventSink};
 use crate::plane::context::{CallContext, CallFrame, Host};
@@ -47,7 +47,7 @@ impl FirstCall<'_> {
     async fn make(
         self,
         name: &str,
-        arguments: Value,
+        arguments: Given,
         started: impl FnOnce(&CallContext),
     ) -> Result<ToolReturn, CallError> {
         let Self { run, caller, limits, cancellation } = self;

@@ -10,6 +10,9 @@ use crate::base::error::CallError;
 use crate::observe::event::ItemKind;
 use crate::plane::registry::{Registered, Registry, WorkerPlan};
 
+/// The most notes about one tool in a warning.
+const MOST_NOTES: usize = 3;
+
 /// What `check` reports about models, besides the [faults](ModelChoice::faults) that fail every build.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
@@ -54,7 +57,23 @@ impl ModelChoice {
             let warnings = unknown_model(name, &self.prices).into_iter().chain(self.build(name).err());
             findings.warnings.extend(warnings.map(|warning| format!("{owner}: {warning}")));
         }
+        findings.warnings.extend(self.weaker_tools(registry));
         findings
+    }
+
+    /// Reports the tools whose schemas a model cannot have as they are, once for each model.
+    fn weaker_tools(&self, registry: &Registry) -> Vec<String> {
+        let (mut seen, mut warnings) = (BTreeSet::new(), Vec::new());
+        for (worker, plan) in workers(registry) {
+            let Ok(model) = self.choose(worker.name(), plan) else { continue };
+            let specs = worker.declared.as_deref().map(|declared| declared.specs());
+            for spec in specs.into_iter().flat_map(|specs| specs.iter()) {
+                if seen.insert((Arc::clone(&model.name), spec.name.to_string())) {
+                    warnings.extend(weaker_tool(&model.name, &spec.name, model.tool_notes(spec)));
+                }
+            }
+        }
+        warnings
     }
 
     /// Reports workers without a model: as a fault of each entry that may call one, and otherwise as a warning.
@@ -107,6 +126,23 @@ impl ModelChoice {
 
 fn workers(registry: &Registry) -> impl Iterator<Item = (&Registered, &WorkerPlan)> {
     registry.iter().filter_map(|item| Some((&**item, &**item.plan()?)))
+}
+
+/// Returns the warning for a tool that requests to a model leave out, or whose schema is weaker there.
+fn weaker_tool(model: &str, tool: &str, notes: Result<Vec<String>, String>) -> Option<String> {
+    let notes = match notes {
+        Ok(notes) if notes.is_empty() => return None,
+        Ok(notes) => notes,
+        Err(why) => return Some(format!("requests to `{model}` leave out the tool `{tool}`: {why}")),
+    };
+    let listed = notes[..notes.len().min(MOST_NOTES)].join("; ");
+    let more = match notes.len().saturating_sub(MOST_NOTES) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    Some(format!(
+        "`{model}` gets a part of the schema of the tool `{tool}` in words, and arguments are validated afterwards: {listed}{more}"
+    ))
 }
 
 /// Returns an item's name and location.

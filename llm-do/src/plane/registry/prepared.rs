@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Code, Registered, WorkerPlan};
 use crate::base::error::Fault;
-use crate::declare::argument::{add_unwritten, is_contained};
+use crate::declare::argument::{Given, add_unwritten, is_contained};
 use crate::declare::schema::CheckedSchema;
 use crate::observe::event::EventValue;
 use crate::plane::definition::{RenderPrompt, Start};
@@ -19,7 +19,7 @@ pub(crate) enum Prepared {
         start: Box<dyn Start>,
         /// Set if something may read the arguments.
         read: Option<Box<ReadArguments>>,
-        /// The schema of the arguments, if they contain sets or maps.
+        /// The schema of the arguments, by which they are compared, if they may contain sets or maps.
         unordered: Option<Arc<CheckedSchema>>,
     },
     Worker(Box<PreparedWorker>),
@@ -27,7 +27,7 @@ pub(crate) enum Prepared {
 
 /// The arguments of a function that something may read.
 pub(crate) struct ReadArguments {
-    /// Before decoding.
+    /// Before decoding; in normal form if they were written from a Rust type.
     given: Value,
     /// Decoded, once something shares them.
     shared: Option<Arc<Value>>,
@@ -37,12 +37,20 @@ pub(crate) struct ReadArguments {
 pub(crate) struct PreparedWorker {
     pub(crate) plan: Arc<WorkerPlan>,
     pub(crate) render: RenderPrompt,
-    /// The arguments for approval, events and the journal: decoded, with defaults filled in, and sets and maps
-    /// sorted.
+    /// The arguments for approval and events: decoded, with defaults filled in, in the order in which they were given.
     arguments: Arc<Value>,
     /// The arguments before decoding.
     given: Value,
+    /// The schema of the arguments, by which they are compared, if they may contain sets or maps.
+    unordered: Option<Arc<CheckedSchema>>,
     has_files: bool,
+}
+
+/// The normal form of arguments, by which calls are compared.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct NormalForm {
+    pub(crate) arguments: Value,
+    pub(crate) given: Option<Value>,
 }
 
 /// The arguments of a call as shown to an approver.
@@ -51,6 +59,8 @@ pub(crate) struct DisplayedArguments {
     pub(crate) arguments: Value,
     /// Before decoding, if that contains more.
     pub(crate) given: Option<Value>,
+    /// Their normal form, if it may be another one.
+    pub(crate) normal: Option<Box<NormalForm>>,
     pub(crate) has_files: bool,
 }
 
@@ -58,8 +68,9 @@ impl Prepared {
     /// Checks arguments against the schema, which reports all faults, and decodes them.
     ///
     /// `is_read` is whether something may read them before or during the call; if not, no copy is kept.
-    pub(crate) fn decode(tool: &Registered, given: Value, is_read: bool) -> Result<Self, Fault> {
-        tool.validate(&given).map_err(Fault::new)?;
+    pub(crate) fn decode(tool: &Registered, given: impl Into<Given>, is_read: bool) -> Result<Self, Fault> {
+        let given = given.into();
+        tool.validate(&given.value).map_err(Fault::new)?;
         Self::decode_valid(tool, given, is_read)
     }
 
@@ -74,37 +85,38 @@ impl Prepared {
     }
 
     /// The same; arguments that take long to check are checked off the async threads.
-    pub(crate) async fn decode_apart(tool: &Registered, given: Value, is_read: bool) -> Result<Self, Fault> {
-        let (given, checked) = tool.validate_apart(given).await;
+    pub(crate) async fn decode_apart(tool: &Registered, given: impl Into<Given>, is_read: bool) -> Result<Self, Fault> {
+        let Given { value, is_typed } = given.into();
+        let (value, checked) = tool.validate_apart(value).await;
         checked.map_err(Fault::new)?;
-        Self::decode_valid(tool, given, is_read)
+        Self::decode_valid(tool, Given { value, is_typed }, is_read)
     }
 
-    fn decode_valid(tool: &Registered, given: Value, is_read: bool) -> Result<Self, Fault> {
+    fn decode_valid(tool: &Registered, given: Given, is_read: bool) -> Result<Self, Fault> {
         match &tool.code {
             Code::Function(decode) => {
-                let read =
-                    is_read.then(|| Box::new(ReadArguments { given: tool.canonical(given.clone()), shared: None }));
-                Ok(Self::Function { start: (decode.value)(given)?, read, unordered: tool.unordered() })
+                let read = is_read.then(|| Box::new(ReadArguments { given: kept(tool, &given), shared: None }));
+                Ok(Self::Function { start: (decode.value)(given.value)?, read, unordered: tool.unordered() })
             }
             Code::Value(function) => {
-                let start = (function.decode)(tool.canonical(given))?;
+                let start = (function.decode)(given.value)?;
                 Ok(Self::Function { start, read: None, unordered: tool.unordered() })
             }
             Code::Worker(plan) => {
-                let kept = tool.canonical(given.clone());
+                let kept = kept(tool, &given);
                 let (decoded, found) = find_files(|| (plan.ask)(given, tool.schema()));
-                let (render, mut arguments) = decoded?;
-                add_unwritten(&mut arguments, &kept, tool.unordered().is_some());
-                let arguments = Arc::new(tool.canonical(arguments));
+                let (render, arguments) = decoded?;
+                let unordered = tool.unordered();
+                let arguments = Arc::new(completed(arguments, &kept, unordered.as_deref()));
                 let (plan, has_files) = (Arc::clone(plan), !found.is_empty());
-                Ok(Self::Worker(Box::new(PreparedWorker { plan, render, arguments, given: kept, has_files })))
+                let prepared = PreparedWorker { plan, render, arguments, given: kept, unordered, has_files };
+                Ok(Self::Worker(Box::new(prepared)))
             }
         }
     }
 
-    /// Returns the arguments for approval, events and the journal: decoded, with defaults filled in and with the
-    /// fields that their types read but do not write, and with sets and maps sorted.
+    /// Returns the arguments for approval and events: decoded, with defaults filled in and with the fields that their
+    /// types read but do not write, in the order in which they were given.
     pub(crate) fn arguments(&self) -> Result<Cow<'_, Value>, Fault> {
         match self.shared() {
             Some(arguments) => Ok(Cow::Borrowed(arguments)),
@@ -124,16 +136,11 @@ impl Prepared {
     fn write_arguments(&self) -> Result<Cow<'_, Value>, Fault> {
         match self {
             Self::Function { start, read, unordered } => {
-                let sorted = |arguments| match unordered {
-                    Some(schema) => schema.canonical(arguments),
-                    None => arguments,
-                };
-                // Sorted before this too, so that the items of sets are at the same positions as in `given`.
-                let mut arguments = sorted(start.written()?);
-                if let Some(read) = read {
-                    add_unwritten(&mut arguments, &read.given, unordered.is_some());
-                }
-                Ok(Cow::Owned(sorted(arguments)))
+                let written = start.written()?;
+                Ok(Cow::Owned(match read {
+                    Some(read) => completed(written, &read.given, unordered.as_deref()),
+                    None => written,
+                }))
             }
             Self::Worker(worker) => Ok(Cow::Borrowed(&worker.arguments)),
         }
@@ -149,6 +156,31 @@ impl Prepared {
             read.shared = Some(Arc::clone(&made));
         }
         Ok(made)
+    }
+
+    /// Returns the [arguments](Self::arguments) in normal form: equal calls have equal ones.
+    pub(crate) fn normal_arguments(&self) -> Result<Cow<'_, Value>, Fault> {
+        let arguments = self.arguments()?;
+        Ok(match self.unordered() {
+            Some(schema) => Cow::Owned(schema.canonical(arguments.into_owned())),
+            None => arguments,
+        })
+    }
+
+    /// Returns the [arguments](Self::normal_arguments) in normal form, made once where they are those of the call.
+    pub(crate) fn share_normal_arguments(&mut self) -> Result<Arc<Value>, Fault> {
+        let arguments = self.share_arguments()?;
+        Ok(match self.unordered() {
+            Some(schema) => Arc::new(schema.canonical(Value::clone(&arguments))),
+            None => arguments,
+        })
+    }
+
+    fn unordered(&self) -> Option<&CheckedSchema> {
+        match self {
+            Self::Function { unordered, .. } => unordered.as_deref(),
+            Self::Worker(worker) => worker.unordered.as_deref(),
+        }
     }
 
     /// Returns the [arguments](Self::arguments) for the event of the call's start: as text if they were decoded from text.
@@ -175,6 +207,28 @@ impl Prepared {
             Self::Worker(worker) => (Some(&worker.given), worker.has_files),
         };
         let given = given.filter(|given| !is_contained(given, &arguments)).cloned();
-        Ok(DisplayedArguments { arguments, given, has_files })
+        let normal = self.unordered().map(|schema| {
+            let given = given.clone().map(|given| schema.canonical(given));
+            Box::new(NormalForm { arguments: schema.canonical(arguments.clone()), given })
+        });
+        Ok(DisplayedArguments { arguments, given, normal, has_files })
     }
+}
+
+/// Returns a copy of the arguments before decoding: the order of a Rust type's sets and maps has no meaning.
+fn kept(tool: &Registered, given: &Given) -> Value {
+    let copy = given.value.clone();
+    if given.is_typed { tool.canonical(copy) } else { copy }
+}
+
+/// Returns encoded arguments with what only `given` has, in its order.
+fn completed(mut written: Value, given: &Value, unordered: Option<&CheckedSchema>) -> Value {
+    let Some(schema) = unordered else {
+        add_unwritten(&mut written, given, false);
+        return written;
+    };
+    // In normal form, so that the items of sets are at the same positions in both.
+    let mut sorted = schema.canonical(written);
+    add_unwritten(&mut sorted, &schema.canonical(given.clone()), true);
+    schema.as_given(schema.canonical(sorted), given)
 }

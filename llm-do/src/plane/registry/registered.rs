@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use llm_do_providers::modern_schema;
 use serde_json::{Value, json};
 
 use super::plan::WorkerPlan;
@@ -137,11 +138,12 @@ impl Registered {
     /// Returns the JSON schema of the result, if it is known.
     #[must_use]
     pub fn output(&self) -> Option<Value> {
-        match &self.code {
+        let schema = match &self.code {
             Code::Worker(plan) => Some(plan.output_schema()),
             Code::Value(tool) => tool.output.clone(),
             Code::Function(_) => self.linked?.output.map(|schema| schema()),
-        }
+        };
+        schema.map(|schema| modern_schema(&schema))
     }
 
     /// Returns whether its only argument is a [`Prompt`](crate::Prompt), which may have files.
@@ -285,9 +287,7 @@ impl Registered {
         self.unwritten().map_or(Ok(()), refused)
     }
 
-    /// Returns why values of a Rust type cannot be checked without the feature `json-schema`.
-    ///
-    /// Other schemas were refused before.
+    /// Returns why values of a Rust type cannot be checked without the feature `json-schema`; other schemas were refused before.
     #[cfg(not(feature = "json-schema"))]
     pub(super) fn schema_fault(&self) -> Option<String> {
         let output = match &self.code {

@@ -15,6 +15,7 @@ use super::Runtime;
 use crate::base::cancellation::cancelled_with;
 use crate::base::error::CallError;
 use crate::base::usage::{RunUsage, UsageTree};
+use crate::declare::argument::Given;
 use crate::declare::nesting;
 use crate::declare::tool::{FromReturn, TakesHistory, Tool, ToolReturn, check_round_trip, from_result, to_arguments};
 use crate::declare::toolset::Anything;
@@ -64,14 +65,15 @@ impl Runtime {
     where
         T: Tool<Output: FromReturn>,
     {
-        self.begin(T::NAME, self.written(call), from_result::<T>)
+        let arguments = self.written(call).map(|value| Given { value, is_typed: true });
+        self.begin(T::NAME, arguments, from_result::<T>)
     }
 
     /// Prepares a root call by its registered name, with arguments as JSON; [`run_named`](Self::run_named) starts one
     /// directly.
     pub fn start_named(&self, name: &str, arguments: Value) -> Start<Value> {
         let arguments = nesting::shallow(arguments).map_err(|fault| CallError::invalid(name, fault));
-        self.begin(name, arguments, |returned| Ok(returned.into_value()))
+        self.begin(name, arguments.map(Given::from), |returned| Ok(returned.into_value()))
     }
 
     /// Writes the arguments of a typed call, unless they would be decoded as different values.
@@ -86,7 +88,7 @@ impl Runtime {
     fn begin<T, C>(
         &self,
         name: &str,
-        arguments: Result<Value, CallError>,
+        arguments: Result<Given, CallError>,
         read: fn(ToolReturn) -> Result<T, CallError>,
     ) -> Start<T, C> {
         let cancellation = self.cancellation.child_token();

@@ -1,5 +1,8 @@
 //! What clients see of a tool, a worker and an entry.
 
+use llm_do::Effect;
+use llm_do::runtime::FunctionTool;
+
 use super::*;
 
 #[tokio::test]
@@ -42,4 +45,21 @@ async fn only_what_is_chosen_is_offered_and_can_be_called() {
 fn an_unknown_name_is_an_error_with_a_suggestion() {
     let error = serving(|builder| builder).only(["delte"]).unwrap_err();
     assert_eq!(error.to_string(), "unknown tool, worker, entry or toolset `delte`; did you mean `delete`?");
+}
+
+#[tokio::test]
+async fn schemas_are_objects_of_draft_2020_12_and_a_tool_that_may_replace_something_does_not_deny_it() {
+    let schema = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
+        "properties": { "value": true, "pair": { "items": [{ "type": "string" }, true] } },
+    });
+    let put = FunctionTool::new("put", "Put a value.", schema, Effect::Idempotent, |_, _: Value| async { Ok(1) });
+    let client = connect(serving(|builder| builder.tool(put)), Era::Rounds, User::default()).await;
+    let tools = client.list_all_tools().await.unwrap();
+    let put = tools.iter().find(|tool| tool.name == "put").unwrap();
+    let expected = json!({ "value": {}, "pair": { "prefixItems": [{ "type": "string" }, {}] } });
+    let sent = put.schema_as_json_value();
+    assert_eq!((&sent["properties"], sent.get("$schema")), (&expected, None));
+    let hints = put.annotations.as_ref().unwrap();
+    assert_eq!((hints.destructive_hint, hints.idempotent_hint), (Some(true), Some(true)));
 }

@@ -21,6 +21,13 @@ async fn each_path_of_the_description_exists_and_each_reference_in_it_leads_some
         let pointer = reference.strip_prefix('#').unwrap();
         assert!(document.pointer(pointer).is_some(), "{reference}");
     }
+    let schemas = document["components"]["schemas"].as_object().unwrap();
+    for (name, schema) in schemas {
+        let properties = schema["properties"].as_object().into_iter().flatten();
+        for (property, schema) in properties {
+            assert!(schema.is_object() && !schema["items"].is_boolean(), "{name}.{property}: {schema}");
+        }
+    }
     server.stop().await;
 }
 

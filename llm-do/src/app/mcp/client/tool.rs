@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use llm_do_worker_file::mcp_tool_name;
 use rmcp::model::Tool;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::call::RemoteTool;
 use super::catalog::UnusedTool;
 use super::connection::{FirstList, McpConnection};
 use super::server::McpServer;
 use super::{body, effect, sampling, text};
+use crate::declare::schema::{MAX_VALUE_DEPTH, UsableSchema, is_shallow};
 use crate::declare::tool::Effect;
 use crate::plane::function_tool::{Acts, FunctionTool};
 use crate::plane::tool_source::{Listing, LoadedTools};
@@ -28,10 +29,13 @@ pub(super) fn loaded(connection: &McpConnection, list: &FirstList) -> LoadedTool
     let mut of_server: Vec<_> = unused.collect();
     let mut tools = Vec::new();
     for listed in list.tools.iter().filter(|tool| server.uses(&tool.name)) {
-        let tool = function_tool(connection, listed);
+        let usable = UsableSchema::of(&schema(&listed.input_schema));
+        let notes = usable.as_ref().map(|usable| usable.notes.clone()).unwrap_or_default();
+        let tool = function_tool(connection, listed, usable);
         let faults = tool.faults();
         if faults.is_empty() {
             tools.push(tool);
+            of_server.extend(notes.iter().map(|note| weakened(server, &listed.name, note)));
         } else {
             of_server.push(left_out(server, &listed.name, &text::line(&faults.join("; "))));
         }
@@ -79,6 +83,11 @@ fn left_out(server: &McpServer, tool: &str, reason: &str) -> String {
     format!("the tool `{}` of the MCP server `{}` is left out: {reason}", text::line(tool), text::line(&server.name))
 }
 
+fn weakened(server: &McpServer, tool: &str, note: &str) -> String {
+    let (tool, server) = (text::line(tool), text::line(&server.name));
+    format!("the schema of the tool `{tool}` of the MCP server `{server}`: {}", text::line(note))
+}
+
 /// Returns a warning for each name in the settings that the server does not have.
 fn unknown(server: &McpServer, list: &FirstList) -> impl Iterator<Item = String> {
     let named = server.only.iter().flatten().chain(&server.except).chain(server.tool_effects.keys());
@@ -92,15 +101,21 @@ fn unknown(server: &McpServer, list: &FirstList) -> impl Iterator<Item = String>
     })
 }
 
-fn function_tool(connection: &McpConnection, listed: &Tool) -> FunctionTool {
+fn function_tool(connection: &McpConnection, listed: &Tool, usable: Result<UsableSchema, String>) -> FunctionTool {
     let server = connection.server();
     let effect = effect::of(server, &listed.name, listed.annotations.as_ref());
     let is_repeatable = matches!(effect, Effect::ReadOnly | Effect::Idempotent);
     let remote = Arc::new(RemoteTool { definition: listed.clone(), is_repeatable });
     let connection = connection.clone();
     let call = move |ctx, arguments| body::call(connection.clone(), Arc::clone(&remote), ctx, arguments);
-    let mut tool =
-        FunctionTool::new(mcp_tool_name(&server.name, &listed.name), description(listed), schema(listed), effect, call);
+    let name = mcp_tool_name(&server.name, &listed.name);
+    let (parameters, checked) = match usable {
+        Ok(usable) => (usable.schema, usable.checked),
+        // Its fault is reported for the tool.
+        Err(_) => (Value::Object((*listed.input_schema).clone()), None),
+    };
+    let mut tool = FunctionTool::new(name, description(listed), unhidden(parameters), effect, call);
+    tool.checked = checked;
     // What the server asks meanwhile are steps, but its own effect is not.
     tool.acts = Acts::Itself;
     match &listed.output_schema {
@@ -115,12 +130,21 @@ pub(super) fn description(tool: &Tool) -> String {
     text::visible(tool.description.as_deref().unwrap_or_else(title), MAX_DESCRIPTION)
 }
 
-/// Returns the schema of the arguments, without what only names its dialect.
-fn schema(tool: &Tool) -> Value {
-    let mut schema = (*tool.input_schema).clone();
-    schema.remove("$schema");
-    let mut schema = Value::Object(schema);
-    if crate::declare::schema::is_shallow(&schema, crate::declare::schema::MAX_VALUE_DEPTH) {
+/// Returns the schema of the arguments as that of an object, which arguments always are.
+fn schema(listed: &Map<String, Value>) -> Value {
+    let mut schema = listed.clone();
+    let is_open = schema
+        .get("type")
+        .is_none_or(|kind| kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "object")));
+    if is_open {
+        schema.insert("type".to_owned(), "object".into());
+    }
+    Value::Object(schema)
+}
+
+/// Returns a schema without hidden characters in its texts.
+fn unhidden(mut schema: Value) -> Value {
+    if is_shallow(&schema, MAX_VALUE_DEPTH) {
         text::unhide(&mut schema);
     }
     schema

@@ -114,7 +114,8 @@ fn annotations(effect: Effect) -> ToolAnnotations {
     let hints = ToolAnnotations::new();
     match effect {
         Effect::ReadOnly => hints.read_only(true).destructive(false).idempotent(true),
-        Effect::Idempotent => hints.read_only(false).destructive(false).idempotent(true),
+        // What it repeats without a further effect may replace something all the same.
+        Effect::Idempotent => hints.read_only(false).destructive(true).idempotent(true),
         Effect::Destructive => hints.read_only(false).destructive(true).idempotent(false),
         Effect::Undeclared => hints.read_only(false),
     }

@@ -9,6 +9,7 @@ mod types;
 
 use std::fmt;
 
+use llm_do_providers::modern_schema;
 use llm_do_worker_file::{Snapshot, SnapshotError, SnapshotTool};
 
 use self::schema::{Direction, differences};
@@ -70,7 +71,8 @@ impl Changes {
     }
 
     fn arguments(&mut self, old: &SnapshotTool, new: &SnapshotTool) {
-        let (errors, notes) = differences(Direction::Arguments, &old.input_schema, &new.input_schema);
+        let (errors, notes) =
+            differences(Direction::Arguments, &modern_schema(&old.input_schema), &modern_schema(&new.input_schema));
         let has_changed = old.input_schema != new.input_schema;
         if has_changed && errors.is_empty() && notes.is_empty() {
             self.notes.push("the schema of the arguments changed, and accepts all that it accepted".to_owned());
@@ -86,7 +88,7 @@ impl Changes {
             (Some(_), None) => self.errors.push("the result has no schema any longer".to_owned()),
             (Some(old), Some(new)) => {
                 // What the server returns now must be accepted by the type of the snapshot.
-                let (errors, notes) = differences(Direction::Result, new, old);
+                let (errors, notes) = differences(Direction::Result, &modern_schema(new), &modern_schema(old));
                 if old != new && errors.is_empty() && notes.is_empty() {
                     self.notes.push("the schema of the result changed, and its type accepts it".to_owned());
                 }

@@ -126,7 +126,8 @@ impl Run {
     ) -> Result<Option<Value>, CallError> {
         let invalid = |fault: Fault| CallError::invalid(tool.name(), fault);
         self.remember_recorded(ctx, tool, prepared, &answer)?;
-        let edited = answer.edited_arguments().map(|edited| decode(tool, Ok(edited.clone()), true)).transpose()?;
+        let edited =
+            answer.edited_arguments().map(|edited| decode(tool, Ok(edited.clone().into()), true)).transpose()?;
         let (rule, answer) = if has_result || !answer.is_approved() {
             (RuleSource::Journal, answer)
         } else {

@@ -59,8 +59,11 @@ impl Registered {
 
     /// Returns a tool that the program added, which may call everything until its toolsets are resolved.
     pub(in crate::plane::registry) fn from_tool(tool: FunctionTool, origin: Origin) -> Self {
-        let checked = CheckedSchema::new(tool.parameters.clone());
-        let arguments = Arc::new(if tool.is_typed { checked } else { checked.untrusted() });
+        let mut arguments = CheckedSchema::new(tool.parameters.clone());
+        if let Some(checked) = &tool.checked {
+            arguments = arguments.checked_by(checked.clone());
+        }
+        let arguments = Arc::new(if tool.is_typed { arguments } else { arguments.untrusted() });
         let tool = Arc::new(tool);
         Self {
             effect: tool.effect,

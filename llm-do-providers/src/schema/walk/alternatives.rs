@@ -1,0 +1,88 @@
+//! Alternatives: each is a form of its own, with the keywords beside it.
+
+use serde_json::{Map, Value};
+
+use super::{Dialect, REMARKS, Walk};
+use crate::schema::unsupported::Unsupported;
+
+impl<D: Dialect> Walk<'_, D> {
+    /// Returns a schema in the dialect whose own references are inlined: each alternative is merged with
+    /// the keywords beside them.
+    pub(super) fn split(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsupported> {
+        let Some((key, alternatives)) = next_alternatives(&mut whole) else { return D::plain(self, whole) };
+        if key == "anyOf" && alternatives.iter().filter(|alternative| may_be_object(alternative)).count() > 1 {
+            // A value of two alternatives may have the properties of both.
+            whole.shift_remove("unevaluatedProperties");
+        }
+        let (remarks, shared): (Map<_, _>, Map<_, _>) =
+            whole.into_iter().partition(|(key, _)| REMARKS.contains(&key.as_str()));
+        let forms = self.alternatives(key, &alternatives, &shared)?;
+        Ok(D::any_of(forms, &remarks))
+    }
+
+    /// Returns alternatives in the dialect, each merged with the `shared` keywords.
+    fn alternatives(
+        &mut self,
+        key: &str,
+        alternatives: &[Value],
+        shared: &Map<String, Value>,
+    ) -> Result<Vec<Value>, Unsupported> {
+        let mut forms = Vec::with_capacity(alternatives.len());
+        let mut last = None;
+        for (index, alternative) in alternatives.iter().enumerate() {
+            self.path.push(format!("{key}/{index}"));
+            let form = self.alternative(shared, alternative);
+            self.path.pop();
+            match form {
+                Ok(more) => forms.extend(more),
+                // The keywords beside the alternatives may exclude one.
+                Err(unsupported) if unsupported.leaves_nothing() && !shared.is_empty() => last = Some(unsupported),
+                Err(unsupported) => return Err(unsupported),
+            }
+        }
+        if forms.is_empty() {
+            return Err(last.unwrap_or_else(|| self.unsupported("has no valid alternative")));
+        }
+        Ok(forms)
+    }
+
+    /// Returns an alternative in the dialect: as several, where it has alternatives too, or they are beside it.
+    fn alternative(&mut self, shared: &Map<String, Value>, alternative: &Value) -> Result<Vec<Value>, Unsupported> {
+        let own = match alternative {
+            Value::Object(keywords) if !shared.is_empty() => {
+                self.count()?;
+                self.resolved(keywords.clone())?
+            }
+            Value::Bool(true) if !shared.is_empty() => {
+                self.count()?;
+                Map::new()
+            }
+            alone => return Ok(vec![self.form(alone)?]),
+        };
+        let mut whole = self.merge(shared.clone(), own)?;
+        match next_alternatives(&mut whole) {
+            Some((key, alternatives)) => self.alternatives(key, &alternatives, &whole),
+            None => Ok(vec![D::plain(self, whole)?]),
+        }
+    }
+}
+
+fn may_be_object(schema: &Value) -> bool {
+    schema.get("type").is_none_or(|kind| kind == "object" || kind.is_array())
+}
+
+/// Takes the next alternatives out of a schema, if it has any; further ones may have been put aside.
+fn next_alternatives(whole: &mut Map<String, Value>) -> Option<(&'static str, Vec<Value>)> {
+    for key in ["oneOf", "anyOf"] {
+        if let Some(Value::Array(alternatives)) = whole.shift_remove(key) {
+            return Some((key, alternatives));
+        }
+    }
+    let Some(Value::Array(mut aside)) = whole.shift_remove("allOf") else { return None };
+    let Some(Value::Object(next)) = (!aside.is_empty()).then(|| aside.remove(0)) else { return None };
+    whole.extend(next);
+    if !aside.is_empty() {
+        whole.insert("allOf".to_owned(), Value::Array(aside));
+    }
+    next_alternatives(whole)
+}
