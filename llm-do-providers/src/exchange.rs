@@ -20,7 +20,9 @@ use tokio::time::sleep;
 
 #[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) use self::fault::malformed;
-pub(crate) use self::fault::{invalid_json, protocol_error, reported};
+#[cfg(feature = "gemini")]
+pub(crate) use self::fault::protocol_error;
+pub(crate) use self::fault::{invalid_json, reported};
 use self::streaming::Streaming;
 use crate::error::{ErrorKind, ProviderError};
 use crate::http::{Endpoint, Event, PreparedRequest, WholeResponse};

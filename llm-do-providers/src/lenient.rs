@@ -40,35 +40,11 @@ mod word;
 
 #[cfg(feature = "gemini")]
 pub(crate) use self::flag::Flag;
-#[cfg_attr(
-    not(any(feature = "anthropic", feature = "openai")),
-    allow(unused_imports, reason = "Gemini sends objects")
-)]
 pub(crate) use self::json_text::JsonText;
-#[cfg_attr(
-    not(any(feature = "anthropic", feature = "gemini")),
-    allow(unused_imports, reason = "chat completions have their own lists")
-)]
 pub(crate) use self::list::list;
-#[cfg_attr(
-    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
-    allow(unused_imports, reason = "downloads read no answers")
-)]
 pub(crate) use self::number::index;
-#[cfg_attr(
-    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
-    allow(unused_imports, reason = "downloads read no answers")
-)]
 pub(crate) use self::object::{Object, boxed, object};
-#[cfg_attr(
-    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
-    allow(unused_imports, reason = "downloads read no answers")
-)]
 pub(crate) use self::text::text;
-#[cfg_attr(
-    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
-    allow(unused_imports, reason = "downloads read no answers")
-)]
 pub(crate) use self::word::Word;
 
 /// A non-negative integer, or its text; `None` if the value is anything else.
@@ -77,10 +53,6 @@ pub(crate) struct LenientCount(pub(crate) Option<u64>);
 
 impl LenientCount {
     /// Reads a value that is parsed already.
-    #[cfg_attr(
-        not(any(feature = "anthropic", feature = "openai")),
-        allow(dead_code, reason = "Gemini has no such value")
-    )]
     pub(crate) fn of(value: &Value) -> Self {
         Self::deserialize(value).unwrap_or_default()
     }

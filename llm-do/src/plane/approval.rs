@@ -87,7 +87,7 @@ pub trait Approver: Debug + Send + Sync {
     /// Decides whether one call may run.
     ///
     /// Concurrent equal calls of one caller share one request; an approval holds for these calls only, unless the decision
-    /// has a wider [scope](ApprovalScope). The future is dropped once no call waits for the decision any more.
+    /// has a wider [scope](crate::approval::ApprovalScope). The future is dropped once no call waits for the decision any more.
     async fn review(&self, request: &ApprovalRequest) -> Decision;
 
     /// Returns the maximum number of concurrent reviews; read when the runtime is built. Default: 1.

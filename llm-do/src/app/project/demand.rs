@@ -89,7 +89,7 @@ impl Project {
     /// Returns everything that its files do beyond asking a model with tools whose calls are approved, each with the file:
     /// [servers](Self::servers) and [approvals](Self::approvals) among them.
     ///
-    /// [The module](self) lists which keys these are. If the user did not write the project, show them to the user before a
+    /// [The module](crate::project) lists which keys these are. If the user did not write the project, show them to the user before a
     /// runtime is built with it.
     #[must_use]
     pub fn demands(&self) -> Vec<String> {

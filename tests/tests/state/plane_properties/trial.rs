@@ -146,7 +146,7 @@ pub(crate) fn run(plan: &Plan, setting: &Setting, stop: Stop, kept: Option<&Kept
         builder = builder.sink(Canceller { left: AtomicUsize::new(after), token });
     }
     let runtime = keeping(builder, kept).build().unwrap();
-    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (result, handle) = tokio.block_on(root(&runtime, plan.clone(), stop));
     // Waits for running blocking tasks.
     drop(tokio);
@@ -158,7 +158,7 @@ pub(crate) fn run(plan: &Plan, setting: &Setting, stop: Stop, kept: Option<&Kept
 pub(crate) fn run_all(plans: &[Plan], setting: &Setting, kept: Option<&Kept>) -> (Vec<Result<Value, String>>, World) {
     let world = World::default();
     let runtime = keeping(builder(setting, &world), kept).build().unwrap();
-    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let run = |plan: &Plan| tokio.block_on(root(&runtime, plan.clone(), Stop::Never)).0.unwrap();
     let results = plans.iter().map(run).collect();
     drop(tokio);
@@ -201,7 +201,7 @@ async fn root(runtime: &Runtime, plan: Plan, stop: Stop) -> (Option<Result<Value
 pub(crate) fn run_concurrently(plan: &Plan, times: usize, setting: &Setting) -> World {
     let world = World::default();
     let runtime = builder(setting, &world).build().unwrap();
-    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let runs = (0..times).map(|_| root(&runtime, plan.clone(), Stop::Never));
     tokio.block_on(futures_util::future::join_all(runs));
     drop(tokio);
