@@ -233,6 +233,24 @@ impl ProviderError {
         self.0.provider_text.as_deref()
     }
 
+    /// Returns whether a retry may succeed: as the provider reports, or else by the kind of failure.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        let by_kind = match self.0.kind {
+            ErrorKind::RateLimited | ErrorKind::Overloaded | ErrorKind::Unavailable | ErrorKind::Transport => true,
+            ErrorKind::Configuration
+            | ErrorKind::Auth
+            | ErrorKind::InvalidRequest
+            | ErrorKind::ContextTooLong
+            | ErrorKind::ContentFilter
+            | ErrorKind::NoCredit
+            | ErrorKind::Timeout
+            | ErrorKind::Protocol
+            | ErrorKind::Cancelled => false,
+        };
+        self.0.should_retry.unwrap_or(by_kind)
+    }
+
     /// Returns whether the rate limit was reached.
     #[must_use]
     pub fn is_rate_limited(&self) -> bool {
@@ -269,8 +287,8 @@ impl fmt::Debug for ProviderError {
             should_retry,
             request_id,
             partial_response,
+            provider_text: _,
             source,
-            ..
         } = &*self.0;
         let mut shown = f.debug_struct("ProviderError");
         shown.field("provider", provider).field("kind", kind).field("message", message).field("status", status);

@@ -1,7 +1,7 @@
 //! One exchange with a server: its attempts, the pieces of a streamed answer, and their errors.
 
 mod fault;
-mod mend;
+mod json_repair;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod pieces;
 mod reading;
@@ -47,7 +47,8 @@ pub(crate) trait ResponseAccumulator: Send + 'static {
     ///
     /// # Errors
     ///
-    /// The same; then nothing of the event was taken, unless it is an error with content.
+    /// Returns an error if the event is invalid or reports an error. An invalid event adds nothing to the answer; content beside
+    /// an error is kept.
     fn absorb(
         &mut self,
         server: &Endpoint,

@@ -44,7 +44,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 const REFUSAL: Duration = Duration::from_secs(5);
 /// The maximum size of a refusal that is read for its error code, in bytes.
 const REFUSAL_SIZE: usize = 64 << 10;
-/// The maximum size of an unstreamed answer, in bytes.
+/// The maximum size of an unstreamed answer, and of JSON in place of a stream, in bytes.
 const WHOLE_SIZE: usize = 16 << 20;
 /// The capacity for the headers of a request: enough for those that the client adds, so that no copy grows.
 const HEADERS: usize = 8;

@@ -43,7 +43,7 @@ pub(crate) use self::flag::Flag;
 pub(crate) use self::json_text::JsonText;
 pub(crate) use self::list::list;
 pub(crate) use self::number::index;
-pub(crate) use self::object::{Object, boxed, object};
+pub(crate) use self::object::{LenientObject, boxed, object};
 pub(crate) use self::text::text;
 pub(crate) use self::word::Word;
 

@@ -33,6 +33,7 @@
 //! | The head of a streamed answer comes, and then each next piece | within 120 s | `idle_timeout` of the builder; [`Settings::timeout`] goes before it |
 //! | A failure that may pass is tried again | twice | `retries` of the builder |
 //! | An answer is no longer than | 16 MiB whole, 256 MiB streamed | |
+//! | An answer has at most | 4,096 parts | |
 //!
 //! A connection that fails or breaks is retried, and so are the statuses 408, 409, 429, 498 and 5xx, and an error in place of an
 //! answer that is of such a kind: [`RateLimited`](ErrorKind::RateLimited), [`Overloaded`](ErrorKind::Overloaded) or
@@ -45,7 +46,7 @@
 //!
 //! A stream starts immediately, so that all failures are items of it, and each wait is a [`StreamEvent::Waiting`]. It is
 //! retried only while nothing of the answer has arrived: also when it breaks before that, or ends normally without
-//! content. An end without a single event is reported immediately, as the server may speak another protocol.
+//! content. An end without an event of the protocol is reported immediately, as the server may speak another protocol.
 //!
 //! [`Settings::extra_body`] goes over fields of the same name, as a whole, and [`Settings::extra_headers`] over headers of the
 //! same name, that of the key included.

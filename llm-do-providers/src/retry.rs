@@ -42,7 +42,7 @@ impl RetryState {
     /// Returns `error`, with the number of attempts, if there is no further attempt.
     pub(crate) fn after(&mut self, error: ProviderError, chance: f64) -> Result<RetryDelay, ProviderError> {
         self.failed = self.failed.saturating_add(1);
-        if !is_transient(&error) {
+        if !error.is_transient() {
             return Err(error);
         }
         if self.failed >= self.allowed {
@@ -77,23 +77,6 @@ impl RetryState {
         }
         error.with_note(&format!("tried {} times", self.failed))
     }
-}
-
-/// Returns whether a retry may succeed: as the provider reports, or else by the kind of failure.
-fn is_transient(error: &ProviderError) -> bool {
-    let by_kind = match error.kind() {
-        ErrorKind::RateLimited | ErrorKind::Overloaded | ErrorKind::Unavailable | ErrorKind::Transport => true,
-        ErrorKind::Configuration
-        | ErrorKind::Auth
-        | ErrorKind::InvalidRequest
-        | ErrorKind::ContextTooLong
-        | ErrorKind::ContentFilter
-        | ErrorKind::NoCredit
-        | ErrorKind::Timeout
-        | ErrorKind::Protocol
-        | ErrorKind::Cancelled => false,
-    };
-    error.should_retry().unwrap_or(by_kind)
 }
 
 /// The delay after `failed` failures: between half of the backoff and all of it, so that clients do not retry

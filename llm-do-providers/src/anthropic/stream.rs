@@ -184,21 +184,22 @@ impl AnthropicAccumulator {
     }
 
     fn grow(&mut self, index: Option<i64>, delta: Delta, ready: &mut VecDeque<StreamEvent>) {
-        let is_of_call = delta.partial_json.is_some();
-        if self.find(index).is_none() && is_of_call {
+        if let Some(growing) = self.find(index) {
+            ready.extend(growing.block.grow(delta));
+            return;
+        }
+        if delta.partial_json.is_some() {
             // Its block came without this index.
             if let Some(call) = self.blocks.iter_mut().rfind(|growing| growing.block.is_call()) {
                 ready.extend(call.block.grow(delta));
             }
             return;
         }
-        if self.find(index).is_none() {
-            // Some servers do not announce a text block.
-            let block = if delta.thinking.is_some() { "thinking" } else { "text" };
-            self.start(index, RawBlock::from_iter([("type".to_owned(), block.into())]), ready);
-        }
-        if let Some(growing) = self.find(index) {
-            ready.extend(growing.block.grow(delta));
+        // Some servers do not announce a text block.
+        let block = if delta.thinking.is_some() { "thinking" } else { "text" };
+        self.start(index, RawBlock::from_iter([("type".to_owned(), block.into())]), ready);
+        if let Some(started) = self.blocks.last_mut() {
+            ready.extend(started.block.grow(delta));
         }
     }
 

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
 
 use super::fault::{broke_off, protocol_error, too_many_parts};
-use super::mend::mended;
+use super::json_repair::repaired;
 use super::{Absorbed, MAX_PARTS, ResponseAccumulator};
 use crate::error::{ErrorKind, ProviderError};
 use crate::http::{Endpoint, Event, Events, answered_error, error_of, flat_error, names_error};
@@ -51,32 +51,46 @@ impl<G: ResponseAccumulator> Reading<G> {
         ready: &mut VecDeque<StreamEvent>,
     ) -> Result<bool, ProviderError> {
         let Some(answer) = &mut self.answer else { return Ok(false) };
-        match next {
-            Ok(Some(event)) => {
-                let read = read_event(answer, &self.endpoint, &event, ready);
-                self.has_begun |= !matches!(read, Ok(Absorbed::Unknown));
-                match read {
-                    Ok(Absorbed::End) => unless_stray::<G>(&self.endpoint, &self.events, answer.is_finished())?,
-                    Ok(Absorbed::More | Absorbed::Unknown) => return Ok(true),
-                    Err(_) if is_cut_off(&self.events, &event) => return Ok(true),
-                    Err(error) => return Err(error),
-                }
-            }
-            // The answer is complete even if its end mark, or the usage after it, is missing.
-            Ok(None) | Err(_) if answer.is_finished() => {}
-            Ok(None) => {
-                let Some(body) = self.events.json() else {
-                    return Err(ended::<G>(&self.endpoint, &self.events, self.has_begun));
-                };
-                self.is_whole = true;
-                return read_whole(answer, &self.endpoint, &body).map(|()| false);
-            }
-            Err(error) => return Err(error),
+        if matches!(next, Ok(None))
+            && !answer.is_finished()
+            && let Some(body) = self.events.json()
+        {
+            self.is_whole = true;
+            return read_whole(answer, &self.endpoint, &body).map(|()| false);
+        }
+        if take_next(answer, &self.endpoint, &self.events, &mut self.has_begun, next, ready)? {
+            return Ok(true);
         }
         match answer.fault() {
             Some(fault) => Err(protocol_error(&self.endpoint, fault)),
             None => Ok(false),
         }
+    }
+}
+
+/// Takes the next event, or the end of the events, and returns whether more may follow.
+fn take_next<G: ResponseAccumulator>(
+    answer: &mut G,
+    server: &Endpoint,
+    events: &Events,
+    has_begun: &mut bool,
+    next: Result<Option<Event>, ProviderError>,
+    ready: &mut VecDeque<StreamEvent>,
+) -> Result<bool, ProviderError> {
+    let event = match next {
+        Ok(Some(event)) => event,
+        // The answer is complete even if its end mark, or the usage after it, is missing.
+        Ok(None) | Err(_) if answer.is_finished() => return Ok(false),
+        Ok(None) => return Err(ended::<G>(server, events, *has_begun)),
+        Err(error) => return Err(error),
+    };
+    let read = read_event(answer, server, &event, ready);
+    *has_begun |= !matches!(read, Ok(Absorbed::Unknown));
+    match read {
+        Ok(Absorbed::End) => unless_stray::<G>(server, events, answer.is_finished()).map(|()| false),
+        Ok(Absorbed::More | Absorbed::Unknown) => Ok(true),
+        Err(_) if is_cut_off(events, &event) => Ok(true),
+        Err(error) => Err(error),
     }
 }
 
@@ -105,7 +119,10 @@ fn unless_stray<G: ResponseAccumulator>(
 
 /// Whether an event that could not be read is the last one, and cut off; the text of an error may be.
 fn is_cut_off(events: &Events, event: &Event) -> bool {
-    events.has_ended() && event.name.as_deref() != Some("error") && !is_json(event.data.as_bytes())
+    events.has_ended()
+        && event.name.as_deref() != Some("error")
+        && !is_json(event.data.as_bytes())
+        && repaired_json(&event.data).is_none()
 }
 
 /// Reads one event.
@@ -130,8 +147,9 @@ fn read_event<G: ResponseAccumulator>(
             }
         }
         Err(error) if error.kind() == ErrorKind::Protocol => {
-            if let Some(data) = mended(&event.data).filter(|data| is_json(data.as_bytes())) {
-                return answer.absorb(server, &Event { name: event.name.clone(), data }, ready);
+            if let Some(data) = repaired_json(&event.data) {
+                // Only once: a repaired text has nothing to repair.
+                return read_event(answer, server, &Event { name: event.name.clone(), data }, ready);
             }
             Err(error_instead::<G>(server, event.data.as_bytes(), error))
         }
@@ -192,7 +210,7 @@ fn read_other<G: ResponseAccumulator>(
         }
         return if answer.is_finished() { Ok(()) } else { Err(broke_off(server)) };
     }
-    match mended(&text).filter(|text| is_json(text.as_bytes())) {
+    match repaired_json(&text) {
         Some(text) => answer.absorb_whole(server, text.as_bytes()),
         None => Err(server.with_text(error, &text)),
     }
@@ -209,22 +227,17 @@ fn read_events<G: ResponseAccumulator>(answer: &mut G, server: &Endpoint, body: 
     let (mut shown, mut has_begun) = (VecDeque::new(), false);
     loop {
         // All of it is there, so that nothing waits.
-        let next = poll_fn(|context| events.poll_next(context)).now_or_never();
-        let event = match next.unwrap_or(Ok(None)) {
-            Ok(Some(event)) => event,
-            Ok(None) | Err(_) if answer.is_finished() => return Ok(()),
-            Ok(None) => return Err(ended::<G>(server, &events, has_begun)),
-            Err(error) => return Err(error),
-        };
-        let read = read_event(answer, server, &event, &mut shown);
-        has_begun |= !matches!(read, Ok(Absorbed::Unknown));
-        match read {
-            Ok(Absorbed::End) => return unless_stray::<G>(server, &events, answer.is_finished()),
-            Ok(_) => shown.clear(),
-            Err(_) if is_cut_off(&events, &event) => {}
-            Err(error) => return Err(error),
+        let next = poll_fn(|context| events.poll_next(context)).now_or_never().unwrap_or(Ok(None));
+        if !take_next(answer, server, &events, &mut has_begun, next, &mut shown)? {
+            return Ok(());
         }
+        shown.clear();
     }
+}
+
+/// Returns a text as JSON once it is repaired; `None` if nothing had to be, or if it is not JSON even then.
+fn repaired_json(text: &str) -> Option<String> {
+    repaired(text).filter(|text| is_json(text.as_bytes()))
 }
 
 fn is_json(text: &[u8]) -> bool {

@@ -110,7 +110,7 @@ impl Refusal<'_> {
 fn classify(refusal: &Refusal<'_>, status: u16) -> ProviderError {
     let (code, key) = (refusal.in_brackets(), refusal.key);
     let (kind, text) = match status {
-        401 => (ErrorKind::Auth, format!("the key was refused{code}; check {key}")),
+        401 => refused_key(&code, key),
         402 => without_credit(&code),
         403 if is_flagged(refusal.error) => filtered(&code),
         403 => (ErrorKind::Auth, format!("the key lacks a permission{code}; check the permissions of {key}")),
@@ -126,7 +126,7 @@ fn classify(refusal: &Refusal<'_>, status: u16) -> ProviderError {
             let text = format!("the request is too large for the server{code}; shorten it, or attach fewer files");
             (ErrorKind::ContextTooLong, text)
         }
-        400 if bad_key(refusal.error) => (ErrorKind::Auth, format!("the key was refused{code}; check {key}")),
+        400 if bad_key(refusal.error) => refused_key(&code, key),
         429 if refusal.is_used_up() => used_up(&code),
         429 if refusal.words.is_of_credit() => without_credit(&code),
         429 => too_many(&code),
@@ -140,7 +140,7 @@ fn classify(refusal: &Refusal<'_>, status: u16) -> ProviderError {
         }
         // Some servers report as their own failure what the request is to blame for.
         500 if refusal.is_too_long() => too_long(&code),
-        498 | 503 | 529 => (ErrorKind::Overloaded, format!("the provider is overloaded{code}; try again later")),
+        498 | 503 | 529 => overloaded(&code),
         // A conflict with another request is transient.
         408 | 409 | 500.. => (ErrorKind::Unavailable, format!("the provider failed to answer{code}; try again later")),
         _ => by_words(refusal).or_else(|| by_code(refusal)).unwrap_or_else(|| {
@@ -172,14 +172,22 @@ fn by_code(refusal: &Refusal<'_>) -> Option<(ErrorKind, String)> {
     let (code, key) = (refusal.in_brackets(), refusal.key);
     Some(match refusal.words.kind()? {
         ErrorKind::RateLimited => too_many(&code),
-        ErrorKind::Overloaded => (ErrorKind::Overloaded, format!("the provider is overloaded{code}; try again later")),
-        ErrorKind::Auth => (ErrorKind::Auth, format!("the key was refused{code}; check {key}")),
+        ErrorKind::Overloaded => overloaded(&code),
+        ErrorKind::Auth => refused_key(&code, key),
         _ => return None,
     })
 }
 
 fn too_many(code: &str) -> (ErrorKind, String) {
     (ErrorKind::RateLimited, format!("too many requests{code}; wait, or ask the provider for a higher limit"))
+}
+
+fn overloaded(code: &str) -> (ErrorKind, String) {
+    (ErrorKind::Overloaded, format!("the provider is overloaded{code}; try again later"))
+}
+
+fn refused_key(code: &str, key: &str) -> (ErrorKind, String) {
+    (ErrorKind::Auth, format!("the key was refused{code}; check {key}"))
 }
 
 fn too_long(code: &str) -> (ErrorKind, String) {

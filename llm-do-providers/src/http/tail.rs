@@ -5,13 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Deserializer, Value};
 
+use super::WHOLE_SIZE;
 use super::error_response::{error_of, has_content};
 
 /// How much of the end of a body is kept, in bytes; up to twice as much is there before the rest is let go.
 const KEPT: usize = 4 << 10;
-
-/// The longest body of JSON in place of events, in bytes.
-const WHOLE: usize = 16 << 20;
 
 /// The end of a body; clones share it.
 ///
@@ -37,7 +35,7 @@ impl Tail {
     /// Takes the next piece of a body of JSON, and returns whether it is kept: too long a body is not.
     pub(super) fn keep(&self, piece: &[u8]) -> bool {
         let mut bytes = self.bytes();
-        let fits = bytes.len() + piece.len() <= WHOLE;
+        let fits = bytes.len() + piece.len() <= WHOLE_SIZE;
         if fits {
             bytes.extend_from_slice(piece);
         } else {

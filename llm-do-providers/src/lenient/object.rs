@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 
 /// An object; `None` if the value is anything else.
 #[derive(Debug)]
-pub(crate) struct Object<T>(pub(crate) Option<T>);
+pub(crate) struct LenientObject<T>(pub(crate) Option<T>);
 
 /// Reads an object; `None` if the value is anything else.
 ///
@@ -17,14 +17,14 @@ pub(crate) struct Object<T>(pub(crate) Option<T>);
 ///
 /// Returns an error if it is not JSON, or a field of the object is not what it must be.
 pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
-    Object::deserialize(deserializer).map(|object| object.0)
+    LenientObject::deserialize(deserializer).map(|object| object.0)
 }
 
 /// Reads an object as [`object`] does, into a box.
 ///
 /// # Errors
 ///
-/// The same.
+/// Returns an error if it is not JSON, or a field of the object is not what it must be.
 pub(crate) fn boxed<'de, D, T>(deserializer: D) -> Result<Option<Box<T>>, D::Error>
 where
     D: Deserializer<'de>,
@@ -33,7 +33,7 @@ where
     object(deserializer).map(|object| object.map(Box::new))
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for LenientObject<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ObjectVisitor(PhantomData))
     }
@@ -45,29 +45,29 @@ struct ObjectVisitor<T>(PhantomData<T>);
 macro_rules! none {
     ($($visit:ident($kind:ty))*) => {
         $(fn $visit<E>(self, _: $kind) -> Result<Self::Value, E> {
-            Ok(Object(None))
+            Ok(LenientObject(None))
         })*
     };
 }
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
-    type Value = Object<T>;
+    type Value = LenientObject<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(fields)).map(|object| Object(Some(object)))
+        T::deserialize(MapAccessDeserializer::new(fields)).map(|object| LenientObject(Some(object)))
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Object(None))
+        Ok(LenientObject(None))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
         while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Object(None))
+        Ok(LenientObject(None))
     }
 
     none!(visit_u64(u64) visit_i64(i64) visit_f64(f64) visit_bool(bool) visit_str(&str));
@@ -77,11 +77,11 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::Object;
+    use super::LenientObject;
 
     #[test]
     fn only_an_object_is_one() {
-        let read = |json: &str| serde_json::from_str::<Object<BTreeMap<String, u8>>>(json).unwrap().0;
+        let read = |json: &str| serde_json::from_str::<LenientObject<BTreeMap<String, u8>>>(json).unwrap().0;
         assert_eq!(read("{\"a\": 1}").unwrap()["a"], 1);
         for json in ["null", "7", "-7", "0.5", "true", "\"a\"", "[{\"a\": 1}]"] {
             assert!(read(json).is_none(), "{json}");

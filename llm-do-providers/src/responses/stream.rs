@@ -46,9 +46,8 @@ pub(crate) struct ResponsesAccumulator {
 /// A call whose item is not complete yet.
 #[derive(Debug)]
 struct PendingCall {
-    /// The index and the id of its item, either of which may be missing.
+    /// The index of its item, which may be missing, like the id in the item.
     place: Option<i64>,
-    id: String,
     name: Arc<str>,
     item: Value,
     arguments: String,
@@ -99,15 +98,14 @@ impl ResponsesAccumulator {
     }
 
     /// Takes the start of an item: only the name of a call is shown.
-    fn begin(&mut self, event: &Event<'_>, ready: &mut VecDeque<StreamEvent>) {
-        let Some(item) = event.item.as_ref().filter(|item| item["type"] == "function_call") else { return };
+    fn begin(&mut self, event: Event<'_>, ready: &mut VecDeque<StreamEvent>) {
+        let Some(item) = event.item.filter(|item| item["type"] == "function_call") else { return };
         let name: Arc<str> = item["name"].as_str().unwrap_or_default().into();
         let index = self.calls.len();
         self.calls.push(PendingCall {
             place: event.output_index,
-            id: item["id"].as_str().unwrap_or_default().to_owned(),
             name: Arc::clone(&name),
-            item: item.clone(),
+            item,
             arguments: String::new(),
             is_whole: false,
         });
@@ -139,7 +137,7 @@ impl ResponsesAccumulator {
     /// Finds the call that an event is of: by the index of its item, else by its id, else the last one.
     fn find_call(&self, place: Option<i64>, id: &str) -> Option<usize> {
         let by_place = place.and_then(|place| self.calls.iter().rposition(|call| call.place == Some(place)));
-        let by_id = || self.calls.iter().rposition(|call| !id.is_empty() && call.id == id);
+        let by_id = || self.calls.iter().rposition(|call| !id.is_empty() && call.item["id"] == *id);
         let last = || {
             self.calls
                 .len()
@@ -202,7 +200,7 @@ impl ResponseAccumulator for ResponsesAccumulator {
         let word = mem::take(&mut parsed.kind);
         let kind = if word.as_str().is_empty() { event.name.as_deref().unwrap_or_default() } else { word.as_str() };
         match kind {
-            "response.output_item.added" => self.begin(&parsed, ready),
+            "response.output_item.added" => self.begin(parsed, ready),
             "response.function_call_arguments.delta" => self.grow_call(parsed, ready),
             "response.function_call_arguments.done" => self.end_call(parsed, ready),
             "response.output_text.delta" | "response.refusal.delta" => self.push_text(parsed.delta, ready),

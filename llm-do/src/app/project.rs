@@ -30,7 +30,7 @@ use self::digest::Digests;
 #[cfg(feature = "cli")]
 pub(in crate::app) use self::digest::{Digest, Digests};
 #[cfg(feature = "cli")]
-pub(in crate::app) use self::folder::{Folder, digest_key};
+pub(in crate::app) use self::folder::{Folder, check_kind, digest_key, open_file};
 #[cfg(feature = "cli")]
 pub(in crate::app) use self::manifest::expanded;
 #[cfg(all(feature = "cli", feature = "mcp"))]

@@ -29,7 +29,18 @@ pub(crate) fn nonblocking() -> i32 {
 pub(crate) fn read_only(path: &Path) -> io::Result<File> {
     let file = without_waiting(OpenOptions::new().read(true)).open(path)?;
     let kind = file.metadata()?.file_type();
-    if kind.is_file() || kind.is_dir() { Ok(file) } else { Err(io::Error::other(format!("not a file: {NOT_A_FILE}"))) }
+    if kind.is_file() || kind.is_dir() { Ok(file) } else { Err(not_a_file()) }
+}
+
+/// Returns the error for a pipe, a socket or a device in place of a file.
+pub(crate) fn not_a_file() -> io::Error {
+    io::Error::other(format!("not a file: {NOT_A_FILE}"))
+}
+
+/// Returns the folder that a path names: the current one if the path is empty, as the parent of a file name is.
+#[cfg(any(feature = "project", feature = "workers", test))]
+pub(crate) fn folder_or_current(folder: &Path) -> &Path {
+    if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }
 
 /// Opens a file for writing and truncates it, or creates it. On Unix, only its owner can read it.
@@ -77,12 +88,14 @@ pub(crate) fn open_unlinked(options: &mut OpenOptions, path: &Path) -> io::Resul
 /// Returns an error if a path is a link.
 #[cfg(any(feature = "cli", feature = "eval"))]
 pub(crate) fn refuse_link(path: &Path) -> io::Result<()> {
-    if !path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
-        return Ok(());
-    }
+    if path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) { Err(link_fault(path)) } else { Ok(()) }
+}
+
+/// Returns the error for a path that is a link.
+#[cfg(any(feature = "cli", feature = "eval"))]
+pub(crate) fn link_fault(path: &Path) -> io::Error {
     let target = std::fs::read_link(path).unwrap_or_default();
-    let text = format!("it is a link to {}, which is not followed; name the file itself", target.display());
-    Err(io::Error::other(text))
+    io::Error::other(format!("it is a link to {}, which is not followed; name the file itself", target.display()))
 }
 
 /// Returns whether a path is a device or an open file of this process, such as `/dev/stdout`, by its folder: no project brings those.

@@ -240,8 +240,8 @@ pub trait Journal: Debug + Send + Sync + 'static {
 
     /// Returns whether steps inside the call of a key are recorded, or have asked a person, other than decisions about the call itself.
     ///
-    /// The approver cannot edit the arguments of such a call: it has run in part. Such a call of a tool that may act itself or in its steps is
-    /// followed through them, and not asked about again. Default: `false`; edits are not refused.
+    /// The approver cannot edit the arguments of such a call: it has run in part. Such a call of a tool that may act itself or in
+    /// its steps is followed through them, and not asked about again. Default: `false`; edits are not refused.
     fn has_recorded_steps(&self, key: &str) -> bool {
         let _ = key;
         false

@@ -11,11 +11,11 @@ use crate::usage::{ServiceTier, Usage};
 /// The latest value of each count: later values include earlier ones.
 #[derive(Debug, Default)]
 pub(super) struct UsageCounts {
-    input: u64,
-    cache_write: u64,
-    cache_read: u64,
-    output: u64,
-    thinking: u64,
+    input: LenientCount,
+    cache_write: LenientCount,
+    cache_read: LenientCount,
+    output: LenientCount,
+    thinking: LenientCount,
     /// Uses of server-side tools: all, searches, runs of code, and those whose charge is unknown.
     server_side: u64,
     searches: u64,
@@ -44,11 +44,11 @@ impl UsageCounts {
     /// Takes the counts that are present.
     pub(super) fn take(&mut self, tokens: Option<Tokens>) {
         let Some(tokens) = tokens else { return };
-        set(&mut self.input, tokens.input_tokens);
-        set(&mut self.cache_write, tokens.cache_creation_input_tokens);
-        set(&mut self.cache_read, tokens.cache_read_input_tokens);
-        set(&mut self.output, tokens.output_tokens);
-        set(&mut self.thinking, tokens.output_tokens_details.unwrap_or_default().thinking_tokens);
+        self.input.update(tokens.input_tokens);
+        self.cache_write.update(tokens.cache_creation_input_tokens);
+        self.cache_read.update(tokens.cache_read_input_tokens);
+        self.output.update(tokens.output_tokens);
+        self.thinking.update(tokens.output_tokens_details.unwrap_or_default().thinking_tokens);
         if let Some(iterations) = tokens.iterations.as_deref().and_then(Value::as_array).filter(|list| !list.is_empty())
         {
             self.beside =
@@ -84,16 +84,17 @@ impl UsageCounts {
 
     /// Returns the usage: tokens written to or read from the cache are part of the input, unlike in the API.
     pub(super) fn usage(&self) -> Usage {
-        let input = self.input.saturating_add(self.cache_write).saturating_add(self.cache_read);
+        let (read, written) = (self.cache_read.count(), self.cache_write.count());
+        let input = self.input.count().saturating_add(written).saturating_add(read);
         let own = Usage {
-            cached_tokens: self.cache_read,
-            cache_write_tokens: self.cache_write,
-            reasoning_tokens: self.thinking,
+            cached_tokens: read,
+            cache_write_tokens: written,
+            reasoning_tokens: self.thinking.count(),
             server_side_tools: self.server_side,
             web_searches: self.searches,
             containers: u64::from(self.has_container || self.code_runs > 0),
             other_charged_tools: self.other_tools,
-            ..Usage::of_request(input, self.output)
+            ..Usage::of_request(input, self.output.count())
         };
         let tier = match self.tier {
             ServiceTier::Standard if self.is_special => ServiceTier::Other,
@@ -121,13 +122,5 @@ fn sampled(iteration: &Value) -> Usage {
         cache_write_tokens: written,
         output_tokens: count("output_tokens"),
         ..Usage::default()
-    }
-}
-
-fn set(figure: &mut u64, value: LenientCount) {
-    let value = value.count();
-    // Some servers send a zero at the end in place of what they counted.
-    if value > 0 {
-        *figure = value;
     }
 }

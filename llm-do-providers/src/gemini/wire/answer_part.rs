@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::lenient::{Flag, Object, text};
+use crate::lenient::{Flag, LenientObject, text};
 
 /// A part of an answer.
 #[derive(Debug)]
@@ -130,8 +130,8 @@ impl<'de> Visitor<'de> for AnswerPartVisitor {
                 Field::Text => text = fields.next_value::<LenientText>()?.0,
                 Field::Thought => thought = fields.next_value::<Flag>()?.0,
                 Field::ThoughtSignature => signature = fields.next_value::<LenientText>()?.0,
-                Field::FunctionCall => call = fields.next_value::<Object<FunctionCallPart>>()?.0,
-                Field::InlineData => media = fields.next_value::<Object<Blob>>()?.0,
+                Field::FunctionCall => call = fields.next_value::<LenientObject<FunctionCallPart>>()?.0,
+                Field::InlineData => media = fields.next_value::<LenientObject<Blob>>()?.0,
                 Field::Other(name) => _ = others.get_or_insert_default().insert(name, fields.next_value()?),
             }
         }

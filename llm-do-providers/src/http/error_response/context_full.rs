@@ -1,7 +1,7 @@
 //! Finds out from a server's text whether the conversation does not fit into the model's context.
 //!
-//! Only some servers have a code for it. The text of each is different, but has the same meaning: that something of the request (its
-//! prompt, its input, its tokens) is more than something of the model (its context, its maximum).
+//! Only some servers have a code for it. The text of each is different, but has the same meaning: that something of the request
+//! (its prompt, its input, its tokens) is more than something of the model (its context, its maximum).
 
 #[cfg(test)]
 mod tests;
@@ -97,7 +97,7 @@ const MINIMUM: [&str; 4] = ["be greater than", "be larger than", "be longer than
 const REQUIRED: [&str; 2] = ["must ", "should "];
 /// What TGI writes before any fault of a request.
 const PREFIX: &str = "input validation error:";
-/// How many words may be between the two.
+/// The maximum number of words between a subject and its statement.
 const BETWEEN: usize = 10;
 /// Words of a limit on something over time.
 const RATE: [&str; 11] = [
@@ -115,7 +115,7 @@ const RATE: [&str; 11] = [
 ];
 /// Words for the memory of the server's machine, which a smaller context would fit into.
 const MACHINE: [&str; 2] = ["memory", "vram"];
-/// Words for what is not the whole conversation.
+/// Words that show that an error is about a part of the request, not the whole conversation.
 const OTHER: [&str; 25] = [
     "array",
     "attachment",
@@ -147,14 +147,15 @@ const OTHER: [&str; 25] = [
 const OUTPUT: [&str; 6] =
     ["max_tokens", "max_completion_tokens", "max_new_tokens", "max_output_tokens", "maxoutputtokens", "num_predict"];
 
-/// Returns whether the text of an error reports so.
+/// Returns whether the text of an error reports a full context.
 pub(super) fn is_reported(error: &Value) -> bool {
     let is_of_output = error["param"].as_str().is_some_and(|param| OUTPUT.contains(&param));
     !is_of_output && messages(error).iter().any(|message| reports(message))
 }
 
+/// Returns whether a message, in lower case, reports a full context.
 fn reports(message: &str) -> bool {
-    let message = without_quotes(&message.to_ascii_lowercase());
+    let message = without_quotes(message);
     let message = message.strip_prefix(PREFIX).unwrap_or(&message);
     let is_of_other = RATE.iter().chain(&MACHINE).any(|phrase| message.contains(phrase));
     if is_of_other || limits_output(message) {
@@ -177,8 +178,8 @@ fn without_minimum(message: &str) -> String {
 
 /// Returns whether a text reports that the request has too much of something that is counted in tokens.
 fn states(text: &str) -> bool {
-    let words: Vec<_> = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').collect();
-    let words: Vec<_> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
     if words.iter().any(|word| OTHER.contains(word)) {
         return false;
     }

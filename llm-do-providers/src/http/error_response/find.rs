@@ -118,8 +118,8 @@ fn fields(object: &Value) -> Value {
         fields.insert("message".to_owned(), text.into());
     }
     // FastAPI's list of what is wrong.
-    let faults = object["detail"].as_array().into_iter().flatten();
-    if let Some(first) = faults.filter(|fault| fault["msg"].is_string()).collect::<Vec<_>>().first() {
+    let mut faults = object["detail"].as_array().into_iter().flatten();
+    if let Some(first) = faults.find(|fault| fault["msg"].is_string()) {
         fields.entry("message").or_insert_with(|| first["msg"].clone());
     }
     Value::Object(fields)

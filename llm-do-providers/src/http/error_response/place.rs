@@ -1,5 +1,7 @@
 //! What of the request a refusal is about, in our names: a tool and its property, a message, a setting.
 
+use std::cell::LazyCell;
+
 use serde_json::Value;
 
 /// The most steps of a path.
@@ -17,14 +19,15 @@ const CONTENTS: [(&str, &[&str]); 7] = [
 
 /// Returns what an error object is about, looked up in the body `sent`.
 pub(super) fn of(error: &Value, sent: &[u8]) -> Option<String> {
-    let sent: Value = serde_json::from_slice(sent).unwrap_or_default();
-    let steps = path(error, &sent)?;
+    // Most errors are not about a part of the request, which may be long.
+    let sent = LazyCell::new(|| serde_json::from_slice::<Value>(sent).unwrap_or_default());
+    let steps = path(error, || &*sent)?;
     Some(described(&steps, &sent))
 }
 
-/// Returns the steps of the path: the field of its own that OpenAI, Google and `FastAPI` have for it, or the beginning of the
-/// text, which with Anthropic and Google is a path and not prose.
-fn path(error: &Value, sent: &Value) -> Option<Vec<String>> {
+/// Returns the path to what the error is about. OpenAI, Google and `FastAPI` send it in a field; Anthropic and Google also begin
+/// the message with it.
+fn path<'a>(error: &Value, sent: impl FnOnce() -> &'a Value) -> Option<Vec<String>> {
     let message = error["message"].as_str().unwrap_or_default();
     let param = error["param"].as_str().and_then(steps).map(|mut steps| {
         steps.extend(in_context(message));
@@ -49,16 +52,21 @@ fn located(detail: &Value) -> Option<Vec<String>> {
 
 /// The path before the first colon of a text, whose first step is a field of the request: servers in between write the class
 /// of an error there, such as `litellm.BadRequestError`.
-fn beginning(message: &str, sent: &Value) -> Option<Vec<String>> {
+fn beginning<'a>(message: &str, sent: impl FnOnce() -> &'a Value) -> Option<Vec<String>> {
     let text = message.trim_start_matches(['*', ' ']);
     let (path, _) = text.split_once(": ")?;
     let path = path.strip_prefix("GenerateContentRequest.").unwrap_or(path);
     let steps = steps(path)?;
     let first = steps[0].as_str();
     let is_well_known = matches!(first, "messages" | "system" | "tools" | "model");
-    let is_sent = || sent.get(first).or_else(|| sent.get(camel(first))).is_some();
-    let is_path = is_well_known || (steps.len() > 1 && (matches!(first, "contents" | "input") || is_sent()));
+    let is_path =
+        is_well_known || (steps.len() > 1 && (matches!(first, "contents" | "input") || is_sent(first, sent())));
     is_path.then_some(steps)
+}
+
+/// Returns whether the request has a field of this name, which may be in camel case there.
+fn is_sent(field: &str, sent: &Value) -> bool {
+    sent.get(field).or_else(|| sent.get(camel(field))).is_some()
 }
 
 /// The steps within a schema that OpenAI writes into its text: `In context=('properties', 'a')`.

@@ -116,24 +116,25 @@ impl Words {
 
 /// Returns the kind that the server's prose names, if any.
 pub(super) fn kind_of_text(error: &Value) -> Option<ErrorKind> {
-    let names = |phrases: &[&str]| phrases.iter().any(|phrase| has_phrase(error, phrase));
+    let texts = messages(error);
+    let names = |phrases: &[&str]| phrases.iter().any(|phrase| texts.iter().any(|text| text.contains(phrase)));
     SENTENCES.iter().find(|(_, phrases)| names(phrases)).map(|(kind, _)| *kind)
 }
 
 /// Whether the server's prose has this phrase, in lower case.
 pub(super) fn has_phrase(error: &Value, phrase: &str) -> bool {
-    messages(error).iter().any(|text| text.to_ascii_lowercase().contains(phrase))
+    messages(error).iter().any(|text| text.contains(phrase))
 }
 
-/// Returns the server's prose, and that of the server behind it, which OpenRouter passes on.
+/// Returns the server's prose, and that of the server behind it, which OpenRouter passes on, in lower case.
 pub(super) fn messages(error: &Value) -> Vec<String> {
     let passed_on = passed_on(error);
     let places = |error: &Value| {
         let places = [error, &error["message"], &error["detail"], &error["error"], &error["innererror"]["message"]];
-        places.map(|place| place.as_str().map(str::to_owned))
+        places.map(|place| place.as_str().map(str::to_ascii_lowercase))
     };
     let inner = passed_on.iter().flat_map(|raw| [raw, &raw["error"]]).flat_map(places);
-    let raw = error["metadata"]["raw"].as_str().filter(|_| passed_on.is_none()).map(str::to_owned);
+    let raw = error["metadata"]["raw"].as_str().filter(|_| passed_on.is_none()).map(str::to_ascii_lowercase);
     let texts = places(error).into_iter().chain(inner).chain([raw]).flatten();
     // A page of a server in between has nothing about the request.
     texts.filter(|text| !is_page(text)).collect()

@@ -1,5 +1,7 @@
 //! Answers, parsed leniently, as servers really send them.
 
+mod content;
+
 use std::fmt;
 
 use serde::de::value::MapAccessDeserializer;
@@ -8,7 +10,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use smallvec::SmallVec;
 
-use crate::lenient::{JsonText, LenientCount, Object as Fields, Word, boxed, index, object, text};
+pub(in crate::openai) use self::content::DeltaContent;
+use crate::lenient::{JsonText, LenientCount, LenientObject, Word, boxed, index, object, text};
 use crate::usage::ServiceTier;
 
 /// A whole answer, or a piece of a streamed one: they differ in `message` and `delta` only. What few pieces have is boxed, and a
@@ -93,13 +96,6 @@ pub(in crate::openai) struct Delta {
     /// The older form of one tool call; some servers send it beside the newer one.
     #[serde(default, deserialize_with = "boxed")]
     pub(in crate::openai) function_call: Option<Box<FunctionDelta>>,
-}
-
-/// A text in any shape: some servers send a list of parts, and thoughts among them.
-#[derive(Debug, Default)]
-pub(in crate::openai) struct DeltaContent {
-    pub(in crate::openai) text: String,
-    pub(in crate::openai) thoughts: Box<[Value]>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -270,7 +266,7 @@ impl<'de> Visitor<'de> for FirstChoiceVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut choices: A) -> Result<FirstChoice<'de>, A::Error> {
         let mut chosen = None;
-        while let Some(Fields(choice)) = choices.next_element::<Fields<Choice<'de>>>()? {
+        while let Some(LenientObject(choice)) = choices.next_element::<LenientObject<Choice<'de>>>()? {
             if chosen.is_none() {
                 chosen = choice.filter(|choice| choice.index.is_none_or(|index| index == 0));
             }
@@ -280,85 +276,6 @@ impl<'de> Visitor<'de> for FirstChoiceVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<FirstChoice<'de>, A::Error> {
         Choice::deserialize(MapAccessDeserializer::new(fields)).map(|choice| FirstChoice(Some(choice)))
-    }
-}
-
-impl<'de> Deserialize<'de> for DeltaContent {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ContentVisitor)
-    }
-}
-
-struct ContentVisitor;
-
-/// The numbers, which become their text.
-macro_rules! numbers {
-    ($($visit:ident($kind:ty))*) => {
-        $(fn $visit<E>(self, number: $kind) -> Result<DeltaContent, E> {
-            Ok(DeltaContent { text: number.to_string(), thoughts: Box::default() })
-        })*
-    };
-}
-
-impl<'de> Visitor<'de> for ContentVisitor {
-    type Value = DeltaContent;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string or a list of parts")
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<DeltaContent, E> {
-        Ok(DeltaContent { text: text.to_owned(), thoughts: Box::default() })
-    }
-
-    fn visit_string<E>(self, text: String) -> Result<DeltaContent, E> {
-        Ok(DeltaContent { text, thoughts: Box::default() })
-    }
-
-    numbers!(visit_u64(u64) visit_i64(i64) visit_f64(f64));
-
-    fn visit_bool<E>(self, _: bool) -> Result<DeltaContent, E> {
-        Ok(DeltaContent::default())
-    }
-
-    fn visit_unit<E>(self) -> Result<DeltaContent, E> {
-        Ok(DeltaContent::default())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<DeltaContent, A::Error> {
-        let mut content = ContentParts::default();
-        while let Some(part) = parts.next_element::<Value>()? {
-            content.push(part);
-        }
-        Ok(content.into())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<DeltaContent, A::Error> {
-        let mut content = ContentParts::default();
-        content.push(Value::deserialize(MapAccessDeserializer::new(fields))?);
-        Ok(content.into())
-    }
-}
-
-#[derive(Default)]
-struct ContentParts {
-    text: String,
-    thoughts: Vec<Value>,
-}
-
-impl ContentParts {
-    fn push(&mut self, part: Value) {
-        if part["type"] == "thinking" {
-            self.thoughts.push(part);
-        } else {
-            self.text += part["text"].as_str().or_else(|| part.as_str()).unwrap_or_default();
-        }
-    }
-}
-
-impl From<ContentParts> for DeltaContent {
-    fn from(parts: ContentParts) -> Self {
-        Self { text: parts.text, thoughts: parts.thoughts.into() }
     }
 }
 
@@ -378,7 +295,7 @@ impl<'de> Visitor<'de> for CallsVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
         let mut calls = SmallVec::new();
-        while let Some(Fields(call)) = items.next_element::<Fields<ToolCallDelta>>()? {
+        while let Some(LenientObject(call)) = items.next_element::<LenientObject<ToolCallDelta>>()? {
             calls.extend(call);
         }
         Ok(Some(calls))

@@ -34,7 +34,7 @@ pub(super) struct Whole {
 impl ResponsesAccumulator {
     /// Takes the whole answer, which may be an error.
     pub(super) fn end(&mut self, server: &Endpoint, whole: Whole) -> Result<(), ProviderError> {
-        self.count(&whole.usage);
+        self.update_usage(&whole.usage);
         self.tier.report(whole.service_tier.as_deref());
         if has_content(&whole.error) || whole.status.as_deref() == Some("failed") {
             return Err(reported(server, &whole.error));
@@ -96,9 +96,13 @@ impl ResponsesAccumulator {
     }
 
     /// Takes what was used so far, which grows.
-    fn count(&mut self, tokens: &Value) {
+    fn update_usage(&mut self, tokens: &Value) {
         let newer = usage(tokens);
-        let update = |figure: &mut u64, newer: u64| *figure = if newer > 0 { newer } else { *figure };
+        let update = |figure: &mut u64, newer: u64| {
+            if newer > 0 {
+                *figure = newer;
+            }
+        };
         update(&mut self.usage.input_tokens, newer.input_tokens);
         update(&mut self.usage.output_tokens, newer.output_tokens);
         update(&mut self.usage.cached_tokens, newer.cached_tokens);

@@ -184,34 +184,48 @@ proptest! {
     }
 }
 
+/// Returns the lines of an answer with more calls than any model writes.
+fn flood(wire: Wire) -> Vec<String> {
+    let call = |index: usize| json!({"index": index, "id": format!("c{index}"), "function": {"name": "add", "arguments": "{}"}});
+    let all = 0..20_000;
+    let events: Vec<Value> = match wire {
+        Wire::Chat => {
+            let calls: Vec<_> = all.map(call).collect();
+            vec![json!({"choices": [{"index": 0, "delta": {"tool_calls": calls}}]})]
+        }
+        Wire::Responses => {
+            let item = |index| json!({"type": "function_call", "id": format!("i{index}"), "name": "add"});
+            let added =
+                |index| json!({"type": "response.output_item.added", "output_index": index, "item": item(index)});
+            all.map(added).collect()
+        }
+        Wire::Anthropic => {
+            let block = |index| json!({"type": "tool_use", "id": format!("c{index}"), "name": "add"});
+            let begun = |index| json!({"type": "content_block_start", "index": index, "content_block": block(index)});
+            all.map(begun).collect()
+        }
+        Wire::Gemini => {
+            let parts: Vec<_> = all.map(|_| json!({"functionCall": {"name": "add", "args": {}}})).collect();
+            vec![json!({"candidates": [{"index": 0, "content": {"role": "model", "parts": parts}}]})]
+        }
+    };
+    events.iter().map(super::line).collect()
+}
+
 #[tokio::test]
 async fn an_answer_with_more_parts_than_any_model_writes_is_refused() {
-    let call = |index: usize| json!({"index": index, "id": format!("c{index}"), "function": {"name": "add", "arguments": "{}"}});
     for wire in WIRES {
-        let all = 0..20_000;
-        let events: Vec<Value> = match wire {
-            Wire::Chat => {
-                let calls: Vec<_> = all.map(call).collect();
-                vec![json!({"choices": [{"index": 0, "delta": {"tool_calls": calls}}]})]
-            }
-            Wire::Responses => {
-                let item = |index| json!({"type": "function_call", "id": format!("i{index}"), "name": "add"});
-                let added =
-                    |index| json!({"type": "response.output_item.added", "output_index": index, "item": item(index)});
-                all.map(added).collect()
-            }
-            Wire::Anthropic => {
-                let block = |index| json!({"type": "tool_use", "id": format!("c{index}"), "name": "add"});
-                let begun =
-                    |index| json!({"type": "content_block_start", "index": index, "content_block": block(index)});
-                all.map(begun).collect()
-            }
-            Wire::Gemini => {
-                let parts: Vec<_> = all.map(|_| json!({"functionCall": {"name": "add", "args": {}}})).collect();
-                vec![json!({"candidates": [{"index": 0, "content": {"role": "model", "parts": parts}}]})]
-            }
-        };
-        let error = ask(wire, stream(events.iter().map(super::line)), true).await.unwrap_err();
+        let error = ask(wire, stream(flood(wire)), true).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Protocol, "{wire:?}: {error}");
+        assert!(error.to_string().contains("more than 4096 parts"), "{wire:?}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn events_that_are_repaired_have_no_more_parts_either() {
+    for wire in WIRES {
+        let lines = flood(wire).into_iter().map(|line| line.replacen("data: {", "data: {\"logprob\": NaN, ", 1));
+        let error = ask(wire, stream(lines), true).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Protocol, "{wire:?}: {error}");
         assert!(error.to_string().contains("more than 4096 parts"), "{wire:?}: {error}");
     }

@@ -3,6 +3,13 @@
 use super::{WIRES, Wire, ask, check, stream};
 use crate::server::Reply;
 
+/// Returns the lines of the answer, with `odd` before the line at `place`.
+fn with_line(wire: Wire, place: usize, odd: &str) -> Vec<String> {
+    let mut lines = wire.lines();
+    lines.insert(place, odd.to_owned());
+    lines
+}
+
 #[tokio::test]
 async fn an_event_with_empty_data_ends_no_stream() {
     let empty = [
@@ -20,10 +27,8 @@ async fn an_event_with_empty_data_ends_no_stream() {
     ];
     for wire in WIRES {
         for odd in empty {
-            let lines = wire.lines();
-            for place in 0..lines.len() {
-                let mut lines = lines.clone();
-                lines.insert(place, odd.to_owned());
+            for place in 0..wire.lines().len() {
+                let lines = with_line(wire, place, odd);
                 check(wire, &ask(wire, stream(lines), true).await.unwrap(), &format!("{odd:?} at {place}"));
             }
         }
@@ -42,10 +47,8 @@ async fn an_unknown_event_costs_nothing() {
     ];
     for wire in WIRES {
         for odd in unknown {
-            let lines = wire.lines();
             for place in [0, 1, wire.before_end()] {
-                let mut lines = lines.clone();
-                lines.insert(place, format!("data: {odd}\n\n"));
+                let lines = with_line(wire, place, &format!("data: {odd}\n\n"));
                 check(wire, &ask(wire, stream(lines), true).await.unwrap(), &format!("{odd} at {place}"));
             }
         }
@@ -61,10 +64,8 @@ async fn an_unknown_event_with_a_message_costs_nothing() {
     ];
     for wire in WIRES {
         for odd in unknown {
-            let lines = wire.lines();
             for place in [0, 1, wire.before_end()] {
-                let mut lines = lines.clone();
-                lines.insert(place, odd.to_owned());
+                let lines = with_line(wire, place, odd);
                 check(wire, &ask(wire, stream(&lines), true).await.unwrap(), &format!("{odd} at {place}"));
                 check(wire, &ask(wire, stream(&lines), false).await.unwrap(), &format!("{odd} at {place}, whole"));
             }

@@ -8,9 +8,10 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use uuid::Uuid;
 
-use crate::base::open_file::NOT_A_FILE;
+use crate::app::project::{check_kind, open_file};
 #[cfg(any(feature = "eval", feature = "trace"))]
 use crate::base::open_file::is_stream;
+use crate::base::open_file::{folder_or_current, link_fault};
 
 /// The maximum size of a file that is read before it is replaced, in bytes.
 const MAX_READ: u64 = 1 << 20;
@@ -29,7 +30,7 @@ pub(super) struct OutFolder {
 impl OutFolder {
     /// Opens a folder, which is created if it is missing. Links in its path are followed: the user chose it.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let given = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        let given = folder_or_current(path);
         std::fs::create_dir_all(given)?;
         Ok(Self { dir: Dir::open_ambient_dir(given, ambient_authority())?, path: path.to_owned() })
     }
@@ -62,9 +63,7 @@ impl OutFolder {
             metadata => metadata?,
         };
         if metadata.is_symlink() {
-            let target = std::fs::read_link(self.path.join(name)).unwrap_or_default();
-            let text = format!("it is a link to {}, which is not followed; name the file itself", target.display());
-            return Err(io::Error::other(text));
+            return Err(link_fault(&self.path.join(name)));
         }
         Ok(Some(metadata))
     }
@@ -72,11 +71,8 @@ impl OutFolder {
     /// Returns the regular file of this name, if there is one; anything else is an error.
     pub(super) fn existing(&self, name: &str) -> io::Result<Option<Metadata>> {
         let entry = self.entry(name)?;
-        match &entry {
-            Some(metadata) if metadata.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-            Some(metadata) if !metadata.is_file() => Err(io::Error::other(format!("not a file: {NOT_A_FILE}"))),
-            _ => Ok(entry),
-        }
+        entry.iter().try_for_each(check_kind)?;
+        Ok(entry)
     }
 
     /// Reads a file of at most [`MAX_READ`] bytes; `None` if it is missing.
@@ -84,17 +80,8 @@ impl OutFolder {
         if self.existing(name)?.is_none() {
             return Ok(None);
         }
-        let mut options = OpenOptions::new();
-        options.read(true);
-        #[cfg(unix)]
-        cap_std::fs::OpenOptionsExt::custom_flags(&mut options, crate::base::open_file::nonblocking());
-        let file = self.dir.open_with(name, &options)?;
-        // Again, since it may have been replaced.
-        if !file.metadata()?.is_file() {
-            return Err(io::Error::other(format!("not a file: {NOT_A_FILE}")));
-        }
         let mut text = String::new();
-        file.take(MAX_READ + 1).read_to_string(&mut text)?;
+        open_file(&self.dir, Path::new(name))?.take(MAX_READ + 1).read_to_string(&mut text)?;
         if text.len() as u64 > MAX_READ {
             return Err(io::Error::other(format!("the file is too large: the limit is {MAX_READ} bytes")));
         }

@@ -28,7 +28,8 @@ pub(super) fn serve(
     project: Option<&Path>,
 ) -> Result<(), CommandError> {
     let page = page(&runtime, options, offered.clone(), admin).map_err(|error| usage(&error))?;
-    let store = page.as_ref().map(|_| store(options.store.as_deref(), project)).transpose()?.unwrap_or_default();
+    let with_store = |(page, address)| store(options.store.as_deref(), project).map(|store| (page, address, store));
+    let page = page.map(with_store).transpose()?;
     let worker = worker(runtime, options, offered, admin).map_err(|error| usage(&error))?;
     let shutdown = CancellationToken::new();
     block_on(&shutdown, async {
@@ -40,7 +41,7 @@ pub(super) fn serve(
         // Ignored: standard error may be closed.
         let _ = writeln!(io::stderr(), "serving Restate at {admin} on {address}");
         let serving = async { worker.serve(listener, shutdown.clone()).await.map_err(|error| usage(&error)) };
-        let Some((page, address)) = page else { return serving.await };
+        let Some((page, address, store)) = page else { return serving.await };
         // Neither is of use without the other.
         try_join(serving, listen(page, &store, address, shutdown.clone())).await.map(drop)
     })?

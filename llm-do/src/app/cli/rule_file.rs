@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::agreed::Agreement;
 use super::out_folder::OutFolder;
 use crate::app::project::Project;
+use crate::base::open_file::folder_or_current;
 use crate::plane::approval::{ApprovalRequest, Policy};
 
 /// The name of a new file.
@@ -84,7 +85,7 @@ impl RuleFile {
     /// Fails if the file of a project is outside of its folder: the user was shown the path below the folder.
     fn check_inside(&self, path: &Path) -> io::Result<()> {
         let Some(root) = self.root.as_deref().filter(|_| self.is_default(path)) else { return Ok(()) };
-        let real = |path: &Path| if path.as_os_str().is_empty() { Path::new(".") } else { path }.canonicalize();
+        let real = |path: &Path| folder_or_current(path).canonicalize();
         let folder = real(path.parent().unwrap_or(Path::new("")))?;
         if folder.starts_with(real(root)?) {
             return Ok(());

@@ -16,6 +16,7 @@ use super::run::{block_on, configure};
 use super::state;
 use crate::app::serve::{Service, ServiceError};
 use crate::base::error::chain;
+use crate::base::open_file::folder_or_current;
 use crate::base::printable::printable_line;
 use crate::observe::journal::digest;
 use crate::session::runtime::RuntimeBuilder;
@@ -63,15 +64,14 @@ pub(super) fn store(given: Option<&Path>, project: Option<&Path>) -> Result<Path
     if let Some(path) = given {
         return Ok(path.to_owned());
     }
-    let folder = project.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_or_current(project.unwrap_or(Path::new("")));
     let found = folder.canonicalize().and_then(|folder| state::outside_of(&folder, &store_name(&folder)));
     let store =
         found.map_err(|error| CommandError::Usage(format!("give --store FILE, since there is no default: {error}")))?;
-    let former = folder.join(FORMER_STORE);
-    if former.is_file() && !store.exists() {
-        let shown = printable_line(&former.strip_prefix(".").unwrap_or(&former).display().to_string());
+    if Path::new(FORMER_STORE).is_file() && !store.exists() {
         // Ignored: standard error may be closed.
-        let _ = writeln!(io::stderr(), "note: `{shown}` is not used; give `--store {shown}` if you made it");
+        let _ =
+            writeln!(io::stderr(), "note: `{FORMER_STORE}` is not used; give `--store {FORMER_STORE}` if you made it");
     }
     Ok(store)
 }

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 use tempfile::NamedTempFile;
 
+use crate::base::open_file::folder_or_current;
+
 /// Returns a file or folder of this program in the user's folder for state; `None` if the home folder is unknown.
 pub(super) fn path(name: &str) -> Option<PathBuf> {
     let base = choose_base_strategy().ok()?;
@@ -19,7 +21,7 @@ pub(super) fn outside_of(project: &Path, name: &str) -> io::Result<PathBuf> {
     let folder = path.parent().unwrap_or(Path::new(""));
     create_folder(folder)?;
     let real = path.canonicalize().or_else(|_| folder.canonicalize())?;
-    let project = if project.as_os_str().is_empty() { Path::new(".") } else { project }.canonicalize()?;
+    let project = folder_or_current(project).canonicalize()?;
     if folder.canonicalize()?.starts_with(&project) || real.starts_with(&project) {
         let text = format!("{} is in the folder of the project, which may have brought it", path.display());
         return Err(io::Error::other(text));
@@ -40,8 +42,7 @@ pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
 pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let existing = path.canonicalize().ok();
     let path = existing.as_deref().unwrap_or(path);
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = NamedTempFile::new_in(folder)?;
+    let mut file = NamedTempFile::new_in(folder_or_current(path.parent().unwrap_or(Path::new(""))))?;
     file.write_all(text.as_bytes())?;
     if existing.is_some() {
         file.as_file().set_permissions(fs::metadata(path)?.permissions())?;

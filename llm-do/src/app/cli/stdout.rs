@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
 use super::CommandError;
-use crate::base::printable::printable;
+use crate::base::printable::{is_hidden, printable};
 
 /// Prints text, with invisible characters escaped at a terminal.
 pub(super) fn print(text: &str) -> Result<(), CommandError> {
@@ -57,7 +57,7 @@ impl Write for JsonOut {
 fn escaped(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
     for character in json.chars() {
-        if is_shown(character) {
+        if ['\n', '\t'].contains(&character) || !is_hidden(character) {
             shown.push(character);
             continue;
         }
@@ -67,16 +67,6 @@ fn escaped(json: &str) -> String {
         }
     }
     shown
-}
-
-fn is_shown(character: char) -> bool {
-    match character {
-        ' '..='~' | '\n' => true,
-        other => {
-            let text = other.to_string();
-            printable(&text) == text
-        }
-    }
 }
 
 #[cfg(test)]

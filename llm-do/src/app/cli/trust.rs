@@ -110,7 +110,7 @@ impl Trust {
         if !TerminalUser::is_available() {
             return Err(refused(&open, &demands, &known));
         }
-        ask(&open, &demands, &known)
+        ask(&open, &demands, &known, is_for_one_command)
     }
 
     /// Returns the demands that the user has to agree to, if there are any.
@@ -123,12 +123,16 @@ impl Trust {
     }
 }
 
-/// Asks the user, and remembers an agreement.
-fn ask(open: &[Subject], demands: &[&Demand], known: &[Known]) -> Result<Answer, CommandError> {
+/// Asks the user, and remembers an agreement unless it is for one command.
+fn ask(
+    open: &[Subject],
+    demands: &[&Demand],
+    known: &[Known],
+    is_for_one_command: bool,
+) -> Result<Answer, CommandError> {
     let (list, is_clipped) = clipped(demands);
     let texts = Texts::of(demands);
     note(&format!("{}:{list}{}", texts.heading, changed(known)));
-    let is_for_one_command = demands.iter().any(|demand| demand.is_for_one_command);
     let question = if is_for_one_command { ONCE } else { texts.question };
     if !agrees(question, demands, is_clipped).map_err(CommandError::from_error)? {
         let needed: Vec<_> = demands.iter().copied().filter(|demand| !demand.can_be_dropped()).collect();
@@ -137,6 +141,9 @@ fn ask(open: &[Subject], demands: &[&Demand], known: &[Known]) -> Result<Answer,
         } else {
             Err(CommandError::Usage(format!("the project is not run, since it needs this:{}", clipped(&needed).0)))
         };
+    }
+    if is_for_one_command {
+        return Ok(Answer::Everything);
     }
     for subject in open {
         if let Err(error) = subject.agreement.keep() {

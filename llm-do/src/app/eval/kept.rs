@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::report::Report;
-use crate::base::open_file::create_private;
+use crate::base::open_file::{create_private, read_only};
 
 /// The form of the time in a file name.
 const STAMP: &str = "2026-01-02T03-04-05.000000Z";
@@ -44,7 +44,8 @@ impl Kept {
     pub fn latest(&self, dataset: Option<&str>) -> Result<Option<Report>, KeptError> {
         let Some(path) = self.files(dataset)?.pop() else { return Ok(None) };
         let parse = |text: String| serde_json::from_str(&text).map_err(io::Error::other);
-        fs::read_to_string(&path).and_then(parse).map(Some).map_err(|source| KeptError { path, source })
+        let text = read_only(&path).and_then(io::read_to_string);
+        text.and_then(parse).map(Some).map_err(|source| KeptError { path, source })
     }
 
     /// Keeps a report under this time, and returns its file.
@@ -102,4 +103,26 @@ fn prefix(dataset: Option<&str>) -> String {
         "{}-",
         dataset.unwrap_or("dataset").chars().take(100).map(letter).collect::<String>().trim_start_matches('.')
     )
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs::remove_file;
+    use std::os::unix::fs::symlink;
+    use std::process::Command;
+
+    use super::{Kept, STAMP};
+    use crate::base::open_file::not_a_file;
+
+    #[test]
+    fn a_report_is_read_from_no_device_and_no_pipe() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(format!("capitals-{STAMP}.json"));
+        let fault = || Kept::in_folder(folder.path()).latest(Some("capitals")).unwrap_err().source.to_string();
+        symlink("/dev/zero", &path).unwrap();
+        assert_eq!(fault(), not_a_file().to_string());
+        remove_file(&path).unwrap();
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert_eq!(fault(), not_a_file().to_string());
+    }
 }

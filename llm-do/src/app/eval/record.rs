@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::evaluator::Scalar;
 use crate::base::mutex::IgnorePoison;
-use crate::base::open_file::{NOT_A_FILE, make_private, open_unlinked};
+use crate::base::open_file::{make_private, not_a_file, open_unlinked};
 use crate::base::usage::RunUsage;
 
 /// The first line of a file.
@@ -110,7 +110,7 @@ impl RunFile {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = open_unlinked(&mut options, path)?;
         if !file.metadata()?.is_file() {
-            return Err(io::Error::other(format!("not a file: {NOT_A_FILE}")));
+            return Err(not_a_file());
         }
         file.try_lock().map_err(|error| match error {
             TryLockError::WouldBlock => io::Error::other("another evaluation uses this file"),

@@ -16,6 +16,7 @@ use super::digest::Digests;
 use super::mcp::ServerFile;
 use super::read::MANIFEST;
 use super::report::shown;
+use crate::base::open_file::folder_or_current;
 
 /// The maximum nesting of workers that a project may set without a question: that of a runtime.
 const MAX_DEPTH: u32 = 5;
@@ -150,7 +151,7 @@ impl Project {
 
 /// Describes a folder that holds more than a project: the user's home folder, one above it, or one that looks like one.
 pub(in crate::app) fn root_demand(root: &Path) -> Option<String> {
-    let canonical = if root.as_os_str().is_empty() { Path::new(".") } else { root }.canonicalize().ok()?;
+    let canonical = folder_or_current(root).canonicalize().ok()?;
     let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
     if home.is_some_and(|home| home.starts_with(&canonical)) {
         return Some(format!("{}, which contains your home folder", canonical.display()));

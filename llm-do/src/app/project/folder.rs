@@ -12,13 +12,13 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, File, OpenOptions};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 use llm_do_worker_file::{MAX_SIZE, too_large};
 
 pub(in crate::app::project) use self::programs::Found;
 use self::programs::Programs;
 use super::digest::{Digest, Digests};
-use crate::base::open_file::NOT_A_FILE;
+use crate::base::open_file::{folder_or_current, not_a_file};
 
 /// The maximum size of all texts of a project, in bytes; a text that several workers have counts for each.
 const MAX_TEXTS: usize = 64 << 20;
@@ -38,8 +38,7 @@ pub(in crate::app) struct Folder {
 
 impl Folder {
     pub(in crate::app) fn open(root: &Path) -> io::Result<Self> {
-        let given = if root.as_os_str().is_empty() { Path::new(".") } else { root };
-        let canonical = given.canonicalize()?;
+        let canonical = folder_or_current(root).canonicalize()?;
         let dir = Dir::open_ambient_dir(&canonical, ambient_authority())?;
         Ok(Self {
             root: root.to_owned(),
@@ -135,7 +134,7 @@ impl Folder {
 }
 
 /// Opens a file below a folder; a pipe, a socket or a device is an error, without waiting for its other end.
-pub(super) fn open_file(dir: &Dir, path: &Path) -> io::Result<File> {
+pub(in crate::app) fn open_file(dir: &Dir, path: &Path) -> io::Result<File> {
     // Checked before it is opened, since opening a device may have effects, and again, since it may be replaced.
     check_kind(&dir.metadata(path)?)?;
     let mut options = OpenOptions::new();
@@ -147,14 +146,15 @@ pub(super) fn open_file(dir: &Dir, path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-fn check_kind(metadata: &cap_std::fs::Metadata) -> io::Result<()> {
+/// Returns an error for what is not a regular file.
+pub(in crate::app) fn check_kind(metadata: &Metadata) -> io::Result<()> {
     if metadata.is_file() {
         return Ok(());
     }
     if metadata.is_dir() {
         return Err(io::Error::from(io::ErrorKind::IsADirectory));
     }
-    Err(io::Error::other(format!("not a file: {NOT_A_FILE}")))
+    Err(not_a_file())
 }
 
 /// Returns a path from the root, or an absolute path, as a key of digests: with `/` on all systems.

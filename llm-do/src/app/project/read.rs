@@ -16,6 +16,7 @@ use super::skills::{READ_SKILL, Skill, catalogue};
 use super::subagent::Known;
 use super::tool_file::{self, ToolFile};
 use super::{Project, Report, ServerFile, manifest, mcp, policy, script, subagent};
+use crate::base::open_file::folder_or_current;
 use crate::declare::tool::Effect;
 use crate::declare::worker_file::{EXTENSIONS, LoadedFile, ReadWorker, checked};
 use crate::observe::event::ItemKind;
@@ -99,7 +100,7 @@ fn locate(path: &Path) -> Result<(PathBuf, Option<PathBuf>), String> {
         let expected = format!("expected a folder, a file `{MANIFEST}`, or a worker file `*.worker`");
         return Err(format!("{}: not a project: {expected}", path.display()));
     }
-    let root = path.parent().filter(|root| !root.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let root = folder_or_current(path.parent().unwrap_or(Path::new("")));
     Ok((root.to_owned(), Some(path.to_owned())))
 }
 

@@ -65,11 +65,11 @@ impl Policy {
 
     /// Sets the rule for calls of a tool with exactly these arguments, before the rule for the tool. Default: none.
     ///
-    /// The arguments are decoded like those of a call when a runtime is built: defaults are filled in. A call with files or with other
-    /// fields beside them is another call. For a rule that asks or blocks, an optional argument that is `null` equals an absent one,
-    /// unless it has a default; for one that approves, only if it is an `Option` of a Rust function. If no call can have the arguments, a
-    /// rule that asks or blocks is an error, and one that approves has no effect and is one of the
-    /// [warnings](crate::Runtime::warnings).
+    /// The arguments are decoded like those of a call when a runtime is built: defaults are filled in. A call with files or
+    /// with other fields beside them is another call. For a rule that asks or blocks, an optional argument that is `null`
+    /// equals an absent one, unless it has a default; for one that approves, only if it is an `Option` of a Rust function. If
+    /// no call can have the arguments, a rule that asks or blocks is an error, and one that approves has no effect and is one
+    /// of the [warnings](crate::Runtime::warnings).
     #[must_use]
     pub fn call(mut self, tool: impl Into<Arc<str>>, arguments: Value, rule: Rule) -> Self {
         self.calls.push(CallRule { tool: tool.into(), arguments, rule, place: None });
@@ -156,12 +156,13 @@ impl Policy {
     #[cfg(feature = "project")]
     pub(crate) fn place_call(&mut self, index: usize, place: String) {
         if let Some(call) = self.calls.get_mut(index) {
-            self.places.insert(Arc::clone(&call.tool), place.clone());
             call.place = Some(place);
         }
     }
 
-    /// Lists its names that are not registered, or that name an item of another kind; approvals for calls are [`ignored`](Self::ignored).
+    /// Lists its names that are not registered, or that name an item of another kind.
+    ///
+    /// Names in approvals for calls are [`ignored`](Self::ignored).
     pub(super) fn faults(&self, registry: &Registry) -> Vec<String> {
         let items: Vec<_> = registry.iter().map(|item| item.name()).collect();
         let groups = registry.groups().map(|group| &*group.name);
@@ -171,36 +172,43 @@ impl Policy {
         let (tool, toolset) = (("tool", &*items), ("toolset", &*toolsets));
         let server_side: Vec<_> = ServerSideTool::ALL.iter().map(ServerSideTool::name).collect();
         let server_side = ("server-side tool", &*server_side);
+        let at = |name| (name, self.places.get(name).map(String::as_str));
         let calls = self.calls.iter().filter(|call| !call.is_approval());
-        let rules = unknown(self.tools.keys(), tool, toolset)
-            .chain(unknown(calls.map(|call| &call.tool), tool, toolset))
-            .chain(unknown(self.toolsets.keys(), toolset, tool))
-            .chain(unknown(self.worker_overrides.keys(), ("worker", &workers), tool))
-            .chain(unknown(self.server_side_overrides.keys(), server_side, tool));
-        let at = |(name, fault): (&Arc<str>, String)| match self.places.get(name) {
-            Some(place) => format!("{place}: {fault}"),
-            None => fault,
-        };
-        rules.map(at).collect()
+        let calls = calls.map(|call| (&call.tool, call.place.as_deref()));
+        unknown(self.tools.keys().map(at), tool, toolset)
+            .chain(unknown(calls, tool, toolset))
+            .chain(unknown(self.toolsets.keys().map(at), toolset, tool))
+            .chain(unknown(self.worker_overrides.keys().map(at), ("worker", &workers), tool))
+            .chain(unknown(self.server_side_overrides.keys().map(at), server_side, tool))
+            .collect()
     }
 }
 
-/// Returns each name that is not `known`, with an error text.
+/// Returns an error text for each name that is not `known`, with the place of its rule.
 fn unknown<'a>(
-    names: impl Iterator<Item = &'a Arc<str>>,
+    names: impl Iterator<Item = (&'a Arc<str>, Option<&'a str>)>,
     (kind, known): (&'a str, &'a [&'a str]),
     (other, others): (&'a str, &'a [&'a str]),
-) -> impl Iterator<Item = (&'a Arc<str>, String)> {
-    names.filter(|name| !known.contains(&&***name)).enumerate().map(move |(count, name)| {
+) -> impl Iterator<Item = String> {
+    let unknown = names.filter(|(name, _)| !known.contains(&&***name)).enumerate();
+    unknown.map(move |(count, (name, place))| {
         if others.contains(&&**name) {
-            return (name, format!("unknown {kind} `{name}`: it is a {other}; set its rule with `{other}`"));
+            return placed(place, format!("unknown {kind} `{name}`: it is a {other}; set its rule with `{other}`"));
         }
         let hint = match count {
             ..MAX_SUGGESTIONS => did_you_mean(name, known.iter().copied()),
             _ => String::new(),
         };
-        (name, format!("unknown {kind} `{name}`{hint}"))
+        placed(place, format!("unknown {kind} `{name}`{hint}"))
     })
+}
+
+/// Returns a text about a rule with its place, if that is known.
+fn placed(place: Option<&str>, text: String) -> String {
+    match place {
+        Some(place) => format!("{place}: {text}"),
+        None => text,
+    }
 }
 
 impl fmt::Debug for Policy {

@@ -56,3 +56,13 @@ impl From<DeclaredRule> for Rule {
         }
     }
 }
+
+/// Returns the first rule that blocks, or else the first.
+pub(super) fn first_or_block<T>(rules: impl IntoIterator<Item = T>, is_blocked: impl Fn(&T) -> bool) -> Option<T> {
+    let mut rules = rules.into_iter();
+    let first = rules.next()?;
+    if is_blocked(&first) {
+        return Some(first);
+    }
+    Some(rules.find(is_blocked).unwrap_or(first))
+}

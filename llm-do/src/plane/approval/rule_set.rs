@@ -31,8 +31,9 @@ impl RuleSet {
 
     /// Returns the rule for all calls of a tool, if it does not depend on their arguments.
     pub(super) fn fixed(&self, tool: &Registered) -> Option<&SourcedRule> {
+        let own = self.own.fixed(tool)?;
         let is_concerned = self.outer.iter().any(|outer| outer.concerns(&self.own, tool));
-        self.own.fixed(tool).filter(|_| !is_concerned)
+        (!is_concerned).then_some(own)
     }
 
     /// Returns the rule for a call; the request is built only if a rule depends on the arguments.

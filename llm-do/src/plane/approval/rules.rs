@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
+use super::rule::first_or_block;
 use super::{ApprovalRequest, Policy, ProposedCall, Rule};
 use crate::base::error::Fault;
 use crate::declare::tool::Effect;
@@ -163,10 +164,9 @@ impl Rules {
     /// of any policy.
     fn exact(&self, tool: &Registered, request: &ApprovalRequest, layer: usize) -> Option<SourcedRule> {
         let rules = self.policy.layers().map(|policy| policy.exact(tool, request)).enumerate();
-        let mut rules = rules.filter_map(|(at, rule)| rule.filter(|rule| at <= layer || rule.is_blocked()));
-        let first = rules.next()?;
-        let blocking = Some(first).into_iter().chain(rules).find(|rule| rule.is_blocked());
-        Some(SourcedRule { rule: blocking.unwrap_or(first).clone(), source: RuleSource::PolicyCall })
+        let rules = rules.filter_map(|(at, rule)| rule.filter(|rule| at <= layer || rule.is_blocked()));
+        let rule = first_or_block(rules, |rule| rule.is_blocked())?;
+        Some(SourcedRule { rule: rule.clone(), source: RuleSource::PolicyCall })
     }
 
     /// Returns the decision of the policy's function about a call, if there is one.
@@ -192,8 +192,7 @@ impl Rules {
             for_tool.or_else(for_all).map(|(rule, source)| SourcedRule { rule: rule.clone(), source })
         };
         let default = SourcedRule { rule: Rule::PreApproved, source: RuleSource::DeclaredWorker };
-        first_or_block(self.policy.layers().filter_map(of_layer).collect(), |found| found.rule.is_blocked())
-            .unwrap_or(default)
+        first_or_block(self.policy.layers().filter_map(of_layer), |found| found.rule.is_blocked()).unwrap_or(default)
     }
 
     /// Returns the rule for a server-side tool that a worker names.
@@ -318,12 +317,6 @@ fn strictest_of_toolsets<'s>(
     let rules = toolsets.filter_map(|set| Some((rule(set)?, &set.name)));
     let (rule, toolset) = rules.max_by_key(|(rule, _)| rule.strictness())?;
     Some((rule, source(Arc::clone(toolset))))
-}
-
-/// Returns the first rule that blocks, or else the first.
-fn first_or_block<T>(mut rules: Vec<T>, is_blocked: impl Fn(&T) -> bool) -> Option<T> {
-    let blocking = rules.iter().position(is_blocked).unwrap_or(0);
-    (!rules.is_empty()).then(|| rules.swap_remove(blocking))
 }
 
 impl Resolved {

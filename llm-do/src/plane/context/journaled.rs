@@ -163,8 +163,8 @@ impl<S> CallContext<S> {
 
     /// Returns a key that is unique to this call, and the same when a resumed run repeats the call.
     ///
-    /// An interrupted effect may run again when its run is resumed: see [`Policy`](crate::approval::Policy#resumed-runs). A service that receives this key can detect the
-    /// repetition.
+    /// An interrupted effect may run again when its run is resumed: see [`Policy`](crate::approval::Policy#resumed-runs). A
+    /// service that receives this key can detect the repetition.
     #[must_use]
     pub fn idempotency_key(&self) -> String {
         match self.frame().step.get() {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Run;
 use super::approve::{RecordedCall, first_round};
-use super::begun::BegunCall;
+use super::begun::unfinished;
 use super::perform::decode_async;
 use super::record::{journal_step, result_step};
 use super::run_settings::lowest;
@@ -151,8 +151,8 @@ impl Run {
         // Before the approver is asked; released if the call is refused.
         let caller = ctx.caller().filter(|_| ctx.frame().by != Caller::User);
         let reserved = caller.map(CallContext::reserve_tool_call).transpose()?;
-        let attempt = if let Some(begun) = BegunCall::find(ctx, &tool).await? {
-            Box::pin(self.decide_begun(ctx, &tool, &mut prepared, begun)).await?
+        let attempt = if let Some(call) = unfinished(ctx, &tool) {
+            Box::pin(self.decide_begun(ctx, &tool, &mut prepared, call)).await?
         } else {
             self.decide(ctx, &tool, &mut prepared, 0).await?;
             0
@@ -209,10 +209,10 @@ impl Run {
 
     /// Returns the timeout of a call: the session's for the tool, or else the tool's own; at most the wall time limit.
     fn timeout(&self, ctx: &CallContext, tool: &Registered) -> Option<Duration> {
-        let timeout = |run: &Self| run.plane.config.timeouts.get(tool.name()).copied();
+        let of_session = |run: &Self| run.plane.config.timeouts.get(tool.name()).copied();
         let wall_time = ctx.frame().limits.as_ref().and_then(|limits| limits.wall_time);
-        let outer = self.outer_runs().filter_map(timeout);
-        timeout(self).or(tool.timeout).into_iter().chain(wall_time).chain(outer).min()
+        let own = shorter(of_session(self).or(tool.timeout), wall_time);
+        self.outer_runs().map(of_session).fold(own, shorter)
     }
 
     /// Returns the limits of a worker's call: the session's for the worker, or else the worker's own; and those that outer
@@ -241,6 +241,14 @@ impl Run {
             return Err(CallError::Depth { tool: name(), caller, depth: frame.depth - 1, limit });
         }
         refuse_cycle(ctx, tool, prepared)
+    }
+}
+
+/// Returns the shorter of two timeouts.
+fn shorter(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Calls that begin: each uses up its approval, since it may have had its effect when its result is not recorded.
 //!
 //! The attempts of a call are numbered from 0. Each has rounds of requests of its own, a record that it began, and one that it
-//! failed where its steps would otherwise mean that it can be followed through them. A call that began and has no recorded result is asked about again, and its answer is used up in the same way.
+//! failed where its steps would otherwise mean that it can be followed through them. A call that began and has no recorded result
+//! is asked about again, and its answer is used up in the same way.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +39,7 @@ struct Begun {
 }
 
 /// A call that began before, and whose result is not recorded.
-pub(super) struct BegunCall {
+struct BegunCall {
     /// The number of attempts so far.
     attempts: u32,
     /// When it began last.
@@ -65,44 +66,43 @@ pub(super) fn begins(tool: &Registered) -> bool {
     tool.must_not_repeat() && matches!(tool.acts(), Acts::Itself | Acts::Either)
 }
 
-impl BegunCall {
-    /// Finds out whether a call began before, in the journal.
-    pub(super) async fn find(ctx: &CallContext, tool: &Registered) -> Result<Option<Self>, CallError> {
-        if !tool.must_not_repeat() || tool.kind() != ItemKind::Tool {
-            return Ok(None);
-        }
-        let (Some(journal), Some(step)) = (ctx.journal(), ctx.frame().step.get()) else { return Ok(None) };
-        if !journal.is_recorded(&begun_step(step, 0).key) || has_result(ctx, journal.as_ref(), step) {
-            return Ok(None);
-        }
-        Box::pin(Self::read(ctx, tool, journal.as_ref(), step)).await
-    }
+/// Returns the journal and the step of a call that began before, and whose result is not recorded.
+#[inline]
+pub(super) fn unfinished<'a>(ctx: &'a CallContext, tool: &Registered) -> Option<(&'a dyn Journal, &'a StepSpec)> {
+    let call = ctx.frame().step.get()?;
+    let journal = ctx.journal()?.as_ref();
+    let is_unfinished = tool.must_not_repeat()
+        && tool.kind() == ItemKind::Tool
+        && journal.is_recorded(&begun_step(call, 0).key)
+        && !has_result(ctx, journal, call);
+    is_unfinished.then_some((journal, call))
+}
 
+impl BegunCall {
+    /// Reads the attempts of a call that began before, of which the first is recorded.
     async fn read(
         ctx: &CallContext,
         tool: &Registered,
-        journal: &dyn Journal,
-        call: &StepSpec,
-    ) -> Result<Option<Self>, CallError> {
-        let mut found = None;
-        for attempt in 0.. {
+        (journal, call): (&dyn Journal, &StepSpec),
+    ) -> Result<Self, CallError> {
+        let mut attempts = 0;
+        loop {
+            let attempt = attempts;
             let is_in_steps = is_in_steps(tool, journal, call, attempt);
-            let step = begun_step(call, attempt);
-            if !journal.is_recorded(&step.key) {
-                break;
-            }
-            let tool = ctx.name().to_owned();
+            let name = ctx.name().to_owned();
             // Unreachable: records are never removed during a run.
-            let missing = async { Err(CallError::Cancelled { tool }) };
+            let missing = async { Err(CallError::Cancelled { tool: name }) };
             let StepOutcome { value: Begun { began, .. }, .. } =
-                ctx.recorded(JournalMethod::Step, step, missing).await?;
+                ctx.recorded(JournalMethod::Step, begun_step(call, attempt), missing).await?;
             let failed = failed_step(call, attempt);
             if journal.is_recorded(&failed.key) {
                 ctx.recorded::<()>(JournalMethod::Step, failed, async { Ok(()) }).await?;
             }
-            found = Some(Self { attempts: attempt + 1, began, is_in_steps });
+            attempts += 1;
+            if !journal.is_recorded(&begun_step(call, attempts).key) {
+                return Ok(Self { attempts, began, is_in_steps });
+            }
         }
-        Ok(found)
     }
 }
 
@@ -164,14 +164,15 @@ async fn record(ctx: &CallContext, attempt: u32) -> Result<StepOutcome<Begun>, C
 }
 
 impl Run {
-    /// Decides about a call that began before; returns the number of the attempt that begins now.
+    /// Decides about a call that is [`unfinished`]; returns the number of the attempt that begins now.
     pub(super) async fn decide_begun(
         &self,
         ctx: &CallContext,
         tool: &Arc<Registered>,
         prepared: &mut Prepared,
-        begun: BegunCall,
+        call: (&dyn Journal, &StepSpec),
     ) -> Result<u32, CallError> {
+        let begun = BegunCall::read(ctx, tool, call).await?;
         if !begun.is_in_steps {
             return self.approve_again(ctx, tool, prepared, begun).await;
         }

@@ -63,12 +63,18 @@ fn faults(
     let (module, text) = (stubs.module(), format!("{before}{text}"));
     let key = digest(&serde_json::json!([text, module]));
     let known = FOUND.lock().ignore_poison().get(&key).cloned();
-    let names: Vec<&str> = stubs.class_names().chain(dict_classes.iter().map(String::as_str)).collect();
-    let found = match known.map_or_else(|| check_types(&text, &module).map(|found| findings(&found, &names)), Ok) {
-        Ok(found) => found,
-        Err(why) => return vec![format!("{file}: its types cannot be checked: {why}")],
+    let found = match known {
+        Some(found) => found,
+        None => match check_types(&text, &module) {
+            Ok(reported) => {
+                let names: Vec<&str> = stubs.class_names().chain(dict_classes.iter().map(String::as_str)).collect();
+                let found = findings(&reported, &names);
+                keep(key, &found);
+                found
+            }
+            Err(why) => return vec![format!("{file}: its types cannot be checked: {why}")],
+        },
     };
-    keep(key, &found);
     let lines_before = before.matches('\n').count();
     let own = found.iter().filter_map(|Finding { place, message }| {
         let line = place.line.checked_sub(lines_before).filter(|line| *line > 0)?;

@@ -27,7 +27,7 @@ pub(super) fn check(text: &str) -> Result<(), String> {
     }
     let advice =
         "begin `main` with `llm_do::script::interpreter_process()`, so that they are checked in a process of their own";
-    Err(format!("its types may be too large to be checked in this process, with more than {MAX_SIZE} parts; {advice}"))
+    Err(format!("they may have more than {MAX_SIZE} parts, which is too many to check in this process; {advice}"))
 }
 
 /// Collects the functions of a script, also nested ones.

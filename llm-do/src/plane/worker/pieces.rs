@@ -35,15 +35,16 @@ impl WorkerRun {
                     self.ctx.emit(|| EventKind::ModelWaiting { on });
                     continue;
                 }
+                StreamEvent::Text(text) => Delta::Text(text),
+                StreamEvent::Thinking(text) => Delta::Thinking(text),
+                StreamEvent::ToolCall { arguments, .. } => Delta::Arguments(arguments),
                 StreamEvent::ServerSideTool { name, input } => {
-                    (progress.has_begun, progress.has_run_tools) = (true, true);
+                    progress.has_begun = true;
+                    progress.has_run_tools = true;
                     let kind = uses.start(name, input);
                     self.ctx.emit(|| kind);
                     continue;
                 }
-                StreamEvent::Text(text) => Delta::Text(text),
-                StreamEvent::Thinking(text) => Delta::Thinking(text),
-                StreamEvent::ToolCall { arguments, .. } => Delta::Arguments(arguments),
                 StreamEvent::ServerSideToolDone { name, input, error } => {
                     uses.finish(&name, &input, error).into_iter().for_each(|kind| self.ctx.emit(|| kind));
                     continue;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use llm_do_providers::{ErrorKind, ProviderError, Response, Usage};
+use llm_do_providers::{ProviderError, Response, Usage};
 
 use super::{RequestParts, WorkerRun};
 use crate::base::delay::sleep;
@@ -78,13 +78,9 @@ impl WorkerRun {
 }
 
 /// Returns the delay before a request is repeated; `None` if it must not be.
-fn repeat_delay(error: &ProviderError, progress: &StreamProgress, repeats: u32) -> Option<Duration> {
-    let is_transient = error.should_retry().unwrap_or(matches!(
-        error.kind(),
-        ErrorKind::Transport | ErrorKind::Unavailable | ErrorKind::Overloaded | ErrorKind::RateLimited
-    ));
-    let may_repeat = is_transient && progress.has_begun && !progress.has_run_tools;
-    let own = INITIAL_DELAY.saturating_mul(2_u32.saturating_pow(repeats)).min(LONGEST_DELAY);
+fn repeat_delay(error: &ProviderError, progress: &StreamProgress, repeat: u32) -> Option<Duration> {
+    let may_repeat = error.is_transient() && progress.has_begun && !progress.has_run_tools;
+    let own = INITIAL_DELAY.saturating_mul(2_u32.saturating_pow(repeat)).min(LONGEST_DELAY);
     let delay = error.retry_after().unwrap_or(own);
     Some(delay).filter(|delay| may_repeat && *delay <= LONGEST_DELAY)
 }
@@ -127,7 +123,7 @@ mod tests {
     fn the_delay_doubles_up_to_the_longest() {
         let progress = StreamProgress { has_begun: true, has_run_tools: false };
         let error = ProviderError::new("p", ErrorKind::Transport, "it broke");
-        let delay = |repeats| repeat_delay(&error, &progress, repeats).map(|delay| delay.as_millis());
+        let delay = |repeat| repeat_delay(&error, &progress, repeat).map(|delay| delay.as_millis());
         assert_eq!([0, 1, 7].map(delay), [Some(250), Some(500), Some(32_000)]);
         assert_eq!([8, 9, 100, u32::MAX].map(delay), [Some(60_000); 4]);
         let asked = |seconds| {

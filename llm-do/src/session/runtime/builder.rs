@@ -162,11 +162,11 @@ impl RuntimeBuilder {
     ///
     /// # Errors
     ///
-    /// Returns all errors of one kind. The kinds are checked in this order: worker files; sources of tools; names that collide,
-    /// prefixes of two model providers, unknown names in `toolsets` and in [`only`](Self::only), invalid workers and tools; missing state of registered
-    /// tools; unknown names in limits and timeouts; malformed model names and providers that are not linked, unless
-    /// [`force_model`](Self::force_model) is set; unknown names in the policy; unknown names in shadows;
-    /// faults of hybrids.
+    /// Returns all errors of one kind. The kinds are checked in this order: worker files; sources of tools; names that
+    /// collide, prefixes of two model providers, unknown names in `toolsets` and in [`only`](Self::only), invalid workers and
+    /// tools; missing state of registered tools; unknown names in limits and timeouts; malformed model names and providers
+    /// that are not linked, unless [`force_model`](Self::force_model) is set; unknown names in the policy; unknown names in
+    /// shadows; faults of hybrids.
     ///
     /// A missing API key is not an error here, since the program may never use that model: the worker that uses it
     /// fails. A worker without a model is not an error either: a run that may call it, according to the declarations of

@@ -8,6 +8,7 @@ use crate::app::cli::agreed::Agreement;
 use crate::app::cli::trust::Subject;
 use crate::app::eval::Dataset;
 use crate::app::project::{Demand, Digest, Digests, Kind};
+use crate::base::open_file::folder_or_current;
 
 /// The maximum number of votes that a judge may take without a question.
 const MAX_VOTES: u32 = 5;
@@ -44,7 +45,7 @@ pub(super) fn of_dataset(
 /// Returns the folder that the dataset came with: that of the project, or its own.
 fn root(path: &Path, project: Option<&Path>) -> PathBuf {
     let folder = |path: &Path| if path.is_file() { path.parent().unwrap_or(path).to_owned() } else { path.to_owned() };
-    let real = |path: PathBuf| if path.as_os_str().is_empty() { PathBuf::from(".") } else { path }.canonicalize();
+    let real = |path: PathBuf| folder_or_current(&path).canonicalize();
     let own = real(folder(path)).unwrap_or_else(|_| path.to_owned());
     let project = real(folder(project.unwrap_or(Path::new(".")))).ok();
     project.filter(|project| own.starts_with(project)).unwrap_or(own)

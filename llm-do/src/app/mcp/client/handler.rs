@@ -14,8 +14,8 @@ use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
 
 use super::call::CallEvent;
-use super::guarded::Fault;
 use super::in_flight::InFlight;
+use super::request_limit::EndReason;
 use super::server::McpServer;
 use super::{sampling, text};
 use crate::base::mutex::IgnorePoison;
@@ -30,7 +30,7 @@ pub(super) struct Handler {
     pub(super) is_stale: Arc<AtomicBool>,
     pub(super) owner: Owner,
     /// Why the connection was ended on this side.
-    pub(super) fault: Fault,
+    pub(super) fault: EndReason,
 }
 
 /// The runtime that took the connection last.

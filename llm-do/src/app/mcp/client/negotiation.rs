@@ -8,10 +8,10 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::{StreamableHttpClientTransport, Transport as Messages};
 
 use super::error::McpError;
-use super::guarded::{Fault, Guarded};
 use super::handler::Handler;
 use super::oauth::Authorized;
 use super::process::Process;
+use super::request_limit::{EndReason, LimitedTransport};
 use super::server::McpServer;
 use super::transport::{Endpoint, Launch, Transport};
 use super::{http, text};
@@ -104,15 +104,15 @@ async fn start(server: &McpServer, launch: &Launch, handler: Handler, era: Era) 
     }
 }
 
-/// Negotiates a connection, with its messages guarded.
+/// Negotiates a connection, with a limit of the requests of its server.
 async fn serve(
     server: &McpServer,
     handler: Handler,
     era: Era,
     transport: impl Messages<RoleClient> + 'static,
 ) -> Result<RunningService<RoleClient, Handler>, ClientInitializeError> {
-    let guarded = Guarded::new(transport, server.max_message, Arc::clone(&handler.fault));
-    handler.serve_with_lifecycle(guarded, era.mode()).await
+    let limited = LimitedTransport::new(transport, server.max_message, Arc::clone(&handler.fault));
+    handler.serve_with_lifecycle(limited, era.mode()).await
 }
 
 async fn negotiate(
@@ -142,7 +142,7 @@ async fn reach(
     }
 }
 
-fn refused(server: &McpServer, error: &ClientInitializeError, fault: &Fault) -> Attempt {
+fn refused(server: &McpServer, error: &ClientInitializeError, fault: &EndReason) -> Attempt {
     let server = server.name.clone();
     if error.is_authorization_required() || error.auth_challenge().is_some() {
         let challenge = error.auth_challenge().unwrap_or_default().to_owned();

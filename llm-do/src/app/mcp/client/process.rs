@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::guarded::Fault;
+use super::request_limit::EndReason;
 use super::text;
 use super::transport::Launch;
 use crate::base::mutex::IgnorePoison;
@@ -65,7 +65,7 @@ pub(super) type Pipes = (Bounded<ChildStdout>, ChildStdin);
 
 impl Process {
     /// Starts the program as the leader of a process group.
-    pub(super) fn start(launch: &Launch, max_message: usize, fault: Fault) -> io::Result<(Self, Pipes)> {
+    pub(super) fn start(launch: &Launch, max_message: usize, fault: EndReason) -> io::Result<(Self, Pipes)> {
         let mut child = command(launch).spawn()?;
         let group = ProcessGroup::of(child.id());
         let missing = || io::Error::other("a pipe of the program is missing");
@@ -176,7 +176,7 @@ pub(super) struct Bounded<R> {
     /// How many bytes the current line has.
     line: usize,
     max: usize,
-    fault: Fault,
+    fault: EndReason,
 }
 
 impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {

@@ -174,8 +174,7 @@ impl Tools<'_> {
     }
 
     fn push(&mut self, tool: &str, place: Place) {
-        if !self.seen.contains(tool) {
-            self.seen.insert(tool.to_owned());
+        if self.seen.insert(tool.to_owned()) {
             self.names.push((tool.to_owned(), place.line));
         }
     }

@@ -56,7 +56,7 @@ pub(super) fn list(root: &Root, listing: Listing<'_>) -> Result<String, Fault> {
     })?;
     let mut notes = notes(first, end, total, "file", &omitted);
     if omitted.is_late {
-        notes.push("[stopped after 20 s: choose a folder as `path`]".to_owned());
+        notes.push(format!("[stopped after {} s: choose a folder as `path`]", MAX_TIME.as_secs()));
     }
     if unnamed > 0 {
         notes.push(format!("[{} not listed: the name is not UTF-8]", count(unnamed, "file")));

@@ -73,15 +73,13 @@ impl Prepared {
                 // A thread does not end with its call by itself.
                 let call = CancellationToken::new();
                 let _end = call.clone().drop_guard();
-                let read = move || shown(*answer, part, &|| call.is_cancelled() || Instant::now() > deadline);
-                // Held by the thread, which may outlive the call.
                 let permit = CONVERSIONS.acquire().await.ok();
                 let read = tokio::task::spawn_blocking(move || {
+                    // Held by the thread, which may outlive the call.
                     let _permit = permit;
-                    read()
+                    shown(*answer, part, &|| call.is_cancelled() || Instant::now() > deadline)
                 });
-                let read = read.await;
-                read.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+                read.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
             }
         }
     }

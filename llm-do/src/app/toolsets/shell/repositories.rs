@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::mark::{self, Mark};
+use super::fingerprint::{self, Fingerprint};
 use crate::base::printable::printable_line;
 
 /// How many files and folders are listed, how many bytes are read, and for how long; a folder with more cannot be searched.
@@ -45,7 +45,7 @@ pub(super) enum Unsearched {
 #[derive(Debug)]
 pub(super) struct Repositories {
     /// All files and folders of theirs, with what changes when they do.
-    marks: BTreeMap<PathBuf, Mark>,
+    fingerprints: BTreeMap<PathBuf, Fingerprint>,
     /// The folders named `.git`.
     folders: Vec<PathBuf>,
 }
@@ -64,7 +64,7 @@ struct Search {
 impl Repositories {
     /// Searches a folder for repositories. Symbolic links are not followed.
     pub(super) fn find(root: &Path) -> Result<Self, Unsearched> {
-        let found = Self { marks: BTreeMap::new(), folders: Vec::new() };
+        let found = Self { fingerprints: BTreeMap::new(), folders: Vec::new() };
         let open = vec![(root.to_owned(), is_git(root))];
         let mut search = Search { found, open, entries: 0, left: MAX_READ, end: Instant::now() + MAX_TIME };
         while let Some((folder, is_inside)) = search.open.pop() {
@@ -82,13 +82,13 @@ impl Repositories {
 
     /// Describes what differs in a later search, relative to the root; `None` if nothing does.
     pub(super) fn changes(&self, after: &Self, root: &Path) -> Option<String> {
-        let paths: BTreeSet<_> = self.marks.keys().chain(after.marks.keys()).collect();
+        let paths: BTreeSet<_> = self.fingerprints.keys().chain(after.fingerprints.keys()).collect();
         let mut changes = Vec::new();
         let mut listed: Option<&Path> = None;
         for path in paths {
-            let verb = match (self.marks.get(path), after.marks.get(path)) {
+            let verb = match (self.fingerprints.get(path), after.fingerprints.get(path)) {
                 (Some(before), Some(after)) if before == after => continue,
-                (_, Some(Mark::Unreadable)) => "made unreadable",
+                (_, Some(Fingerprint::Unreadable)) => "made unreadable",
                 (Some(_), Some(_)) => "changed",
                 (None, _) => "created",
                 (_, None) => "removed or moved",
@@ -139,41 +139,41 @@ impl Search {
                 }
             };
             let is_starting = is_bare && STARTING.iter().any(|name| entry.file_name() == *name);
-            let is_marked = is_inside || is_named || is_starting;
-            if is_marked {
-                self.mark(&path)?;
+            let is_compared = is_inside || is_named || is_starting;
+            if is_compared {
+                self.add(&path)?;
             }
             if is_folder {
                 if is_named && !is_inside {
                     self.found.folders.push(path.clone());
                 }
-                self.open.push((path, is_marked));
+                self.open.push((path, is_compared));
             }
         }
         if is_bare {
-            self.mark(&folder)?;
+            self.add(&folder)?;
         }
         Ok(())
     }
 
-    fn mark(&mut self, path: &Path) -> Result<(), Unsearched> {
+    fn add(&mut self, path: &Path) -> Result<(), Unsearched> {
         let facts = match fs::symlink_metadata(path) {
             Ok(facts) => facts,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             Err(_) => return self.unreadable(path.to_owned()),
         };
-        let mark = Mark::of(path, &facts, starts_programs(path)).ok_or(Unsearched::TooLarge)?;
-        self.left = self.left.checked_sub(mark.read()).ok_or(Unsearched::TooLarge)?;
-        self.found.marks.insert(path.to_owned(), mark);
+        let fingerprint = Fingerprint::of(path, &facts, starts_programs(path)).ok_or(Unsearched::TooLarge)?;
+        self.left = self.left.checked_sub(fingerprint.bytes_read()).ok_or(Unsearched::TooLarge)?;
+        self.found.fingerprints.insert(path.to_owned(), fingerprint);
         Ok(())
     }
 
     /// Marks what cannot be read; fails if a command could make it readable, change it, and hide it again.
     fn unreadable(&mut self, path: PathBuf) -> Result<(), Unsearched> {
-        if mark::is_own(&path) {
+        if fingerprint::is_own(&path) {
             return Err(Unsearched::Unreadable(path));
         }
-        self.found.marks.insert(path, Mark::Unreadable);
+        self.found.fingerprints.insert(path, Fingerprint::Unreadable);
         Ok(())
     }
 }

@@ -12,8 +12,8 @@ use super::command;
 use super::fault::Fault;
 use super::folder_lock::{FolderLock, Wait};
 use super::git;
-use super::guarded::Guarded;
 use super::process::{self, End, Finished};
+use super::repository_check::RepositoryCheck;
 use super::rules::{self, Approved};
 use super::sandbox::{self, Confinement, Launch};
 use super::settings::{Sandbox, SandboxKind, Shell};
@@ -119,14 +119,14 @@ impl Prepared {
             let _lock = FolderLock::above(&self.root, wait).await?;
             return self.run_in(approved, timeout, &[]).await;
         }
-        let guarded = Guarded::new(&self.root, wait).await?;
+        let check = RepositoryCheck::new(&self.root, wait).await?;
         // The command may have changed a repository, also if its call failed.
-        let ended = AssertUnwindSafe(self.run_in(approved, timeout, guarded.folders())).catch_unwind().await;
+        let ended = AssertUnwindSafe(self.run_in(approved, timeout, check.folders())).catch_unwind().await;
         let (result, panic) = match ended {
             Ok(result) => (result, None),
             Err(panic) => (Err(Fault::Panicked), Some(panic)),
         };
-        match (guarded.check(result).await, panic) {
+        match (check.finish(result).await, panic) {
             (Err(Fault::Panicked), Some(panic)) => std::panic::resume_unwind(panic),
             (checked, _) => checked,
         }

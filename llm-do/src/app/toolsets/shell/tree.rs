@@ -57,7 +57,7 @@ mod linux {
     use std::fs;
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::MetadataExt;
-    use std::path::{Path, PathBuf};
+    use std::path::PathBuf;
 
     use rustix::process::{Pid, Signal, kill_process_group};
 
@@ -111,9 +111,10 @@ mod linux {
             let tasks = threads(process.id).map(|task| fs::read_dir(task.join("fd")).into_iter().flatten().flatten());
             let files = tasks.map(Iterator::collect::<Vec<_>>).find(|files| !files.is_empty());
             for file in files.into_iter().flatten().map(|file| file.path()) {
-                let is_memory = |name: &Path| name.as_os_str().as_bytes().starts_with(b"/memfd:");
-                if let (true, Ok(facts)) =
-                    (fs::read_link(&file).is_ok_and(|name| is_memory(&name)), fs::metadata(&file))
+                let is_memory = |name: PathBuf| name.as_os_str().as_bytes().starts_with(b"/memfd:");
+                // Of no other file: a server may have to be asked for it.
+                if fs::read_link(&file).is_ok_and(is_memory)
+                    && let Ok(facts) = fs::metadata(&file)
                 {
                     found.insert((facts.dev(), facts.ino()), facts.blocks() * BLOCK);
                 }

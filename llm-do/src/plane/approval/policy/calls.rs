@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use llm_do_worker_file::did_you_mean;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::{MAX_SUGGESTIONS, Policy};
+use super::{MAX_SUGGESTIONS, Policy, placed};
+use crate::plane::approval::rule::first_or_block;
 use crate::plane::approval::{ApprovalRequest, Rule};
 use crate::plane::registry::{Prepared, Registered, Registry};
 
@@ -35,11 +36,13 @@ impl CallRule {
 
     /// Returns whether it is a rule for a call of its tool with these arguments.
     ///
-    /// An approval is for equal arguments only: to a tool with a schema of its own, `null` may mean something else than an absent argument.
-    /// The decoder of a Rust function has made them equal before.
+    /// An approval is for equal arguments only: to a tool with a schema of its own, `null` may mean something else than an absent
+    /// argument. The decoder of a Rust function has made them equal before.
     fn matches(&self, arguments: &Value, tool: &Registered) -> bool {
-        self.arguments == *arguments
-            || (!self.is_approval() && without_nulls(&self.arguments, tool) == without_nulls(arguments, tool))
+        if self.is_approval() {
+            return self.arguments == *arguments;
+        }
+        are_equal_but_nulls(&self.arguments, arguments, tool)
     }
 
     /// Returns its arguments decoded as those of a call; fails if no call can have them.
@@ -49,27 +52,16 @@ impl CallRule {
         let decoded = decode(tool, &self.arguments);
         decoded.map_err(|fault| format!("no call of `{name}` can have the arguments {}: {fault}", self.arguments))
     }
-
-    /// Returns a text about it with its place.
-    fn placed(&self, text: String) -> String {
-        match &self.place {
-            Some(place) => format!("{place}: {text}"),
-            None => text,
-        }
-    }
 }
 
 impl Policy {
     /// Returns its rule for a call with exactly these arguments: of several, one that blocks, or else the first.
     pub(in super::super) fn exact(&self, tool: &Registered, request: &ApprovalRequest) -> Option<&Rule> {
-        let mut of_tool = self.calls.iter().filter(|call| call.is_of(tool)).peekable();
-        of_tool.peek().filter(|_| request.is_shown_in_full())?;
-        let mut rules = of_tool.filter(|call| call.matches(&request.arguments, tool)).map(|call| &call.rule);
-        let first = rules.next()?;
-        if first.is_blocked() {
-            return Some(first);
+        if !request.is_shown_in_full() {
+            return None;
         }
-        Some(rules.find(|rule| rule.is_blocked()).unwrap_or(first))
+        let of_call = self.calls.iter().filter(|call| call.is_of(tool) && call.matches(&request.arguments, tool));
+        first_or_block(of_call.map(|call| &call.rule), |rule| rule.is_blocked())
     }
 
     /// Decodes the arguments of its rules for calls, and of those behind it; returns the rules that no call can match.
@@ -84,7 +76,7 @@ impl Policy {
             }
             Err(fault) => {
                 if !call.is_approval() {
-                    faults.push(call.placed(fault));
+                    faults.push(placed(call.place.as_deref(), fault));
                 }
                 false
             }
@@ -105,7 +97,8 @@ impl Policy {
             let known = registry.iter().map(|item| item.name());
             let hint =
                 if is_unknown && count < MAX_SUGGESTIONS { did_you_mean(&call.tool, known) } else { String::new() };
-            Some(call.placed(format!("a rule approves nothing, and is ignored: {fault}{hint}")))
+            let text = format!("a rule approves nothing, and is ignored: {fault}{hint}");
+            Some(placed(call.place.as_deref(), text))
         });
         ignored.collect()
     }
@@ -124,15 +117,17 @@ fn decode(tool: &Registered, arguments: &Value) -> Result<Value, String> {
     Ok(decoded.arguments)
 }
 
-/// Returns arguments without the optional ones that are `null`, which an absent one equals unless it has a default.
-fn without_nulls(arguments: &Value, tool: &Registered) -> Value {
+/// Returns whether arguments are equal, where an optional one that is `null` equals an absent one, unless it has a default.
+fn are_equal_but_nulls(one: &Value, other: &Value, tool: &Registered) -> bool {
+    let (Some(one), Some(other)) = (one.as_object(), other.as_object()) else { return one == other };
+    let given = |fields, name| given(fields, name, tool);
+    one.keys().chain(other.keys()).all(|name| given(one, name) == given(other, name))
+}
+
+/// Returns an argument; `None` also if it is an optional one that is `null` and has no default.
+fn given<'a>(fields: &'a Map<String, Value>, name: &str, tool: &Registered) -> Option<&'a Value> {
     let schema = tool.parameters();
-    let is_required =
-        |name: &str| schema["required"].as_array().is_some_and(|names| names.iter().any(|own| own == name));
-    let has_default = |name: &str| schema["properties"][name].get("default").is_some_and(|default| !default.is_null());
-    let mut arguments = arguments.clone();
-    if let Value::Object(fields) = &mut arguments {
-        fields.retain(|name, value| !value.is_null() || is_required(name) || has_default(name));
-    }
-    arguments
+    let is_required = || schema["required"].as_array().is_some_and(|names| names.iter().any(|own| own == name));
+    let has_default = || schema["properties"][name].get("default").is_some_and(|default| !default.is_null());
+    fields.get(name).filter(|value| !value.is_null() || is_required() || has_default())
 }

@@ -1,7 +1,8 @@
 //! The rules of a policy for calls in other runtimes, in runs under its own.
 
+use super::super::rule::first_or_block;
 use super::super::{ApprovalRequest, Rule};
-use super::{Layered, LazyRequest, Rules, SourcedRule, first_or_block};
+use super::{Layered, LazyRequest, Rules, SourcedRule};
 use crate::base::error::Fault;
 use crate::observe::event::{Caller, ItemKind};
 use crate::plane::registry::Registered;
@@ -22,7 +23,7 @@ impl Rules {
             return Ok(None);
         }
         let has_files = tool.kind() == ItemKind::Worker && request.get()?.has_files;
-        let fixed = first_or_block(self.of_policies(Some(own), tool, has_files).collect(), Layered::is_blocked);
+        let fixed = first_or_block(self.of_policies(Some(own), tool, has_files), Layered::is_blocked);
         let layer = fixed.as_ref().map_or(Layered::DECLARED, |fixed| fixed.layer);
         let fixed = fixed.map(|fixed| fixed.found);
         if fixed.as_ref().is_some_and(|fixed| fixed.rule.is_blocked()) {

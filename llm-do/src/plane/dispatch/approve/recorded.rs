@@ -1,7 +1,8 @@
 //! Recorded approvals, applied when a run is resumed.
 //!
-//! An answer of the approver holds until its call begins, which uses it up: see [`begun`](super::super::begun). An approval by a mode, a rule or the session's memory holds for its process
-//! only: it is not recorded, and the call is decided again, unless its result is recorded; then nothing runs.
+//! An answer of the approver holds until its call begins, which uses it up: see [`begun`](super::super::begun). An approval
+//! by a mode, a rule or the session's memory holds for its process only: it is not recorded, and the call is decided again,
+//! unless its result is recorded; then nothing runs.
 
 use std::sync::Arc;
 

@@ -4,6 +4,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::base::open_file::folder_or_current;
+
 /// The outcome of writing a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WriteOutcome {
@@ -70,10 +72,6 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 #[expect(clippy::unnecessary_wraps, reason = "the same signature as on Unix")]
 fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
-}
-
-fn folder_or_current(folder: &Path) -> &Path {
-    if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }
 
 #[cfg(test)]

@@ -181,6 +181,15 @@ fn a_service_takes_no_runs_from_the_project() {
     let inside = [("XDG_STATE_HOME", inside.to_str().unwrap())];
     place.run_in(&inside, &serve).fails(2, "is in the folder of the project, which may have brought it");
     place.run_in(&inside, &["runs"]).fails(2, "give --store FILE");
+
+    // The note is about a file of earlier versions: what a project has in its folder is not named.
+    let place = Place::new(&[("clone/main.worker", ASSISTANT), ("clone/runs.db", "not a database")]);
+    let mut service = place.start(&[&serve[..], &["--project", "clone"]].concat());
+    let mut lines = BufReader::new(service.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let line = lines.find(|line| line.contains("runs.db") || line.starts_with("serving ")).unwrap();
+    service.kill().unwrap();
+    service.wait().unwrap();
+    assert!(line.contains(&format!("serving {}", place.state.path().display())), "{line}");
 }
 
 #[test]

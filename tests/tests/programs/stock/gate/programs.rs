@@ -195,6 +195,7 @@ mod links {
                 assert_eq!(place.run(&["check"]).code, Some(0), "the project opens");
                 is_refused(place.run(&RUN), named);
                 agree_once(&place);
+                assert!(!place.state.path().join("llm-do/agreed.json").exists(), "an answer for one command was kept");
                 is_refused(place.run(&RUN), EACH_TIME);
                 place.run(&["run", "--trust-project", "hello"]).fails(1, "MCP server");
             }

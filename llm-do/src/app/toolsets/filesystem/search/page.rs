@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{Query, Skipped, without_end};
 use crate::app::toolsets::filesystem::list::{listed, notes, page};
 use crate::app::toolsets::filesystem::text::{self, count};
-use crate::app::toolsets::filesystem::walk::Omitted;
+use crate::app::toolsets::filesystem::walk::{MAX_TIME, Omitted};
 use crate::base::printable::printable;
 
 /// The maximum number of characters shown of a line.
@@ -110,9 +110,10 @@ impl Page {
             notes.push(format!("[{} not searched: too long]", count(skipped.long_lines, "line")));
         }
         if omitted.is_late {
-            notes.push(
-                "[stopped after 20 s: choose a folder as `path`, a `pattern`, or a simpler expression]".to_owned(),
-            );
+            let seconds = MAX_TIME.as_secs();
+            notes.push(format!(
+                "[stopped after {seconds} s: choose a folder as `path`, a `pattern`, or a simpler expression]"
+            ));
         }
         if skipped.is_stopped {
             notes.push("[stopped after 512 MiB: choose a folder as `path`, or a `pattern`]".to_owned());

@@ -1,10 +1,10 @@
-//! JSON with what Python's writer lets through: half a surrogate pair, and `NaN` and `Infinity`.
+//! Repairs JSON as Python writes it: unpaired surrogates, `NaN` and `Infinity`.
 
 /// What stands for a letter that cannot be read.
 const REPLACEMENT: &str = "\\ufffd";
 
-/// Returns `json` without them; `None` if it has none of these. Text outside of strings is changed only where no JSON could be.
-pub(super) fn mended(json: &str) -> Option<String> {
+/// Returns the repaired JSON; `None` if nothing had to be repaired.
+pub(super) fn repaired(json: &str) -> Option<String> {
     let (mut out, mut rest, mut is_changed) = (String::with_capacity(json.len()), json, false);
     let mut in_string = false;
     while let Some(place) = rest.find(['"', '\\', 'N', 'I']) {
@@ -55,11 +55,15 @@ fn escape(text: &str) -> (&str, usize) {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::mended;
+    use super::repaired;
 
     #[test]
     fn half_a_pair_becomes_a_replacement_and_nan_becomes_null() {
-        let read = |text: &str| serde_json::from_str::<Value>(&mended(text).unwrap()).unwrap();
+        let read = |text: &str| {
+            let json = repaired(text).unwrap();
+            assert_eq!(repaired(&json), None, "{json}");
+            serde_json::from_str::<Value>(&json).unwrap()
+        };
         assert_eq!(read(r#"{"a": "x\ud83d"}"#), json!({"a": "x\u{fffd}"}));
         assert_eq!(read(r#"{"a": "\udd80\ud83e\udd80"}"#), json!({"a": "\u{fffd}🦀"}));
         assert_eq!(
@@ -67,7 +71,7 @@ mod tests {
             json!({"a": [null, null, null], "b": "NaN \"NaN\""})
         );
         for text in [r#"{"a": "\ud83e\udd80 \\ud83d NaN"}"#, "", "{", r#""\"#, r#""\u12"#, r#""\é"#] {
-            assert_eq!(mended(text), None, "{text}");
+            assert_eq!(repaired(text), None, "{text}");
         }
     }
 }

@@ -20,13 +20,13 @@ static ROOTS: LazyLock<Mutex<HashMap<PathBuf, Unchecked>>> = LazyLock::new(Mutex
 
 /// The repositories in a folder before a command runs, and the right to run one there.
 #[derive(Debug)]
-pub(super) struct Guarded {
+pub(super) struct RepositoryCheck {
     root: PathBuf,
     before: OwnedMutexGuard<Option<Repositories>>,
     _lock: FolderLock,
 }
 
-impl Guarded {
+impl RepositoryCheck {
     /// Waits for the command that runs in the folder, and reads the repositories. Fails if an earlier command that was not checked
     /// has changed one.
     pub(super) async fn new(root: &Path, wait: Wait<'_>) -> Result<Self, Fault> {
@@ -46,7 +46,7 @@ impl Guarded {
     }
 
     /// Returns the result of the command; fails with it if a repository has changed.
-    pub(super) async fn check(mut self, result: Result<String, Fault>) -> Result<String, Fault> {
+    pub(super) async fn finish(mut self, result: Result<String, Fault>) -> Result<String, Fault> {
         let text = |result: Result<String, Fault>| result.unwrap_or_else(|fault| error::chain(&fault));
         let after = match find(&self.root).await {
             Ok(after) => after,

@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -29,13 +28,13 @@ const CLOSING: Duration = Duration::from_secs(2);
 const MAX_SIZES: usize = 4;
 
 /// Why the connection was ended on this side.
-pub(super) type Fault = Arc<OnceLock<String>>;
+pub(super) type EndReason = Arc<OnceLock<String>>;
 
 /// A transport that ends if the server has too many requests open.
-pub(super) struct Guarded<T> {
+pub(super) struct LimitedTransport<T> {
     /// None once the connection was ended on this side.
     inner: Option<T>,
-    fault: Fault,
+    fault: EndReason,
     /// Cancelled with the fault: an answer that the server does not take would keep the connection open.
     ended: CancellationToken,
     /// The most bytes of all open requests.
@@ -75,9 +74,9 @@ impl Drop for Share {
     }
 }
 
-impl<T> Guarded<T> {
-    /// Guards a transport whose messages have at most `max_message` bytes.
-    pub(super) fn new(inner: T, max_message: usize, fault: Fault) -> Self {
+impl<T> LimitedTransport<T> {
+    /// Limits a transport whose messages have at most `max_message` bytes.
+    pub(super) fn new(inner: T, max_message: usize, fault: EndReason) -> Self {
         let max_bytes = max_message.saturating_mul(MAX_SIZES);
         let (ended, unanswered, open) = (CancellationToken::new(), HashMap::new(), Arc::default());
         Self { inner: Some(inner), fault, ended, max_bytes, is_legacy: false, unanswered, open }
@@ -121,7 +120,7 @@ impl<T> Guarded<T> {
     }
 }
 
-impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for Guarded<T> {
+impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for LimitedTransport<T> {
     type Error = T::Error;
 
     fn name() -> Cow<'static, str> {
@@ -181,21 +180,6 @@ impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for Guarded<T> {
 
 /// Returns the bytes of a request.
 fn size(request: &ServerRequest) -> usize {
-    let mut counter = Counter(0);
     // What cannot be written was not read either.
-    let _ = serde_json::to_writer(&mut counter, request);
-    counter.0
-}
-
-struct Counter(usize);
-
-impl io::Write for Counter {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    serde_json::to_vec(request).map_or(0, |json| json.len())
 }

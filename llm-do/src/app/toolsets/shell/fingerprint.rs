@@ -25,7 +25,7 @@ const OBJECT_NAME: usize = 38;
 
 /// What changes when a file does; of a folder, its entries are compared instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
+pub(super) enum Fingerprint {
     File {
         identity: Identity,
         size: u64,
@@ -42,8 +42,8 @@ pub(super) enum Mark {
 /// A file, its kind, mode and owner.
 type Identity = (u64, u64, u32, u32, u32);
 
-impl Mark {
-    /// Returns the mark of a file or folder; `None` if it starts programs and is too large to be compared.
+impl Fingerprint {
+    /// Returns the fingerprint of a file or folder; `None` if it starts programs and is too large to be compared.
     #[cfg(unix)]
     pub(super) fn of(path: &Path, facts: &Metadata, is_starting: bool) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
@@ -71,7 +71,7 @@ impl Mark {
     }
 
     /// Returns how many bytes were read.
-    pub(super) fn read(&self) -> u64 {
+    pub(super) fn bytes_read(&self) -> u64 {
         match self {
             Self::File { size, content: Some(_), .. } => *size,
             _ => 0,
