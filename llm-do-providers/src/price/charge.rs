@@ -54,7 +54,7 @@ impl Price {
         ];
         for ((uses, price), charge) in fees {
             known += price.unwrap_or_default().times(uses);
-            unpriced += charge.if_charged(uses > 0 && price.is_none());
+            unpriced |= charge.if_charged(uses > 0 && price.is_none());
         }
         Charge { known, unpriced }
     }
@@ -73,7 +73,7 @@ impl Price {
             ServerSideTool::ImageGeneration => Unpriced::IMAGE_GENERATION.if_charged(!self.is_free()),
             ServerSideTool::WebFetch => Unpriced::default(),
         });
-        charges.fold(Unpriced::SERVICE_TIER.if_charged(!is_priced), |all, charge| all + charge)
+        charges.fold(Unpriced::SERVICE_TIER.if_charged(!is_priced), |all, charge| all | charge)
     }
 
     /// Returns the price of tokens at a tier other than the standard one.

@@ -1,7 +1,7 @@
 //! The charges that have no known price.
 
 use std::fmt;
-use std::ops::{Add, AddAssign};
+use std::ops::{BitOr, BitOrAssign};
 
 use serde::de::Deserializer;
 use serde::{Deserialize, Serialize, Serializer};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize, Serializer};
 /// ```
 /// # mod llm_do { pub use llm_do_providers as usage; }
 /// use llm_do::usage::Unpriced;
-/// let unpriced = Unpriced::WEB_SEARCH + Unpriced::SERVICE_TIER;
+/// let unpriced = Unpriced::WEB_SEARCH | Unpriced::SERVICE_TIER;
 /// assert_eq!(unpriced.to_string(), "web_search, service_tier");
 /// assert_eq!(serde_json::to_string(&unpriced)?, r#"["web_search","service_tier"]"#);
 /// assert!(Unpriced::default().is_empty());
@@ -71,16 +71,16 @@ impl Unpriced {
     }
 }
 
-impl Add for Unpriced {
+impl BitOr for Unpriced {
     type Output = Self;
 
-    fn add(self, other: Self) -> Self {
+    fn bitor(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }
 
-impl AddAssign for Unpriced {
-    fn add_assign(&mut self, other: Self) {
+impl BitOrAssign for Unpriced {
+    fn bitor_assign(&mut self, other: Self) {
         self.0 |= other.0;
     }
 }
@@ -107,6 +107,6 @@ impl<'de> Deserialize<'de> for Unpriced {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let names = Vec::<String>::deserialize(deserializer)?;
         let listed = Self::NAMES.into_iter().filter(|(_, name)| names.iter().any(|known| known == name));
-        Ok(listed.fold(Self::default(), |set, (charge, _)| set + charge))
+        Ok(listed.fold(Self::default(), |set, (charge, _)| set | charge))
     }
 }

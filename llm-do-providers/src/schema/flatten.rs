@@ -1,5 +1,7 @@
 //! An object with alternatives as one object of all their properties, for servers that refuse alternatives at the root.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::note;
@@ -31,7 +33,7 @@ pub(crate) fn flatten(schema: &Schema, root: &Value, followed: &mut Vec<String>)
 fn flattened(schema: &Schema, root: &Value, depth: usize, followed: &mut Vec<String>) -> Schema {
     let mut flat = schema.clone();
     let Some(depth) = depth.checked_sub(1) else {
-        COMBINING.iter().for_each(|key| drop(flat.shift_remove(*key)));
+        flat.retain(|key, _| !COMBINING.contains(&key.as_str()));
         return flat;
     };
     if let Some(Value::String(reference)) = flat.shift_remove("$ref")
@@ -134,20 +136,18 @@ fn either(mut schemas: Vec<Value>) -> Value {
         return schemas.remove(0);
     }
     let constant = |schema: &Value| schema.get("const").filter(|_| is_constant(schema)).cloned();
-    let mut constants: Option<Vec<_>> = schemas.iter().map(constant).collect();
-    if let Some(values) = &mut constants {
-        let all = std::mem::take(values);
-        all.into_iter().for_each(|value| {
-            if !values.contains(&value) {
-                values.push(value)
-            }
-        });
-    }
-    match constants {
-        Some(values) if values.iter().all(|value| value.is_string()) => json!({"type": "string", "enum": values}),
+    let constants: Option<Vec<_>> = schemas.iter().map(constant).collect();
+    match constants.map(distinct) {
+        Some(values) if values.iter().all(Value::is_string) => json!({"type": "string", "enum": values}),
         Some(values) => json!({ "enum": values }),
         None => json!({ "anyOf": schemas }),
     }
+}
+
+fn distinct(mut values: Vec<Value>) -> Vec<Value> {
+    let mut seen = HashSet::new();
+    values.retain(|value| seen.insert(value.clone()));
+    values
 }
 
 fn is_constant(schema: &Value) -> bool {

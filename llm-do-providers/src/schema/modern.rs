@@ -83,16 +83,14 @@ impl Modern<'_> {
                 return;
             }
             ("items", Value::Bool(false)) if keywords.contains_key("prefixItems") => value.clone(),
-            // Part of `items` if that is a list, and without meaning otherwise.
-            ("additionalItems", _) => return,
             ("prefixItems", _) if has_tuple => return,
-            ("exclusiveMinimum" | "exclusiveMaximum", Value::Bool(_)) => return,
+            // `additionalItems` is part of `items` if that is a list, and without meaning otherwise; the others are bounds and types.
+            ("additionalItems", _) | ("exclusiveMinimum" | "exclusiveMaximum" | "nullable", Value::Bool(_)) => return,
             ("minimum" | "maximum", bound) if keywords.get(exclusive(key)) == Some(&Value::Bool(true)) => {
                 modern.insert(exclusive(key).to_owned(), bound.clone());
                 return;
             }
             ("dependencies", Value::Object(named)) => return self.dependencies(named, modern),
-            ("nullable", Value::Bool(_)) => return,
             ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference)) => {
                 let (key, reference) = self.addresses.reference(key, reference, &self.base);
                 modern.insert(key.to_owned(), reference.into());

@@ -128,15 +128,15 @@ pub(crate) struct OutputShape {
 }
 
 impl OutputShape {
-    pub(crate) fn new(schema: Value) -> Self {
-        let schema = modern_schema(&schema);
+    pub(crate) fn new(schema: &Value) -> Self {
+        let schema = modern_schema(schema);
         let is_text = schema["type"] == "string" && is_plain(&schema);
         Self::of(schema, is_text)
     }
 
     /// Creates the shape of an output that is requested as data even if it is plain text.
-    pub(crate) fn structured(schema: Value) -> Self {
-        Self::of(modern_schema(&schema), false)
+    pub(crate) fn structured(schema: &Value) -> Self {
+        Self::of(modern_schema(schema), false)
     }
 
     /// Marks the schema as untrusted: it does not come from a Rust type.
@@ -146,7 +146,8 @@ impl OutputShape {
 
     fn of(schema: Value, is_text: bool) -> Self {
         let is_wrapped = schema["type"] != "object" && !is_text;
-        Self { schema: CheckedSchema::new(if is_wrapped { wrap(schema) } else { schema }), is_text, is_wrapped }
+        let schema = if is_wrapped { wrap(schema) } else { schema };
+        Self { schema: CheckedSchema::new(&schema), is_text, is_wrapped }
     }
 }
 
@@ -215,7 +216,7 @@ mod tests {
             (listed, json!([1, 2]), json!(["a"])),
             (part, json!(["a", "b"]), json!(["a", 1])),
         ] {
-            let shape = OutputShape::structured(schema.clone()).untrusted();
+            let shape = OutputShape::structured(&schema).untrusted();
             assert_eq!(shape.schema.check(&json!({ "result": valid })), Ok(()), "{schema}");
             assert!(shape.schema.check(&json!({ "result": invalid })).is_err(), "{schema}");
         }

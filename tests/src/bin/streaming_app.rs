@@ -10,11 +10,12 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::{join, stream};
 use llm_do::model::{
-    ErrorKind, Message, Model, Profile, ProviderError, Request, Response, ResponsePart, ResponseStream, StreamEvent,
-    ToolCall, UserPart,
+    ErrorKind, Message, Profile, ProviderError, Request, Response, ResponsePart, ResponseStream, StreamEvent, ToolCall,
+    UserPart,
 };
 use llm_do::prelude::*;
 use llm_do::usage::Usage;
+use llm_do::{Model, async_trait};
 
 /// Send a text.
 #[tool(effect = destructive)]
@@ -50,7 +51,7 @@ async fn pair(ctx: &CallContext<pair>, one: String, two: String) -> Result<Strin
 /// A step of an answer.
 #[derive(Clone)]
 enum Step {
-    Event(StreamEvent),
+    Event(Box<StreamEvent>),
     Wait(String),
     Break,
 }
@@ -80,7 +81,7 @@ impl Model for StreamingModel {
         let end = stream::iter([Ok(StreamEvent::Done(response))]);
         let steps = stream::iter(steps).filter_map(|step| async move {
             match step {
-                Step::Event(event) => Some(Ok(event)),
+                Step::Event(event) => Some(Ok(*event)),
                 Step::Wait(file) => {
                     until_exists(Path::new(&file)).await;
                     None
@@ -121,9 +122,9 @@ fn answer(script: &str) -> (Vec<Step>, Response) {
         match verb {
             "text" => {
                 text.push_str(&written);
-                steps.push(Step::Event(StreamEvent::Text(written)));
+                steps.push(Step::Event(Box::new(StreamEvent::Text(written))));
             }
-            "think" => steps.push(Step::Event(StreamEvent::Thinking(written))),
+            "think" => steps.push(Step::Event(Box::new(StreamEvent::Thinking(written)))),
             "wait" => steps.push(Step::Wait(rest.to_owned())),
             "break" => steps.push(Step::Break),
             "call" => {

@@ -25,9 +25,9 @@ fn built(schema: Value) -> Result<Runtime, String> {
 
 /// Returns why this schema is refused as an input schema; asserts that it is refused as an output schema too.
 fn refusal(schema: &Value) -> String {
-    let error = built(schema.clone()).unwrap_err();
+    let error = built(schema.clone()).map(drop).unwrap_err();
     let spec = WorkerSpec::new("total", "Sum up.").output_schema(schema.clone());
-    let output = Runtime::builder().worker(spec).build().unwrap_err().to_string();
+    let output = Runtime::builder().worker(spec).build().map(drop).unwrap_err().to_string();
     assert!(output.contains("`output_schema` "), "{output}");
     error
 }
@@ -89,11 +89,18 @@ fn a_schema_with_a_reference_cycle_is_refused() {
 
 #[test]
 fn a_schema_with_invalid_references_is_refused() {
-    for reference in ["#/$defs/b", "#anchor", "https://example.com/schema"] {
+    for reference in ["#/$defs/b", "#missing", "https://example.com/schema"] {
         let error = refusal(&json!({ "type": "object", "$ref": reference, "$defs": { "a": { "$anchor": "anchor" } } }));
         assert!(error.contains(&format!("the target of `$ref: {reference}` is not in the schema")), "{error}");
     }
     assert!(refusal(&json!({ "type": "object", "$dynamicRef": "#a" })).contains("`$dynamicRef` is not supported"));
+}
+
+#[test]
+fn a_reference_to_an_anchor_is_one_to_its_place() {
+    let word = json!({ "$anchor": "word", "type": "string" });
+    let schema = json!({ "type": "object", "properties": { "a": { "$ref": "#word" } }, "$defs": { "w": word } });
+    assert_eq!(built(schema).map(drop), Ok(()));
 }
 
 #[test]

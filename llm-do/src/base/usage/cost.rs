@@ -88,7 +88,7 @@ impl AddAssign for Cost {
     fn add_assign(&mut self, other: Self) {
         self.known += other.known;
         self.unpriced_requests = self.unpriced_requests.saturating_add(other.unpriced_requests);
-        self.unpriced += other.unpriced;
+        self.unpriced |= other.unpriced;
     }
 }
 

@@ -60,8 +60,8 @@ pub(crate) struct CheckedSchema {
 }
 
 impl CheckedSchema {
-    pub(crate) fn new(schema: Value) -> Self {
-        Self { schema: Arc::new(modern_schema(&schema)).into(), ..Self::of_type(|| Value::Null) }
+    pub(crate) fn new(schema: &Value) -> Self {
+        Self { schema: Arc::new(modern_schema(schema)).into(), ..Self::of_type(|| Value::Null) }
     }
 
     /// Creates the schema of a Rust type, which `write` writes when it is first needed.
@@ -169,7 +169,7 @@ impl CheckedSchema {
         if let Some(defs) = schema.get("$defs") {
             alone["$defs"] = defs.clone();
         }
-        Self::new(alone).check(&json!({ name: value }))
+        Self::new(&alone).check(&json!({ name: value }))
     }
 
     /// Checks a value as [`check`](Self::check) does; stops once `is_wanted` returns false.
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn a_value_of_a_type_that_takes_too_much_work_is_left_to_decoding() {
         let next = json!({ "properties": { "next": { "$ref": "#" } } });
-        let schema = CheckedSchema::new(json!({ "type": "object", "allOf": [next, next] }));
+        let schema = CheckedSchema::new(&json!({ "type": "object", "allOf": [next, next] }));
         let list = |nodes| (0..nodes).fold(json!(1), |next, _| json!({ "next": next }));
         assert!(schema.check(&list(4)).is_err());
         assert_eq!(schema.check(&list(100)), Ok(()));

@@ -102,7 +102,7 @@ fn usage() -> impl Strategy<Value = Usage> {
 }
 
 fn run_usage() -> impl Strategy<Value = RunUsage> {
-    let unpriced = of([Unpriced::default(), Unpriced::WEB_SEARCH + Unpriced::SERVICE_TIER]);
+    let unpriced = of([Unpriced::default(), Unpriced::WEB_SEARCH | Unpriced::SERVICE_TIER]);
     let figures = (any::<u64>(), usage(), any::<u128>(), any::<u64>(), unpriced);
     figures.prop_map(|(tool_calls, model, cost, unpriced_requests, unpriced)| {
         let cost = Cost { known: Money::from_picodollars(cost), unpriced_requests, unpriced };

@@ -8,6 +8,7 @@ use llm_do_providers::{check_model_name, unknown_model};
 use super::{ModelChoice, SessionModel};
 use crate::base::error::CallError;
 use crate::observe::event::ItemKind;
+use crate::plane::declared::Declared;
 use crate::plane::registry::{Registered, Registry, WorkerPlan};
 
 /// The most notes about one tool in a warning.
@@ -66,7 +67,7 @@ impl ModelChoice {
         let (mut seen, mut warnings) = (BTreeSet::new(), Vec::new());
         for (worker, plan) in workers(registry) {
             let Ok(model) = self.choose(worker.name(), plan) else { continue };
-            let specs = worker.declared.as_deref().map(|declared| declared.specs());
+            let specs = worker.declared.as_deref().map(Declared::specs);
             for spec in specs.into_iter().flat_map(|specs| specs.iter()) {
                 if seen.insert((Arc::clone(&model.name), spec.name.to_string())) {
                     warnings.extend(weaker_tool(&model.name, &spec.name, model.tool_notes(spec)));

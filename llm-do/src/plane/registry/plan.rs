@@ -144,7 +144,7 @@ impl WorkerPlan {
     /// Returns the shape of the output, built once.
     pub(crate) fn shape(&self) -> &Arc<OutputShape> {
         self.shape.get_or_init(|| {
-            let schema = self.output_schema();
+            let schema = &self.output_schema();
             let is_tool = self.output == OutputMode::Tool;
             let shape = if is_tool { OutputShape::structured(schema) } else { OutputShape::new(schema) };
             Arc::new(if matches!(self.schema, OutputSchema::Foreign(_)) { shape.untrusted() } else { shape })
@@ -174,7 +174,7 @@ pub(super) fn faults(def: &ToolDef) -> Vec<String> {
     let Some((worker, schema)) = worker(def).zip(def.output) else { return Vec::new() };
     let needless = matches!(worker.output, OutputMode::Native | OutputMode::Prompted);
     let mut faults = Vec::new();
-    if needless && OutputShape::new(schema()).is_text {
+    if needless && OutputShape::new(&schema()).is_text {
         let mode = worker.output.word();
         faults.push(format!(
             "`{}` ({}) has `output = {mode}`, but returns plain text, which needs no schema; remove `output`, or write `output = tool`",

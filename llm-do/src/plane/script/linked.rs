@@ -46,7 +46,7 @@ impl LinkedScript {
             return Err(faults);
         }
         Ok(Self {
-            output: CheckedSchema::new(script.output.clone()).untrusted(),
+            output: CheckedSchema::new(&script.output).untrusted(),
             // The interpreter is part of what a replay must repeat.
             digest: digest(&json!([script.text, monty_types::MONTY_VERSION])),
             callees: Arc::new(callees),

@@ -51,7 +51,8 @@ fn a_text_is_shown_while_it_streams_and_not_again_at_the_end() {
         if options.is_empty() {
             assert_eq!(count(&rows, "Hello world"), 1, "{}", text(&rows));
         }
-        let place = rows.iter().position(|row| row.ends_with("│ Hello world")).expect(&text(&rows));
+        let place =
+            rows.iter().position(|row| row.ends_with("│ Hello world")).unwrap_or_else(|| panic!("{}", text(&rows)));
         assert!(rows[place + 1].ends_with("│ of bees"), "{options:?}:\n{}", text(&rows));
     }
 }
@@ -148,7 +149,8 @@ fn an_answer_that_broke_off_is_shown_again_below_the_reason() {
     let input = write(&["text Half", "break", "text way there"]);
     let rows = rows(start("writer", &input, &[]));
     let expected = ["  │ Half", "  writer asks again: the answer broke off", "  │ Halfway there"];
-    let places = expected.map(|start| rows.iter().position(|row| row.starts_with(start)).expect(&text(&rows)));
+    let places = expected
+        .map(|start| rows.iter().position(|row| row.starts_with(start)).unwrap_or_else(|| panic!("{}", text(&rows))));
     assert!(places.is_sorted(), "{}", text(&rows));
     assert_eq!(count(&rows, "Halfway there"), 1, "{}", text(&rows));
 }

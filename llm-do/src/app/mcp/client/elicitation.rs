@@ -124,7 +124,7 @@ impl Field<'_> {
     }
 
     async fn ask(&self, ctx: &CallContext) -> Result<Answer, CallError> {
-        let checked = CheckedSchema::new(self.schema.clone()).untrusted();
+        let checked = CheckedSchema::new(self.schema).untrusted();
         let mut problem = String::new();
         for _ in 0..MAX_ASKED {
             let given = ctx.request_user_choices(self.question(&problem)).await?;

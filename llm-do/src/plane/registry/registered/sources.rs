@@ -14,7 +14,7 @@ use crate::plane::function_tool::{Alias, FunctionTool};
 
 /// The schema of a prompt, built once, since each `llm_ask` is a worker that takes one.
 static PROMPT: LazyLock<Arc<CheckedSchema>> =
-    LazyLock::new(|| Arc::new(CheckedSchema::new(schema::of_arguments::<Prompt>())));
+    LazyLock::new(|| Arc::new(CheckedSchema::new(&schema::of_arguments::<Prompt>())));
 
 impl Registered {
     /// Returns what a macro defined.
@@ -42,7 +42,7 @@ impl Registered {
     /// Returns the worker that a spec describes, which may call nothing until its toolsets are resolved.
     pub(crate) fn from_spec(spec: &WorkerSpec, origin: Origin) -> Self {
         let arguments = match &spec.input_schema {
-            Some(schema) => Arc::new(CheckedSchema::new(schema.clone()).untrusted()),
+            Some(schema) => Arc::new(CheckedSchema::new(schema).untrusted()),
             None => Arc::clone(&PROMPT),
         };
         let file = matches!(origin, Origin::File(_)).then(|| spec.to_worker_file());
@@ -59,7 +59,7 @@ impl Registered {
 
     /// Returns a tool that the program added, which may call everything until its toolsets are resolved.
     pub(in crate::plane::registry) fn from_tool(tool: FunctionTool, origin: Origin) -> Self {
-        let mut arguments = CheckedSchema::new(tool.parameters.clone());
+        let mut arguments = CheckedSchema::new(&tool.parameters);
         if let Some(checked) = &tool.checked {
             arguments = arguments.checked_by(checked.clone());
         }

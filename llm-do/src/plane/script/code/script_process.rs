@@ -58,7 +58,7 @@ impl ScriptProcess {
             program,
             function: function.to_owned(),
             text: text.to_owned(),
-            output: CheckedSchema::new(script.output.clone()).untrusted(),
+            output: CheckedSchema::new(&script.output).untrusted(),
             tools: OnceLock::new(),
             state: Mutex::new(State { process: Some(process), ends: 0 }),
         };

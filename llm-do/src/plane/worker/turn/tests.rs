@@ -9,7 +9,7 @@ use crate::declare::worker_spec::OutputMode;
 
 fn output() -> Output {
     let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
-    let shape = Arc::new(OutputShape::new(schema));
+    let shape = Arc::new(OutputShape::new(&schema));
     Output::new(OutputMode::Auto, &shape, Ok, Profile::BASIC, true).unwrap()
 }
 

@@ -87,7 +87,7 @@ impl Arguable for MatchesSchema {
     fn new(arguments: SchemaArguments) -> std::result::Result<Self, String> {
         match untrusted_schema_fault(&arguments.schema) {
             Some(fault) => Err(format!("`schema` {fault}")),
-            None => Ok(Self(CheckedSchema::new(arguments.schema).untrusted())),
+            None => Ok(Self(CheckedSchema::new(&arguments.schema).untrusted())),
         }
     }
 }
