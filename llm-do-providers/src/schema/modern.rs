@@ -84,7 +84,7 @@ impl Modern<'_> {
             }
             ("items", Value::Bool(false)) if keywords.contains_key("prefixItems") => value.clone(),
             ("prefixItems", _) if has_tuple => return,
-            // `additionalItems` is part of `items` if that is a list, and without meaning otherwise; the others are bounds and types.
+            // Part of `items` if that is a list and without meaning otherwise; of a bound; of a type.
             ("additionalItems", _) | ("exclusiveMinimum" | "exclusiveMaximum" | "nullable", Value::Bool(_)) => return,
             ("minimum" | "maximum", bound) if keywords.get(exclusive(key)) == Some(&Value::Bool(true)) => {
                 modern.insert(exclusive(key).to_owned(), bound.clone());

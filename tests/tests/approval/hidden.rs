@@ -211,8 +211,7 @@ async fn events_show_given_arguments_and_hide_masked_values() {
     let payments =
         |second: &str| json!({ "payments": [{ "account": "b", "amount": 1 }, { "account": second, "amount": 2 }] });
     let (given, _) = events_of("pay_all", payments("a"), payments("c")).await;
-    // In the order of the set, which is that of accounts.
-    assert_eq!(given, Some(json!({ "payments": [{ "amount": 2, "account": "a" }, { "amount": 1, "account": "b" }] })));
+    assert_eq!(given, Some(payments("a")), "in the order in which they were given");
     let pins = |pin: &str| json!({ "transfers": [{ "amount": 1, "to": "ann", "pin": pin }] });
     let (given, events) = events_of("transfer", pins("1234"), pins("9999")).await;
     assert_eq!(given, None, "the arguments contain all but the secret");

@@ -161,7 +161,7 @@ mod tests {
         let elsewhere = json!({ "$ref": "https://example.org/a.json", "type": "string" });
         for (property, expected) in [
             (look_around, json!({ "type": "string", "minLength": 2 })),
-            (by_pattern, json!({ "type": "object" })),
+            (by_pattern, json!({ "type": "object", "patternProperties": {} })),
             (elsewhere, json!({ "type": "string" })),
         ] {
             let usable = of(&property);
