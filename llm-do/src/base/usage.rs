@@ -90,7 +90,7 @@ pub(crate) struct Meter {
 
 #[derive(Debug, Default)]
 struct Requests {
-    used: ModelUsage,
+    used: RunUsage,
     in_flight: u64,
 }
 
@@ -99,8 +99,10 @@ impl Meter {
     /// answers, if this one repeats it.
     pub(crate) fn reserve_request(&self, limits: Option<&Limits>, lost: Option<&RunUsage>) -> Result<(), Exceeded> {
         let mut models = self.models.get_or_default();
-        let used = || lost.map_or_else(|| models.used(), |lost| models.used() + *lost);
-        let exceeded = limits.and_then(|limits| limits.request_exceeds(&used(), models.in_flight));
+        let exceeded = limits.and_then(|limits| match lost {
+            Some(lost) => limits.request_exceeds(&(models.used + *lost), models.in_flight),
+            None => limits.request_exceeds(&models.used, models.in_flight),
+        });
         exceeded.map_or(Ok(()), Err)?;
         models.in_flight += 1;
         Ok(())
@@ -108,7 +110,7 @@ impl Meter {
 
     /// Returns the limit that one more request would exceed.
     pub(crate) fn request_exceeds(&self, limits: &Limits) -> Option<Exceeded> {
-        let models = self.models.get().map(|models| (models.used(), models.in_flight));
+        let models = self.models.get().map(|models| (models.used, models.in_flight));
         let (used, in_flight) = models.unwrap_or_default();
         limits.request_exceeds(&used, in_flight)
     }
@@ -123,7 +125,8 @@ impl Meter {
     pub(crate) fn finish_request(&self, used: &ModelUsage) {
         let mut models = self.models.get_or_default();
         models.in_flight = models.in_flight.saturating_sub(1);
-        models.used += *used;
+        models.used.model += used.usage;
+        models.used.cost += used.cost;
     }
 
     /// Reserves a tool call, unless that would exceed `limits`.
@@ -161,20 +164,13 @@ impl Meter {
     pub(crate) fn add(&self, used: RunUsage) {
         self.claimed_calls.fetch_add(used.tool_calls, Ordering::Relaxed);
         self.tool_calls.fetch_add(used.tool_calls, Ordering::Relaxed);
-        self.models.get_or_default().used += ModelUsage { usage: used.model, cost: used.cost };
+        self.models.get_or_default().used += RunUsage { tool_calls: 0, ..used };
     }
 
     /// Returns what was used so far, without reservations.
     pub(crate) fn used(&self) -> RunUsage {
-        let models = self.models.get().map(|models| models.used()).unwrap_or_default();
+        let models = self.models.get().map(|models| models.used).unwrap_or_default();
         RunUsage { tool_calls: self.tool_calls.load(Ordering::Relaxed), ..models }
-    }
-}
-
-impl Requests {
-    fn used(&self) -> RunUsage {
-        let ModelUsage { usage, cost } = self.used;
-        RunUsage { tool_calls: 0, model: usage, cost }
     }
 }
 

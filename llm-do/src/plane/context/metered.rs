@@ -137,13 +137,13 @@ pub(crate) struct ReservedRequest {
 
 impl ReservedRequest {
     /// Counts the request, answered or failed, with what was charged for it if the price of its model is known.
-    pub(crate) fn count(&self, model: &Arc<str>, mut usage: Usage, charge: Option<Charge>) {
+    pub(crate) fn count(&self, model: &Arc<str>, usage: &Usage, charge: Option<Charge>) {
         if self.is_counted.swap(true, Ordering::Relaxed) {
             return;
         }
+        let mut used = ModelUsage { usage: *usage, cost: Cost::of_charge(charge) };
         // A request counts even if the model failed or reported no usage.
-        usage.requests = usage.requests.max(1);
-        let used = ModelUsage { usage, cost: Cost::of_charge(charge) };
+        used.usage.requests = usage.requests.max(1);
         self.ctx.frames().for_each(|frame| frame.meter.finish_request(&used));
         self.ctx.recorder().add_request(model, &used);
     }

@@ -39,7 +39,6 @@ impl WorkerRun {
     ) -> Result<Response, CallError> {
         let (mut lost, mut reserved) = (Usage::default(), Vec::new());
         loop {
-            *unfinished = lost;
             unfinished.requests = unfinished.requests.saturating_add(1);
             let mut progress = StreamProgress::default();
             let source = match self.answer(parts, answers, &mut progress).await {
