@@ -95,7 +95,7 @@ async fn a_null_for_an_optional_argument_is_refused_by_its_name_where_the_schema
     let script = Script::new(&["only="]).with_tools(&tools).with_file("log");
     let runtime = script.runtime();
     let error = call(&runtime, "book", json!({ "date": null })).await.unwrap_err();
-    assert!(error.contains("date") && error.contains("null"), "{error}");
+    assert!(error.ends_with("value is not of type \"string\" at `/date`"), "{error}");
     assert_eq!(script.received("tools/call").len(), 0);
     for given in [json!({}), json!({ "note": null })] {
         assert!(is_sent(&script, &runtime, "book", given.clone()).await, "{given}");
