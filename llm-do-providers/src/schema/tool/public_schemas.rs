@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use jsonschema::{Draft as JudgedDraft, Validator};
 use serde_json::{Value, json};
 
-use super::tests::{DIALECTS, opened};
+use super::tests::DIALECTS;
+use crate::schema::samples::opened;
 use crate::schema::{Draft, modern_schema};
 
 /// The longest time that a schema may take in one dialect.

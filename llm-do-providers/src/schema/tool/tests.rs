@@ -7,30 +7,22 @@ use serde_json::{Map, Value, json};
 
 use super::{ToolForm, anthropic, gemini, llama_cpp, openai};
 use crate::schema::Unsupported;
-use crate::schema::samples::{schemas, values};
+use crate::schema::samples::{opened, schemas, values};
 
 pub(super) type Form = fn(&Arc<Value>) -> Result<Arc<ToolForm>, Unsupported>;
 
-pub(super) const DIALECTS: [(&str, Form); 4] =
-    [("Anthropic", anthropic), ("OpenAI", openai), ("Gemini", gemini), ("llama.cpp", llama_cpp)];
+pub(super) const DIALECTS: [(&str, Form); 4] = [
+    ("Anthropic", |schema| Ok(anthropic(schema))),
+    ("OpenAI", |schema| Ok(openai(schema))),
+    ("Gemini", gemini),
+    ("llama.cpp", llama_cpp),
+];
 
 fn forms(schema: &Value) -> impl Iterator<Item = (&'static str, Arc<ToolForm>)> {
     let schema = Arc::new(schema.clone());
     DIALECTS
         .into_iter()
         .map(move |(name, form)| (name, form(&schema).unwrap_or_else(|error| panic!("{name}: {error}"))))
-}
-
-/// Returns a form whose objects may have further properties, which the grammar does not allow.
-pub(super) fn opened(form: &Value) -> Value {
-    match form {
-        Value::Object(keywords) => {
-            let kept = keywords.iter().filter(|(key, value)| *key != "additionalProperties" || **value != json!(false));
-            kept.map(|(key, value)| (key.clone(), opened(value))).collect()
-        }
-        Value::Array(parts) => parts.iter().map(opened).collect(),
-        other => other.clone(),
-    }
 }
 
 /// Adds a keyword that no dialect expresses to each object of a schema.
@@ -155,7 +147,7 @@ fn no_form_has_a_schema_that_is_a_boolean_or_words_of_earlier_drafts() {
 #[test]
 fn refused_names_are_renamed_and_restored() {
     let schema = Arc::new(json!({"type": "object", "properties": {"$filter": {"type": "string"}, "top": {}}}));
-    let form = anthropic(&schema).unwrap();
+    let form = anthropic(&schema);
     assert!(form.renames() && form.schema["properties"].get("_filter").is_some(), "{:#}", form.schema);
     assert_eq!(form.notes, ["the property `$filter` is sent as `_filter`"]);
     assert_eq!(form.restore(r#"{"top": 1, "_filter": "x"}"#).unwrap(), r#"{"top":1,"$filter":"x"}"#);
@@ -166,7 +158,7 @@ fn refused_names_are_renamed_and_restored() {
 fn a_tool_whose_required_property_has_no_value_has_no_form_in_grammars() {
     let schema = Arc::new(json!({"type": "object", "properties": {"a": false}, "required": ["a"]}));
     assert!(gemini(&schema).is_err());
-    assert!(Arc::ptr_eq(&openai(&schema).unwrap(), &openai(&schema).unwrap()), "translated once");
+    assert!(Arc::ptr_eq(&openai(&schema), &openai(&schema)), "translated once");
 }
 
 #[test]
