@@ -18,8 +18,6 @@ use super::SchemaCache;
 use super::Unsupported;
 #[cfg(feature = "gemini")]
 use super::gemini;
-#[cfg(feature = "openai")]
-use super::llama_cpp;
 use super::modern::modern_schema;
 #[cfg(feature = "anthropic")]
 use super::names::Names;
@@ -29,6 +27,8 @@ use super::{
     note,
     portable::portable,
 };
+#[cfg(feature = "openai")]
+use super::{llama_cpp, shape::rooted};
 
 /// A schema as a server takes it.
 #[derive(Debug)]
@@ -121,7 +121,12 @@ pub(crate) fn gemini(schema: &Arc<Value>) -> Result<Arc<ToolForm>, Unsupported> 
 #[cfg(feature = "openai")]
 pub(crate) fn llama_cpp(schema: &Arc<Value>) -> Result<Arc<ToolForm>, Unsupported> {
     static FORMS: Forms = SchemaCache::new();
-    FORMS.get_or_translate(schema, |schema| weakened(schema, llama_cpp::translate, llama_cpp::translate_weakly))
+    FORMS.get_or_translate(schema, |schema| {
+        let ToolForm { schema, notes, .. } = weakened(schema, llama_cpp::translate, llama_cpp::translate_weakly)?;
+        // Beside alternatives, a grammar of JSON passes over properties; but chat templates, and the grammars of calls that
+        // have a tag for each argument, know only those.
+        Ok(ToolForm::new(rooted(Arc::unwrap_or_clone(schema)), notes))
+    })
 }
 
 /// Returns a schema as it is if its dialect can express it, and else with words in place of what it cannot.
@@ -131,7 +136,11 @@ fn weakened(
     exactly: fn(&Value) -> Result<Value, Unsupported>,
     weakly: fn(&Value, &mut Vec<String>) -> Result<Value, Unsupported>,
 ) -> Result<ToolForm, Unsupported> {
-    let modern = modern_schema(schema);
+    let mut modern = modern_schema(schema);
+    if let Value::Object(keywords) = &mut modern {
+        // Arguments are an object, also where an earlier draft ignores the type, beside a reference.
+        keywords.entry("type").or_insert_with(|| "object".into());
+    }
     if let Ok(form) = exactly(&modern) {
         return Ok(ToolForm::new(form, Vec::new()));
     }

@@ -108,7 +108,7 @@ fn different_comments_beside_a_reference_do_not_conflict() {
 }
 
 #[test]
-fn no_form_has_alternatives_at_the_root_or_a_list_as_a_schema() {
+fn each_form_has_the_properties_of_all_alternatives_and_no_list_as_a_schema() {
     let variant = |kind: &str, of: Value| json!({"type": "object", "properties": {"kind": {"type": "string", "const": kind}, "value": of}, "required": ["kind", "value"]});
     let (text, number) = (json!({"type": "string"}), json!({"type": "integer"}));
     let schema = json!({"type": "object", "oneOf": [
@@ -116,14 +116,23 @@ fn no_form_has_alternatives_at_the_root_or_a_list_as_a_schema() {
     ]});
     for (name, form) in forms(&schema) {
         let value = &form.schema["properties"]["value"];
-        match name {
-            "llama.cpp" => {}
-            _ => assert_eq!(value["anyOf"].as_array().map(Vec::len), Some(2), "{name}: {:#}", form.schema),
-        }
-        if name == "Anthropic" || name == "OpenAI" {
-            assert!(form.schema.get("oneOf").is_none() && form.schema["type"] == "object", "{name}");
-        }
+        assert_eq!(value["anyOf"].as_array().map(Vec::len), Some(2), "{name}: {:#}", form.schema);
+        assert!(form.schema.get("oneOf").is_none() && form.schema["type"] == "object", "{name}");
         assert!(jsonschema::draft202012::new(&form.schema).is_ok(), "{name}");
+    }
+}
+
+#[test]
+fn a_form_is_an_object_where_an_earlier_draft_has_only_a_reference() {
+    let schema = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "$ref": "#/definitions/City",
+        "definitions": {"City": {"properties": {"name": {"type": "string"}}, "required": ["name"]}},
+    });
+    for (name, form) in forms(&schema) {
+        assert_eq!(form.schema["type"], "object", "{name}: {:#}", form.schema);
+        assert_eq!(form.schema["properties"]["name"]["type"], "string", "{name}: {:#}", form.schema);
+        assert_eq!(form.schema["required"], json!(["name"]), "{name}: {:#}", form.schema);
+        assert_eq!(form.schema.get("$ref"), None, "{name}");
     }
 }
 
