@@ -137,6 +137,35 @@ fn a_form_is_an_object_where_an_earlier_draft_has_only_a_reference() {
 }
 
 #[test]
+fn only_the_alternative_that_no_dialect_expresses_is_in_words() {
+    let text = json!({"type": "string"});
+    let schema = json!({"type": "object", "properties": {"to": {"type": "object", "anyOf": [
+        {"properties": {"city": text}, "required": ["city"]},
+        {"properties": {"zip": text}, "dependentRequired": {"zip": ["land"]}},
+    ]}}});
+    for (name, form) in forms(&schema).filter(|(name, _)| ["Gemini", "llama.cpp"].contains(name)) {
+        let either = &form.schema["properties"]["to"]["anyOf"];
+        assert_eq!(either[0]["required"], json!(["city"]), "{name}: {:#}", form.schema);
+        assert_eq!(either[0].get("description"), None, "{name}");
+        assert_eq!(either[1]["properties"]["zip"]["type"], "string", "{name}: {:#}", form.schema);
+        assert!(either[1]["description"].as_str().unwrap().contains("land"), "{name}: {either:#}");
+        assert_eq!(form.notes.len(), 1, "{name}: {:?}", form.notes);
+    }
+}
+
+#[test]
+fn an_alternative_without_values_costs_only_itself() {
+    let schema = json!({"type": "object", "required": ["to"], "properties": {"to": {
+        "not": {"type": "object"},
+        "anyOf": [{"type": "string"}, {"type": "array", "anyOf": [{"type": "string"}]}],
+    }}});
+    for (name, form) in forms(&schema).filter(|(name, _)| ["Gemini", "llama.cpp"].contains(name)) {
+        assert_eq!(form.schema["properties"]["to"]["type"], "string", "{name}: {:#}", form.schema);
+        assert_eq!(form.schema["required"], json!(["to"]), "{name}");
+    }
+}
+
+#[test]
 fn no_form_has_a_schema_that_is_a_boolean_or_words_of_earlier_drafts() {
     let schema = json!({
         "$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
