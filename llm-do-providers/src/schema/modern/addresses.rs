@@ -89,8 +89,8 @@ impl<'a> Addresses<'a> {
 
     /// Returns the path `below` a part in the converted schema: tuples and dependencies have other keywords there.
     fn converted(&self, part: &str, below: &str) -> String {
-        let is_same = |key: &&str| !matches!(*key, "items" | "additionalItems" | "dependencies");
-        if below.split('/').all(|step| is_same(&step)) {
+        let stays = |key: &str| !matches!(key, "items" | "additionalItems" | "dependencies");
+        if below.split('/').all(stays) {
             return format!("{part}{below}");
         }
         let mut schema = self.part(part);
