@@ -8,6 +8,8 @@ pub(crate) mod delay;
 pub(crate) mod error;
 pub(crate) mod json;
 pub(crate) mod mutex;
+#[cfg(all(target_os = "linux", any(feature = "mcp", feature = "shell")))]
+pub(crate) mod inherited_files;
 pub(crate) mod open_file;
 pub(crate) mod printable;
 #[cfg(any(feature = "mcp", feature = "shell"))]

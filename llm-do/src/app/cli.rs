@@ -164,6 +164,8 @@ impl Cli {
         #[cfg(feature = "eval")]
         let evaluators = self.evaluators;
         let mut builder = RuntimeBuilder::default();
+        #[cfg(feature = "mcp")]
+        crate::app::mcp::reaper_process();
         if let Some(name) = self.default_model {
             builder = builder.default_model(name);
         }

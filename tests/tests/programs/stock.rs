@@ -6,6 +6,8 @@ mod gate;
 mod handbook;
 mod init;
 mod login;
+#[cfg(target_os = "linux")]
+mod owners;
 mod projects;
 #[cfg(target_os = "linux")]
 mod shell;
