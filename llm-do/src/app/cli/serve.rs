@@ -51,7 +51,6 @@ pub(super) fn serve(
     // Not the token of the runtime, which would cancel the runs: they continue in the next process.
     let shutdown = CancellationToken::new();
     block_on(&shutdown, async {
-        tokio::spawn(terminated(shutdown.clone()));
         let address = options.listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], PORT)));
         listen(service, &store, address, shutdown.clone()).await
     })?
@@ -119,16 +118,3 @@ pub(super) async fn listen(
     let _ = writeln!(io::stderr(), "serving {} at http://{address}/", printable_line(&store.display().to_string()));
     service.serve(listener, shutdown).await.map_err(|error| usage(&error))
 }
-
-/// Ends the service when the system asks for it, as it does on a deploy.
-#[cfg(unix)]
-pub(super) async fn terminated(shutdown: CancellationToken) {
-    use tokio::signal::unix::{SignalKind, signal};
-    if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-        terminate.recv().await;
-        shutdown.cancel();
-    }
-}
-
-#[cfg(not(unix))]
-pub(super) async fn terminated(_: CancellationToken) {}
