@@ -9,7 +9,7 @@ use rmcp::transport::{StreamableHttpClientTransport, Transport as Messages};
 
 use super::error::McpError;
 use super::handler::Handler;
-use super::oauth::Authorized;
+use super::oauth::{self, Authorized};
 use super::process::Process;
 use super::request_limit::{EndReason, LimitedTransport};
 use super::server::McpServer;
@@ -144,7 +144,8 @@ async fn reach(
 
 fn refused(server: &McpServer, error: &ClientInitializeError, fault: &EndReason) -> Attempt {
     let server = server.name.clone();
-    if error.is_authorization_required() || error.auth_challenge().is_some() {
+    let is_demanded = error.is_authorization_required() || error.auth_challenge().is_some();
+    if is_demanded || (has_login && is_unauthorized(error)) {
         let challenge = error.auth_challenge().unwrap_or_default().to_owned();
         return Attempt::Failed(McpError::Unauthorized { server, challenge });
     }
@@ -153,7 +154,17 @@ fn refused(server: &McpServer, error: &ClientInitializeError, fault: &EndReason)
         // The rest of its text names parts of the program.
         (None, ClientInitializeError::TransportError { error, .. }) => text::root(error.error.as_ref()),
         (None, error) => text::root(error),
+/// Returns whether a server answered with 401, with no challenge.
+fn is_unauthorized(error: &ClientInitializeError) -> bool {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => oauth::is_unauthorized(error.error.as_ref()),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => is_unauthorized(fallback),
+        _ => false,
+    }
+}
+
     };
+    let has_login = server.transport.has_login();
     let refused = McpError::Connect { server, reason: text::line(&reason) };
     match error {
         ClientInitializeError::ExpectedInitResult(_) => Attempt::Unfit(refused),

@@ -6,6 +6,7 @@ mod keyring;
 mod network;
 mod reach;
 mod redirect;
+mod resource;
 mod store;
 
 use std::fmt::Debug;
@@ -20,6 +21,7 @@ use rmcp::transport::auth::{
 use rmcp::transport::{AuthClient, AuthorizationManager};
 
 use self::challenge::check_challenge;
+pub(super) use self::challenge::is_unauthorized;
 #[cfg(feature = "keyring")]
 use self::keyring::KeyringStore;
 use self::network::{Fault, Network};
@@ -36,6 +38,9 @@ use crate::base::mutex::IgnorePoison;
 const PREPARATION: Duration = Duration::from_secs(60);
 
 /// The HTTP client of an authorized connection.
+/// How much of an authorization server's text is shown with advice, in characters.
+const MAX_REASON: usize = 150;
+
 pub(super) type Authorized = AuthClient<reqwest::Client>;
 
 /// Lets the user log in at the authorization server of an MCP server.
@@ -242,6 +247,7 @@ impl Authorization {
         let url = state.get_authorization_url().await.map_err(|error| self.failed(&error))?;
         let login = url.parse().map_err(|_| self.refused("the address of the login page is not a URL"))?;
         network.check(&login).map_err(|fault| self.refused(&format!("the login page: {fault}")))?;
+        let (login, url) = network.named(login, url);
         let redirected = authorizer.authorize(&url).await.map_err(|error| self.failed(&*error))?;
         check_redirect(&login, &redirected).map_err(|fault| self.refused(&fault))?;
         self.in_time(state.handle_callback_url(&redirected)).await?;
@@ -291,7 +297,10 @@ impl Authorization {
     async fn in_time<T>(&self, step: impl Future<Output = Result<T, AuthError>>) -> Result<T, McpError> {
         let late = || self.refused(&format!("no answer of the authorization server within {PREPARATION:?}"));
         let result = tokio::time::timeout(PREPARATION, step).await.map_err(|_| late())?;
-        let result = result.map_err(|error| self.failed(&error))?;
+        let result = result.map_err(|error| match &error {
+            AuthError::RegistrationFailed(reason) => self.unregistered(reason),
+            _ => self.failed(&error),
+        })?;
         // One that did not matter.
         drop(self.fault.take());
         Ok(result)
@@ -323,6 +332,21 @@ impl Authorization {
     }
 
     fn refused(&self, reason: &str) -> McpError {
+    /// Returns the error of a program that the authorization server does not register.
+    fn unregistered(&self, reason: &str) -> McpError {
+        let reason = self.fault.take().unwrap_or_else(|| reason.to_owned());
+        // The library repeats them.
+        let nested = ["Dynamic registration failed: ", "Registration failed: "];
+        let reason = nested.iter().fold(reason.as_str(), |reason, text| reason.strip_prefix(text).unwrap_or(reason));
+        self.refused(&format!(
+            "the authorization server does not register this program ({}): register it there with the redirect URI `{}`, and \
+             set its client id, with `\"oauth\": {{ \"clientId\": \"..\", \"callbackPort\": .. }}` in `.mcp.json`, or with \
+             `OAuth::client` in code",
+            text::visible(reason, MAX_REASON),
+            self.oauth.redirect_uri
+        ))
+    }
+
         McpError::Authorization { server: self.server.clone(), reason: text::line(reason) }
     }
 }
