@@ -11,6 +11,7 @@ mod deployed;
 mod described;
 mod events;
 mod failing_file;
+mod hooked;
 mod killed;
 mod limits;
 mod runs;

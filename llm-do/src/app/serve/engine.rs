@@ -82,7 +82,7 @@ impl Options {
             Source::Schedule { name } => {
                 self.schedules.iter().any(|schedule| *schedule.name == **name && *schedule.entry == *run.entry)
             }
-            Source::Webhook { name } => {
+            Source::Webhook { name, .. } => {
                 self.webhooks.iter().any(|webhook| *webhook.name == **name && *webhook.entry == *run.entry)
             }
         }

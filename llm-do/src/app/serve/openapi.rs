@@ -156,7 +156,7 @@ const OPERATIONS: &[Operation] = &[
         ..post(
             "/webhooks/{name}",
             "receive",
-            "Starts a run by a signed request, whose body is any JSON.",
+            "Starts a run by a signed request, whose body is any JSON, or a form with JSON in `payload`.",
             Role::Start,
             "",
             "201",

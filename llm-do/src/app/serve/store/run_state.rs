@@ -81,6 +81,9 @@ pub(in crate::app::serve) enum Source {
     Webhook {
         /// Its name.
         name: String,
+        /// The type of the event, if it is GitHub's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        event: Option<String>,
     },
 }
 
