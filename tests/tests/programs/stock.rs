@@ -6,6 +6,7 @@ mod gate;
 mod handbook;
 mod init;
 mod login;
+mod offers;
 #[cfg(target_os = "linux")]
 mod owners;
 mod projects;

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::CommandError;
 use super::args::ServiceOptions;
-use super::input::entry_names;
+use super::input::{entry_names, exposed_names};
 use super::progress::Progress;
 use super::run::{block_on, configure};
 use super::state;
@@ -32,6 +32,7 @@ const PORT: u16 = 8080;
 pub(super) fn serve(
     builder: RuntimeBuilder,
     options: &ServiceOptions,
+    exposed: Vec<String>,
     runs_projects: bool,
 ) -> Result<(), CommandError> {
     let mut settings = options.session.settings().read(options.session.items.project.as_deref())?;
@@ -41,7 +42,8 @@ pub(super) fn serve(
     let builder = configure(builder, &settings, &entries, &progress);
     progress.show_panics();
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
-    let offered = entry_names(runtime.registry(), &entries);
+    let offered = exposed_names(runtime.registry(), &entries, exposed);
+    let offered = offered.unwrap_or_else(|| entry_names(runtime.registry(), &entries));
     #[cfg(feature = "restate")]
     if let Some(admin) = &options.restate.restate {
         return super::restate::serve(runtime, options, offered, admin, entries.project.as_deref());

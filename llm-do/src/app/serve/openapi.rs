@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::access::Role;
 use super::http::schemas;
+use crate::base::application::Application;
 
 /// An operation of the interface.
 struct Operation {
@@ -206,6 +207,7 @@ pub(super) fn document() -> Arc<Value> {
 }
 
 fn build() -> Value {
+    let application = Application::current();
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.definitions_path = "/components/schemas".into());
     let mut generator = settings.into_generator();
@@ -217,7 +219,7 @@ fn build() -> Value {
     }
     json!({
         "openapi": "3.1.0",
-        "info": { "title": "llm-do", "version": env!("CARGO_PKG_VERSION"), "description": "Runs, approvals, questions and chats of one service." },
+        "info": { "title": application.name, "version": application.version(), "description": "Runs, approvals, questions and chats of one service." },
         "paths": paths,
         "components": {
             "schemas": generator.take_definitions(true),

@@ -20,8 +20,8 @@ pub(in crate::app::cli) struct ServiceOptions {
     #[arg(long, value_name = "FILE")]
     pub(in crate::app::cli) service: Option<PathBuf>,
     /// Offer only the entries, tools and workers with these names, separated by commas; may be given several times. Default: all
-    /// entries.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    /// entries, and what the project and the program expose.
+    #[arg(long, alias = "expose", value_name = "NAMES", value_delimiter = ',')]
     pub(in crate::app::cli) entries: Vec<String>,
     /// Accept requests to this host, `name` or `name:port`; may be given several times. Default: this machine only.
     #[arg(long, value_name = "HOST")]

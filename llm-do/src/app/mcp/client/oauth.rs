@@ -31,16 +31,17 @@ pub(in crate::app) use self::redirect::{is_login_answer, login_state};
 use self::store::{FileStore, Kept};
 use super::error::McpError;
 use super::text;
+use crate::base::application::Application;
 use crate::base::error::BoxError;
 use crate::base::mutex::IgnorePoison;
 
 /// How long it may take to find the authorization server, and to get tokens from it.
 const PREPARATION: Duration = Duration::from_secs(60);
 
-/// The HTTP client of an authorized connection.
 /// How much of an authorization server's text is shown with advice, in characters.
 const MAX_REASON: usize = 150;
 
+/// The HTTP client of an authorized connection.
 pub(super) type Authorized = AuthClient<reqwest::Client>;
 
 /// Lets the user log in at the authorization server of an MCP server.
@@ -246,8 +247,8 @@ impl Authorization {
         self.in_time(state.start_authorization(self.request(challenge))).await?;
         let url = state.get_authorization_url().await.map_err(|error| self.failed(&error))?;
         let login = url.parse().map_err(|_| self.refused("the address of the login page is not a URL"))?;
-        network.check(&login).map_err(|fault| self.refused(&format!("the login page: {fault}")))?;
         let (login, url) = network.named(login, url);
+        network.check(&login).map_err(|fault| self.refused(&format!("the login page: {fault}")))?;
         let redirected = authorizer.authorize(&url).await.map_err(|error| self.failed(&*error))?;
         check_redirect(&login, &redirected).map_err(|fault| self.refused(&fault))?;
         self.in_time(state.handle_callback_url(&redirected)).await?;
@@ -260,7 +261,7 @@ impl Authorization {
 
     fn request(&self, challenge: &str) -> AuthorizationRequest {
         let OAuth { redirect_uri, client, metadata_url, scopes, .. } = &self.oauth;
-        let mut request = AuthorizationRequest::new(redirect_uri).with_client_name("llm-do");
+        let mut request = AuthorizationRequest::new(redirect_uri).with_client_name(Application::current().name.clone());
         if !challenge.is_empty() {
             request = request.with_challenge(challenge);
         }
@@ -331,7 +332,6 @@ impl Authorization {
         self.refused(&reason)
     }
 
-    fn refused(&self, reason: &str) -> McpError {
     /// Returns the error of a program that the authorization server does not register.
     fn unregistered(&self, reason: &str) -> McpError {
         let reason = self.fault.take().unwrap_or_else(|| reason.to_owned());
@@ -347,6 +347,7 @@ impl Authorization {
         ))
     }
 
+    fn refused(&self, reason: &str) -> McpError {
         McpError::Authorization { server: self.server.clone(), reason: text::line(reason) }
     }
 }
