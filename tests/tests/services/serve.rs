@@ -16,6 +16,7 @@ mod killed;
 mod limits;
 mod runs;
 mod scheduled;
+mod states;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};

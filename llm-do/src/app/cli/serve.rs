@@ -101,6 +101,7 @@ pub(super) fn service(
     }
     service = options.host.iter().fold(service, Service::host);
     service = service.max_connections_per_address(options.max_connections_per_address);
+    service = service.requests_per_second(options.requests_per_second);
     service = service.max_active_runs(options.max_active_runs).max_deaths(options.max_deaths);
     service = service.keep_finished(Duration::from_secs(DAY * u64::from(options.keep_days)));
     Ok(if options.unauthenticated { service.allow_unauthenticated() } else { service })
