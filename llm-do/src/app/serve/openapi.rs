@@ -58,7 +58,14 @@ const OPERATIONS: &[Operation] = &[
         parameters: &[KEY],
         ..post("/runs", "start_run", "Starts a run.", Role::Start, "StartRun", "201", "ChangedRun")
     },
-    get("/runs/{id}", "get_run", "Returns a run, with its approvals and questions.", Role::Watch, "RunView"),
+    Operation {
+        parameters: &[(
+            "query",
+            "wait",
+            "How many seconds to wait, at most 60, until the run has ended or waits for a person or a time. Default: 0.",
+        )],
+        ..get("/runs/{id}", "get_run", "Returns a run, with its approvals and questions.", Role::Watch, "RunView")
+    },
     Operation {
         request: None,
         ..post(

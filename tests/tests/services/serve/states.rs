@@ -95,3 +95,20 @@ async fn an_event_about_an_approval_or_a_question_comes_once_it_is_listed() {
     }
     server.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_may_wait_until_a_run_has_ended_or_waits_for_a_person() {
+    let server = never_set_aside().await;
+    let id = server.start("write_lines", json!({ "lines": ["a"] })).await;
+    let asked = server.get(&format!("/runs/{id}?wait=30")).await;
+    assert_eq!((&asked["state"], asked["waits"].as_array().unwrap().len()), (&json!("waiting"), 1));
+    let shown = server.waiting("/approvals").await;
+    server.decide(&shown, json!({ "decision": "approve" })).await;
+    let id = server.start("greet", json!({ "name": "Ann" })).await;
+    assert_eq!(server.get(&format!("/runs/{id}?wait=30")).await["state"], "succeeded");
+    let stuck = server.start("stuck", json!({})).await;
+    server.reaches(&stuck, "running").await;
+    assert_eq!(server.get(&format!("/runs/{stuck}?wait=1")).await["state"], "running");
+    assert_eq!(server.get(&format!("/runs/{stuck}?wait=soon")).await["status"], 422);
+    server.stop().await;
+}

@@ -25,7 +25,7 @@ pub(super) use self::challenge::is_unauthorized;
 #[cfg(feature = "keyring")]
 use self::keyring::KeyringStore;
 use self::network::{Fault, Network};
-use self::redirect::check_redirect;
+use self::redirect::{check_redirect, registration_advice};
 #[cfg(all(feature = "cli", feature = "project"))]
 pub(in crate::app) use self::redirect::{is_login_answer, login_state};
 use self::store::{FileStore, Kept};
@@ -37,9 +37,6 @@ use crate::base::mutex::IgnorePoison;
 
 /// How long it may take to find the authorization server, and to get tokens from it.
 const PREPARATION: Duration = Duration::from_secs(60);
-
-/// How much of an authorization server's text is shown with advice, in characters.
-const MAX_REASON: usize = 150;
 
 /// The HTTP client of an authorized connection.
 pub(super) type Authorized = AuthClient<reqwest::Client>;
@@ -335,16 +332,7 @@ impl Authorization {
     /// Returns the error of a program that the authorization server does not register.
     fn unregistered(&self, reason: &str) -> McpError {
         let reason = self.fault.take().unwrap_or_else(|| reason.to_owned());
-        // The library repeats them.
-        let nested = ["Dynamic registration failed: ", "Registration failed: "];
-        let reason = nested.iter().fold(reason.as_str(), |reason, text| reason.strip_prefix(text).unwrap_or(reason));
-        self.refused(&format!(
-            "the authorization server does not register this program ({}): register it there with the redirect URI `{}`, and \
-             set its client id, with `\"oauth\": {{ \"clientId\": \"..\", \"callbackPort\": .. }}` in `.mcp.json`, or with \
-             `OAuth::client` in code",
-            text::visible(reason, MAX_REASON),
-            self.oauth.redirect_uri
-        ))
+        self.refused(&registration_advice(&reason, &self.oauth.redirect_uri))
     }
 
     fn refused(&self, reason: &str) -> McpError {

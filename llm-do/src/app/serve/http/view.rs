@@ -60,6 +60,14 @@ impl RunListQuery {
     }
 }
 
+/// How one run is requested.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::app::serve) struct RunQuery {
+    /// How many seconds the answer may wait until the run has ended or waits for a person.
+    pub(super) wait: Option<u64>,
+}
+
 /// A page of runs, the latest first.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(crate = "::schemars")]
@@ -169,6 +177,11 @@ impl From<RunUsage> for UsageView {
 }
 
 impl RunView {
+    /// Returns whether it has ended, or waits for a person or a time.
+    pub(super) fn is_settled(&self) -> bool {
+        !matches!(self.state, RunState::Queued | RunState::Running)
+    }
+
     pub(in crate::app::serve) fn new(run: RunRow, waits: Vec<Wait>) -> Self {
         let waits = waits.into_iter().map(WaitView::from).collect();
         let state = run.shown_state();

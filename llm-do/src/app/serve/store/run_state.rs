@@ -15,7 +15,7 @@ pub(in crate::app) enum RunState {
     Queued,
     /// A process runs it.
     Running,
-    /// It waits for a decision, an answer or a time, and takes no memory.
+    /// It waits for a decision, an answer or a time; it takes no memory once it is set aside.
     Waiting,
     /// It returned a result.
     Succeeded,
