@@ -68,9 +68,12 @@ impl Presence {
         let mut folder = database.as_os_str().to_owned();
         folder.push(FOLDER);
         let folder = PathBuf::from(folder);
-        create_folder(&folder)?;
         let new = folder.join(format!("{NEW}{owner}"));
-        let locked = open(&new, true)?;
+        let locked = create(&folder, &new).or_else(|error| match error.kind() {
+            // Another process ended meanwhile, and removed the empty folder.
+            io::ErrorKind::NotFound => create(&folder, &new),
+            _ => Err(error),
+        })?;
         // Other processes see the file once it is locked.
         let announced = locked.try_lock().map_err(io::Error::from).and_then(|()| fs::rename(&new, folder.join(owner)));
         if let Err(error) = announced {
@@ -98,6 +101,8 @@ impl Presence {
 impl Drop for Presence {
     fn drop(&mut self) {
         self.forget(&self.owner);
+        // An error means that other processes are in it.
+        let _ = fs::remove_dir(&self.folder);
     }
 }
 
@@ -108,6 +113,11 @@ fn has_ended(path: &Path) -> bool {
 
 fn open(path: &Path, is_new: bool) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(is_new).open(path)
+}
+
+fn create(folder: &Path, file: &Path) -> io::Result<File> {
+    create_folder(folder)?;
+    open(file, true)
 }
 
 fn create_folder(folder: &Path) -> io::Result<()> {
@@ -139,5 +149,7 @@ mod tests {
         assert!(second.ended().is_empty() && !left.exists());
         drop(second);
         assert!(first.ended().is_empty(), "it removed its file");
+        drop(first);
+        assert!(!left.parent().unwrap().exists(), "the last one removes the folder");
     }
 }
