@@ -25,11 +25,9 @@ async fn a_program_that_does_not_exist_is_named() {
 
 #[tokio::test]
 async fn a_command_line_in_place_of_a_program_is_an_error_with_the_words_to_separate() {
-    for (program, first, rest) in [
-        ("python3 -m own.server", "python3", "-m own.server"),
-        ("npx  -y thing", "npx", "-y thing"),
-        ("a\tb", "a", "b"),
-    ] {
+    for (program, first, rest) in
+        [("python3 -m own.server", "python3", "-m own.server"), ("npx  -y thing", "npx", "-y thing")]
+    {
         let error = builder(McpServer::command("s", program, [""; 0])).build().unwrap_err().to_string();
         let advice = format!("is it `{first}`, with `{rest}` as arguments (`args` in `.mcp.json`)?");
         assert!(error.contains(&advice), "{program}: {error}");
