@@ -1,11 +1,15 @@
 //! Shared by all other groups: errors, usage and limits, cancellation, and small parts that belong to no domain.
 
 pub(crate) mod agreement;
+#[cfg(any(feature = "cli", feature = "http", feature = "mcp", feature = "serve"))]
+pub(crate) mod application;
 pub(crate) mod cancellation;
 pub(crate) mod clip;
 pub(crate) mod clock;
 pub(crate) mod delay;
 pub(crate) mod error;
+#[cfg(all(target_os = "linux", any(feature = "mcp", feature = "shell")))]
+pub(crate) mod inherited_files;
 pub(crate) mod json;
 pub(crate) mod mutex;
 pub(crate) mod open_file;

@@ -75,6 +75,8 @@ pub struct Project {
     max_depth: Option<u32>,
     return_permission_errors: Option<bool>,
     takes_input: Option<bool>,
+    /// What clients are offered.
+    exposed: Vec<String>,
     store: Option<PathBuf>,
     servers: Vec<ServerFile>,
     /// All servers that files define, those that cannot be started included.
@@ -145,6 +147,12 @@ impl Project {
     #[must_use]
     pub fn arguments(&self) -> Option<&Value> {
         self.arguments.as_ref()
+    }
+
+    /// Returns the names of `mcp.expose`: tools, workers and toolsets that `mcp` and `serve` offer to clients.
+    #[must_use]
+    pub fn exposed(&self) -> &[String] {
+        &self.exposed
     }
 
     /// Returns whether the entry takes input of the user; if not, it gets [`arguments`](Self::arguments). Default: true.

@@ -96,6 +96,15 @@ pub trait Approver: Debug + Send + Sync {
     fn max_concurrent(&self) -> usize {
         1
     }
+
+    /// Returns whether [`review`](Self::review) adds the request to a list, in which a client finds and answers it, before it first waits.
+    /// Default: false.
+    ///
+    /// The event [`ApprovalAsked`](crate::event::EventKind::ApprovalAsked) then comes after that, so that a client that follows events finds the
+    /// request. Otherwise it comes before the review.
+    fn lists_requests(&self) -> bool {
+        false
+    }
 }
 
 /// How calls that need approval are decided.

@@ -9,6 +9,8 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
+use tokio_util::sync::CancellationToken;
+
 use self::command::{COMMANDS, Input};
 use self::compact_on_demand::CompactOnDemand;
 use self::lines::Lines;
@@ -17,7 +19,7 @@ use super::args::ChatOptions;
 use super::input::{from_prompt, named};
 use super::output::print_unless_shown;
 use super::progress::Progress;
-use super::run::{configure, described};
+use super::run::{configure, described, terminated};
 use super::terminal_user::TerminalUser;
 use super::{CommandError, print};
 use crate::base::printable::printable;
@@ -66,8 +68,10 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
         compact,
         verbosity: settings.verbosity(),
         has_failed: false,
+        termination: CancellationToken::new(),
     };
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandError::from_error)?;
+    tokio.spawn(terminated(dialogue.termination.clone()));
     let result = tokio.block_on(dialogue.run());
     // Does not wait for sync tools that still run: they cannot be stopped.
     tokio.shutdown_background();
@@ -88,6 +92,8 @@ struct Dialogue {
     verbosity: Verbosity,
     /// Whether a message failed.
     has_failed: bool,
+    /// Cancelled when the system asks this program to end.
+    termination: CancellationToken,
 }
 
 /// What happens after a line.
@@ -102,6 +108,7 @@ impl Dialogue {
         loop {
             let line = tokio::select! {
                 line = self.lines.next() => line?,
+                () = self.termination.cancelled() => None,
                 interrupted = tokio::signal::ctrl_c() => match interrupted {
                     Ok(()) => None,
                     Err(error) => return Err(CommandError::from_error(error)),
@@ -145,6 +152,7 @@ impl Dialogue {
         let result = tokio::select! {
             result = self.chat.send_named(&self.partner, arguments) => Some(result),
             _ = tokio::signal::ctrl_c() => None,
+            () = self.termination.cancelled() => None,
         };
         self.progress.settle().await;
         let shown = self.progress.take_answer();

@@ -75,8 +75,15 @@ pub(super) fn named<'a>(
     }
 }
 
+/// Returns the names of what can be run by name alone, and of what the project and the program expose; `None` if these expose nothing.
+#[cfg(any(feature = "mcp", feature = "serve"))]
+pub(super) fn exposed_names(registry: &Registry, entries: &Entries, by_program: Vec<String>) -> Option<Vec<String>> {
+    let exposed = [by_program, entries.exposed.clone()].concat();
+    if exposed.is_empty() { None } else { Some([entry_names(registry, entries), exposed].concat()) }
+}
+
 /// Returns the names of what can be run by name alone.
-#[cfg(feature = "serve")]
+#[cfg(any(feature = "mcp", feature = "serve"))]
 pub(super) fn entry_names(registry: &Registry, entries: &Entries) -> Vec<String> {
     Names { registry, entries }.all().map(|item| item.name().to_owned()).collect()
 }

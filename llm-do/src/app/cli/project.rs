@@ -48,6 +48,9 @@ pub(super) struct Entries {
     pub(super) arguments: Option<Value>,
     /// The workers of the project, which can be run by name like entries.
     pub(super) workers: Vec<String>,
+    /// What the project offers to clients besides its entry and workers.
+    #[cfg_attr(not(any(feature = "mcp", feature = "serve")), expect(dead_code, reason = "nothing is served"))]
+    pub(super) exposed: Vec<String>,
     /// Whether the project does not take input of the user.
     pub(super) refuses_input: bool,
     /// Whether the program runs projects, and there was none.
@@ -154,6 +157,7 @@ impl FileOptions {
             entry: project.entry().map(str::to_owned),
             arguments: project.arguments().cloned(),
             workers: project.workers().map(str::to_owned).collect(),
+            exposed: project.exposed().to_vec(),
             refuses_input: !project.takes_input(),
             rules: given.unwrap_or_else(|| RuleFile::of_project(&project, is_kept.then_some(agreement))),
             needs_project,

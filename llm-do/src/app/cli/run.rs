@@ -178,11 +178,12 @@ pub(super) fn verbosity(times: u8) -> Verbosity {
     }
 }
 
-/// Runs a future on a new async runtime; Ctrl+C cancels it, and a second Ctrl+C ends the process.
+/// Runs a future on a new async runtime; Ctrl+C or `SIGTERM` cancels it, and a second Ctrl+C ends the process.
 pub(super) fn block_on<T>(token: &CancellationToken, run: impl Future<Output = T>) -> Result<T, CommandError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandError::from_error)?;
     let (ready, listening) = oneshot::channel();
     runtime.spawn(interrupts(token.clone(), ready));
+    runtime.spawn(terminated(token.clone()));
     let result = runtime.block_on(async {
         // Ignored: without a Ctrl+C listener, the run continues without one.
         let _ = listening.await;
@@ -192,6 +193,19 @@ pub(super) fn block_on<T>(token: &CancellationToken, run: impl Future<Output = T
     runtime.shutdown_background();
     Ok(result)
 }
+
+/// Cancels the token when the system asks this program to end, as it does on a deploy.
+#[cfg(unix)]
+pub(super) async fn terminated(token: CancellationToken) {
+    use tokio::signal::unix::{SignalKind, signal};
+    if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+        terminate.recv().await;
+        token.cancel();
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) async fn terminated(_: CancellationToken) {}
 
 async fn interrupts(token: CancellationToken, ready: oneshot::Sender<()>) {
     let mut first = pin!(tokio::signal::ctrl_c());

@@ -15,6 +15,7 @@ mod live;
 mod negotiation;
 mod oauth;
 mod process;
+mod reaper;
 mod request_limit;
 mod result;
 mod sampling;
@@ -30,5 +31,6 @@ pub use self::error::McpError;
 pub use self::oauth::{Authorizer, OAuth};
 #[cfg(all(feature = "cli", feature = "project"))]
 pub(in crate::app) use self::oauth::{TokenStore, is_login_answer, login_state};
+pub use self::reaper::reaper_process;
 pub use self::server::McpServer;
 pub use self::source::McpTools;

@@ -268,7 +268,7 @@ impl<'a> ProjectReader<'a> {
         self.project.entry = main;
         self.project.skills = std::mem::take(&mut self.skills);
         let Some(manifest) = manifest else { return };
-        let Manifest { entry, runtime, policy, policy_file, worker_files: _, takes_input, store } = manifest;
+        let Manifest { entry, runtime, policy, policy_file, worker_files: _, takes_input, exposed, store } = manifest;
         if let Some(entry) = entry {
             self.entry(entry);
         }
@@ -279,6 +279,7 @@ impl<'a> ProjectReader<'a> {
         self.project.max_depth = runtime.max_depth;
         self.project.return_permission_errors = runtime.return_permission_errors;
         self.project.takes_input = takes_input;
+        self.project.exposed = exposed;
         self.project.store = store.and_then(|path| self.store(&path));
     }
 

@@ -18,6 +18,14 @@ impl Location {
     pub const fn new(file: &'static str, line: u32) -> Self {
         Self { file, line }
     }
+
+    /// Returns whether it is in this crate.
+    #[cfg(all(feature = "cli", feature = "mcp"))]
+    pub(crate) fn is_of_this_crate(self) -> bool {
+        // The folder of the sources.
+        let folder = file!().len() - "plane/definition/declaration.rs".len();
+        self.file.starts_with(&file!()[..folder])
+    }
 }
 
 impl std::fmt::Display for Location {

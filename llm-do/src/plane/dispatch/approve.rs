@@ -5,6 +5,7 @@ mod preview;
 mod recorded;
 mod request;
 
+use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
 use llm_do_providers::Unpriced;
@@ -197,7 +198,7 @@ impl Run {
         approvals.evaluate(tool, by, &request)
     }
 
-    /// Reports an approval request, and waits for its answer, unless the journal has it.
+    /// Reports an approval request once it can be found, and waits for its answer, unless the journal has it.
     ///
     /// Recorded are the approver's answers, and denials after which a model or code continues. A mode or rule decides again
     /// when the run is resumed.
@@ -209,14 +210,8 @@ impl Run {
         submitted: SubmittedRequest,
         round: u32,
     ) -> Result<StepOutcome<Answer>, CallError> {
-        let request = Arc::clone(&submitted.request);
-        ctx.emit(|| EventKind::ApprovalAsked {
-            summary: request.summary(),
-            arguments: request.arguments.clone(),
-            given: request.given_in_events(),
-            position: request.position,
-            total: if request.position == 0 { 0 } else { request.total() },
-        });
+        let (request, announced) = (Arc::clone(&submitted.request), submitted.announced.clone());
+        let (asked, mut is_reported) = (Arc::clone(&request), false);
         let step = ctx.frame().step.get().map(|step| approval_step(step, round));
         let fresh = |value| StepOutcome { value, is_replayed: false };
         let answer = async {
@@ -252,15 +247,37 @@ impl Run {
             }
             Ok(came)
         };
-        tokio::select! {
-            biased;
-            error = ctx.stopped() => match error {
-                CallError::Cancelled { .. } => Ok(fresh(Answer::denied("the run was cancelled", DecidedBy::Cancellation))),
-                late => Err(late),
-            },
-            answer = answer => answer,
+        let (mut stopped, mut answer) = (pin!(ctx.stopped()), pin!(answer));
+        let ended = loop {
+            tokio::select! {
+                biased;
+                error = &mut stopped => break match error {
+                    CallError::Cancelled { .. } => Ok(fresh(Answer::denied("the run was cancelled", DecidedBy::Cancellation))),
+                    late => Err(late),
+                },
+                // Only now, so that a client that follows events finds the request.
+                () = announced.cancelled(), if !is_reported => {
+                    report_request(ctx, &asked);
+                    is_reported = true;
+                }
+                answer = &mut answer => break answer,
+            }
+        };
+        if !is_reported {
+            report_request(ctx, &asked);
         }
+        ended
     }
+}
+
+fn report_request(ctx: &CallContext, request: &ApprovalRequest) {
+    ctx.emit(|| EventKind::ApprovalAsked {
+        summary: request.summary(),
+        arguments: request.arguments.clone(),
+        given: request.given_in_events(),
+        position: request.position,
+        total: if request.position == 0 { 0 } else { request.total() },
+    });
 }
 
 /// Returns the arguments by which the approver replaced those of the call; the error of a call that may not run.

@@ -115,6 +115,12 @@ impl Registered {
         self.effect
     }
 
+    /// Returns whether it is a tool of a toolset that comes with this crate.
+    #[cfg(all(feature = "cli", feature = "mcp"))]
+    pub(crate) fn is_of_this_crate(&self) -> bool {
+        matches!(self.origin, Origin::Source(location) if location.is_of_this_crate())
+    }
+
     /// Returns its source location as `file:line`, or the path of its worker file.
     #[must_use]
     pub fn location(&self) -> String {

@@ -24,6 +24,19 @@ async fn a_program_that_does_not_exist_is_named() {
 }
 
 #[tokio::test]
+async fn a_command_line_in_place_of_a_program_is_an_error_with_the_words_to_separate() {
+    for (program, first, rest) in
+        [("python3 -m own.server", "python3", "-m own.server"), ("npx  -y thing", "npx", "-y thing")]
+    {
+        let error = builder(McpServer::command("s", program, [""; 0])).build().unwrap_err().to_string();
+        let advice = format!("is it `{first}`, with `{rest}` as arguments (`args` in `.mcp.json`)?");
+        assert!(error.contains(&advice), "{program}: {error}");
+    }
+    let error = builder(McpServer::command("s", "no-such-program", ["-m"])).build().unwrap_err().to_string();
+    assert!(!error.contains("is it"), "{error}");
+}
+
+#[tokio::test]
 async fn a_program_that_is_not_a_server_is_named_with_what_it_wrote() {
     let error = connect_error(McpServer::command("s", "sh", ["-c", "echo hello; echo oh no >&2; exit 9"])).await;
     let expected = "cannot connect to the MCP server `s`: the program ended with exit status: 9; its last line on standard \

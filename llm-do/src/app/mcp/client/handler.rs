@@ -18,6 +18,7 @@ use super::in_flight::InFlight;
 use super::request_limit::EndReason;
 use super::server::McpServer;
 use super::{sampling, text};
+use crate::base::application::Application;
 use crate::base::mutex::IgnorePoison;
 use crate::plane::tool_source::RootCalls;
 
@@ -117,7 +118,8 @@ impl ClientHandler for Handler {
         capabilities.elicitation = Some(elicitation);
         capabilities.roots = Some(RootsCapabilities::default());
         capabilities.sampling = self.server.sampling.as_ref().map(|_| SamplingCapability::default());
-        ClientConfig::new(capabilities, Implementation::new("llm-do", env!("CARGO_PKG_VERSION")))
+        let application = Application::current();
+        ClientConfig::new(capabilities, Implementation::new(application.name.as_str(), application.version()))
     }
 
     async fn create_elicitation(

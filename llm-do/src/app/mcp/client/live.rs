@@ -16,7 +16,7 @@ use super::error::McpError;
 use super::handler::{Handler, Owner};
 use super::in_flight::InFlight;
 use super::negotiation::{Attempt, Era};
-use super::oauth::Authorized;
+use super::oauth::{self, Authorized};
 use super::process::Process;
 use super::server::McpServer;
 use super::transport::{Launch, Transport};
@@ -150,6 +150,11 @@ impl Live {
         match error {
             ServiceError::McpError(error) => McpError::Refused { server, message: text::line(&error.message) },
             ServiceError::UnexpectedResponse => self.unusable("unexpected type of result"),
+            ServiceError::TransportSend(error)
+                if self.server.transport.has_login() && oauth::is_unauthorized(error.error.as_ref()) =>
+            {
+                McpError::Unauthorized { server, challenge: String::new() }
+            }
             ServiceError::TransportSend(error) if !self.is_closed() => {
                 McpError::Lost { server, reason: text::line(&text::root(error.error.as_ref())) }
             }

@@ -9,7 +9,7 @@ use rmcp::transport::{StreamableHttpClientTransport, Transport as Messages};
 
 use super::error::McpError;
 use super::handler::Handler;
-use super::oauth::Authorized;
+use super::oauth::{self, Authorized};
 use super::process::Process;
 use super::request_limit::{EndReason, LimitedTransport};
 use super::server::McpServer;
@@ -78,7 +78,7 @@ impl Era {
 async fn start(server: &McpServer, launch: &Launch, handler: Handler, era: Era) -> Result<Connected, Attempt> {
     let failed = |error: std::io::Error| {
         let program = text::line(&launch.program.to_string_lossy());
-        let reason = format!("`{program}`: {error}");
+        let reason = format!("`{program}`: {error}{}", words_hint(&program, &error));
         Attempt::Failed(McpError::Start { server: server.name.clone(), reason })
     };
     let fault = Arc::clone(&handler.fault);
@@ -101,6 +101,17 @@ async fn start(server: &McpServer, launch: &Launch, handler: Handler, era: Era) 
             Err(Attempt::Unfit(McpError::Connect { server: server.name.clone(), reason }))
         }
         Err(error) => Err(refused(server, &error, &fault)),
+    }
+}
+
+/// Returns advice for a program that is a whole command line, such as `python -m server`.
+fn words_hint(program: &str, error: &std::io::Error) -> String {
+    match program.split_once(char::is_whitespace) {
+        Some((first, rest)) if error.kind() == std::io::ErrorKind::NotFound => format!(
+            "; the program is one word, without its arguments: is it `{first}`, with `{}` as arguments (`args` in `.mcp.json`)?",
+            rest.trim_start()
+        ),
+        _ => String::new(),
     }
 }
 
@@ -142,9 +153,20 @@ async fn reach(
     }
 }
 
+/// Returns whether a server answered with 401, with no challenge.
+fn is_unauthorized(error: &ClientInitializeError) -> bool {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => oauth::is_unauthorized(error.error.as_ref()),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => is_unauthorized(fallback),
+        _ => false,
+    }
+}
+
 fn refused(server: &McpServer, error: &ClientInitializeError, fault: &EndReason) -> Attempt {
+    let has_login = server.transport.has_login();
     let server = server.name.clone();
-    if error.is_authorization_required() || error.auth_challenge().is_some() {
+    let is_demanded = error.is_authorization_required() || error.auth_challenge().is_some();
+    if is_demanded || (has_login && is_unauthorized(error)) {
         let challenge = error.auth_challenge().unwrap_or_default().to_owned();
         return Attempt::Failed(McpError::Unauthorized { server, challenge });
     }

@@ -15,6 +15,13 @@ pub(super) enum Transport {
     Socket(PathBuf, Endpoint),
 }
 
+impl Transport {
+    /// Returns whether a user can log in at the server.
+    pub(super) fn has_login(&self) -> bool {
+        matches!(self, Self::Http(Endpoint { oauth: Some(_), .. }))
+    }
+}
+
 /// Why a program is not started, if it is not.
 pub(super) type Check = dyn Fn() -> Result<(), String> + Send + Sync;
 
