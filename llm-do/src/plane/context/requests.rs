@@ -184,11 +184,13 @@ impl<S> CallContext<S> {
             let asked = InputRequest { key, ..asked };
             answers(&*handler, journal.as_deref(), asked).await.map_err(|source| CallError::Failed { tool, source })
         };
+        let paused = self.pause_for_person();
         let answers = tokio::select! {
             biased;
             () = self.cancelled() => return Err(CallError::Cancelled { tool: self.name().to_owned() }),
             answers = self.keyed_step(JournalMethod::Decision, StepKind::Input, "user_input", input, local) => answers?,
         };
+        drop(paused);
         let answer = answers.join(", ");
         self.emit(|| EventKind::InputAnswered { answer: answer.clone() });
         self.add_user_message(&format!("The user was asked: {prompt}\nThe user answered: {answer}"));

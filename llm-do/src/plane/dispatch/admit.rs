@@ -198,10 +198,11 @@ impl Run {
     pub(super) fn set_deadline(&self, ctx: &CallContext, tool: &Registered) {
         // Without one, lookups find the deadline of the caller.
         let Some(timeout) = self.timeout(ctx, tool) else { return };
-        let callers = ctx.caller().and_then(CallContext::deadline);
         let spent = if ctx.frame().by == Caller::User { self.settings.time_spent } else { Duration::ZERO };
         let own = Deadline::after(timeout, spent, Arc::clone(&tool.name));
-        if let Some(own) = own.filter(|own| callers.is_none_or(|callers| own.at < callers.at)) {
+        // Of equal ones, the caller's counts.
+        let callers = ctx.caller().and_then(CallContext::deadline);
+        if callers.is_none_or(|callers| own.end() != callers.end()) {
             drop(ctx.frame().deadline.set(Box::new(own)));
         }
     }

@@ -220,6 +220,7 @@ impl Run {
         let answer = async {
             let Some(step) = step else { return Ok(fresh(answer_of(submitted, round).await)) };
             let (again, denied) = (submitted.clone(), step.clone());
+        let _paused = submitted.is_pending().then(|| ctx.pause_for_person());
             let unrecorded = Arc::new(OnceLock::new());
             let (unrecorded_answer, tool) = (Arc::clone(&unrecorded), ctx.name().to_owned());
             let keeps_denials = self.plane.config.return_permission_errors;

@@ -102,6 +102,7 @@ impl Shared {
             .shared_sink(Arc::clone(&recorder) as _)
             .cancellation(slot.cancellation.clone());
         let handle = start.handle();
+        slot.set_handle(handle.clone());
         let ended = {
             let mut running = start.into_future();
             let ended = tokio::select! {
