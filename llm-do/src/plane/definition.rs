@@ -69,6 +69,8 @@ pub struct ToolDef {
     pub(crate) samples: fn() -> Vec<Sample>,
     pub(crate) output: Option<fn() -> Value>,
     pub(crate) implementation: Implementation,
+    /// Returns arguments that cannot be decoded as events show them.
+    pub(crate) shown: fn(Value) -> Value,
 }
 
 /// What runs when the item is called.
@@ -229,6 +231,7 @@ impl ToolDef {
             samples: argument::samples::<T>,
             output: None,
             implementation,
+            shown: argument::shown::<T>,
         }
     }
 

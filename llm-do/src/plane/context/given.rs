@@ -1,6 +1,6 @@
 //! The arguments of a call, before they are checked.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::declare::nesting::shallow;
 
@@ -32,6 +32,23 @@ impl<'a> GivenArguments<'a> {
             Self::Invalid(reason) => return Err(reason),
         };
         shallow(value).map_err(|fault| fault.to_string())
+    }
+
+    /// Returns arguments that were refused: the text, or the value if there is one.
+    pub(crate) fn refused(text: Option<&'a str>, value: Option<Value>) -> Self {
+        let value = || value.map_or_else(|| Self::Invalid(String::new()), Self::Value);
+        text.map_or_else(value, Self::Text)
+    }
+
+    /// Returns the arguments for an event about a call that is refused; text that is not JSON stays text.
+    pub(crate) fn into_shown(self) -> Option<Value> {
+        let value = match self {
+            Self::Value(value) => value,
+            Self::Text(text) if text.trim().is_empty() => Value::Object(Map::new()),
+            Self::Text(text) => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)),
+            Self::Invalid(_) => return None,
+        };
+        shallow(value).ok()
     }
 }
 

@@ -14,7 +14,7 @@ use self::recorded::{keep_approval, keep_denial};
 pub(super) use self::request::{approval_key, set_caller};
 use super::Run;
 use super::admit::refuse_cycle;
-use super::perform::decode_async;
+use super::decode::decode_async;
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{Caller, DecidedBy, EventKind, RuleSource};
 use crate::plane::approval::{Answer, ApprovalRequest, Outcome, Ruling, SubmittedRequest, Verdict};

@@ -53,7 +53,11 @@ impl Run {
             Verdict::Denied(reason) => CallError::Denied { tool: name(), reason },
             Verdict::Blocked(reason) => CallError::Blocked { tool: name(), reason },
         };
-        ctx.emit(|| EventKind::CallRefused { by: Caller::Model, error: chain(&error) });
+        ctx.emit(|| EventKind::CallRefused {
+            by: Caller::Model,
+            error: chain(&error),
+            arguments: Some(tool.options().into()),
+        });
         Ok(false)
     }
 

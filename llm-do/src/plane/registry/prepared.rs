@@ -59,8 +59,21 @@ impl Prepared {
     ///
     /// `is_read` is whether something may read them before or during the call; if not, no copy is kept.
     pub(crate) fn decode(tool: &Registered, given: Value, is_read: bool) -> Result<Self, Fault> {
-        tool.validate(&given).map_err(Fault::new)?;
-        Self::decode_valid(tool, given, is_read)
+        Self::decode_or_keep(tool, given, is_read, &mut None)
+    }
+
+    /// The same; arguments that cannot be decoded are put into `refused`, if something may read them.
+    pub(crate) fn decode_or_keep(
+        tool: &Registered,
+        given: Value,
+        is_read: bool,
+        refused: &mut Option<Value>,
+    ) -> Result<Self, Fault> {
+        if let Err(fault) = tool.validate(&given) {
+            *refused = Some(given);
+            return Err(Fault::new(fault));
+        }
+        Self::decode_valid(tool, given, is_read, refused)
     }
 
     /// Decodes a function's arguments from their text; `is_read` is whether an event has them.
@@ -74,27 +87,60 @@ impl Prepared {
     }
 
     /// The same; arguments that take long to check are checked off the async threads.
-    pub(crate) async fn decode_apart(tool: &Registered, given: Value, is_read: bool) -> Result<Self, Fault> {
+    pub(crate) async fn decode_apart(
+        tool: &Registered,
+        given: Value,
+        is_read: bool,
+        refused: &mut Option<Value>,
+    ) -> Result<Self, Fault> {
         let (given, checked) = tool.validate_apart(given).await;
-        checked.map_err(Fault::new)?;
-        Self::decode_valid(tool, given, is_read)
+        if let Err(fault) = checked {
+            *refused = Some(given);
+            return Err(Fault::new(fault));
+        }
+        Self::decode_valid(tool, given, is_read, refused)
     }
 
-    fn decode_valid(tool: &Registered, given: Value, is_read: bool) -> Result<Self, Fault> {
+    fn decode_valid(
+        tool: &Registered,
+        given: Value,
+        is_read: bool,
+        refused: &mut Option<Value>,
+    ) -> Result<Self, Fault> {
         match &tool.code {
             Code::Function(decode) => {
                 let read =
                     is_read.then(|| Box::new(ReadArguments { given: tool.canonical(given.clone()), shared: None }));
-                Ok(Self::Function { start: (decode.value)(given)?, read, unordered: tool.unordered() })
+                match (decode.value)(given) {
+                    Ok(start) => Ok(Self::Function { start, read, unordered: tool.unordered() }),
+                    Err(fault) => {
+                        *refused = read.map(|read| read.given);
+                        Err(fault)
+                    }
+                }
             }
             Code::Value(function) => {
-                let start = (function.decode)(tool.canonical(given))?;
-                Ok(Self::Function { start, read: None, unordered: tool.unordered() })
+                let given = tool.canonical(given);
+                // Functions that take JSON decode all that is valid.
+                let kept = (is_read && function.is_typed).then(|| given.clone());
+                match (function.decode)(given) {
+                    Ok(start) => Ok(Self::Function { start, read: None, unordered: tool.unordered() }),
+                    Err(fault) => {
+                        *refused = kept;
+                        Err(fault)
+                    }
+                }
             }
             Code::Worker(plan) => {
                 let kept = tool.canonical(given.clone());
                 let (decoded, found) = find_files(|| (plan.ask)(given, tool.schema()));
-                let (render, mut arguments) = decoded?;
+                let (render, mut arguments) = match decoded {
+                    Ok(decoded) => decoded,
+                    Err(fault) => {
+                        *refused = Some(kept);
+                        return Err(fault);
+                    }
+                };
                 add_unwritten(&mut arguments, &kept, tool.unordered().is_some());
                 let arguments = Arc::new(tool.canonical(arguments));
                 let (plan, has_files) = (Arc::clone(plan), !found.is_empty());

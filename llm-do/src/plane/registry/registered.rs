@@ -1,6 +1,7 @@
 //! One item of the registry, with what is derived from its definition once.
 
 mod sources;
+mod types;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -9,9 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::plan::WorkerPlan;
-use crate::base::error::{CallError, Fault};
-use crate::declare::argument::Sample;
-use crate::declare::schema::{self, CheckedSchema};
+use crate::declare::schema::CheckedSchema;
 use crate::declare::tool::Effect;
 use crate::declare::worker_file::LoadedFile;
 use crate::declare::worker_spec::WorkerSpec;
@@ -249,40 +248,6 @@ impl Registered {
         let Some(def) = self.linked else { return Vec::new() };
         let opening = def.instance.map(|instance| instance.state).unwrap_or_default();
         def.state.iter().chain(opening).map(|key| key()).collect()
-    }
-
-    /// Lists the defaults and examples of its arguments.
-    pub(crate) fn samples(&self) -> Vec<Sample> {
-        self.linked.map(|def| (def.samples)()).unwrap_or_default()
-    }
-
-    /// Returns a field of an argument that its type reads but never writes, if there is one.
-    pub(crate) fn unwritten(&self) -> Option<&str> {
-        self.linked.as_ref()?;
-        self.unwritten.get_or_init(|| schema::unwritten(self.parameters())).as_deref()
-    }
-
-    /// Returns whether values of the arguments' types may omit fields when they are serialized.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error for a typed call if the arguments' type never serializes one of its fields.
-    pub(crate) fn may_skip_fields(&self) -> Result<bool, CallError> {
-        self.refuse_unwritten()?;
-        let Some(linked) = self.linked else { return Ok(false) };
-        let skips = || schema::may_skip_fields(self.parameters(), (linked.is_flattened)());
-        Ok(*self.may_skip_fields.get_or_init(skips))
-    }
-
-    fn refuse_unwritten(&self) -> Result<(), CallError> {
-        let refused = |field| {
-            let fault = format!(
-                "`{field}` is skipped when it is serialized, so a typed call would lose it; remove \
-                 `skip_serializing`, or call the tool by name with JSON"
-            );
-            Err(CallError::invalid(self.name(), Fault::new(fault)))
-        };
-        self.unwritten().map_or(Ok(()), refused)
     }
 
     /// Returns why values of a Rust type cannot be checked without the feature `json-schema`.

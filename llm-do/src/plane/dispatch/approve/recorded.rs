@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::super::Run;
-use super::super::perform::{decode, decode_async};
+use super::super::decode::{decode, decode_async};
 use super::{MAX_ROUNDS, edited_arguments, emit_decision, first_round, masked};
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, RuleSource};
