@@ -28,7 +28,7 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use futures_util::FutureExt;
 use llm_do_providers::SettingWarning;
@@ -88,6 +88,8 @@ pub(crate) struct Run {
     id: Arc<str>,
     /// Approvals that are remembered for the run.
     approved: RunScope,
+    /// The project's root and the working directory, once an approval needs them.
+    folders: OnceLock<[String; 2]>,
     calls: AtomicU64,
     /// The conversation that the root call continues and extends.
     conversation: Arc<Conversation>,
@@ -146,6 +148,7 @@ impl Run {
         Self {
             plane,
             id,
+            folders: OnceLock::new(),
             calls: AtomicU64::new(0),
             conversation,
             threads,

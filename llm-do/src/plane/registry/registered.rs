@@ -213,6 +213,14 @@ impl Registered {
         }))
     }
 
+    /// Returns what identifies the server of a tool that is not in this program, with the server's definition of it.
+    pub(crate) fn server(&self) -> Option<&str> {
+        match &self.code {
+            Code::Value(tool) => tool.server.as_deref(),
+            Code::Function(_) | Code::Worker(_) => None,
+        }
+    }
+
     /// Returns whether it may make calls of its own.
     pub(crate) fn is_composite(&self) -> bool {
         self.linked.is_none_or(|def| def.is_composite || def.kind != ItemKind::Tool)

@@ -201,6 +201,12 @@ impl Shell {
 
     /// Returns the working directory, for a project in this folder.
     pub(super) fn root_in(&self, project: &Path) -> PathBuf {
+    /// Returns where commands run, and what they can reach, for a project in this folder.
+    pub(super) fn environment(&self, project: &Path) -> String {
+        let Self { variables, has_network, sandbox, bwrap, readable, .. } = self;
+        format!("{:?}", (self.root_in(project), variables, has_network, sandbox, bwrap, readable))
+    }
+
         self.root.as_ref().map_or_else(|| project.to_owned(), |root| project.join(root))
     }
 }

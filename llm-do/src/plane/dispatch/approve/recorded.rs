@@ -38,6 +38,13 @@ impl RecordedCall {
     }
 }
 
+impl RecordedCall {
+    /// Returns whether an answer is recorded.
+    pub(in crate::plane::dispatch) fn has_answer(ctx: &CallContext, round: u32) -> bool {
+        Self::find(ctx, round).is_some_and(|recorded| recorded.approval.is_some())
+    }
+}
+
 /// Returns the step of an answer about a call; `round` is the 0-based number of the request.
 pub(in crate::plane::dispatch) fn approval_step(call: &StepSpec, round: u32) -> StepSpec {
     match round {
@@ -97,7 +104,7 @@ impl Run {
             None => None,
         };
         match answer {
-            Some(answer) if has_result || answer.is_lasting() => {
+            Some(answer) if has_result || (answer.is_lasting() && self.holds(ctx, tool, &answer)) => {
                 self.apply_recorded(ctx, tool, prepared, answer, has_result).map(Some)
             }
             None if has_result => {
@@ -106,6 +113,11 @@ impl Run {
             }
             _ => Ok(None),
         }
+    }
+
+    /// Returns whether a recorded answer was given for what the call acts on now.
+    fn holds(&self, ctx: &CallContext, tool: &Registered, answer: &Answer) -> bool {
+        answer.environment.is_none() || answer.holds_for(&self.environment(ctx, Some(tool)))
     }
 
     /// Reports the approval of a call with a recorded result: the original rule where it is known without applying the rules.
@@ -151,8 +163,10 @@ impl Run {
         prepared: &Prepared,
         answer: &Answer,
     ) -> Result<(), CallError> {
-        if answer.scope != ApprovalScope::Call {
-            let request = self.request(ctx, tool, prepared).map_err(|fault| CallError::invalid(tool.name(), fault))?;
+        if answer.scope != ApprovalScope::Call && self.holds(ctx, tool, answer) {
+            let mut request =
+                self.request(ctx, tool, prepared).map_err(|fault| CallError::invalid(tool.name(), fault))?;
+            request.environment = Some(self.environment(ctx, Some(tool)));
             self.remember(ctx, &request, answer.scope);
         }
         Ok(())
