@@ -13,6 +13,7 @@ pub(crate) mod inherited_files;
 pub(crate) mod json;
 pub(crate) mod mutex;
 pub(crate) mod open_file;
+pub(crate) mod pauses;
 pub(crate) mod printable;
 #[cfg(any(feature = "mcp", feature = "shell"))]
 pub(crate) mod process_group;

@@ -26,7 +26,7 @@ pub use self::decision::Decision;
 pub(crate) use self::function::ByFunction;
 pub(crate) use self::given::GivenDecision;
 pub use self::inbox::{ApprovalInbox, InboxApprover, PendingApproval};
-pub(crate) use self::memory::{LastingApproval, RunMemory, RunScope};
+pub(crate) use self::memory::{EnvironmentDigest, LastingApproval, RunMemory, RunScope};
 pub use self::overview::{ApprovalOverview, RememberedApproval};
 pub use self::policy::{Policy, ProposedCall, WorkerRule};
 pub(crate) use self::queue::ShowPreview;

@@ -295,6 +295,11 @@ fn answer_of(rule: &Rule) -> Option<Answer> {
 }
 
 impl SubmittedRequest {
+    /// Returns whether the approver decides, and not the mode or an approval in memory.
+    pub(crate) fn is_pending(&self) -> bool {
+        matches!(self.answer, AnswerState::Pending(_))
+    }
+
     /// Waits for the answer. Dropping the future cancels the request only if no equal call waits for the answer.
     pub(crate) async fn answer(self) -> Answer {
         match self.answer {

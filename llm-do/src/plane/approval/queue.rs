@@ -243,8 +243,9 @@ async fn ask(
         request.preview = Some(preview.await);
     }
     for edits in 0..MAX_EDITS {
+        let is_repeated = edits > 0 || request.is_asked_again;
         // A panic denies the call.
-        let review = AssertUnwindSafe(decide(approver, &mut request, journal.as_deref(), edits > 0, announced));
+        let review = AssertUnwindSafe(decide(approver, &mut request, journal.as_deref(), is_repeated, announced));
         let problem = match review.catch_unwind().await {
             Ok(Decision::Approved) => return Answer::approved(DecidedBy::Approver),
             Ok(Decision::ApprovedFor { scope }) => return Answer::approved_for(scope),

@@ -190,6 +190,7 @@ impl<S> CallContext<S> {
             answers.map_err(|source| CallError::Failed { tool, source })
         };
         let step = self.keyed_step(JournalMethod::Decision, StepKind::Input, "user_input", input, local);
+        let _paused = self.pause_for_person();
         let (mut step, mut cancelled) = (pin!(step), pin!(self.cancelled()));
         let ended = loop {
             tokio::select! {

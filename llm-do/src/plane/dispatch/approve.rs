@@ -1,5 +1,6 @@
 //! The approval of an admitted call: applies its rule, and asks the approver if the rule requires it.
 
+mod environment;
 mod overview;
 mod preview;
 mod recorded;
@@ -15,7 +16,7 @@ pub(super) use self::recorded::{RecordedCall, approval_step};
 use self::recorded::{keep_approval, keep_denial};
 pub(super) use self::request::{approval_key, set_caller};
 use super::admit::refuse_cycle;
-use super::perform::decode_async;
+use super::decode::decode_async;
 use super::{Plane, Run};
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{Caller, DecidedBy, EventKind, RuleSource};
@@ -120,6 +121,8 @@ impl Run {
     ) -> Result<Option<Value>, CallError> {
         let RequiredApproval { source, mut request } = required;
         request.key = approval_key(ctx, round);
+        request.environment = Some(self.environment(ctx, Some(tool)));
+        request.is_asked_again = RecordedCall::has_answer(ctx, round);
         let preview = preview::of(ctx, tool, &request);
         let submitted =
             self.approvals().submit(tool, ctx.frame().by, *request, (preview, ctx.journal()), &self.approved);
@@ -214,6 +217,7 @@ impl Run {
         let (asked, mut is_reported) = (Arc::clone(&request), false);
         let step = ctx.frame().step.get().map(|step| approval_step(step, round));
         let fresh = |value| StepOutcome { value, is_replayed: false };
+        let _paused = submitted.is_pending().then(|| ctx.pause_for_person());
         let answer = async {
             let Some(step) = step else { return Ok(fresh(answer_of(submitted, round).await)) };
             let (again, denied) = (submitted.clone(), step.clone());
@@ -221,7 +225,11 @@ impl Run {
             let (unrecorded_answer, tool) = (Arc::clone(&unrecorded), ctx.name().to_owned());
             let keeps_denials = self.plane.config.return_permission_errors;
             let asked = async move {
-                let answer = answer_of(submitted, round).await;
+                let environment = submitted.request.environment.clone();
+                let mut answer = answer_of(submitted, round).await;
+                if answer.is_approved() {
+                    answer.environment = environment;
+                }
                 if answer.by == DecidedBy::Approver || (keeps_denials && !answer.is_approved()) {
                     return Ok(answer);
                 }
@@ -241,8 +249,9 @@ impl Run {
             if !came.is_replayed {
                 keep_approval(ctx, &request, came.value.scope);
             }
-            if came.is_replayed && !came.value.is_lasting() {
-                // An older journal may contain an approval by a mode or rule.
+            let holds = || request.environment.as_ref().is_none_or(|environment| came.value.holds_for(environment));
+            if came.is_replayed && !(came.value.is_lasting() && holds()) {
+                // An older journal may contain an approval by a mode or rule; and an approval may be for another folder or server.
                 return Ok(fresh(answer_of(again, round).await));
             }
             Ok(came)

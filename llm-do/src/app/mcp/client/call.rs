@@ -14,11 +14,12 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::error::McpError;
-use super::in_flight::{Clock, Flight};
+use super::in_flight::Flight;
 use super::live::Live;
 use super::result;
 use super::sampling::Sampled;
 use super::server::McpServer;
+use crate::base::pauses::PausableTimer;
 
 /// How long sending a cancellation may take.
 const CANCELLING: Duration = Duration::from_secs(2);
@@ -91,13 +92,13 @@ impl Live {
             Ok(handle) => handle,
             Err(error) => return Err(self.failure(error).await),
         };
-        let clock = Arc::new(Clock::new(limit));
-        let flight = Flight { events: job.events.clone(), clock: Arc::clone(&clock) };
+        let timer = Arc::new(PausableTimer::new(limit));
+        let flight = Flight { events: job.events.clone(), timer: Arc::clone(&timer) };
         let landing = self.calls.add(handle.progress_token.clone(), flight);
         let answer = tokio::select! {
             biased;
             answer = &mut handle.rx => answer,
-            () = clock.expired() => {
+            () = timer.expired() => {
                 landing.cancelled();
                 cancel(handle, "timed out").await;
                 return Err(McpError::Timeout { server: self.server.name.clone(), after: limit });

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use llm_do_worker_file::mcp_toolset_name;
+use serde::Serialize;
+use serde_json::json;
 
 use super::connection::McpConnection;
 use super::error::McpError;
@@ -114,6 +116,11 @@ impl McpServer {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns what identifies the server, and its definition of a tool: an approval holds for these only.
+    pub(super) fn identity(&self, tool: &impl Serialize) -> String {
+        json!([self.transport.identity(), tool]).to_string()
     }
 
     /// Returns the name of the toolset: `mcp__NAME`. Characters that are not allowed are replaced, and a digest is added.

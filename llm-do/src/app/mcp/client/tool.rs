@@ -118,6 +118,7 @@ fn function_tool(connection: &McpConnection, listed: &Tool, usable: Result<Usabl
     tool.checked = checked;
     // What the server asks meanwhile are steps, but its own effect is not.
     tool.acts = Acts::Itself;
+    tool.server = Some(server.identity(listed).into());
     match &listed.output_schema {
         Some(output) => tool.output_schema(Value::Object((**output).clone())),
         None => tool,

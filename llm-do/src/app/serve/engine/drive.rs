@@ -103,6 +103,7 @@ impl Shared {
             .cancellation(slot.cancellation.clone());
         let handle = start.handle();
         recorder.follow(Some(handle.clone()));
+        slot.set_handle(handle.clone());
         let ended = {
             let mut running = start.into_future();
             let ended = tokio::select! {
