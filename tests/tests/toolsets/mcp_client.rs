@@ -5,6 +5,7 @@ mod faults;
 mod http;
 mod journaled;
 mod lifetime;
+mod odd;
 mod results;
 mod sampling;
 mod script;
