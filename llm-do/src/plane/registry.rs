@@ -1,5 +1,7 @@
 //! The link-time registry: every tool, worker, entry and toolset of the program, by its unique name.
 
+#[cfg(feature = "mcp")]
+mod application;
 #[cfg(feature = "script")]
 mod code_workers;
 mod contents;
@@ -22,6 +24,8 @@ use foldhash::fast::RandomState;
 use llm_do_providers::provider_collisions;
 use llm_do_worker_file::did_you_mean;
 
+#[cfg(feature = "mcp")]
+pub(crate) use self::application::application;
 pub(crate) use self::contents::Contents;
 use self::contents::by_name;
 pub(crate) use self::group::Group;

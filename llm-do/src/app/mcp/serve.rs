@@ -39,6 +39,7 @@ use self::offer::Offer;
 use self::parked::ParkedCalls;
 use self::resource::Resources;
 use self::tasks::Tasks;
+use crate::plane::registry::application;
 use crate::session::runtime::Runtime;
 
 #[doc = include_str!("../../../docs/mcp_serving.md")]
@@ -75,12 +76,13 @@ struct Shared {
 impl McpService {
     /// Offers everything in the runtime's registry.
     pub fn new(runtime: Runtime) -> Self {
+        let (name, version) = application().unwrap_or(("llm-do", env!("CARGO_PKG_VERSION")));
         Self {
             offer: Offer::everything(runtime.registry()),
             runtime,
             resources: Resources::default(),
-            name: "llm-do".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            name: name.to_owned(),
+            version: version.to_owned(),
             instructions: None,
             asks_client: true,
             answer_timeout: Duration::from_secs(10 * 60),
@@ -108,7 +110,8 @@ impl McpService {
         self
     }
 
-    /// Sets the name and the version that clients show. Default: those of this crate.
+    /// Sets the name and the version that clients show. Default: those of the package whose items are linked; if they are of several
+    /// packages, the one with the name of the program, or else `llm-do`.
     pub fn name(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         (self.name, self.version) = (name.into(), version.into());
         self
