@@ -28,7 +28,7 @@ use llm_do_worker_file::did_you_mean;
 pub(crate) use self::application::application;
 pub(crate) use self::contents::Contents;
 use self::contents::by_name;
-pub(crate) use self::group::Group;
+pub(crate) use self::group::{Group, is_of};
 use self::names::{DeclarationSource, Names, collisions};
 pub(crate) use self::plan::WorkerPlan;
 pub(crate) use self::prepared::{DisplayedArguments, Prepared, PreparedWorker};
