@@ -1,8 +1,6 @@
 //! Shared by all other groups: errors, usage and limits, cancellation, and small parts that belong to no domain.
 
 pub(crate) mod agreement;
-#[cfg(any(feature = "cli", feature = "http", feature = "mcp", feature = "serve"))]
-pub(crate) mod application;
 pub(crate) mod cancellation;
 pub(crate) mod clip;
 pub(crate) mod clock;

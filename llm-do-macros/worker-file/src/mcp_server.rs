@@ -11,8 +11,8 @@ use crate::{Fault, Located, Place, did_you_mean};
 const URL_TYPES: [&str; 2] = ["http", "streamable-http"];
 /// Types that the protocol has dropped, or never had.
 const OTHER_TYPES: [&str; 2] = ["sse", "ws"];
-const COMMAND_KEYS: [&str; 6] = ["type", "command", "args", "env", "timeout", "sampling"];
-const URL_KEYS: [&str; 6] = ["type", "url", "headers", "timeout", "sampling", "oauth"];
+const COMMAND_KEYS: [&str; 7] = ["type", "command", "args", "env", "timeout", "sampling", "optional"];
+const URL_KEYS: [&str; 7] = ["type", "url", "headers", "timeout", "sampling", "optional", "oauth"];
 const OAUTH_KEYS: [&str; 3] = ["clientId", "callbackPort", "scopes"];
 /// Keys that other programs read, and that need nothing here.
 const UNNEEDED_KEYS: [&str; 1] = ["alwaysLoad"];
@@ -30,6 +30,8 @@ pub struct McpServer {
     pub timeout: Option<u64>,
     /// The model that answers requests of the server.
     pub sampling: Option<String>,
+    /// Whether its tools may be missing.
+    pub optional: bool,
 }
 
 /// How a server is reached.
@@ -143,6 +145,7 @@ struct Reading<'a> {
 struct Shared {
     timeout: Option<u64>,
     sampling: Option<String>,
+    optional: bool,
 }
 
 impl Reading<'_> {
@@ -242,6 +245,7 @@ impl Reading<'_> {
             "type" => {}
             "timeout" => shared.timeout = self.timeout(path, &node),
             "sampling" => shared.sampling = self.model(path, node),
+            "optional" => shared.optional = self.reader(path).flag(&node).unwrap_or_default(),
             name if UNNEEDED_KEYS.contains(&name) => {}
             _ => self.without_effect(path, key, known),
         }
@@ -316,6 +320,6 @@ impl Reading<'_> {
 }
 
 fn server(name: &Key, transport: McpTransport, shared: Shared) -> McpServer {
-    let Shared { timeout, sampling } = shared;
-    McpServer { name: Located { place: name.place, value: name.name.clone() }, transport, timeout, sampling }
+    let Shared { timeout, sampling, optional } = shared;
+    McpServer { name: Located { place: name.place, value: name.name.clone() }, transport, timeout, sampling, optional }
 }

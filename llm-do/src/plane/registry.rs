@@ -1,5 +1,7 @@
 //! The link-time registry: every tool, worker, entry and toolset of the program, by its unique name.
 
+#[cfg(any(feature = "cli", feature = "http", feature = "mcp", feature = "serve"))]
+mod application;
 #[cfg(feature = "script")]
 mod code_workers;
 mod contents;
@@ -22,9 +24,11 @@ use foldhash::fast::RandomState;
 use llm_do_providers::provider_collisions;
 use llm_do_worker_file::did_you_mean;
 
+#[cfg(any(feature = "cli", feature = "http", feature = "mcp", feature = "serve"))]
+pub(crate) use self::application::Application;
 pub(crate) use self::contents::Contents;
 use self::contents::by_name;
-pub(crate) use self::group::Group;
+pub(crate) use self::group::{Group, is_of};
 use self::names::{DeclarationSource, Names, collisions};
 pub(crate) use self::plan::WorkerPlan;
 pub(crate) use self::prepared::{DisplayedArguments, NormalForm, Prepared, PreparedWorker};

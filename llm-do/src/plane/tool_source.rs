@@ -16,6 +16,15 @@ use crate::base::error::CallError;
 
 /// A source of tools, which is asked for them when a runtime is built.
 pub(crate) trait ToolSource: Debug + Send + Sync {
+    /// Returns the name of the toolset that its tools form.
+    fn toolset(&self) -> String;
+
+    /// Returns whether its tools may be missing.
+    fn is_optional(&self) -> bool;
+
+    /// Returns what it waits for, once it has begun and until its tools are known.
+    fn waits_for(&self) -> Option<String>;
+
     /// Begins to ask, without waiting. `root` is the folder of the project.
     fn begin(&self, root: &Path);
 

@@ -6,6 +6,7 @@ mod http;
 mod journaled;
 mod lifetime;
 mod logins;
+mod odd;
 mod results;
 mod sampling;
 mod schemas;

@@ -41,8 +41,9 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
     }
     let mut saved = store.chosen(&options)?;
     let (mut builder, entries) = options.session.add_files(builder, &mut settings, runs_projects)?;
-    let registry = super::project::collect(&mut builder)?;
     let name = options.name.as_deref().or(saved.as_ref().map(|saved| saved.name.as_str()));
+    let roots = entries.roots(name, None, false);
+    let registry = super::project::collect_for(&mut builder, roots)?;
     let partner = named(&registry, &entries, name)?;
     // Checked before the first message: any text must be valid as its input.
     from_prompt(partner, "hello", &[]).map_err(|_| one_text(partner))?;

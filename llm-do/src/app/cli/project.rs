@@ -11,6 +11,7 @@ use super::config::{Set, Settings, Source};
 use super::output::warn;
 use super::rule_file::RuleFile;
 use super::trust::{Answer, Subject, Trust};
+use super::wait_notice::with_wait_notice;
 use crate::app::project::{Demand, Digest, Digests, Kind, Project, of_worker, root_demand};
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::approval::Policy;
@@ -61,6 +62,23 @@ pub(super) struct Entries {
     pub(super) project: Option<PathBuf>,
     /// Where rules of the user are written.
     pub(super) rules: RuleFile,
+}
+
+impl Entries {
+    /// Returns the items that a command may run: that of `--tool`, the one that its first word names, or the entry of the project. `None`:
+    /// any.
+    pub(super) fn roots(&self, tool: Option<&str>, word: Option<&str>, has_prompt: bool) -> Option<Vec<String>> {
+        if let Some(tool) = tool {
+            return Some(vec![tool.to_owned()]);
+        }
+        let is_name = |word: &str| has_prompt || self.workers.iter().any(|name| name == word);
+        match (word, &self.entry) {
+            (Some(word), _) if is_name(word) => Some(vec![word.to_owned()]),
+            // It is the name of another entry, or a prompt.
+            (word, Some(entry)) => Some(word.into_iter().map(str::to_owned).chain([entry.clone()]).collect()),
+            (_, None) => None,
+        }
+    }
 }
 
 impl FileOptions {
@@ -247,8 +265,17 @@ fn of_worker_dir(folder: &Path, workers: &[(&WorkerSpec, &Origin)], has_files: b
     Subject { name: folder.display().to_string(), demands, agreement }
 }
 
-/// Collects the items, and prints what was left out of them.
+/// Collects the items that runs of some of them need, if these are known, as [`collect`] does.
+pub(super) fn collect_for(builder: &mut RuntimeBuilder, roots: Option<Vec<String>>) -> Result<Registry, CommandError> {
+    if let Some(roots) = roots {
+        builder.for_runs_of(roots);
+    }
+    collect(builder)
+}
+
+/// Collects the items, and prints what was left out of them; shows which server is waited for.
 pub(super) fn collect(builder: &mut RuntimeBuilder) -> Result<Registry, CommandError> {
+    builder.wait_notice(|what, work| with_wait_notice(what, work));
     let registry = builder.collect().map_err(CommandError::from_error)?;
     warn(builder.warnings());
     Ok(registry)

@@ -48,7 +48,8 @@ pub(super) fn run(
     let settings = Settings { output: Set::option(options.call.output, "--output"), ..options.call.session.settings() };
     let mut settings = settings.read(options.call.session.items.project.as_deref())?;
     let (mut builder, entries) = options.call.session.add_files(builder, &mut settings, runs_projects)?;
-    let registry = super::project::collect(&mut builder)?;
+    let roots = entries.roots(options.tool.as_deref(), options.name.as_deref(), options.prompt.is_some());
+    let registry = super::project::collect_for(&mut builder, roots)?;
     let root = root(&registry, &options, &entries)?;
     let options = &options.call;
     // Opened before the events file: if another run uses the journal, its events file must not be truncated.

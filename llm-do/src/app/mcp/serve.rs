@@ -39,7 +39,7 @@ use self::offer::Offer;
 use self::parked::ParkedCalls;
 use self::resource::Resources;
 use self::tasks::Tasks;
-use crate::base::application::Application;
+use crate::plane::registry::Application;
 use crate::session::runtime::Runtime;
 
 #[doc = include_str!("../../../docs/mcp_serving.md")]
@@ -109,8 +109,8 @@ impl McpService {
         self
     }
 
-    /// Sets the name and the version that clients show. Default: those of the application, as its command line names it, or of this
-    /// crate.
+    /// Sets the name and the version that clients show. Default: those of the command line, or else of the package whose items are
+    /// linked; if they are of several packages, of the one with the name of the program, or else `llm-do`.
     pub fn name(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         (self.name, self.version) = (name.into(), version.into());
         self

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::access::Role;
 use super::http::schemas;
-use crate::base::application::Application;
+use crate::plane::registry::Application;
 
 /// An operation of the interface.
 struct Operation {

@@ -1,5 +1,7 @@
 //! What a registry contains: the linked items, or some of them, and those that the program adds.
 
+mod reach;
+
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 

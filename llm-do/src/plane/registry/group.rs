@@ -13,4 +13,18 @@ pub(crate) struct Group {
     /// The registered names of its tools.
     pub(crate) tools: Vec<Arc<str>>,
     pub(crate) origin: Origin,
+    /// Whether its tools are not known, since they are not needed or cannot be had: who names them does without.
+    pub(crate) is_absent: bool,
+}
+
+impl Group {
+    /// Returns whether a name is that of a tool which is not known.
+    pub(crate) fn lacks(&self, name: &str) -> bool {
+        self.is_absent && is_of(name, &self.name)
+    }
+}
+
+/// Returns whether a name is that of a toolset, or of a tool in it.
+pub(crate) fn is_of(name: &str, toolset: &str) -> bool {
+    name.strip_prefix(toolset).is_some_and(|rest| rest.is_empty() || rest.starts_with("__"))
 }

@@ -95,6 +95,7 @@ impl Names<'_> {
                 (Some(set), _) => set.members.iter().for_each(|member| declare(member, faults)),
                 (None, Some(group)) => named.extend(group.tools.iter().cloned()),
                 (None, None) if self.items.contains_key(name) => named.push(Arc::clone(name)),
+                (None, None) if self.groups.values().any(|group| group.lacks(name)) => {}
                 (None, None) => faults.push(format!(
                     "`{}` ({}): unknown tool or toolset `{name}`{}",
                     item.name(),

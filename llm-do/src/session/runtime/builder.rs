@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 #[cfg(feature = "cli")]
 pub(crate) use self::preset::Preset;
+use self::sources::WaitNotice;
 #[cfg(feature = "mcp")]
 use super::root_calls::WeakRuntime;
 use super::{BuildError, Runtime, named_limits};
@@ -59,6 +60,10 @@ pub struct RuntimeBuilder {
     hybrids: Vec<(String, String)>,
     contents: Contents,
     sources: Vec<(Arc<dyn ToolSource>, Origin)>,
+    /// The items whose runs need tools of sources; `None` for all.
+    roots: Option<Vec<String>>,
+    /// Shows what is waited for while a source is.
+    wait_notice: Option<WaitNotice>,
     /// What the sources left out.
     warnings: Vec<String>,
     worker_dirs: Vec<PathBuf>,
@@ -151,6 +156,8 @@ impl RuntimeBuilder {
             hybrids: self.hybrids.clone(),
             contents: Contents::default(),
             sources: self.sources.clone(),
+            roots: self.roots.clone(),
+            wait_notice: self.wait_notice,
             warnings: self.warnings.clone(),
             worker_dirs: Vec::new(),
             worker_store: self.worker_store.clone(),

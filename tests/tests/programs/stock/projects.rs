@@ -188,3 +188,40 @@ fn an_unknown_name_is_an_error_without_advice_about_rust() {
     place.run(&["call", "nothing_like_it"]).fails(2, text);
     place.run(&["chat", "asistant"]).fails(2, "unknown tool or worker `asistant`; did you mean `assistant`?");
 }
+
+/// A project of two workers, of which one uses a server whose program does not exist.
+fn with_absent_server(more: &str) -> Place {
+    let servers = format!(r#"{{ "mcpServers": {{ "gone": {{ "command": "no-such-program"{more} }} }} }}"#);
+    let other = ASSISTANT.replace("assistant", "other").replace("filesystem_project", "mcp__gone__run");
+    Place::new(&[("assistant.worker", ASSISTANT), ("other.worker", &other), (".mcp.json", &servers)])
+}
+
+#[test]
+fn a_server_is_connected_only_for_runs_that_can_use_it() {
+    let place = with_absent_server("");
+    for command in [
+        &["run", "assistant", "hello", "--trust-project"][..],
+        &["run", "--tool", "assistant", "hello", "--trust-project"],
+    ] {
+        assert!(place.run(command).output().contains("hello"));
+    }
+    place.run(&["run", "other", "hello", "--trust-project"]).fails(1, "cannot start the MCP server `gone`");
+}
+
+#[test]
+fn an_optional_server_that_cannot_be_used_is_a_warning() {
+    let place = with_absent_server(r#", "optional": true"#);
+    let answer = place.run(&["run", "other", "hello", "--trust-project"]);
+    assert!(answer.err.contains("it is optional, so its tools are missing"), "{answer:?}");
+    assert!(answer.output().contains("hello"));
+}
+
+#[test]
+fn a_server_that_starts_slowly_is_named_while_it_is_waited_for() {
+    let servers = r#"{ "mcpServers": { "slow": { "command": "sh", "args": ["-c", "sleep 2; echo no >&2; exit 9"], "optional": true } } }"#;
+    let worker = ASSISTANT.replace("filesystem_project", "mcp__slow");
+    let place = Place::new(&[("assistant.worker", &worker), (".mcp.json", servers)]);
+    let answer = place.run(&["run", "assistant", "hello", "--trust-project"]);
+    assert!(answer.err.contains("waiting for the MCP server `slow`, at most 30s"), "{answer:?}");
+    assert!(answer.output().contains("hello"));
+}

@@ -18,8 +18,8 @@ use super::in_flight::InFlight;
 use super::request_limit::EndReason;
 use super::server::McpServer;
 use super::{sampling, text};
-use crate::base::application::Application;
 use crate::base::mutex::IgnorePoison;
+use crate::plane::registry::Application;
 use crate::plane::tool_source::RootCalls;
 
 /// Our side of a connection.

@@ -30,16 +30,17 @@ use self::redirect::{check_redirect, registration_advice};
 pub(in crate::app) use self::redirect::{is_login_answer, login_state};
 use self::store::{FileStore, Kept};
 use super::error::McpError;
+use super::exchange::Exchange;
 use super::text;
-use crate::base::application::Application;
 use crate::base::error::BoxError;
 use crate::base::mutex::IgnorePoison;
+use crate::plane::registry::Application;
 
 /// How long it may take to find the authorization server, and to get tokens from it.
 const PREPARATION: Duration = Duration::from_secs(60);
 
 /// The HTTP client of an authorized connection.
-pub(super) type Authorized = AuthClient<reqwest::Client>;
+pub(super) type Authorized = AuthClient<Exchange>;
 
 /// Lets the user log in at the authorization server of an MCP server.
 #[async_trait]
@@ -319,9 +320,7 @@ impl Authorization {
     }
 
     fn authorized(&self, manager: AuthorizationManager) -> Result<Authorized, McpError> {
-        // A redirect would pass the token on.
-        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build();
-        Ok(AuthClient::new(client.map_err(|error| self.failed(&error))?, manager))
+        Ok(AuthClient::new(Exchange::without_redirects().map_err(|error| self.failed(&error))?, manager))
     }
 
     fn failed(&self, error: &(dyn std::error::Error + 'static)) -> McpError {

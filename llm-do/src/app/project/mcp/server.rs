@@ -83,8 +83,8 @@ impl ServerFile {
 
     /// Returns whether another one has the same definition.
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        let McpServer { name: _, transport, timeout, sampling } = &self.server;
-        (transport, timeout, sampling) == (&other.server.transport, &other.server.timeout, &other.server.sampling)
+        let named = McpServer { name: self.server.name.clone(), ..other.server.clone() };
+        self.server == named
     }
 
     /// Returns the file and line.

@@ -8,7 +8,7 @@ use axum::routing::get;
 use http::{HeaderValue, header};
 
 use crate::app::trace::{BODY, Page};
-use crate::base::application::Application;
+use crate::plane::registry::Application;
 
 /// The scripts of this page, after those that show the calls of a run.
 const SCRIPTS: [&str; 7] = [

@@ -11,7 +11,7 @@ use tokio::sync::OnceCell;
 use super::client::Clients;
 use super::fault::Fault;
 use super::host::HostPattern;
-use crate::base::application::Application;
+use crate::plane::registry::Application;
 
 /// The settings of the tool: give them to [`RuntimeBuilder::state`](crate::runtime::RuntimeBuilder::state).
 ///

@@ -1,19 +1,21 @@
 //! Tools of sources that are asked when the runtime is built.
 
+use std::collections::BTreeSet;
 #[cfg(feature = "mcp")]
 use std::sync::Arc;
 
 use super::RuntimeBuilder;
 #[cfg(feature = "mcp")]
 use super::items::caller;
-use crate::plane::registry::{Contents, Group, Origin};
+use crate::plane::registry::{Contents, Group, Origin, is_of};
 #[cfg(all(feature = "cli", feature = "mcp"))]
 use crate::plane::tool_source::Listing;
-use crate::plane::tool_source::LoadedTools;
-#[cfg(feature = "mcp")]
-use crate::plane::tool_source::ToolSource;
+use crate::plane::tool_source::{LoadedTools, ToolSource};
 #[cfg(all(feature = "cli", feature = "mcp"))]
 use crate::session::runtime::BuildError;
+
+/// Runs something that takes long, and shows what is waited for.
+pub(crate) type WaitNotice = fn(&str, &mut dyn FnMut());
 
 impl RuntimeBuilder {
     /// Adds a source of tools, which is asked when the runtime is built.
@@ -50,25 +52,69 @@ impl RuntimeBuilder {
         if faults.is_empty() { Ok(listings) } else { Err(BuildError::Sources(faults)) }
     }
 
+    /// Has only the sources of files asked that runs of these items can need; other tools are missing. Default: all.
+    #[cfg(feature = "cli")]
+    pub(crate) fn for_runs_of(&mut self, roots: impl IntoIterator<Item: Into<String>>) {
+        self.roots = Some(roots.into_iter().map(Into::into).collect());
+    }
+
+    /// Sets what shows that a source is waited for. Default: nothing.
+    #[cfg(feature = "cli")]
+    pub(crate) fn wait_notice(&mut self, notice: WaitNotice) {
+        self.wait_notice = Some(notice);
+    }
+
     /// Adds the tools of the sources; returns the faults of those that cannot be used.
     pub(super) fn load_sources(&mut self, contents: &mut Contents) -> Vec<String> {
+        let reached = self.roots.as_deref().and_then(|roots| contents.reached_from(roots));
+        let (needed, others): (Vec<_>, Vec<_>) =
+            self.sources.iter().partition(|(source, origin)| is_needed(source.as_ref(), origin, reached.as_ref()));
         // Concurrently: all begin before the first is waited for.
-        self.sources.iter().for_each(|(source, _)| source.begin(&self.config.project_root));
+        for (source, _) in &needed {
+            source.begin(&self.config.project_root);
+        }
         let mut faults = Vec::new();
-        for (source, origin) in &self.sources {
-            match source.load() {
+        for (source, origin) in needed {
+            match load(source.as_ref(), self.wait_notice) {
                 Ok(loaded) => add(loaded, origin, contents, &mut self.warnings),
+                Err(fault) if source.is_optional() => {
+                    self.warnings.push(format!("{fault} ({origin}); it is optional, so its tools are missing"));
+                    contents.groups.push(absent(source.as_ref(), origin));
+                }
                 Err(fault) => faults.push(format!("{fault} ({origin})")),
             }
         }
+        contents.groups.extend(others.into_iter().map(|(source, origin)| absent(source.as_ref(), origin)));
         faults
     }
+}
+
+/// Returns whether a source is asked: one of a file only if a run can need it.
+fn is_needed(source: &dyn ToolSource, origin: &Origin, reached: Option<&BTreeSet<String>>) -> bool {
+    let (Origin::File(_), Some(reached)) = (origin, reached) else { return true };
+    let set = source.toolset();
+    reached.iter().any(|name| is_of(name, &set))
+}
+
+/// Waits for the tools of a source.
+fn load(source: &dyn ToolSource, notice: Option<WaitNotice>) -> Result<LoadedTools, String> {
+    let (Some(notice), Some(what)) = (notice, source.waits_for()) else { return source.load() };
+    let mut loaded = None;
+    notice(&what, &mut || loaded = Some(source.load()));
+    loaded.unwrap_or_else(|| source.load())
+}
+
+/// Returns the toolset of a source whose tools are not known.
+fn absent(source: &dyn ToolSource, origin: &Origin) -> Group {
+    let description = "Its tools are not known: its server was not needed, or could not be used.".to_owned();
+    Group { name: source.toolset().into(), description, tools: Vec::new(), origin: origin.clone(), is_absent: true }
 }
 
 fn add(loaded: LoadedTools, origin: &Origin, contents: &mut Contents, warnings: &mut Vec<String>) {
     let LoadedTools { toolset, description, tools, own, warnings: left_out, .. } = loaded;
     warnings.extend(left_out);
     let names = tools.iter().map(|tool| tool.name().into()).collect();
-    contents.groups.push(Group { name: toolset.into(), description, tools: names, origin: origin.clone() });
+    let group = Group { name: toolset.into(), description, tools: names, origin: origin.clone(), is_absent: false };
+    contents.groups.push(group);
     contents.tools.extend(tools.into_iter().chain(own).map(|tool| (tool, origin.clone())));
 }
