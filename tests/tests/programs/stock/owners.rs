@@ -105,7 +105,7 @@ fn within(time: Duration, is_met: impl FnMut() -> bool) -> bool {
 
 #[test]
 fn nothing_of_a_server_outlives_run() {
-    Family::new().assert_owned_by(&["run", "--trust-project", "--approve-all", r#"call mcp__s__hang {}"#]);
+    Family::new().assert_owned_by(&["run", "--trust-project", "--approve-all", "call mcp__s__hang {}"]);
 }
 
 #[test]
