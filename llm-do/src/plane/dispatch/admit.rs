@@ -77,7 +77,7 @@ impl Run {
         &self,
         ctx: CallContext,
         tool: Found<'_>,
-        arguments: Value,
+        arguments: impl Into<Given>,
         is_read: bool,
         announced: Option<AnnouncedCall>,
     ) -> Result<ToolReturn, CallError> {

@@ -13,7 +13,7 @@ use crate::base::usage::Limits;
 use crate::declare::argument::Given;
 use crate::declare::tool::{ResultForm, ToolReturn};
 use crate::observe::event::{Caller, EventSink};
-use crate::plane::context::{CallContext, CallFrame, GivenArguments, Host};
+use crate::plane::context::{CallContext, CallFrame, Host};
 use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::declared::Callee;
 use crate::plane::guard::Guards;
@@ -69,7 +69,7 @@ impl FirstCall<'_> {
                 let is_read = run.readers(&tool) != Readers::Tool;
                 run.decode_and_execute(ctx, tool, arguments, is_read).boxed()
             }
-            Err(error) => run.refuse(ctx, error, GivenArguments::Value(arguments)).boxed(),
+            Err(error) => run.refuse(ctx, error, arguments.into()).boxed(),
         };
         cancelled_with(&cancellation, &token, calling).await
     }

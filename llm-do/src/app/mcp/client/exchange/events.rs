@@ -54,7 +54,7 @@ impl Events {
         if self.pending.is_none() {
             return messages;
         }
-        let (other, own): (Vec<_>, Vec<_>) = messages.into_iter().partition(|message| is_of_other(message));
+        let (other, own): (Vec<_>, Vec<_>) = messages.into_iter().partition(is_of_other);
         self.foreign = other.into_iter().next().or(self.foreign.take());
         if own.iter().any(is_answer) {
             self.pending = None;
