@@ -26,7 +26,9 @@ pub(crate) use self::fault::{invalid_json, reported};
 use self::streaming::Streaming;
 use crate::error::{ErrorKind, ProviderError};
 use crate::http::{Endpoint, Event, PreparedRequest, WholeResponse};
-use crate::message::{FinishReason, ResponsePart};
+use crate::message::FinishReason;
+#[cfg(feature = "anthropic")]
+use crate::message::ResponsePart;
 use crate::model::{ResponseStream, StreamEvent};
 use crate::response::{Response, SettingWarning};
 use crate::retry::{RetryDelay, RetryState};

@@ -85,9 +85,15 @@ impl Usage {
     pub fn total_tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
+
+    /// Returns whether the provider may charge something in addition to tokens.
+    pub(crate) fn has_fees(&self) -> bool {
+        self.web_searches | self.file_searches | self.containers | self.other_charged_tools > 0
+    }
 }
 
 impl AddAssign for Usage {
+    #[inline]
     fn add_assign(&mut self, other: Self) {
         self.requests = self.requests.saturating_add(other.requests);
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
@@ -111,6 +117,7 @@ impl AddAssign for Usage {
 impl Add for Usage {
     type Output = Self;
 
+    #[inline]
     fn add(mut self, other: Self) -> Self {
         self += other;
         self

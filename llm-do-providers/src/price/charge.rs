@@ -42,6 +42,9 @@ impl Price {
             tier => self.at_tier(tier).map_or((self, Unpriced::SERVICE_TIER), |price| (price, Unpriced::default())),
         };
         let mut known = tokens.cost_of_tokens(usage);
+        if !usage.has_fees() {
+            return Charge { known, unpriced };
+        }
         let searches = match self.searching_request {
             Some(price) => (usage.web_searches.min(usage.requests.max(1)), Some(price)),
             None => (usage.web_searches, self.web_search),
@@ -52,9 +55,9 @@ impl Price {
             ((usage.containers, self.container), Unpriced::CODE_EXECUTION),
             ((usage.other_charged_tools, self.is_free().then_some(Money::ZERO)), Unpriced::OTHER_TOOLS),
         ];
-        for ((uses, price), charge) in fees {
+        for ((uses, price), charge) in fees.into_iter().filter(|((uses, _), _)| *uses > 0) {
             known += price.unwrap_or_default().times(uses);
-            unpriced |= charge.if_charged(uses > 0 && price.is_none());
+            unpriced |= charge.if_charged(price.is_none());
         }
         Charge { known, unpriced }
     }

@@ -83,7 +83,8 @@ impl Money {
     /// Exact for prices with at most six decimal places; otherwise the sum is rounded up.
     pub(super) fn of_tokens(counted: &[(u64, Self)]) -> Self {
         let cost = |&(tokens, price): &(u64, Self)| u128::from(tokens).saturating_mul(price.0);
-        Self(counted.iter().map(cost).fold(0, u128::saturating_add).div_ceil(MILLION))
+        let counted = counted.iter().filter(|(tokens, _)| *tokens > 0);
+        Self(counted.map(cost).fold(0, u128::saturating_add).div_ceil(MILLION))
     }
 
     /// Returns the amount `count` times.
@@ -136,6 +137,7 @@ impl Add for Money {
 }
 
 impl AddAssign for Money {
+    #[inline]
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }

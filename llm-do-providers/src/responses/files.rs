@@ -8,6 +8,8 @@ use crate::openai::{DataUrl, IMAGES, MAX_FILE};
 
 /// The name of a PDF without one, since the server requires it.
 const UNNAMED_PDF: &str = "attachment.pdf";
+/// The detail of an image: the default, which OpenAI's description of the API requires to be stated.
+const DETAIL: &str = "auto";
 
 /// Returns a file as the kind of part that its content has.
 pub(super) fn file(attachment: &Attachment) -> Result<Part<'_>, FileFault> {
@@ -16,7 +18,7 @@ pub(super) fn file(attachment: &Attachment) -> Result<Part<'_>, FileFault> {
         return Ok(Part::InputText { text: text.into() });
     }
     match attachment.checked_type(MAX_FILE)?.as_str() {
-        image if IMAGES.contains(&image) => Ok(Part::InputImage { image_url: DataUrl(attachment) }),
+        image if IMAGES.contains(&image) => Ok(Part::InputImage { image_url: DataUrl(attachment), detail: DETAIL }),
         "application/pdf" => {
             let filename = attachment.name().unwrap_or(UNNAMED_PDF);
             Ok(Part::InputFile { filename, file_data: DataUrl(attachment) })

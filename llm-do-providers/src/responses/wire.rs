@@ -97,7 +97,7 @@ pub(super) enum Output<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Part<'a> {
     InputText { text: Cow<'a, str> },
-    InputImage { image_url: DataUrl<'a> },
+    InputImage { image_url: DataUrl<'a>, detail: &'static str },
     InputFile { filename: &'a str, file_data: DataUrl<'a> },
     OutputText { text: &'a str, annotations: [(); 0] },
 }

@@ -9,18 +9,20 @@ mod tests;
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 #[cfg(feature = "gemini")]
 use super::gemini;
 #[cfg(feature = "openai")]
 use super::llama_cpp;
 use super::modern::modern_schema;
-use super::{SchemaCache, Unsupported, note};
+#[cfg(feature = "anthropic")]
+use super::names::Names;
+use super::{SchemaCache, Unsupported};
 #[cfg(any(feature = "anthropic", feature = "openai"))]
 use super::{
     flatten::{COMBINING, flatten},
-    names::Names,
+    note,
     portable::portable,
 };
 
@@ -153,7 +155,7 @@ fn shallow(schema: &Value) -> Value {
     let required = schema["required"].as_array().into_iter().flatten();
     let required: Vec<_> =
         required.filter(|name| name.as_str().is_some_and(|name| properties.contains_key(name))).collect();
-    json!({ "type": "object", "properties": properties, "required": required })
+    serde_json::json!({ "type": "object", "properties": properties, "required": required })
 }
 
 /// Keywords at the root that servers refuse, and that only narrow what is valid.

@@ -12,6 +12,7 @@ use super::note;
 use crate::error::{ErrorKind, ProviderError};
 
 /// Keywords that restrict the valid values, and that neither a dialect nor a sentence can express.
+#[cfg(any(feature = "gemini", feature = "local", feature = "openai"))]
 pub(crate) const UNSUPPORTED_KEYWORDS: [&str; 13] = [
     "$dynamicRef",
     "additionalItems",
@@ -38,6 +39,7 @@ pub(crate) struct Unsupported {
 
 impl Unsupported {
     /// Creates the error for the part at `path` below the root.
+    #[cfg(any(feature = "gemini", feature = "local", feature = "openai"))]
     pub(crate) fn new(path: &[String], why: impl Into<String>) -> Self {
         let path = path.iter().fold("#".to_owned(), |path, step| path + "/" + step);
         Self { path, why: why.into(), leaves_nothing: false }
@@ -69,6 +71,7 @@ impl Unsupported {
     }
 
     /// Creates the error for the keyword `key`, which the dialect called `name` does not support.
+    #[cfg(any(feature = "gemini", feature = "local", feature = "openai"))]
     pub(crate) fn keyword(path: &[String], key: &str, name: &str) -> Self {
         Self::new(path, format!("uses `{key}`, which {name} cannot express; remove it"))
     }

@@ -90,16 +90,19 @@ pub(crate) struct Meter {
 
 #[derive(Debug, Default)]
 struct Requests {
-    used: ModelUsage,
+    used: RunUsage,
     in_flight: u64,
 }
 
 impl Meter {
-    /// Reserves a request to a model, unless that would exceed `limits`; `lost` is what requests in flight have used for broken
-    /// answers that it repeats.
-    pub(crate) fn reserve_request(&self, limits: Option<&Limits>, lost: RunUsage) -> Result<(), Exceeded> {
+    /// Reserves a request to a model, unless that would exceed `limits`; `lost` is what a request in flight has used for broken
+    /// answers, if this one repeats it.
+    pub(crate) fn reserve_request(&self, limits: Option<&Limits>, lost: Option<&RunUsage>) -> Result<(), Exceeded> {
         let mut models = self.models.get_or_default();
-        let exceeded = limits.and_then(|limits| limits.request_exceeds(&(models.used() + lost), models.in_flight));
+        let exceeded = limits.and_then(|limits| match lost {
+            Some(lost) => limits.request_exceeds(&(models.used + *lost), models.in_flight),
+            None => limits.request_exceeds(&models.used, models.in_flight),
+        });
         exceeded.map_or(Ok(()), Err)?;
         models.in_flight += 1;
         Ok(())
@@ -107,7 +110,7 @@ impl Meter {
 
     /// Returns the limit that one more request would exceed.
     pub(crate) fn request_exceeds(&self, limits: &Limits) -> Option<Exceeded> {
-        let models = self.models.get().map(|models| (models.used(), models.in_flight));
+        let models = self.models.get().map(|models| (models.used, models.in_flight));
         let (used, in_flight) = models.unwrap_or_default();
         limits.request_exceeds(&used, in_flight)
     }
@@ -119,10 +122,11 @@ impl Meter {
     }
 
     /// Replaces a reservation with what the request used.
-    pub(crate) fn finish_request(&self, usage: Usage, cost: Cost) {
+    pub(crate) fn finish_request(&self, used: &ModelUsage) {
         let mut models = self.models.get_or_default();
         models.in_flight = models.in_flight.saturating_sub(1);
-        models.used += ModelUsage { usage, cost };
+        models.used.model += used.usage;
+        models.used.cost += used.cost;
     }
 
     /// Reserves a tool call, unless that would exceed `limits`.
@@ -160,20 +164,13 @@ impl Meter {
     pub(crate) fn add(&self, used: RunUsage) {
         self.claimed_calls.fetch_add(used.tool_calls, Ordering::Relaxed);
         self.tool_calls.fetch_add(used.tool_calls, Ordering::Relaxed);
-        self.models.get_or_default().used += ModelUsage { usage: used.model, cost: used.cost };
+        self.models.get_or_default().used += RunUsage { tool_calls: 0, ..used };
     }
 
     /// Returns what was used so far, without reservations.
     pub(crate) fn used(&self) -> RunUsage {
-        let models = self.models.get().map(|models| models.used()).unwrap_or_default();
+        let models = self.models.get().map(|models| models.used).unwrap_or_default();
         RunUsage { tool_calls: self.tool_calls.load(Ordering::Relaxed), ..models }
-    }
-}
-
-impl Requests {
-    fn used(&self) -> RunUsage {
-        let ModelUsage { usage, cost } = self.used;
-        RunUsage { tool_calls: 0, model: usage, cost }
     }
 }
 
@@ -201,7 +198,7 @@ mod tests {
         let limits = Limits::new().tool_calls(3).requests(3);
         for _ in 0..100 {
             assert_eq!(winners(|meter| meter.reserve_tool_call(Some(&limits)).is_ok()), 3);
-            assert_eq!(winners(|meter| meter.reserve_request(Some(&limits), RunUsage::default()).is_ok()), 3);
+            assert_eq!(winners(|meter| meter.reserve_request(Some(&limits), None).is_ok()), 3);
         }
     }
 
@@ -209,9 +206,9 @@ mod tests {
     fn what_a_request_in_flight_has_lost_counts_for_its_repeat() {
         let (meter, limits) = (Meter::default(), Limits::new().total_tokens(10));
         let lost = |tokens| RunUsage { model: Usage::of_request(tokens, 0), ..RunUsage::default() };
-        meter.reserve_request(Some(&limits), lost(0)).unwrap();
-        meter.reserve_request(Some(&limits), lost(9)).unwrap();
-        meter.reserve_request(Some(&limits), lost(10)).unwrap_err();
+        meter.reserve_request(Some(&limits), Some(&lost(0))).unwrap();
+        meter.reserve_request(Some(&limits), Some(&lost(9))).unwrap();
+        meter.reserve_request(Some(&limits), Some(&lost(10))).unwrap_err();
         assert_eq!(meter.used(), RunUsage::default());
     }
 
@@ -220,7 +217,7 @@ mod tests {
         let (meter, limits) = (Meter::default(), Limits::new().tool_calls(1).requests(1));
         for _ in 0..2 {
             meter.reserve_tool_call(Some(&limits)).unwrap();
-            let reserve = || meter.reserve_request(Some(&limits), RunUsage::default());
+            let reserve = || meter.reserve_request(Some(&limits), None);
             reserve().unwrap();
             assert!(meter.reserve_tool_call(Some(&limits)).is_err() && reserve().is_err());
             assert_eq!(meter.used(), RunUsage::default());

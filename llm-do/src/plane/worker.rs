@@ -200,7 +200,7 @@ impl WorkerRun {
         if self.ctx.is_cancelled() {
             return Err(self.cancelled());
         }
-        let reserved = Arc::new(self.ctx.begin_request(&self.model.name, self.unpriced(&parts))?);
+        let reserved = Arc::new(self.ctx.begin_request(&self.model.name, || self.unpriced(&parts))?);
         self.ctx.emit(|| EventKind::ModelRequest {
             model: Arc::clone(&self.model.name),
             turn: turns.turn() + 1,

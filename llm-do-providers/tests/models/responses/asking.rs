@@ -203,7 +203,7 @@ async fn files_are_sent_in_messages_and_in_results() {
         Message::Assistant { parts: vec![ResponsePart::ToolCall(call.clone())] },
         Message::Tool { results: vec![ToolResult::new(&call, "done").with_attachments([png])] },
     ];
-    let image = json!({"type": "input_image", "image_url": "data:image/png;base64,aGkh"});
+    let image = json!({"type": "input_image", "image_url": "data:image/png;base64,aGkh", "detail": "auto"});
     let expected = json!([
         {"type": "message", "role": "user", "content": [
             image,

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use llm_do_providers::Usage;
-
-use super::{Cost, ModelUsage, RunUsage, UsageTree};
+use super::{ModelUsage, RunUsage, UsageTree};
 use crate::base::mutex::IgnorePoison;
 
 /// Records the usage of one call in the usage tree.
@@ -53,13 +51,12 @@ impl UsageRecorder {
         Self { has_own_node: true, ..self.child(name) }
     }
 
-    /// Adds one request of this call to `model` (`provider:model`), and its cost.
-    pub(crate) fn add_request(&self, model: &Arc<str>, usage: Usage, cost: Cost) {
-        let added = ModelUsage { usage, cost };
+    /// Adds what one request of this call to `model` (`provider:model`) used.
+    pub(crate) fn add_request(&self, model: &Arc<str>, added: &ModelUsage) {
         let mut used = self.node().used();
         match used.models.get_mut(model) {
-            Some(sum) => *sum += added,
-            None => drop(used.models.insert(Arc::clone(model), added)),
+            Some(sum) => *sum += *added,
+            None => drop(used.models.insert(Arc::clone(model), *added)),
         }
     }
 
@@ -179,10 +176,15 @@ fn merge(into: &mut UsageTree, tree: UsageTree) {
 
 #[cfg(test)]
 mod tests {
-    use llm_do_providers::Money;
+    use llm_do_providers::{Money, Usage};
     use proptest::prelude::*;
 
+    use super::super::Cost;
     use super::*;
+
+    fn used(usage: Usage, cost: Option<Money>) -> ModelUsage {
+        ModelUsage { usage, cost: Cost::of_request(cost) }
+    }
 
     fn names(tree: &UsageTree) -> Vec<(&str, u64)> {
         tree.children.iter().map(|child| (&*child.name, child.calls)).collect()
@@ -192,11 +194,9 @@ mod tests {
     fn calls_of_one_path_of_names_share_a_node_in_the_order_of_first_use() {
         let main = UsageRecorder::root("main".into());
         for _ in 0..200 {
-            main.child("reviewer".into()).child("summariser".into()).add_request(
-                &"test:a".into(),
-                Usage::default(),
-                Cost::of_request(None),
-            );
+            main.child("reviewer".into())
+                .child("summariser".into())
+                .add_request(&"test:a".into(), &used(Usage::default(), None));
             main.child("another".into()).add_tool_call();
         }
         let tree = main.tree();
@@ -211,7 +211,7 @@ mod tests {
         for _ in 0..3 {
             let worker = main.child_with_own_node("worker".into());
             worker.child_with_own_node("inner".into()).add_tool_call();
-            worker.add_request(&"test:a".into(), Usage::of_request(2, 1), Cost::of_request(None));
+            worker.add_request(&"test:a".into(), &used(Usage::of_request(2, 1), None));
             assert_eq!((worker.tree().calls, worker.tree().total().model.input_tokens), (1, 2));
         }
         let tree = main.tree();
@@ -239,11 +239,7 @@ mod tests {
                 scope.spawn(|| {
                     for _ in 0..100 {
                         let worker = main.child("worker".into());
-                        worker.add_request(
-                            &model,
-                            Usage::of_request(2, 1),
-                            Cost::of_request(Some(Money::from_cents(1))),
-                        );
+                        worker.add_request(&model, &used(Usage::of_request(2, 1), Some(Money::from_cents(1))));
                         worker.add_tool_call();
                     }
                 });
@@ -288,7 +284,7 @@ mod tests {
         for (model, input, output, picodollars) in &call.requests {
             let (usage, cost) =
                 (Usage::of_request(*input, *output), picodollars.map(|p| Money::from_picodollars(p.into())));
-            recorder.add_request(&NAMES[*model].into(), usage, Cost::of_request(cost));
+            recorder.add_request(&NAMES[*model].into(), &used(usage, cost));
             *sum += RunUsage { tool_calls: 0, model: usage, cost: Cost::of_request(cost) };
         }
         for made in &call.calls {

@@ -7,7 +7,7 @@ use llm_do_providers::{Charge, Unpriced, Usage};
 
 use super::{CallContext, CallFrame};
 use crate::base::error::CallError;
-use crate::base::usage::{Cost, Exceeded, Meter, RunUsage, UsageRecorder, UsageTree};
+use crate::base::usage::{Cost, Exceeded, Meter, ModelUsage, RunUsage, UsageRecorder, UsageTree};
 use crate::observe::event::Caller;
 
 impl<S> CallContext<S> {
@@ -24,17 +24,30 @@ impl<S> CallContext<S> {
 
     /// Reserves a request for this call and all calls above it, unless one of their limits forbids it.
     ///
-    /// `unpriced` are the charges that the request may have without a known price; `None`: the model's price is unknown.
-    pub(crate) fn begin_request(&self, model: &str, unpriced: Option<Unpriced>) -> Result<ReservedRequest, CallError> {
-        self.begin_repeat(model, unpriced, RunUsage::default())
+    /// `unpriced` returns the charges that the request may have without a known price; `None`: the model's price is unknown.
+    pub(crate) fn begin_request(
+        &self,
+        model: &str,
+        unpriced: impl Fn() -> Option<Unpriced>,
+    ) -> Result<ReservedRequest, CallError> {
+        self.begin(model, unpriced, None)
     }
 
     /// The same for a request that repeats one in flight, which has used `lost` so far.
     pub(crate) fn begin_repeat(
         &self,
         model: &str,
-        unpriced: Option<Unpriced>,
-        lost: RunUsage,
+        unpriced: impl Fn() -> Option<Unpriced>,
+        lost: &RunUsage,
+    ) -> Result<ReservedRequest, CallError> {
+        self.begin(model, unpriced, Some(lost))
+    }
+
+    fn begin(
+        &self,
+        model: &str,
+        unpriced: impl Fn() -> Option<Unpriced>,
+        lost: Option<&RunUsage>,
     ) -> Result<ReservedRequest, CallError> {
         self.check_deadline()?;
         self.check_priced(model, unpriced)?;
@@ -43,17 +56,17 @@ impl<S> CallContext<S> {
     }
 
     /// Returns the error that `begin_request` would return now, and reserves nothing.
-    pub(crate) fn check_request(&self, model: &str, unpriced: Option<Unpriced>) -> Result<(), CallError> {
+    pub(crate) fn check_request(&self, model: &str, unpriced: impl Fn() -> Option<Unpriced>) -> Result<(), CallError> {
         self.check_deadline()?;
         self.check_priced(model, unpriced)?;
         self.check_limits(|frame| frame.meter.request_exceeds(frame.limits.as_deref()?))
     }
 
     /// Returns an error for a model or a charge of unknown price if money is limited.
-    fn check_priced(&self, model: &str, unpriced: Option<Unpriced>) -> Result<(), CallError> {
+    fn check_priced(&self, model: &str, unpriced: impl Fn() -> Option<Unpriced>) -> Result<(), CallError> {
         self.check_limits(|frame| {
-            let limits = frame.limits.as_deref()?;
-            match unpriced {
+            let limits = frame.limits.as_deref().filter(|limits| limits.cost.is_some())?;
+            match unpriced() {
                 None => limits.unpriced_exceeds(model),
                 Some(charges) => limits.charges_exceed(model, charges),
             }
@@ -124,15 +137,15 @@ pub(crate) struct ReservedRequest {
 
 impl ReservedRequest {
     /// Counts the request, answered or failed, with what was charged for it if the price of its model is known.
-    pub(crate) fn count(&self, model: &Arc<str>, mut usage: Usage, charge: Option<Charge>) {
+    pub(crate) fn count(&self, model: &Arc<str>, usage: &Usage, charge: Option<Charge>) {
         if self.is_counted.swap(true, Ordering::Relaxed) {
             return;
         }
+        let mut used = ModelUsage { usage: *usage, cost: Cost::of_charge(charge) };
         // A request counts even if the model failed or reported no usage.
-        usage.requests = usage.requests.max(1);
-        let cost = Cost::of_charge(charge);
-        self.ctx.frames().for_each(|frame| frame.meter.finish_request(usage, cost));
-        self.ctx.recorder().add_request(model, usage, cost);
+        used.usage.requests = usage.requests.max(1);
+        self.ctx.frames().for_each(|frame| frame.meter.finish_request(&used));
+        self.ctx.recorder().add_request(model, &used);
     }
 }
 

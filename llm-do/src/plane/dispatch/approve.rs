@@ -188,7 +188,7 @@ impl Run {
     fn check_first_request(&self, ctx: &CallContext, tool: &Registered) -> Result<(), CallError> {
         let Some(plan) = tool.plan() else { return Ok(()) };
         let model = self.plane.model_plan(plan, ctx)?.model;
-        ctx.check_request(&model.name, self.plane.unpriced(plan, &model))
+        ctx.check_request(&model.name, || self.plane.unpriced(plan, &model))
     }
 
     /// Applies the rules to a call; a call of a shadow never asks the approver.

@@ -215,7 +215,7 @@ impl WorkerSetup<'_> {
         let ModelPlan { model, tools, output } = self.plane.model_plan(plan, ctx)?;
         if !plan.server_side_tools.is_empty() {
             // Do not ask the approver about a request that would be refused.
-            ctx.check_request(&model.name, self.plane.unpriced(plan, &model))?;
+            ctx.check_request(&model.name, || self.plane.unpriced(plan, &model))?;
         }
         let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
         let tools = match &ctx.frame().declared {

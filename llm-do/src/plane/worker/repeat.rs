@@ -39,7 +39,7 @@ impl WorkerRun {
     ) -> Result<Response, CallError> {
         let (mut lost, mut reserved) = (Usage::default(), Vec::new());
         loop {
-            *unfinished = lost + Usage::of_request(0, 0);
+            unfinished.requests = unfinished.requests.saturating_add(1);
             let mut progress = StreamProgress::default();
             let source = match self.answer(parts, answers, &mut progress).await {
                 Ok(response) => return Ok(with_lost(response, lost)),
@@ -73,7 +73,7 @@ impl WorkerRun {
         // Each broken answer still has its own reservation.
         model.requests = model.requests.saturating_sub(u64::try_from(broken).unwrap_or(u64::MAX));
         let lost = RunUsage { model, cost, ..RunUsage::default() };
-        self.ctx.begin_repeat(&self.model.name, self.unpriced(parts), lost).ok()
+        self.ctx.begin_repeat(&self.model.name, || self.unpriced(parts), &lost).ok()
     }
 }
 

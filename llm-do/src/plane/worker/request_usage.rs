@@ -21,7 +21,7 @@ struct InFlightRequest {
 impl Drop for InFlightRequest {
     fn drop(&mut self) {
         if !self.is_finished {
-            self.run.count(&self.reserved, None, self.lost);
+            self.run.count(&self.reserved, None, &self.lost);
         }
     }
 }
@@ -48,11 +48,11 @@ impl WorkerRun {
     /// request is sent again when the run is resumed, and counts with its new usage.
     pub(super) fn count_finished(&self, reserved: &ReservedRequest, answer: &Result<Response, CallError>) {
         match answer {
-            Ok(response) => self.count(reserved, response.answered_by.as_deref(), response.usage),
+            Ok(response) => self.count(reserved, response.answered_by.as_deref(), &response.usage),
             Err(CallError::Model { source, .. }) if was_sent(source) => {
                 let arrived = source.partial_response();
                 let usage = arrived.map(|arrived| arrived.usage).unwrap_or_default();
-                self.count(reserved, arrived.and_then(|arrived| arrived.answered_by.as_deref()), usage);
+                self.count(reserved, arrived.and_then(|arrived| arrived.answered_by.as_deref()), &usage);
                 self.ctx.emit(|| EventKind::Usage { used: self.ctx.usage() });
             }
             Err(_) => {}
@@ -66,13 +66,13 @@ impl WorkerRun {
         self.model.price().map(|price| price.unpriced(tools, settings.service_tier.as_deref()))
     }
 
-    fn count(&self, reserved: &ReservedRequest, answered_by: Option<&str>, usage: Usage) {
+    fn count(&self, reserved: &ReservedRequest, answered_by: Option<&str>, usage: &Usage) {
         // A fallback model may have answered instead of the first one.
         let (by, price) = match answered_by.filter(|by| **by != *self.model.name) {
             Some(by) => (Arc::from(by), self.prices.price(by)),
             None => (Arc::clone(&self.model.name), self.model.price()),
         };
-        reserved.count(&by, usage, price.map(|price| price.charge(&usage)));
+        reserved.count(&by, usage, price.map(|price| price.charge(usage)));
     }
 }
 

@@ -87,6 +87,22 @@ async fn a_part_of_a_schema_that_cannot_be_checked_drops_its_check_and_not_the_t
 }
 
 #[tokio::test]
+async fn a_null_for_an_optional_argument_is_refused_by_its_name_where_the_schema_has_none() {
+    let properties = json!({ "date": { "type": "string" }, "note": { "type": ["string", "null"] } });
+    let tools = json!([{ "name": "book", "inputSchema": { "type": "object", "properties": properties } }]);
+    let script = Script::new(&["only="]).with_tools(&tools).with_file("log");
+    let runtime = script.runtime();
+    let error = call(&runtime, "book", json!({ "date": null })).await.unwrap_err();
+    assert!(error.ends_with("value is not of type \"string\" at `/date`"), "{error}");
+    assert_eq!(script.received("tools/call").len(), 0);
+    for given in [json!({}), json!({ "note": null })] {
+        assert!(is_sent(&script, &runtime, "book", given.clone()).await, "{given}");
+        let sent = script.received("tools/call").pop().unwrap();
+        assert_eq!(sent["params"]["arguments"], given, "`null` and an absent argument stay what they are");
+    }
+}
+
+#[tokio::test]
 async fn a_schema_of_an_earlier_draft_is_read_as_such() {
     let pair = json!({ "type": "array", "items": [{ "type": "string" }, true], "additionalItems": false });
     let schema = json!({
