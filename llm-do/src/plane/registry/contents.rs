@@ -45,9 +45,8 @@ impl Contents {
             added.for_each(|name| drop(selection.include(name, || true)));
             let Selection { included, .. } = selection;
             defs.retain(|def| included.contains(def.name));
-            // A toolset whose members are all included can be named too.
-            let is_whole = |set: &ToolsetDef| set.members.iter().all(|member| included.contains(member.tool()));
-            toolsets.retain(|set| included.contains(set.name) || is_whole(set));
+            // A toolset that one included item declares as a whole, so that the workers that it creates can name it.
+            toolsets.retain(|set| included.contains(set.name) || defs.iter().any(|def| declares_whole(def, set)));
         }
         (defs, toolsets)
     }
@@ -88,6 +87,13 @@ impl Contents {
         };
         self.workers.into_iter().map(worker).chain(self.tools.into_iter().map(tool))
     }
+}
+
+/// Returns whether an item may call all members of a toolset that has some.
+fn declares_whole(def: &ToolDef, set: &ToolsetDef) -> bool {
+    let declared = || def.declaration.into_iter().flat_map(|declared| declared.members.iter().copied().flatten());
+    !set.members.is_empty()
+        && set.members.iter().all(|member| declared().any(|declared| declared.tool() == member.tool()))
 }
 
 /// Returns the tool that another name stands for, under that name.
