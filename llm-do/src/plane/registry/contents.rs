@@ -6,7 +6,7 @@ use std::sync::Arc;
 use llm_do_worker_file::did_you_mean;
 
 use super::names::DeclarationSource;
-use super::{Group, Origin, Registered, plan};
+use super::{Group, LeftOut, Origin, Registered, plan};
 use crate::declare::toolset::Member;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::definition::{Declaration, ToolDef, ToolsetDef};
@@ -19,6 +19,8 @@ pub(crate) struct Contents {
     pub(crate) tools: Vec<(FunctionTool, Origin)>,
     pub(crate) aliases: Vec<(Alias, Origin)>,
     pub(crate) groups: Vec<Group>,
+    /// What files of other programs define and cannot be used.
+    pub(crate) left_out: Vec<LeftOut>,
     /// The linked items and toolsets to include, with what they declare; `None` for all.
     pub(crate) only: Option<Vec<String>>,
 }
@@ -58,6 +60,33 @@ impl Contents {
         names.chain(self.groups.iter().map(|group| &*group.name)).any(|added| added == name)
     }
 
+    /// Drops workers of other programs whose name another item or toolset has; returns a warning for each.
+    pub(super) fn drop_foreign(
+        &mut self,
+        defs: &[&ToolDef],
+        toolsets: &[ToolsetDef],
+        mut taken: HashSet<Arc<str>>,
+    ) -> Vec<String> {
+        if !self.workers.iter().any(|(_, origin)| origin.is_external()) {
+            return Vec::new();
+        }
+        let own = self.workers.iter().filter(|(_, origin)| !origin.is_external()).map(|(spec, _)| spec.name.as_str());
+        let added = own.chain(self.tools.iter().map(|(tool, _)| tool.name.as_str()));
+        let linked = defs.iter().map(|def| def.name).chain(toolsets.iter().map(|def| def.name));
+        taken.extend(added.chain(linked).chain(self.groups.iter().map(|group| &*group.name)).map(Arc::from));
+        let mut warnings = Vec::new();
+        self.workers.retain(|(spec, origin)| {
+            let is_free = !origin.is_external() || taken.insert(spec.name.as_str().into());
+            if !is_free {
+                let name = &spec.name;
+                warnings
+                    .push(format!("{origin}: left out: the name `{name}` is already registered; choose another name"));
+            }
+            is_free
+        });
+        warnings
+    }
+
     /// Returns the faults of what the program adds.
     pub(super) fn faults(&self) -> impl Iterator<Item = String> {
         let fault = |kind, name: &str, origin: &Origin, fault| format!("the {kind} `{name}` ({origin}): {fault}");
@@ -68,6 +97,12 @@ impl Contents {
             tool.faults().into_iter().map(|text| fault("tool", tool.name(), origin, text)).collect()
         };
         self.workers.iter().flat_map(of_worker).chain(self.tools.iter().flat_map(of_tool))
+    }
+
+    /// Returns the linked tools that files define again under their own names, with other descriptions, defaults or rules.
+    pub(super) fn own_names(&self) -> HashSet<String> {
+        let own = self.aliases.iter().filter(|(alias, _)| alias.name == alias.target);
+        own.map(|(alias, _)| alias.name.clone()).collect()
     }
 
     /// Takes the other names of linked tools as items; adds a fault for each that is invalid.

@@ -12,5 +12,7 @@ pub(crate) struct Group {
     pub(crate) description: String,
     /// The registered names of its tools.
     pub(crate) tools: Vec<Arc<str>>,
+    /// The names of it and of its tools in the files of other programs, with the registered names.
+    pub(crate) foreign: Vec<(String, Arc<str>)>,
     pub(crate) origin: Origin,
 }

@@ -89,6 +89,21 @@ impl fmt::Display for Origin {
     }
 }
 
+impl Origin {
+    /// Returns the tools that a file of another program takes away from its worker; `None` for any other origin.
+    pub(crate) fn taken_away(&self) -> Option<&[String]> {
+        match self {
+            Self::File(file) => file.taken_away(),
+            Self::Source(_) | Self::Session => None,
+        }
+    }
+
+    /// Returns whether it is a file of another program, whose faults do not end the project.
+    pub(crate) fn is_external(&self) -> bool {
+        self.taken_away().is_some()
+    }
+}
+
 impl Registered {
     /// Returns the registered name.
     #[must_use]
@@ -118,6 +133,11 @@ impl Registered {
     #[must_use]
     pub fn location(&self) -> String {
         self.origin.to_string()
+    }
+
+    /// Returns whether a file of another program defines it.
+    pub(crate) fn is_external(&self) -> bool {
+        self.origin.is_external()
     }
 
     /// Returns the location of its declaration of a tool: in a worker file, with the line.

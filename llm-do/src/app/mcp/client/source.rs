@@ -61,6 +61,13 @@ struct Connecting {
 }
 
 impl ToolSource for Connecting {
+    fn toolset(&self) -> String {
+        match &self.source {
+            Source::Server(server) => server.toolset(),
+            Source::Connection(connection) => connection.server().toolset(),
+        }
+    }
+
     fn begin(&self, root: &Path) {
         let connection = match &self.source {
             Source::Server(server) => McpConnection::open((**server).clone(), root),
