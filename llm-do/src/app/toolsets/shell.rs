@@ -21,4 +21,4 @@ mod tree;
 mod watch;
 
 pub use self::settings::{Sandbox, SandboxKind, Shell};
-pub use self::tools::{shell, shell_asked};
+pub use self::tools::{shell, shell_asked, shell_readonly};
