@@ -169,3 +169,12 @@ async fn one_unknown_tool_costs_a_subagent_only_that_tool() {
     let found = all_warnings(&folder).join("\n");
     assert!(expected.iter().all(|text| found.contains(text)), "{found}");
 }
+
+#[test]
+fn a_subagent_with_an_unknown_provider_does_not_end_the_project() {
+    let text = "---\nname: other\ndescription: Asks another model.\nmodel: elsewhere:model-7\n---\nGo.\n";
+    let folder = folder(&[("main.worker", WORKER), (".claude/agents/other.md", text)]);
+    let runtime = builder().project(open(&folder)).build().unwrap();
+    let [warning] = runtime.warnings() else { panic!("{:?}", runtime.warnings()) };
+    assert!(warning.contains("other.md") && warning.contains("elsewhere"), "{warning}");
+}
