@@ -2,23 +2,22 @@
 
 mod sources;
 
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::Origin;
 use super::plan::WorkerPlan;
 use crate::base::error::{CallError, Fault};
 use crate::declare::argument::Sample;
 use crate::declare::schema::{self, CheckedSchema};
 use crate::declare::tool::Effect;
-use crate::declare::worker_file::LoadedFile;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::ItemKind;
 use crate::plane::context::{StateKey, Variant};
 use crate::plane::declared::{Declared, OfferedTool};
-use crate::plane::definition::{DeclaredRule, Decode, InstanceDef, Location, Preview, ToolDef};
+use crate::plane::definition::{DeclaredRule, Decode, InstanceDef, Preview, ToolDef};
 use crate::plane::function_tool::{Acts, FunctionTool};
 
 /// An item of the registry.
@@ -66,42 +65,6 @@ pub(crate) enum Code {
     Value(Arc<FunctionTool>),
     /// A model.
     Worker(Arc<WorkerPlan>),
-}
-
-/// The origin of an item.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// The location in the source where it is linked or added to the runtime.
-    Source(Location),
-    /// A worker file.
-    File(LoadedFile),
-    /// The program created it at run time.
-    Session,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Source(location) => location.fmt(f),
-            Self::File(file) => file.fmt(f),
-            Self::Session => f.write_str("created at run time"),
-        }
-    }
-}
-
-impl Origin {
-    /// Returns the tools that a file of another program takes away from its worker; `None` for any other origin.
-    pub(crate) fn taken_away(&self) -> Option<&[String]> {
-        match self {
-            Self::File(file) => file.taken_away(),
-            Self::Source(_) | Self::Session => None,
-        }
-    }
-
-    /// Returns whether it is a file of another program, whose faults do not end the project.
-    pub(crate) fn is_external(&self) -> bool {
-        self.taken_away().is_some()
-    }
 }
 
 impl Registered {
