@@ -16,6 +16,9 @@ use crate::base::error::CallError;
 
 /// A source of tools, which is asked for them when a runtime is built.
 pub(crate) trait ToolSource: Debug + Send + Sync {
+    /// Returns its own name.
+    fn name(&self) -> &str;
+
     /// Returns the name of the toolset that its tools form.
     fn toolset(&self) -> String;
 
@@ -56,14 +59,12 @@ pub(crate) struct LoadedTools {
     pub(crate) warnings: Vec<String>,
     /// What snapshots of servers are compared with.
     #[cfg(feature = "mcp")]
-    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "the command line prints and compares it"))]
     pub(crate) listing: Listing,
 }
 
 /// All tools of a source, as it describes them.
 #[cfg(feature = "mcp")]
 #[derive(Debug)]
-#[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "the command line prints and compares it"))]
 pub(crate) struct Listing {
     pub(crate) source: String,
     pub(crate) tools: Vec<Value>,

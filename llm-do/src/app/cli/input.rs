@@ -136,6 +136,9 @@ impl<'a> Names<'a> {
 
     /// Returns the error for a name that is not registered; a project needs no advice about linking.
     fn unknown_tool(self, name: &str) -> String {
+        if let Some(why) = self.registry.why_left_out(name) {
+            return format!("unknown tool or worker `{name}`: {why}");
+        }
         let near = did_you_mean(name, self.registry.iter().map(|item| item.name()));
         match &self.entries.project {
             Some(_) if near.is_empty() => format!("unknown tool or worker `{name}`; `tools` lists all"),
@@ -191,6 +194,9 @@ impl<'a> Names<'a> {
     }
 
     fn unknown_entry(self, name: &str) -> CommandError {
+        if let Some(why) = self.registry.why_left_out(name) {
+            return CommandError::Usage(format!("unknown entry `{name}`: {why}"));
+        }
         let names: Vec<_> = self.all().map(Registered::name).collect();
         let near = did_you_mean(name, names.iter().copied());
         CommandError::Usage(format!("unknown entry `{name}`{near}; entries: {}", names.join(", ")))

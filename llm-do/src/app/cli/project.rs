@@ -60,6 +60,8 @@ pub(super) struct Entries {
     pub(super) is_entry_refused: bool,
     /// The folder of the project.
     pub(super) project: Option<PathBuf>,
+    /// The number of parts of the project that are left out since they have faults.
+    pub(super) left_out: usize,
     /// Where rules of the user are written.
     pub(super) rules: RuleFile,
 }
@@ -181,6 +183,7 @@ impl FileOptions {
             needs_project,
             is_entry_refused: has_entry && project.entry().is_none(),
             project: Some(project.root().to_owned()),
+            left_out: project.left_out().count(),
         };
         Ok((builder.project(project), entries))
     }

@@ -23,4 +23,4 @@ mod tree;
 mod watch;
 
 pub use self::settings::{Sandbox, SandboxKind, Shell};
-pub use self::tools::{shell, shell_asked};
+pub use self::tools::{shell, shell_asked, shell_readonly};

@@ -3,22 +3,21 @@
 mod sources;
 mod types;
 
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use llm_do_providers::modern_schema;
 use serde_json::{Value, json};
 
+use super::Origin;
 use super::plan::WorkerPlan;
 use crate::declare::schema::CheckedSchema;
 use crate::declare::tool::Effect;
-use crate::declare::worker_file::LoadedFile;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::ItemKind;
 use crate::plane::context::{StateKey, Variant};
 use crate::plane::declared::{Declared, OfferedTool};
-use crate::plane::definition::{DeclaredRule, Decode, InstanceDef, Location, Preview, ToolDef};
+use crate::plane::definition::{DeclaredRule, Decode, InstanceDef, Preview, ToolDef};
 use crate::plane::function_tool::{Acts, FunctionTool};
 
 /// An item of the registry.
@@ -68,27 +67,6 @@ pub(crate) enum Code {
     Worker(Arc<WorkerPlan>),
 }
 
-/// The origin of an item.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// The location in the source where it is linked or added to the runtime.
-    Source(Location),
-    /// A worker file.
-    File(LoadedFile),
-    /// The program created it at run time.
-    Session,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Source(location) => location.fmt(f),
-            Self::File(file) => file.fmt(f),
-            Self::Session => f.write_str("created at run time"),
-        }
-    }
-}
-
 impl Registered {
     /// Returns the registered name.
     #[must_use]
@@ -124,6 +102,11 @@ impl Registered {
     #[must_use]
     pub fn location(&self) -> String {
         self.origin.to_string()
+    }
+
+    /// Returns whether a file of another program defines it.
+    pub(crate) fn is_external(&self) -> bool {
+        self.origin.is_external()
     }
 
     /// Returns the location of its declaration of a tool: in a worker file, with the line.

@@ -194,6 +194,7 @@ impl RuntimeBuilder {
             return Err(BuildError::Sources(faults));
         }
         let registry = Registry::with(contents)?;
+        self.warnings.extend(registry.warnings.iter().cloned());
         self.warnings.extend(self.policy.ignored(&registry));
         Ok(registry)
     }
@@ -205,7 +206,7 @@ impl RuntimeBuilder {
     }
 
     /// Builds the session with a registry that was collected before.
-    pub(crate) fn build_on(self, registry: Registry) -> Result<Runtime, BuildError> {
+    pub(crate) fn build_on(mut self, registry: Registry) -> Result<Runtime, BuildError> {
         let missing = registry.missing_state(|key| self.config.state.contains_key(&key.id));
         if !missing.is_empty() {
             return Err(BuildError::MissingState(missing));
@@ -219,6 +220,7 @@ impl RuntimeBuilder {
         if !unusable.is_empty() {
             return Err(BuildError::Models(unusable));
         }
+        self.warnings.extend(models.foreign_faults(&registry));
         let approvals = Approvals::new(self.mode.unwrap_or_default(), self.approver, self.policy, &registry)
             .map_err(BuildError::Policy)?;
         let shadows = Shadows::new(self.shadows, &registry).map_err(BuildError::Shadow)?;

@@ -12,7 +12,7 @@ fn the_project_of_the_current_folder_runs() {
     assert_eq!(place.run(&["run", "hello"]).output(), "echo 1: hello\n");
     assert_eq!(place.run_with(&["run"], "from a pipe\n").output(), "echo 1: from a pipe\n");
     assert_eq!(place.run(&["run", "editor", "teh"]).output(), "echo 1: teh\n", "workers run by name");
-    assert_eq!(place.run(&["check"]).output(), "ok (entries: 0, workers: 2, tools: 21)\n");
+    assert_eq!(place.run(&["check"]).output(), "ok (entries: 0, workers: 2, tools: 22)\n");
 }
 
 #[test]
@@ -46,6 +46,23 @@ fn warnings_and_faults_of_files_go_to_standard_error() {
     assert_eq!(answer.output(), "echo 1: look\n");
     place.write("main.worker", "---\nname: main\nmodle: x\n---\nDo it.\n");
     place.run(&["run", "look"]).fails(1, "main.worker:3: unknown key `modle`; did you mean `model`?");
+}
+
+#[test]
+fn a_strict_check_fails_if_a_file_of_another_program_is_left_out() {
+    let place = Place::new(&[("main.worker", ASSISTANT), (".claude/agents/README.md", "# Agents\n")]);
+    place.write(".claude/agents/odd.md", "---\nname: odd\ndescription: Odd.\ncolor: red\n---\nDo it.\n");
+    assert_eq!(place.run(&["check", "--strict"]).code, Some(0), "keys without effect are not counted");
+    place.write(".claude/agents/odd.md", "---\nname: odd\n---\nDo it.\n");
+    place.write(".mcp.json", r#"{ "mcpServers": { "gone": { "command": "no-such-program-7" } } }"#);
+    assert_eq!(place.run(&["run", "hello"]).output(), "echo 1: hello\n");
+    let answer = place.run(&["check"]);
+    for text in [".claude/agents/odd.md:1: left out: missing `description`", "cannot start the MCP server `gone`"] {
+        assert!(answer.err.contains(text), "{}", answer.err);
+    }
+    assert_eq!(answer.code, Some(0));
+    place.run(&["check", "--strict"]).fails(1, "left out: 2; the warnings above name each");
+    place.run(&["run", "odd", "look"]).fails(2, "odd.md:1: left out: missing `description`");
 }
 
 #[test]

@@ -74,6 +74,10 @@ impl ToolSource for Connecting {
         self.server().toolset()
     }
 
+    fn name(&self) -> &str {
+        self.server().name()
+    }
+
     fn is_optional(&self) -> bool {
         self.server().is_optional
     }

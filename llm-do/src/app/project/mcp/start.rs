@@ -42,7 +42,7 @@ impl ServerFile {
                 let server = headers.iter().fold(server, |server, (name, value)| server.header(name, text_of(value)));
                 if has_token { server } else { self.with_kept_tokens(server, oauth) }
             }
-            McpTransport::Unsupported => McpServer::command(name, "", [""; 0]),
+            McpTransport::Unsupported { .. } | McpTransport::Disabled => McpServer::command(name, "", [""; 0]),
         };
         if let Some(milliseconds) = timeout {
             let timeout = Duration::from_millis(*milliseconds);
@@ -92,7 +92,8 @@ impl ServerFile {
     }
 
     pub(in crate::app::project) fn origin(&self) -> Origin {
-        Origin::File(LoadedFile::new(self.place.clone().into(), Vec::new()))
+        let file = LoadedFile::new(self.place.clone().into(), Vec::new());
+        Origin::File(if self.is_external { file.foreign(Vec::new()) } else { file })
     }
 }
 

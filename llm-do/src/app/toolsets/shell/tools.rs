@@ -29,6 +29,24 @@ pub async fn shell(
     Ok(ctx.call(shell_asked { command, timeout, sandbox }).await?)
 }
 
+/// Run one command that only reads, without a shell: no pipes, redirects, variables or globs. Returns its exit status and its output. Other
+/// commands are refused.
+#[tool(approval = pre_approved, summary = "run {command}")]
+pub async fn shell_readonly(
+    ctx: &CallContext,
+    /// The program and its arguments, quoted as in a POSIX shell.
+    command: String,
+    /// The seconds after which the command is killed.
+    #[schemars(range(min = 1, max = 3600))]
+    timeout: Option<u32>,
+) -> Result<String> {
+    let prepared = Prepared::new(ctx, &command).await?;
+    match prepared.approved()? {
+        Some(approved @ Approved::Reading) => Ok(prepared.run(ctx, approved, timeout).await?),
+        _ => Err(format!("`{command}` is refused: only commands that are known to read can run").into()),
+    }
+}
+
 /// Run one command that no rule of the application approves.
 #[tool(approval = ask, summary = "run {command}", preview = preview)]
 pub async fn shell_asked(
