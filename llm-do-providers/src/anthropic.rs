@@ -253,7 +253,7 @@ impl Model for AnthropicModel {
     }
 
     fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
-        tool::notes(tool::anthropic(&tool.parameters))
+        Ok(tool::anthropic(&tool.parameters).notes.clone())
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

@@ -182,7 +182,7 @@ impl Model for OpenAiResponsesModel {
     }
 
     fn tool_notes(&self, tool: &ToolSpec) -> Result<Vec<String>, String> {
-        tool::notes(tool::openai(&tool.parameters))
+        Ok(tool::openai(&tool.parameters).notes.clone())
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {

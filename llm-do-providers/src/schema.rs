@@ -37,7 +37,7 @@ mod samples;
 mod shape;
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 pub(crate) mod tool;
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
+#[cfg(any(feature = "gemini", feature = "local", feature = "openai"))]
 mod unsupported;
 #[cfg(any(feature = "gemini", feature = "openai"))]
 mod walk;
@@ -50,7 +50,7 @@ pub use self::draft::Draft;
 pub use self::modern::modern_schema;
 #[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) use self::unsupported::UNSUPPORTED_KEYWORDS;
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+#[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) use self::unsupported::Unsupported;
 #[cfg(feature = "local")]
 pub(crate) use self::unsupported::{check, in_words};

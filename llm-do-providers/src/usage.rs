@@ -68,7 +68,7 @@ impl Usage {
     }
 
     /// Returns the usage with all its requests at the tier `tier`.
-    #[cfg(any(feature = "http", test))]
+    #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai", test))]
     #[must_use]
     pub(crate) fn at_tier(self, tier: ServiceTier) -> Self {
         let at = |this| if tier == this { self.requests } else { 0 };
@@ -137,13 +137,13 @@ pub(crate) enum ServiceTier {
 
 impl ServiceTier {
     /// Returns the tier that a request asks for.
-    #[cfg(feature = "http")]
+    #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
     pub(crate) fn requested(name: Option<&str>) -> Self {
         name.map_or(Self::Standard, Self::parse)
     }
 
     /// Takes the tier that an answer names, if it names one.
-    #[cfg(feature = "http")]
+    #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
     pub(crate) fn report(&mut self, name: Option<&str>) {
         if let Some(name) = name.filter(|name| !name.is_empty()) {
             *self = Self::parse(name);

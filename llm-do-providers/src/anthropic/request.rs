@@ -9,7 +9,7 @@ use super::wire::{
     Block, CacheControl, JsonSchema, MessageParam, MessagesRequest, OutputConfig, Role, SystemText, Tool,
     ToolChoiceParam, ToolKind,
 };
-use super::{PROVIDER, parts, programs, replay, server_tools};
+use super::{parts, programs, replay, server_tools};
 use crate::error::ProviderError;
 use crate::message::Message;
 use crate::model::{Json, JsonWriter, OutputSchema, Profile, Request, ToolChoice, ToolSpec};
@@ -86,7 +86,7 @@ fn tools<'a>(
     let Request { tools, deferred_tools, server_side_tools, .. } = request;
     let mut ours = |place: usize, spec: &'a ToolSpec, is_deferred| {
         let form = u8::from(is_deferred) + 2 * u8::from(request.offers_to_code(spec));
-        writer.tool(place, form, spec, || Ok(Tool::from(ours(spec, is_deferred, request)?)))
+        writer.tool(place, form, spec, || Ok(Tool::from(ours(spec, is_deferred, request))))
     };
     let mut all = Vec::with_capacity(tools.len() + server_side_tools.len() + deferred_tools.len() + 1);
     for (place, spec) in tools.iter().enumerate() {
@@ -105,18 +105,17 @@ fn tools<'a>(
     Ok(all)
 }
 
-fn ours<'a>(spec: &'a ToolSpec, defer_loading: bool, request: &Request<'_>) -> Result<ToolKind<'a>, ProviderError> {
+fn ours<'a>(spec: &'a ToolSpec, defer_loading: bool, request: &Request<'_>) -> ToolKind<'a> {
     let ToolSpec { name, description, parameters } = spec;
     let allowed_callers = server_tools::allowed_callers(request, spec);
-    let input_schema =
-        Arc::clone(&tool::anthropic(parameters).map_err(|unsupported| unsupported.of_tool(PROVIDER, name))?.schema);
-    Ok(ToolKind::Ours { name, description, input_schema, defer_loading, allowed_callers })
+    let input_schema = Arc::clone(&tool::anthropic(parameters).schema);
+    ToolKind::Ours { name, description, input_schema, defer_loading, allowed_callers }
 }
 
 /// Returns the tools whose properties have other names in the request, by name.
 pub(super) fn renamed(request: &Request<'_>) -> Vec<(Arc<str>, Arc<ToolForm>)> {
     let all = request.tools.iter().chain(request.deferred_tools);
-    let forms = all.filter_map(|spec| Some((&spec.name, tool::anthropic(&spec.parameters).ok()?)));
+    let forms = all.map(|spec| (&spec.name, tool::anthropic(&spec.parameters)));
     forms.filter(|(_, form)| form.renames()).map(|(name, form)| (Arc::clone(name), form)).collect()
 }
 

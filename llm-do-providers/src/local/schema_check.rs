@@ -36,8 +36,8 @@ fn supported(tool: &ToolSpec) -> (ToolSpec, Vec<String>) {
     if check(&tool.parameters, NAME).is_ok() {
         return (tool.clone(), Vec::new());
     }
-    let (mut schema, mut notes) = (modern_schema(&tool.parameters), Vec::new());
-    in_words(&mut schema, NAME, &mut notes);
+    let mut schema = modern_schema(&tool.parameters);
+    let notes = in_words(&mut schema, NAME).iter().map(ToString::to_string).collect();
     (ToolSpec { parameters: Arc::new(schema), ..tool.clone() }, notes)
 }
 

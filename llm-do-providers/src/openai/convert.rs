@@ -177,7 +177,7 @@ fn tools<'a>(
 pub(super) fn form(spec: &ToolSpec, dialect: &Dialect) -> Result<Arc<ToolForm>, Unsupported> {
     match dialect.schemas {
         Schemas::LlamaCpp { of_tools: true } => tool::llama_cpp(&spec.parameters),
-        _ => tool::openai(&spec.parameters),
+        _ => Ok(tool::openai(&spec.parameters)),
     }
 }
 

@@ -4,7 +4,7 @@ mod fees;
 
 use serde::Deserialize;
 
-use self::fees::{Fees, ServiceTierPrice};
+use self::fees::{Fees, TierName};
 use super::table::{PriceEntry, PriceTable, PriceTableError};
 use super::{Money, Price};
 use crate::model_pattern::is_day;
@@ -22,7 +22,7 @@ struct Table {
     fees: Vec<Fees>,
     /// The prices of tokens at other service tiers than the standard one, for models above.
     #[serde(default)]
-    service_tiers: Vec<ServiceTierPrice>,
+    service_tiers: Vec<Entry>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -30,6 +30,8 @@ struct Table {
 struct Entry {
     provider: String,
     models: Vec<String>,
+    /// Of an entry in `service_tiers`.
+    tier: Option<TierName>,
     input: Money,
     cached_input: Option<Money>,
     cache_write: Option<Money>,
@@ -63,12 +65,13 @@ pub(super) fn read(json: &str) -> Result<PriceTable, PriceTableError> {
     }
     let mut entries = Vec::with_capacity(prices.len());
     for (index, entry) in prices.into_iter().enumerate() {
-        entry.check().map_err(|fault| PriceTableError::new(format!("entry {}: {fault}", index + 1)))?;
+        let place = |fault| PriceTableError::new(format!("entry {}: {fault}", index + 1));
+        entry.check().and_then(|()| entry.check_standard()).map_err(place)?;
         entries.extend(entry.models.iter().map(|model| entry.of(model)));
     }
-    for (index, tier) in service_tiers.into_iter().enumerate() {
+    for (index, entry) in service_tiers.into_iter().enumerate() {
         let place = |fault| PriceTableError::new(format!("entry {} of `service_tiers`: {fault}", index + 1));
-        tier.add_to(&mut entries).map_err(place)?;
+        entry.add_to(&mut entries).map_err(place)?;
     }
     for (index, fees) in fees::by_length(fees).into_iter().enumerate() {
         let place = |fault| PriceTableError::new(format!("entry {} of `fees`: {fault}", index + 1));
@@ -82,6 +85,13 @@ impl Entry {
         check_names(&self.provider, &self.models)?;
         if self.above.windows(2).any(|pair| pair[0].tokens >= pair[1].tokens) {
             return Err("the `tokens` of `above` must be strictly increasing");
+        }
+        Ok(())
+    }
+
+    fn check_standard(&self) -> Result<(), &'static str> {
+        if self.tier.is_some() {
+            return Err("`tier` is for entries of `service_tiers`");
         }
         Ok(())
     }
@@ -154,7 +164,7 @@ mod tests {
             (entry("provider", json!("a:")), "entry 1: `provider` must be the part before the colon"),
             (entry("models", json!([])), "entry 1: `models` is empty"),
             (entry("models", json!([""])), "invalid model name `a:`: expected `provider:model`"),
-            (entry("above", tiers), "entry 1: the `tokens` of `above` must be strictly increasing"),
+            (entry("above", tiers.clone()), "entry 1: the `tokens` of `above` must be strictly increasing"),
             (entry("input", json!("cheap")), "invalid amount `cheap`"),
             (entry("cached", json!(1)), "unknown field `cached`"),
             (json!({"prices": []}), "missing field `date`"),
@@ -174,6 +184,20 @@ mod tests {
                 ),
                 "unknown variant `slow`",
             ),
+            (
+                with("service_tiers", json!({"provider": "a", "models": ["b"], "input": 1, "output": 1})),
+                "entry 1 of `service_tiers`: missing `tier`",
+            ),
+            (
+                with(
+                    "service_tiers",
+                    json!({
+                        "provider": "a", "models": ["b"], "tier": "flex", "input": 1, "output": 1, "above": tiers,
+                    }),
+                ),
+                "entry 1 of `service_tiers`: the `tokens` of `above` must be strictly increasing",
+            ),
+            (entry("tier", json!("flex")), "entry 1: `tier` is for entries of `service_tiers`"),
             (json!({"date": "today", "prices": []}), "invalid `date` `today`: expected a day"),
         ];
         for (table, text) in faults {

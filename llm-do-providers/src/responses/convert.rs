@@ -63,14 +63,14 @@ fn tools<'a>(request: &Request<'a>, writer: &mut JsonWriter<'_>) -> Result<Vec<J
     let ours = request.tools.iter().enumerate();
     let ours = ours.map(|(place, spec)| {
         let form = u8::from(request.offers_to_code(spec));
-        writer.tool(place, form, spec, || tools::function(spec, false, request))
+        writer.tool(place, form, spec, || Ok(tools::function(spec, false, request)))
     });
     // Code needs something to call.
     let has_functions = request.tools.iter().chain(request.deferred_tools).any(|spec| request.offers_to_code(spec));
     let is_asked = |tool: &&ServerSideTool| has_functions || **tool != ServerSideTool::ProgrammaticToolCalling;
     let server_side = request.server_side_tools.iter().filter(is_asked);
     let server_side = server_side.map(|tool| tools::server_side(tool).map(Json::New));
-    let searched = tools::searched(request).map(|tool| tool.map(Json::New));
+    let searched = tools::searched(request).map(|tool| Ok(Json::New(tool)));
     ours.chain(server_side).chain(searched).collect()
 }
 

@@ -28,30 +28,25 @@ const CALLERS: &[&str] = &["direct", "programmatic"];
 const NAMESPACE_SIZE: usize = 9;
 
 /// Returns a function that is not strict: in the request from the start, or once the model has found it.
-pub(super) fn function<'a>(
-    spec: &'a ToolSpec,
-    defer_loading: bool,
-    request: &Request<'_>,
-) -> Result<Tool<'a>, ProviderError> {
+pub(super) fn function<'a>(spec: &'a ToolSpec, defer_loading: bool, request: &Request<'_>) -> Tool<'a> {
     let ToolSpec { name, description, parameters } = spec;
-    let parameters = tool::openai(parameters).map_err(|unsupported| unsupported.of_tool(PROVIDER, name))?;
-    let parameters = Arc::clone(&parameters.schema);
+    let parameters = Arc::clone(&tool::openai(parameters).schema);
     let allowed_callers = if request.offers_to_code(spec) { CALLERS } else { &[] };
-    Ok(Tool::Function { name, description, parameters, strict: false, defer_loading, allowed_callers })
+    Tool::Function { name, description, parameters, strict: false, defer_loading, allowed_callers }
 }
 
 /// Returns the search, and the functions that it finds in namespaces: outside of one, a function's schema counts as
 /// [input](https://github.com/langchain-ai/langchain/issues/38540) although it is deferred.
-pub(super) fn searched<'a>(request: &Request<'a>) -> impl Iterator<Item = Result<Tool<'a>, ProviderError>> {
+pub(super) fn searched<'a>(request: &Request<'a>) -> impl Iterator<Item = Tool<'a>> {
     let deferred = request.deferred_tools;
-    let search = (!deferred.is_empty()).then_some(Ok(Tool::Search {}));
+    let search = (!deferred.is_empty()).then_some(Tool::Search {});
     let namespaces = deferred.chunks(NAMESPACE_SIZE).enumerate().map(|(place, tools)| {
         let names: Vec<_> = tools.iter().map(|tool| &*tool.name).collect();
-        Ok(Tool::Namespace {
+        Tool::Namespace {
             name: namespace_at(place),
             description: format!("Functions: {}.", names.join(", ")),
-            tools: tools.iter().map(|tool| function(tool, true, request)).collect::<Result<_, _>>()?,
-        })
+            tools: tools.iter().map(|tool| function(tool, true, request)).collect(),
+        }
     });
     search.into_iter().chain(namespaces)
 }

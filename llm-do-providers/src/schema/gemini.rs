@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 
 use crate::schema::definitions::{Definitions, reference};
 use crate::schema::reference::target;
-use crate::schema::shape::any_of;
+use crate::schema::shape::{any_of, rooted};
 use crate::schema::{Dialect, REMARKS, Unsupported, Walk, note};
 
 /// Gemini's dialect.
@@ -91,7 +91,7 @@ fn remarked(form: Value, remarks: &Map<String, Value>) -> Value {
 /// Returns what cannot be expressed, with its path.
 pub(crate) fn translate(schema: &Value) -> Result<Value, Unsupported> {
     let mut walk = Walk::new(schema, Gemini::default());
-    let mut form = choice::rooted(walk.whole_form()?);
+    let mut form = rooted(walk.whole_form()?);
     walk.dialect.definitions.put_into(&mut form);
     Ok(form)
 }
@@ -103,7 +103,7 @@ pub(crate) fn translate(schema: &Value) -> Result<Value, Unsupported> {
 /// Returns why no value is valid.
 pub(crate) fn translate_weakly(schema: &Value, notes: &mut Vec<String>) -> Result<Value, Unsupported> {
     let mut walk = Walk::new(schema, Gemini::default()).weakly();
-    let mut form = choice::rooted(walk.whole_form()?);
+    let mut form = rooted(walk.whole_form()?);
     notes.extend(walk.take_weakened());
     walk.dialect.definitions.put_into(&mut form);
     Ok(form)

@@ -18,7 +18,7 @@ const BOOLEAN: [&str; 3] = ["additionalProperties", "unevaluatedItems", "unevalu
 /// Keywords whose value is a list of schemas.
 const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 /// Keywords whose value has a schema for each name.
-const NAMED: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
+pub(super) const NAMED: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 /// Keywords that name a schema or its draft; references to it become paths.
 const NAMES: [&str; 5] = ["$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"];
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::modern::NAMED;
 use super::note;
 use super::pointer::pointed;
 
@@ -51,7 +52,7 @@ fn count(schema: &Value, sizes: &mut Vec<usize>) {
                 match (key.as_str(), value) {
                     ("const" | "default" | "examples", _) => {}
                     ("enum", Value::Array(values)) => sizes.push(values.len()),
-                    ("$defs" | "definitions" | "patternProperties" | "properties", Value::Object(named)) => {
+                    (key, Value::Object(named)) if NAMED.contains(&key) => {
                         named.values().for_each(|schema| count(schema, sizes));
                     }
                     (_, other) => count(other, sizes),
@@ -92,10 +93,7 @@ impl Converter<'_> {
         for (key, value) in keywords.iter_mut() {
             match (key.as_str(), value) {
                 ("const" | "default" | "enum" | "examples" | "required" | "dependentRequired", _) => {}
-                (
-                    "$defs" | "definitions" | "dependentSchemas" | "patternProperties" | "properties",
-                    Value::Object(named),
-                ) => {
+                (key, Value::Object(named)) if NAMED.contains(&key) => {
                     for (name, schema) in named.iter_mut() {
                         self.below(format!("{key}/{name}"), schema);
                     }

@@ -70,3 +70,16 @@ pub(crate) fn definitions() -> Map<String, Value> {
     definitions.insert("D30".to_owned(), json!({"type": "object"}));
     definitions
 }
+
+/// Returns a form whose objects may have further properties: llama.cpp's grammar allows only the declared ones.
+#[cfg(feature = "openai")]
+pub(crate) fn opened(form: &Value) -> Value {
+    match form {
+        Value::Object(keywords) => {
+            let kept = keywords.iter().filter(|(key, value)| *key != "additionalProperties" || **value != json!(false));
+            kept.map(|(key, value)| (key.clone(), opened(value))).collect()
+        }
+        Value::Array(parts) => parts.iter().map(opened).collect(),
+        other => other.clone(),
+    }
+}

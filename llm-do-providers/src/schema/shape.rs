@@ -25,6 +25,34 @@ pub(crate) fn any_of(mut forms: Vec<Value>) -> Value {
     }
 }
 
+/// Returns a form with the type and the properties of an object, which the arguments of a function need; its alternatives
+/// are summed up by what all of them have.
+pub(crate) fn rooted(form: Value) -> Value {
+    let Some(variants) = form["anyOf"].as_array().filter(|_| form.get("type").is_none()) else { return form };
+    if !variants.iter().all(|variant| variant["type"] == "object") {
+        return form;
+    }
+    let mut properties: Vec<(&String, Vec<Value>)> = Vec::new();
+    for (name, schema) in variants.iter().filter_map(|variant| variant["properties"].as_object()).flatten() {
+        match properties.iter_mut().find(|(known, _)| *known == name) {
+            None => properties.push((name, vec![schema.clone()])),
+            Some((_, schemas)) if !schemas.contains(schema) => schemas.push(schema.clone()),
+            Some(_) => {}
+        }
+    }
+    let properties = properties.into_iter().map(|(name, schemas)| (name.clone(), any_of(schemas)));
+    let required = variants[0]["required"].as_array().into_iter().flatten().filter(|name| {
+        variants.iter().all(|variant| variant["required"].as_array().is_some_and(|names| names.contains(name)))
+    });
+    let mut rooted = json!({
+        "type": "object", "properties": properties.collect::<Map<_, _>>(), "required": required.collect::<Vec<_>>()
+    });
+    if let (Value::Object(rooted), Value::Object(form)) = (&mut rooted, form) {
+        rooted.extend(form);
+    }
+    rooted
+}
+
 /// Replaces the end of a tuple without further items by `maxItems`.
 pub(crate) fn end(whole: &mut Map<String, Value>) {
     if whole.get("items") != Some(&Value::Bool(false)) {

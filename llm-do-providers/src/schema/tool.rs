@@ -7,24 +7,28 @@ mod public_schemas;
 #[cfg(all(test, feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod tests;
 
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::SchemaCache;
+#[cfg(any(feature = "gemini", feature = "openai"))]
+use super::Unsupported;
 #[cfg(feature = "gemini")]
 use super::gemini;
-#[cfg(feature = "openai")]
-use super::llama_cpp;
 use super::modern::modern_schema;
 #[cfg(feature = "anthropic")]
 use super::names::Names;
-use super::{SchemaCache, Unsupported};
 #[cfg(any(feature = "anthropic", feature = "openai"))]
 use super::{
     flatten::{COMBINING, flatten},
     note,
     portable::portable,
 };
+#[cfg(feature = "openai")]
+use super::{llama_cpp, shape::rooted};
 
 /// A schema as a server takes it.
 #[derive(Debug)]
@@ -40,8 +44,9 @@ pub(crate) struct ToolForm {
     pub(crate) notes: Vec<String>,
 }
 
-/// The forms of tools in one dialect.
-pub(crate) type ToolForms = SchemaCache<ToolForm, Unsupported>;
+/// The forms of tools in a dialect in which some tools may have none.
+#[cfg(any(feature = "gemini", feature = "openai"))]
+type Forms = SchemaCache<ToolForm, Unsupported>;
 
 impl ToolForm {
     fn new(schema: Value, notes: Vec<String>) -> Self {
@@ -58,9 +63,9 @@ impl ToolForm {
 
 /// Returns the form for Anthropic, which refuses some names of properties, and alternatives at the root.
 #[cfg(feature = "anthropic")]
-pub(crate) fn anthropic(schema: &Arc<Value>) -> Result<Arc<ToolForm>, Unsupported> {
-    static FORMS: ToolForms = SchemaCache::new();
-    FORMS.get_or_translate(schema, |schema| {
+pub(crate) fn anthropic(schema: &Arc<Value>) -> Arc<ToolForm> {
+    static FORMS: SchemaCache<ToolForm, Infallible> = SchemaCache::new();
+    let Ok(form) = FORMS.get_or_translate(schema, |schema| {
         let ToolForm { schema: hosted, mut notes, .. } = hosted(schema);
         let names = Names::of(&hosted);
         if names.is_empty() {
@@ -70,7 +75,8 @@ pub(crate) fn anthropic(schema: &Arc<Value>) -> Result<Arc<ToolForm>, Unsupporte
         let mut renamed = Value::clone(&hosted);
         names.rename(&mut renamed);
         Ok(ToolForm { schema: Arc::new(renamed), names, own: Some(hosted), notes })
-    })
+    });
+    form
 }
 
 #[cfg(feature = "anthropic")]
@@ -90,31 +96,37 @@ impl ToolForm {
 
 /// Returns the form for OpenAI's server, and for others that speak its protocols.
 #[cfg(feature = "openai")]
-pub(crate) fn openai(schema: &Arc<Value>) -> Result<Arc<ToolForm>, Unsupported> {
-    static FORMS: ToolForms = SchemaCache::new();
-    FORMS.get_or_translate(schema, |schema| Ok(hosted(schema)))
+pub(crate) fn openai(schema: &Arc<Value>) -> Arc<ToolForm> {
+    static FORMS: SchemaCache<ToolForm, Infallible> = SchemaCache::new();
+    let Ok(form) = FORMS.get_or_translate(schema, |schema| Ok(hosted(schema)));
+    form
 }
 
 /// Returns an output schema in draft 2020-12 for servers that take any, with words for what not all of them compile.
 #[cfg(feature = "openai")]
 pub(crate) fn output(schema: &Arc<Value>) -> Arc<Value> {
-    static FORMS: SchemaCache<Value, Unsupported> = SchemaCache::new();
-    let form = FORMS.get_or_translate(schema, |schema| Ok(portable(&modern_schema(schema), &mut Vec::new())));
-    form.unwrap_or_else(|_| Arc::clone(schema))
+    static FORMS: SchemaCache<Value, Infallible> = SchemaCache::new();
+    let Ok(form) = FORMS.get_or_translate(schema, |schema| Ok(portable(&modern_schema(schema), &mut Vec::new())));
+    form
 }
 
 /// Returns the form for Gemini.
 #[cfg(feature = "gemini")]
 pub(crate) fn gemini(schema: &Arc<Value>) -> Result<Arc<ToolForm>, Unsupported> {
-    static FORMS: ToolForms = SchemaCache::new();
+    static FORMS: Forms = SchemaCache::new();
     FORMS.get_or_translate(schema, |schema| weakened(schema, gemini::translate, gemini::translate_weakly))
 }
 
 /// Returns the form for llama.cpp's grammars.
 #[cfg(feature = "openai")]
 pub(crate) fn llama_cpp(schema: &Arc<Value>) -> Result<Arc<ToolForm>, Unsupported> {
-    static FORMS: ToolForms = SchemaCache::new();
-    FORMS.get_or_translate(schema, |schema| weakened(schema, llama_cpp::translate, llama_cpp::translate_weakly))
+    static FORMS: Forms = SchemaCache::new();
+    FORMS.get_or_translate(schema, |schema| {
+        let ToolForm { schema, notes, .. } = weakened(schema, llama_cpp::translate, llama_cpp::translate_weakly)?;
+        // Beside alternatives, a grammar of JSON passes over properties; but chat templates, and the grammars of calls that
+        // have a tag for each argument, know only those.
+        Ok(ToolForm::new(rooted(Arc::unwrap_or_clone(schema)), notes))
+    })
 }
 
 /// Returns a schema as it is if its dialect can express it, and else with words in place of what it cannot.
@@ -124,7 +136,11 @@ fn weakened(
     exactly: fn(&Value) -> Result<Value, Unsupported>,
     weakly: fn(&Value, &mut Vec<String>) -> Result<Value, Unsupported>,
 ) -> Result<ToolForm, Unsupported> {
-    let modern = modern_schema(schema);
+    let mut modern = modern_schema(schema);
+    if let Value::Object(keywords) = &mut modern {
+        // Arguments are an object, also where an earlier draft ignores the type, beside a reference.
+        keywords.entry("type").or_insert_with(|| "object".into());
+    }
     if let Ok(form) = exactly(&modern) {
         return Ok(ToolForm::new(form, Vec::new()));
     }
@@ -185,11 +201,11 @@ fn hosted(schema: &Value) -> ToolForm {
         }
     }
     let form = portable(&modern, &mut notes);
-    // The same allocation for many requests; most schemas stay as they are.
     ToolForm::new(form, notes)
 }
 
 /// Returns what a form has only in words, or why the form is missing.
+#[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) fn notes(form: Result<Arc<ToolForm>, Unsupported>) -> Result<Vec<String>, String> {
     form.map(|form| form.notes.clone()).map_err(|unsupported| unsupported.to_string())
 }

@@ -8,11 +8,10 @@ use serde_json::{Map, Value};
 #[cfg(feature = "local")]
 use super::note;
 
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+#[cfg(any(feature = "gemini", feature = "openai"))]
 use crate::error::{ErrorKind, ProviderError};
 
 /// Keywords that restrict the valid values, and that neither a dialect nor a sentence can express.
-#[cfg(any(feature = "gemini", feature = "local", feature = "openai"))]
 pub(crate) const UNSUPPORTED_KEYWORDS: [&str; 13] = [
     "$dynamicRef",
     "additionalItems",
@@ -39,14 +38,13 @@ pub(crate) struct Unsupported {
 
 impl Unsupported {
     /// Creates the error for the part at `path` below the root.
-    #[cfg(any(feature = "gemini", feature = "local", feature = "openai"))]
     pub(crate) fn new(path: &[String], why: impl Into<String>) -> Self {
         let path = path.iter().fold("#".to_owned(), |path, step| path + "/" + step);
         Self { path, why: why.into(), leaves_nothing: false }
     }
 
     /// Returns the error of a request whose tool `name` needs the schema.
-    #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+    #[cfg(any(feature = "gemini", feature = "openai"))]
     pub(crate) fn of_tool(&self, provider: &'static str, name: &str) -> ProviderError {
         let text = format!("the schema of the arguments of the tool `{name}` cannot be converted: {self}");
         ProviderError::new(provider, ErrorKind::InvalidRequest, text)
@@ -71,7 +69,6 @@ impl Unsupported {
     }
 
     /// Creates the error for the keyword `key`, which the dialect called `name` does not support.
-    #[cfg(any(feature = "gemini", feature = "local", feature = "openai"))]
     pub(crate) fn keyword(path: &[String], key: &str, name: &str) -> Self {
         Self::new(path, format!("uses `{key}`, which {name} cannot express; remove it"))
     }
@@ -87,32 +84,35 @@ impl fmt::Display for Unsupported {
 ///
 /// # Errors
 ///
-/// Returns the unsupported keyword, with its path.
+/// Returns the first unsupported keyword, with its path.
 #[cfg(feature = "local")]
 pub(crate) fn check(schema: &Value, name: &str) -> Result<(), Unsupported> {
-    check_at(schema, name, &mut Vec::new())
+    let first = in_words(&mut schema.clone(), name).into_iter().next();
+    first.map_or(Ok(()), Err)
 }
 
-/// Moves the keywords that the dialect called `name` does not support into descriptions, each with a note.
+/// Moves the keywords that the dialect called `name` does not support into descriptions, and returns those.
 #[cfg(feature = "local")]
-pub(crate) fn in_words(schema: &mut Value, name: &str, notes: &mut Vec<String>) {
-    in_words_at(schema, name, &mut Vec::new(), notes);
+pub(crate) fn in_words(schema: &mut Value, name: &str) -> Vec<Unsupported> {
+    let mut moved = Vec::new();
+    in_words_at(schema, name, &mut Vec::new(), &mut moved);
+    moved
 }
 
 #[cfg(feature = "local")]
-fn in_words_at(schema: &mut Value, name: &str, path: &mut Vec<String>, notes: &mut Vec<String>) {
+fn in_words_at(schema: &mut Value, name: &str, path: &mut Vec<String>, moved: &mut Vec<Unsupported>) {
     let Value::Object(keywords) = schema else { return };
     let taken = UNSUPPORTED_KEYWORDS.iter().filter_map(|key| Some(((*key).to_owned(), keywords.shift_remove(*key)?)));
     let rules: Map<String, Value> = taken.collect();
+    moved.extend(rules.keys().next().map(|key| Unsupported::keyword(path, key, name)));
     for (key, value) in keywords.iter_mut() {
         for (step, part) in parts_mut(key, value) {
             path.push(step);
-            in_words_at(part, name, path, notes);
+            in_words_at(part, name, path, moved);
             path.pop();
         }
     }
-    if let Some(key) = rules.keys().next() {
-        notes.push(Unsupported::keyword(path, key, name).to_string());
+    if !rules.is_empty() {
         note::follow(keywords, &rules);
     }
 }
@@ -126,37 +126,6 @@ fn parts_mut<'v>(key: &str, value: &'v mut Value) -> Vec<(String, &'v mut Value)
         }
         ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(listed)) => {
             listed.iter_mut().enumerate().map(|(index, schema)| (format!("{key}/{index}"), schema)).collect()
-        }
-        ("additionalProperties" | "items", schema) => vec![(key.to_owned(), schema)],
-        _ => Vec::new(),
-    }
-}
-
-#[cfg(feature = "local")]
-fn check_at(schema: &Value, name: &str, path: &mut Vec<String>) -> Result<(), Unsupported> {
-    let Value::Object(keywords) = schema else { return Ok(()) };
-    for (key, value) in keywords {
-        if UNSUPPORTED_KEYWORDS.contains(&key.as_str()) {
-            return Err(Unsupported::keyword(path, key, name));
-        }
-        for (step, part) in parts(key, value) {
-            path.push(step);
-            check_at(part, name, path)?;
-            path.pop();
-        }
-    }
-    Ok(())
-}
-
-/// The child schemas of a keyword, with the path of each.
-#[cfg(feature = "local")]
-fn parts<'v>(key: &str, value: &'v Value) -> Vec<(String, &'v Value)> {
-    match (key, value) {
-        ("$defs" | "definitions" | "patternProperties" | "properties", Value::Object(named)) => {
-            named.iter().map(|(name, schema)| (format!("{key}/{name}"), schema)).collect()
-        }
-        ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(listed)) => {
-            listed.iter().enumerate().map(|(index, schema)| (format!("{key}/{index}"), schema)).collect()
         }
         ("additionalProperties" | "items", schema) => vec![(key.to_owned(), schema)],
         _ => Vec::new(),

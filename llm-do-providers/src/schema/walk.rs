@@ -78,6 +78,11 @@ impl<'a, D: Dialect> Walk<'a, D> {
         Self { weakened: Some(Vec::new()), ..self }
     }
 
+    /// Whether what the dialect cannot express is put into words.
+    fn is_weak(&self) -> bool {
+        self.weakened.is_some()
+    }
+
     /// Returns what was put into words, each with its place.
     pub(crate) fn take_weakened(&mut self) -> Vec<String> {
         self.weakened.take().unwrap_or_default()
@@ -99,7 +104,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
             return self.form_of_outline(schema);
         }
         match (self.exact_form(schema), schema) {
-            (Err(unsupported), Value::Object(keywords)) if self.weakened.is_some() && !unsupported.leaves_nothing() => {
+            (Err(unsupported), Value::Object(keywords)) if self.is_weak() && !unsupported.leaves_nothing() => {
                 self.weak_form(keywords, unsupported)
             }
             (form, _) => form,

@@ -17,6 +17,11 @@ const HARD: [&str; 5] = ["not", "patternProperties", "propertyNames", "unevaluat
 /// Unsupported keywords whose schemas evaluate properties.
 const EVALUATING: [&str; 5] = ["$dynamicRef", "dependentSchemas", "else", "if", "then"];
 
+/// Whether a schema has keywords that dialects cannot express, or cannot combine with every keyword.
+pub(super) fn is_hard(schema: &Schema) -> bool {
+    schema.keys().any(|key| UNSUPPORTED_KEYWORDS.contains(&key.as_str()) || HARD.contains(&key.as_str()))
+}
+
 /// A schema that allows what another one does, and more.
 pub(super) struct Weaker {
     pub(super) schema: Schema,

@@ -28,6 +28,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
 pub(crate) use self::blocking::run_blocking;
+pub(crate) use self::canonical::follow;
 pub(crate) use self::check::{CheckedSchema, has_whole, make_whole};
 pub(crate) use self::compare::differences;
 pub(crate) use self::foreign::{schema_fault, untrusted_schema_fault};

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Tier, check_names, price};
+use super::{Entry, check_names};
 use crate::model_pattern::ModelPattern;
 use crate::price::table::PriceEntry;
 use crate::price::{Money, Price};
@@ -22,28 +22,10 @@ pub(super) struct Fees {
     seen: Option<String>,
 }
 
-/// The prices of tokens at a service tier.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ServiceTierPrice {
-    provider: String,
-    models: Vec<String>,
-    tier: Name,
-    input: Money,
-    cached_input: Option<Money>,
-    cache_write: Option<Money>,
-    audio_input: Option<Money>,
-    cached_audio_input: Option<Money>,
-    output: Money,
-    #[serde(default)]
-    above: Vec<Tier>,
-    source: Option<String>,
-    seen: Option<String>,
-}
-
+/// A service tier other than the standard one.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Name {
+pub(super) enum TierName {
     Flex,
     Priority,
 }
@@ -81,10 +63,11 @@ impl Fees {
     }
 }
 
-impl ServiceTierPrice {
-    /// Adds the price to the entries of its models.
+impl Entry {
+    /// Adds the price of a service tier to the entries of its models.
     pub(super) fn add_to(&self, entries: &mut [PriceEntry]) -> Result<(), String> {
-        check_names(&self.provider, &self.models)?;
+        self.check()?;
+        let tier = self.tier.ok_or("missing `tier`: expected `flex` or `priority`")?;
         for model in &self.models {
             let name = full_name(&self.provider, model);
             let mut listed = entries.iter_mut().filter(|entry| entry.model.eq_ignore_ascii_case(&name)).peekable();
@@ -93,21 +76,14 @@ impl ServiceTierPrice {
             }
             for entry in listed {
                 let price = Some(Box::new(self.price()));
-                match self.tier {
-                    Name::Flex => entry.price.flex = price,
-                    Name::Priority => entry.price.priority = price,
+                match tier {
+                    TierName::Flex => entry.price.flex = price,
+                    TierName::Priority => entry.price.priority = price,
                 }
                 cite(entry, self.source.as_deref(), self.seen.as_deref());
             }
         }
         Ok(())
-    }
-
-    fn price(&self) -> Price {
-        let (audio_input, cached_audio_input) = (self.audio_input, self.cached_audio_input);
-        let price = price(self.input, self.cached_input, self.cache_write, self.output);
-        let price = Price { audio_input, cached_audio_input, ..price };
-        self.above.iter().fold(price, |price, tier| price.above(tier.tokens, tier.price()))
     }
 }
 

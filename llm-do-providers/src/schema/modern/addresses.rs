@@ -65,13 +65,26 @@ impl<'a> Addresses<'a> {
         if key != "$ref" && self.dynamic.get(dynamic).is_some_and(|parts| *parts > 1) {
             return (key, reference.to_owned());
         }
-        let uri = if uri.is_empty() { base.to_owned() } else { joined(base, uri) };
+        let absolute = if uri.is_empty() { base.to_owned() } else { joined(base, uri) };
         let path = if fragment.is_empty() || fragment.starts_with('/') {
-            self.paths.get(&uri).map(|path| self.converted(path, fragment))
+            // Below a part with a URI, many programs still read a path as one from the root.
+            let is_from_root = |part: &str| uri.is_empty() && !self.leads(part, fragment) && self.leads("", fragment);
+            let part = self.paths.get(&absolute).map(String::as_str);
+            let part = part.map(|part| if is_from_root(part) { "" } else { part });
+            part.map(|part| self.converted(part, fragment))
         } else {
-            self.paths.get(&format!("{uri}#{fragment}")).cloned()
+            self.paths.get(&format!("{absolute}#{fragment}")).cloned()
         };
         path.map_or_else(|| (key, reference.to_owned()), |path| ("$ref", format!("#{path}")))
+    }
+
+    /// Whether there is a value at the path `below` a part.
+    fn leads(&self, part: &str, below: &str) -> bool {
+        self.part(part).is_some_and(|part| below.split('/').skip(1).try_fold(part, step_into).is_some())
+    }
+
+    fn part(&self, path: &str) -> Option<&'a Value> {
+        path.split('/').skip(1).try_fold(self.root, step_into)
     }
 
     /// Returns the path `below` a part in the converted schema: tuples and dependencies have other keywords there.
@@ -80,18 +93,22 @@ impl<'a> Addresses<'a> {
         if below.split('/').all(|step| is_same(&step)) {
             return format!("{part}{below}");
         }
-        let mut schema = part.split('/').skip(1).try_fold(self.root, step_into);
+        let mut schema = self.part(part);
         let mut path = part.to_owned();
+        let mut is_name = false;
         for step in below.split('/').skip(1) {
             let has_tuple = schema.is_some_and(|schema| schema.get("items").is_some_and(Value::is_array));
             let is_dependency = schema.is_some_and(|schema| schema.get("dependencies").is_some_and(Value::is_object));
             path += "/";
             path += match step {
+                name if is_name => name,
                 "items" if has_tuple => "prefixItems",
                 "additionalItems" if has_tuple => "items",
                 "dependencies" if is_dependency => "dependentSchemas",
                 step => step,
             };
+            // After these keywords comes a name, which may be that of a keyword.
+            is_name = !is_name && (step == "dependencies" || NAMED.contains(&step));
             schema = schema.and_then(|schema| step_into(schema, step));
         }
         path

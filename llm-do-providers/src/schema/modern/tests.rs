@@ -70,3 +70,55 @@ fn beside_a_reference_earlier_drafts_ignore_keywords() {
     let kept = json!({"$ref": "#/definitions/A", "minLength": 3});
     assert_eq!(of("https://json-schema.org/draft/2020-12/schema"), kept);
 }
+
+fn references(schema: &Value, names: &[&str]) -> Vec<String> {
+    let modern = modern_schema(schema);
+    names.iter().map(|name| modern["properties"][*name]["$ref"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_name_on_the_way_of_a_reference_may_be_that_of_a_keyword() {
+    let schema = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
+        "properties": {
+            "a": {"$ref": "#/definitions/dependencies"},
+            "b": {"$ref": "#/definitions/dependencies/dependencies/items"},
+            "c": {"$ref": "#/definitions/properties/items/0"},
+            "dependencies": {"$ref": "#/properties/items"},
+            "items": {"$ref": "#/properties/dependencies"},
+        },
+        "definitions": {
+            "dependencies": {"dependencies": {"items": {"minProperties": 2}}},
+            "properties": {"items": [{"type": "string"}]},
+        },
+    });
+    let found = references(&schema, &["a", "b", "c", "dependencies", "items"]);
+    let expected = [
+        "#/definitions/dependencies",
+        "#/definitions/dependencies/dependentSchemas/items",
+        "#/definitions/properties/prefixItems/0",
+        "#/properties/items",
+        "#/properties/dependencies",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_path_below_a_part_with_a_uri_is_from_there_or_else_from_the_root() {
+    let schema = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
+        "properties": {
+            "own": {"$id": "part/a", "definitions": {"A": {}}, "$ref": "#/definitions/A"},
+            "all": {"$id": "part/b", "allOf": [{"$ref": "#/definitions/A"}]},
+            "both": {"$id": "part/c", "definitions": {"A": {}}, "allOf": [{"$ref": "#/definitions/A"}]},
+            "none": {"$id": "part/d", "allOf": [{"$ref": "#/definitions/B"}]},
+        },
+        "definitions": {"A": {"type": "string"}},
+    });
+    let modern = modern_schema(&schema);
+    let of = |name: &str| modern["properties"][name]["allOf"][0]["$ref"].clone();
+    assert_eq!(modern["properties"]["own"]["$ref"], "#/definitions/A", "beside a reference, a name has no meaning");
+    assert_eq!(of("all"), "#/definitions/A");
+    assert_eq!(of("both"), "#/properties/both/definitions/A");
+    assert_eq!(of("none"), "#/properties/none/definitions/B", "it leads nowhere");
+}

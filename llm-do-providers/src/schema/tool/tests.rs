@@ -7,30 +7,22 @@ use serde_json::{Map, Value, json};
 
 use super::{ToolForm, anthropic, gemini, llama_cpp, openai};
 use crate::schema::Unsupported;
-use crate::schema::samples::{schemas, values};
+use crate::schema::samples::{opened, schemas, values};
 
 pub(super) type Form = fn(&Arc<Value>) -> Result<Arc<ToolForm>, Unsupported>;
 
-pub(super) const DIALECTS: [(&str, Form); 4] =
-    [("Anthropic", anthropic), ("OpenAI", openai), ("Gemini", gemini), ("llama.cpp", llama_cpp)];
+pub(super) const DIALECTS: [(&str, Form); 4] = [
+    ("Anthropic", |schema| Ok(anthropic(schema))),
+    ("OpenAI", |schema| Ok(openai(schema))),
+    ("Gemini", gemini),
+    ("llama.cpp", llama_cpp),
+];
 
 fn forms(schema: &Value) -> impl Iterator<Item = (&'static str, Arc<ToolForm>)> {
     let schema = Arc::new(schema.clone());
     DIALECTS
         .into_iter()
         .map(move |(name, form)| (name, form(&schema).unwrap_or_else(|error| panic!("{name}: {error}"))))
-}
-
-/// Returns a form whose objects may have further properties, which the grammar does not allow.
-pub(super) fn opened(form: &Value) -> Value {
-    match form {
-        Value::Object(keywords) => {
-            let kept = keywords.iter().filter(|(key, value)| *key != "additionalProperties" || **value != json!(false));
-            kept.map(|(key, value)| (key.clone(), opened(value))).collect()
-        }
-        Value::Array(parts) => parts.iter().map(opened).collect(),
-        other => other.clone(),
-    }
 }
 
 /// Adds a keyword that no dialect expresses to each object of a schema.
@@ -116,7 +108,7 @@ fn different_comments_beside_a_reference_do_not_conflict() {
 }
 
 #[test]
-fn no_form_has_alternatives_at_the_root_or_a_list_as_a_schema() {
+fn each_form_has_the_properties_of_all_alternatives_and_no_list_as_a_schema() {
     let variant = |kind: &str, of: Value| json!({"type": "object", "properties": {"kind": {"type": "string", "const": kind}, "value": of}, "required": ["kind", "value"]});
     let (text, number) = (json!({"type": "string"}), json!({"type": "integer"}));
     let schema = json!({"type": "object", "oneOf": [
@@ -124,14 +116,52 @@ fn no_form_has_alternatives_at_the_root_or_a_list_as_a_schema() {
     ]});
     for (name, form) in forms(&schema) {
         let value = &form.schema["properties"]["value"];
-        match name {
-            "llama.cpp" => {}
-            _ => assert_eq!(value["anyOf"].as_array().map(Vec::len), Some(2), "{name}: {:#}", form.schema),
-        }
-        if name == "Anthropic" || name == "OpenAI" {
-            assert!(form.schema.get("oneOf").is_none() && form.schema["type"] == "object", "{name}");
-        }
+        assert_eq!(value["anyOf"].as_array().map(Vec::len), Some(2), "{name}: {:#}", form.schema);
+        assert!(form.schema.get("oneOf").is_none() && form.schema["type"] == "object", "{name}");
         assert!(jsonschema::draft202012::new(&form.schema).is_ok(), "{name}");
+    }
+}
+
+#[test]
+fn a_form_is_an_object_where_an_earlier_draft_has_only_a_reference() {
+    let schema = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "$ref": "#/definitions/City",
+        "definitions": {"City": {"properties": {"name": {"type": "string"}}, "required": ["name"]}},
+    });
+    for (name, form) in forms(&schema) {
+        assert_eq!(form.schema["type"], "object", "{name}: {:#}", form.schema);
+        assert_eq!(form.schema["properties"]["name"]["type"], "string", "{name}: {:#}", form.schema);
+        assert_eq!(form.schema["required"], json!(["name"]), "{name}: {:#}", form.schema);
+        assert_eq!(form.schema.get("$ref"), None, "{name}");
+    }
+}
+
+#[test]
+fn only_the_alternative_that_no_dialect_expresses_is_in_words() {
+    let text = json!({"type": "string"});
+    let schema = json!({"type": "object", "properties": {"to": {"type": "object", "anyOf": [
+        {"properties": {"city": text}, "required": ["city"]},
+        {"properties": {"zip": text}, "dependentRequired": {"zip": ["land"]}},
+    ]}}});
+    for (name, form) in forms(&schema).filter(|(name, _)| ["Gemini", "llama.cpp"].contains(name)) {
+        let either = &form.schema["properties"]["to"]["anyOf"];
+        assert_eq!(either[0]["required"], json!(["city"]), "{name}: {:#}", form.schema);
+        assert_eq!(either[0].get("description"), None, "{name}");
+        assert_eq!(either[1]["properties"]["zip"]["type"], "string", "{name}: {:#}", form.schema);
+        assert!(either[1]["description"].as_str().unwrap().contains("land"), "{name}: {either:#}");
+        assert_eq!(form.notes.len(), 1, "{name}: {:?}", form.notes);
+    }
+}
+
+#[test]
+fn an_alternative_without_values_costs_only_itself() {
+    let schema = json!({"type": "object", "required": ["to"], "properties": {"to": {
+        "not": {"type": "object"},
+        "anyOf": [{"type": "string"}, {"type": "array", "anyOf": [{"type": "string"}]}],
+    }}});
+    for (name, form) in forms(&schema).filter(|(name, _)| ["Gemini", "llama.cpp"].contains(name)) {
+        assert_eq!(form.schema["properties"]["to"]["type"], "string", "{name}: {:#}", form.schema);
+        assert_eq!(form.schema["required"], json!(["to"]), "{name}");
     }
 }
 
@@ -155,7 +185,7 @@ fn no_form_has_a_schema_that_is_a_boolean_or_words_of_earlier_drafts() {
 #[test]
 fn refused_names_are_renamed_and_restored() {
     let schema = Arc::new(json!({"type": "object", "properties": {"$filter": {"type": "string"}, "top": {}}}));
-    let form = anthropic(&schema).unwrap();
+    let form = anthropic(&schema);
     assert!(form.renames() && form.schema["properties"].get("_filter").is_some(), "{:#}", form.schema);
     assert_eq!(form.notes, ["the property `$filter` is sent as `_filter`"]);
     assert_eq!(form.restore(r#"{"top": 1, "_filter": "x"}"#).unwrap(), r#"{"top":1,"$filter":"x"}"#);
@@ -166,7 +196,7 @@ fn refused_names_are_renamed_and_restored() {
 fn a_tool_whose_required_property_has_no_value_has_no_form_in_grammars() {
     let schema = Arc::new(json!({"type": "object", "properties": {"a": false}, "required": ["a"]}));
     assert!(gemini(&schema).is_err());
-    assert!(Arc::ptr_eq(&openai(&schema).unwrap(), &openai(&schema).unwrap()), "translated once");
+    assert!(Arc::ptr_eq(&openai(&schema), &openai(&schema)), "translated once");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Dialect, REMARKS, Walk};
 use crate::schema::unsupported::Unsupported;
+use crate::schema::weaker::is_hard;
 
 impl<D: Dialect> Walk<'_, D> {
     /// Returns a schema in the dialect whose own references are inlined: each alternative is merged with
@@ -35,8 +36,10 @@ impl<D: Dialect> Walk<'_, D> {
             self.path.pop();
             match form {
                 Ok(more) => forms.extend(more),
-                // The keywords beside the alternatives may exclude one.
-                Err(unsupported) if unsupported.leaves_nothing() && !shared.is_empty() => last = Some(unsupported),
+                // The keywords beside the alternatives may exclude one, also those that a weaker form has in words.
+                Err(unsupported) if unsupported.leaves_nothing() && (self.is_weak() || !shared.is_empty()) => {
+                    last = Some(unsupported);
+                }
                 Err(unsupported) => return Err(unsupported),
             }
         }
@@ -62,7 +65,19 @@ impl<D: Dialect> Walk<'_, D> {
         let mut whole = self.merge(shared.clone(), own)?;
         match next_alternatives(&mut whole) {
             Some((key, alternatives)) => self.alternatives(key, &alternatives, &whole),
-            None => Ok(vec![D::plain(self, whole)?]),
+            None => Ok(vec![self.merged(shared, whole)?]),
+        }
+    }
+
+    /// Returns an alternative, merged with the `shared` keywords, in the dialect: a weaker form if it is the alternative that
+    /// cannot be expressed.
+    fn merged(&mut self, shared: &Map<String, Value>, whole: Map<String, Value>) -> Result<Value, Unsupported> {
+        if !self.is_weak() || is_hard(shared) {
+            return D::plain(self, whole);
+        }
+        match D::plain(self, whole.clone()) {
+            Err(unsupported) if !unsupported.leaves_nothing() => self.weak_form(&whole, unsupported),
+            form => form,
         }
     }
 }

@@ -57,7 +57,7 @@ async fn the_tier_that_processed_a_request_is_counted() {
                 assert_eq!(tiers(&usage), expected, "{wire:?}: {tier}");
             }
         }
-        // What is not a word reports nothing.
+        // An empty name is as good as none.
         for usage in both(wire, &report("")).await {
             assert_eq!(tiers(&usage), (0, 0, 0), "{wire:?}");
         }

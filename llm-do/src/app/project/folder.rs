@@ -160,7 +160,7 @@ pub(in crate::app) fn open_file(dir: &Dir, path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Returns an error for what is not a regular file.
+/// Returns an error for anything but a regular file.
 pub(in crate::app) fn check_kind(metadata: &Metadata) -> io::Result<()> {
     if metadata.is_file() {
         return Ok(());

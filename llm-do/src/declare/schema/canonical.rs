@@ -10,7 +10,7 @@ use std::ptr;
 
 use serde_json::{Map, Value};
 
-pub(super) use self::follow::follow;
+pub(crate) use self::follow::follow;
 
 /// The maximum number of comparisons with alternatives for one value: nested alternatives multiply.
 const MAX_CHOICES: u32 = 100_000;

@@ -102,14 +102,6 @@ impl CheckedSchema {
         *self.is_unordered.get_or_init(|| canonical::is_needed(self.schema()))
     }
 
-    /// Orders a value in [normal form](Self::canonical) as the value that it was decoded from.
-    pub(crate) fn as_given(&self, mut sorted: Value, given: &Value) -> Value {
-        if self.is_unordered() {
-            canonical::follow(&mut sorted, given, &self.canonical(given.clone()));
-        }
-        sorted
-    }
-
     /// Returns the normal form of a value, with sets and maps sorted: equal values have the same JSON in each process.
     ///
     /// For comparing only: what runs has the order in which it was given.

@@ -258,11 +258,11 @@ impl<W: Write> State<W> {
         let bar = format!("{indent}  {BAR}");
         let rows = Rows { first: &bar, other: &bar, width: (self.width)() };
         match piece {
-            Piece::Name(_, name) => {
+            Piece::Name(name) => {
                 let output = format!("{}{indent}{}:\n", self.end_row(), printable_line(&name));
                 self.write(&output)
             }
-            Piece::Thought(_, thought) => {
+            Piece::Thought(thought) => {
                 let line = format!("thought: {}", thought.split_whitespace().collect::<Vec<_>>().join(" "));
                 let output = format!("{}{}", self.end_row(), rows.format_one(&printable_line(&line)));
                 self.write(&output)

@@ -10,7 +10,7 @@ use super::{Decoded, decode};
 use crate::base::error::{BoxError, CallError, Fault};
 use crate::declare::argument::{self, Given};
 use crate::declare::prompt::Prompt;
-use crate::declare::schema::CheckedSchema;
+use crate::declare::schema::{CheckedSchema, follow};
 use crate::declare::tool::Tool;
 use crate::plane::context::CallContext;
 
@@ -92,11 +92,11 @@ pub(crate) fn by_prompt(given: Given, _: &CheckedSchema) -> Result<(RenderPrompt
 
 /// Returns arguments that were encoded again in the order in which they were given, or else in their normal form.
 fn ordered(written: Value, given: Option<&Value>, schema: &CheckedSchema) -> Value {
-    let sorted = schema.canonical(written);
-    match given {
-        Some(given) => schema.as_given(sorted, given),
-        None => sorted,
+    let mut sorted = schema.canonical(written);
+    if let Some(given) = given.filter(|_| schema.is_unordered()) {
+        follow(&mut sorted, given, &schema.canonical(given.clone()));
     }
+    sorted
 }
 
 /// Renders arguments: a [`Prompt`] or a single text named `input` is the prompt itself, everything else becomes JSON.

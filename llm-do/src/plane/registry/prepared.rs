@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Code, Registered, WorkerPlan};
 use crate::base::error::Fault;
 use crate::declare::argument::{Given, add_unwritten, is_contained};
-use crate::declare::schema::CheckedSchema;
+use crate::declare::schema::{CheckedSchema, follow};
 use crate::observe::event::EventValue;
 use crate::plane::definition::{RenderPrompt, Start};
 
@@ -273,7 +273,9 @@ fn completed(mut written: Value, given: &Value, unordered: Option<&CheckedSchema
         return written;
     };
     // In normal form, so that the items of sets are at the same positions in both.
-    let mut sorted = schema.canonical(written);
-    add_unwritten(&mut sorted, &schema.canonical(given.clone()), true);
-    schema.as_given(schema.canonical(sorted), given)
+    let (mut sorted, sorted_given) = (schema.canonical(written), schema.canonical(given.clone()));
+    add_unwritten(&mut sorted, &sorted_given, true);
+    sorted = schema.canonical(sorted);
+    follow(&mut sorted, given, &sorted_given);
+    sorted
 }

@@ -9,7 +9,7 @@ use super::text;
 /// Orders the parts of `sorted` as in `given`, of which `normal` is the normal form; parts that `given` lacks come last.
 ///
 /// `sorted` is the same value in normal form, after it was decoded.
-pub(in super::super) fn follow(sorted: &mut Value, given: &Value, normal: &Value) {
+pub(crate) fn follow(sorted: &mut Value, given: &Value, normal: &Value) {
     match (sorted, given, normal) {
         (Value::Array(items), Value::Array(given), Value::Array(normal)) => follow_items(items, given, normal),
         (Value::Object(fields), Value::Object(given), Value::Object(normal)) => {

@@ -42,9 +42,9 @@ struct Writer {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Piece {
     /// The name of the worker whose text follows.
-    Name(CallKey, Arc<str>),
+    Name(Arc<str>),
     /// A whole thought.
-    Thought(CallKey, String),
+    Thought(String),
     /// More text of an answer.
     Text(CallKey, String),
     /// The end of an answer.
@@ -159,16 +159,16 @@ impl Writer {
         self.key.1 == event.call && self.key.0 == event.run
     }
 
-    /// Adds what is not shown yet; a thought is whole once text follows it, or the answer is complete.
+    /// Adds the text that is not shown yet, and the thought once text follows it or the answer is complete.
     fn show(&mut self, pieces: &mut Vec<Piece>) {
         let has_more = self.written < self.text.len();
         let has_thought = !self.thought.is_empty() && (has_more || self.is_done);
         if self.is_named && (has_more || has_thought) {
             self.is_named = false;
-            pieces.push(Piece::Name(self.key.clone(), Arc::clone(&self.name)));
+            pieces.push(Piece::Name(Arc::clone(&self.name)));
         }
         if has_thought {
-            pieces.push(Piece::Thought(self.key.clone(), std::mem::take(&mut self.thought)));
+            pieces.push(Piece::Thought(std::mem::take(&mut self.thought)));
         }
         if has_more {
             pieces.push(Piece::Text(self.key.clone(), self.text[self.written..].to_owned()));
