@@ -27,6 +27,7 @@ use tokio::time::timeout;
 
 pub(crate) use self::call::PreparedRequest;
 pub(crate) use self::client_config::{ClientConfig, ServerDefaults, Timeouts, config_setters};
+pub use self::clients::set_user_agent;
 #[cfg(feature = "local-download")]
 pub(crate) use self::download::{FileResponse, FileServer};
 #[cfg(fuzzing)]

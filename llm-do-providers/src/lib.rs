@@ -127,6 +127,9 @@ pub use self::error::{ErrorKind, ProviderError};
 pub use self::fallback::FallbackModel;
 #[cfg(feature = "gemini")]
 pub use self::gemini::{GeminiBuilder, GeminiModel};
+#[cfg(feature = "http")]
+#[doc(hidden)]
+pub use self::http::set_user_agent;
 pub use self::limited::LimitedModel;
 #[cfg(feature = "local")]
 pub use self::local::{FetchProgress, LocalBuilder, LocalModel};

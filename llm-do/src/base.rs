@@ -6,9 +6,12 @@ pub(crate) mod clip;
 pub(crate) mod clock;
 pub(crate) mod delay;
 pub(crate) mod error;
+#[cfg(all(target_os = "linux", any(feature = "mcp", feature = "shell")))]
+pub(crate) mod inherited_files;
 pub(crate) mod json;
 pub(crate) mod mutex;
 pub(crate) mod open_file;
+pub(crate) mod pauses;
 pub(crate) mod printable;
 #[cfg(any(feature = "mcp", feature = "shell"))]
 pub(crate) mod process_group;

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    llm_do::cli::Cli::new().run_projects().main()
+    llm_do::cli::Cli::new().application("llm-do", env!("CARGO_PKG_VERSION")).run_projects().main()
 }

@@ -38,7 +38,8 @@ pub(super) fn registration(
         __llm_do::inventory::submit! {
             __llm_do::ToolDef::#constructor::<#arguments>(
                 #description,
-                __llm_do::Location::new(::core::file!(), ::core::line!()),
+                __llm_do::Location::new(::core::file!(), ::core::line!())
+                    .package(::core::option_env!("CARGO_PKG_NAME"), ::core::option_env!("CARGO_PKG_VERSION")),
             )
             #setters
             #times_out

@@ -30,7 +30,8 @@ pub(super) fn registration(worker: &Worker) -> TokenStream {
         __llm_do::inventory::submit! {
             __llm_do::ToolDef::#constructor::<#arguments, #output>(
                 #description,
-                __llm_do::Location::new(::core::file!(), ::core::line!()),
+                __llm_do::Location::new(::core::file!(), ::core::line!())
+                    .package(::core::option_env!("CARGO_PKG_NAME"), ::core::option_env!("CARGO_PKG_VERSION")),
                 #model,
             )
             #times_out

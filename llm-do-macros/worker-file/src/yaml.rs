@@ -85,6 +85,16 @@ impl Node {
         if let Content::String(text) = &self.content { Some(text) } else { None }
     }
 
+    /// Returns a string, or a number or flag as the text that JSON writes.
+    #[must_use]
+    pub fn text(&self) -> Option<String> {
+        match &self.content {
+            Content::String(text) => Some(text.clone()),
+            Content::Flag(_) | Content::Whole(_) | Content::Number(_) => Some(self.to_json()),
+            Content::Invalid | Content::Null | Content::List(_) | Content::Map(_) => None,
+        }
+    }
+
     /// Returns the value as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {

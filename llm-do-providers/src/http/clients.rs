@@ -4,7 +4,7 @@
 //! test's, its requests would fail when the first runtime ends, and hang while the first is not polled:
 //! <https://github.com/seanmonstar/reqwest/issues/1148>.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use reqwest::{Client, ClientBuilder, redirect};
@@ -18,6 +18,10 @@ const ALIVE: Duration = Duration::from_secs(20);
 /// How many runtimes keep their client: the end of a runtime cannot be observed, so the least recently used one reconnects. A
 /// client takes some 100 KiB, and some milliseconds to be made.
 const KEPT: usize = 16;
+
+/// The header `user-agent`, if the program set it.
+static USER_AGENT: OnceLock<String> = OnceLock::new();
+const DEFAULT_USER_AGENT: &str = concat!("llm-do/", env!("CARGO_PKG_VERSION"));
 
 /// The clients, from the least to the most recently used.
 static CLIENTS: Mutex<Vec<(Id, Client)>> = Mutex::new(Vec::new());
@@ -59,13 +63,19 @@ fn build(provider: &str) -> Result<Client, ProviderError> {
     })
 }
 
+/// Sets the header `user-agent` of all requests of this process, unless it is set.
+pub fn set_user_agent(name: String) {
+    // An error means that it is set.
+    let _ = USER_AGENT.set(name);
+}
+
 /// Builds a client that follows no redirect: a redirect would carry prompts, or a key, to an address that is not configured.
 pub(super) fn build_with(
     provider: &str,
     configure: impl FnOnce(ClientBuilder) -> ClientBuilder,
 ) -> Result<Client, ProviderError> {
     let builder = Client::builder()
-        .user_agent(concat!("llm-do/", env!("CARGO_PKG_VERSION")))
+        .user_agent(USER_AGENT.get().map_or(DEFAULT_USER_AGENT, String::as_str))
         .connect_timeout(CONNECT)
         .redirect(redirect::Policy::none());
     configure(builder).build().map_err(|error| {

@@ -45,21 +45,23 @@ mod trace;
 mod trust;
 mod wait_notice;
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 #[cfg(feature = "eval")]
 use std::sync::Arc;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use self::args::{Arguments, Command};
 use self::flags::Flag;
 use self::stdout::{print, print_json, print_raw};
-#[cfg(feature = "eval")]
 use crate::app::eval::{Arguments as EvaluatorArguments, ByFunction, Evaluator, EvaluatorContext, Findings};
 use crate::base::error::{BoxError, chain};
 use crate::base::printable::printable;
+#[cfg(feature = "eval")]
+use crate::plane::registry::Application;
 use crate::session::runtime::{BuildError, RuntimeBuilder};
 
 #[doc = include_str!("../../docs/cli.md")]
@@ -75,6 +77,9 @@ pub struct Cli {
     default_model: Option<String>,
     configure: Option<Box<dyn FnOnce(RuntimeBuilder) -> RuntimeBuilder>>,
     runs_projects: bool,
+    application: Option<Application>,
+    #[cfg_attr(not(any(feature = "mcp", feature = "serve")), expect(dead_code, reason = "nothing is served"))]
+    exposed: Vec<String>,
     #[cfg(feature = "eval")]
     evaluators: eval::Evaluators,
 }
@@ -88,6 +93,23 @@ impl Cli {
     /// Sets the model of workers that declare none, if no option, variable or configuration file does. Default: none.
     pub fn default_model(mut self, name: impl Into<String>) -> Self {
         self.default_model = Some(name.into());
+        self
+    }
+
+    /// Sets the name and version of the application, such as `env!("CARGO_PKG_NAME")` and `env!("CARGO_PKG_VERSION")`, which `--version`,
+    /// MCP servers and clients, the page of a service and the user agent of requests carry. Default: the file name of the program,
+    /// and the version of this crate.
+    pub fn application(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        self.application = Some(Application::new(name, Some(version.into())));
+        self
+    }
+
+    /// Offers these tools, workers and toolsets too in the commands `mcp` and `serve`, besides the entries. Default: `mcp` offers entries
+    /// and workers, or the application's own tools if there are neither; `serve` offers entries.
+    ///
+    /// A project names its own as `"mcp": { "expose": [..] }`, and the options `--expose` names all that is offered.
+    pub fn expose(mut self, names: impl IntoIterator<Item: Into<String>>) -> Self {
+        self.exposed.extend(names.into_iter().map(Into::into));
         self
     }
 
@@ -142,11 +164,13 @@ impl Cli {
     /// Runs the command line.
     #[must_use]
     pub fn main(self) -> ExitCode {
+        #[cfg(feature = "mcp")]
+        crate::app::mcp::reaper_process();
         #[cfg(feature = "script")]
         crate::plane::script::interpreter_process();
         // Exits here with 2 for wrong usage, and with 0 after printing help.
         let (words, flags) = flags::split(std::env::args_os().collect());
-        let arguments = Arguments::parse_from(words);
+        let arguments = self.parse(words);
         // A tool's panic becomes the error of its call; its message may contain a model's text, so it is escaped.
         std::panic::set_hook(Box::new(|panic| drop(writeln!(io::stderr(), "{}", printable(&panic.to_string())))));
         match self.execute(arguments.command, flags) {
@@ -159,8 +183,21 @@ impl Cli {
         }
     }
 
+    /// Parses the command line, and names the application.
+    fn parse(&self, words: Vec<OsString>) -> Arguments {
+        let application = self.application.clone().unwrap_or_else(|| Application::new(program_name(), None));
+        let shown = Arguments::command().name(application.name.clone()).version(application.shown_version());
+        #[cfg(any(feature = "anthropic", feature = "gemini", feature = "local-download", feature = "openai"))]
+        llm_do_providers::set_user_agent(application.user_agent());
+        application.set();
+        let parsed = Arguments::from_arg_matches(&shown.get_matches_from(words));
+        parsed.unwrap_or_else(|error| error.exit())
+    }
+
     fn execute(self, command: Command, flags: Vec<Flag>) -> Result<(), CommandError> {
         let runs_projects = self.runs_projects;
+        #[cfg(any(feature = "mcp", feature = "serve"))]
+        let exposed = self.exposed;
         #[cfg(feature = "eval")]
         let evaluators = self.evaluators;
         let mut builder = RuntimeBuilder::default();
@@ -177,9 +214,9 @@ impl Cli {
             Command::Tools(options) => tools::list(builder, &options, runs_projects),
             Command::Check(options) => check::check(builder, &options, runs_projects),
             #[cfg(feature = "mcp")]
-            Command::Mcp(options) => mcp::mcp(builder, &options, runs_projects),
+            Command::Mcp(options) => mcp::mcp(builder, &options, exposed, runs_projects),
             #[cfg(feature = "serve")]
-            Command::Serve(options) => serve::serve(builder, &options, runs_projects),
+            Command::Serve(options) => serve::serve(builder, &options, exposed, runs_projects),
             #[cfg(feature = "serve")]
             Command::Runs(options) => runs::runs(&options),
             Command::Config(options) => config::config(builder, &options.command, runs_projects),
@@ -202,6 +239,13 @@ impl fmt::Debug for Cli {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cli").field("default_model", &self.default_model).finish_non_exhaustive()
     }
+}
+
+/// Returns the file name of this program, without its extension.
+fn program_name() -> String {
+    let program = std::env::args_os().next().map(std::path::PathBuf::from);
+    let name = program.as_deref().and_then(|path| path.file_stem()).map(|name| name.to_string_lossy().into_owned());
+    name.unwrap_or_else(|| "llm-do".to_owned())
 }
 
 /// Why a command failed.

@@ -16,7 +16,7 @@ pub mod using_servers {
 }
 
 #[cfg(feature = "mcp")]
-pub use self::client::{Authorizer, McpConnection, McpError, McpServer, McpTools, OAuth};
+pub use self::client::{Authorizer, McpConnection, McpError, McpServer, McpTools, OAuth, reaper_process};
 #[cfg(all(feature = "cli", feature = "mcp"))]
 pub(in crate::app) use self::client::{TokenStore, is_login_answer, login_state};
 #[cfg(feature = "mcp")]

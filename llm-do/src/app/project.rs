@@ -45,7 +45,7 @@ use crate::base::error::fault_list;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::approval::{ApprovalMode, Policy};
 use crate::plane::function_tool::Alias;
-use crate::plane::registry::Origin;
+use crate::plane::registry::{LeftOut, Origin};
 use crate::session::runtime::RuntimeBuilder;
 
 /// What the files of a project define: workers, tools, an entry, settings and a policy.
@@ -75,6 +75,8 @@ pub struct Project {
     max_depth: Option<u32>,
     return_permission_errors: Option<bool>,
     takes_input: Option<bool>,
+    /// What clients are offered.
+    exposed: Vec<String>,
     store: Option<PathBuf>,
     servers: Vec<ServerFile>,
     /// All servers that files define, those that cannot be started included.
@@ -85,6 +87,8 @@ pub struct Project {
     /// The toolsets of servers that are not started.
     inactive: Vec<String>,
     warnings: Vec<String>,
+    /// What is left out since it has faults, in the formats of other programs.
+    left_out: Vec<LeftOut>,
 }
 
 impl Project {
@@ -117,6 +121,14 @@ impl Project {
         self.entry.as_deref()
     }
 
+    /// Returns the file that defines a worker or tool of this name.
+    fn place_of(&self, name: &str) -> Option<String> {
+        let worker = self.workers.iter().find(|(spec, _)| spec.name() == name).map(|(_, origin)| origin);
+        let alias = || self.aliases.iter().find(|(alias, _)| alias.name == name).map(|(_, origin)| origin);
+        let script = || self.scripts.iter().find(|(script, _)| script.name == name).map(|(_, origin)| origin);
+        worker.or_else(alias).or_else(script).map(ToString::to_string)
+    }
+
     /// Returns the names of its workers, of all formats.
     pub fn workers(&self) -> impl Iterator<Item = &str> {
         self.workers.iter().map(|(spec, _)| spec.name())
@@ -147,13 +159,26 @@ impl Project {
         self.arguments.as_ref()
     }
 
+    /// Returns the names of `mcp.expose`: tools, workers and toolsets that `mcp` and `serve` offer to clients.
+    #[must_use]
+    pub fn exposed(&self) -> &[String] {
+        &self.exposed
+    }
+
     /// Returns whether the entry takes input of the user; if not, it gets [`arguments`](Self::arguments). Default: true.
     #[must_use]
     pub fn takes_input(&self) -> bool {
         self.takes_input.unwrap_or(true)
     }
 
-    /// Returns the keys, tools and files that have no effect, each with its file and line.
+    /// Returns which faults leave parts of files in the formats of other programs out.
+    #[cfg(feature = "cli")]
+    pub(crate) fn left_out(&self) -> impl Iterator<Item = &str> {
+        self.left_out.iter().filter(|left_out| left_out.is_fault).map(|left_out| left_out.reason.as_str())
+    }
+
+    /// Returns the keys, tools and files that have no effect, each with its file and line: also the subagents, skills and servers that
+    /// are left out since they have faults, which are errors only where something names them.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings
@@ -195,12 +220,29 @@ impl RuntimeBuilder {
     #[track_caller]
     pub fn project(mut self, project: Project) -> Self {
         let project = project.without_inactive_tools();
-        let Project { root, workers, aliases, scripts, skills, chosen_skills, policy, mode, store, servers, .. } =
-            project;
+        let Project {
+            root,
+            workers,
+            aliases,
+            scripts,
+            skills,
+            chosen_skills,
+            policy,
+            mode,
+            store,
+            servers,
+            left_out,
+            ..
+        } = project;
         if !chosen_skills.is_empty() {
             self = self.tool(skills::tool(skills, chosen_skills));
         }
-        self = self.with_files(workers, aliases).with_scripts(scripts).project_root(root).working_in_project();
+        self = self
+            .with_files(workers, aliases)
+            .leaving_out(left_out)
+            .with_scripts(scripts)
+            .project_root(root)
+            .working_in_project();
         self = self.fallback_policy(policy);
         if let Some((mode, _)) = mode {
             self = self.fallback_mode(mode);

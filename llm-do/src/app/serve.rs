@@ -9,6 +9,7 @@ mod http;
 mod listen;
 mod metrics;
 mod openapi;
+mod presence;
 mod recorder;
 #[cfg(feature = "restate")]
 mod restate;
@@ -38,6 +39,7 @@ use self::health::Health;
 #[cfg(feature = "cli")]
 pub(in crate::app) use self::http::{MAX_LIST, RunListQuery};
 use self::metrics::Metrics;
+use self::presence::{Presence, ProcessWatch};
 #[cfg(feature = "restate")]
 pub use self::restate::{RestateEngine, RestateWorker};
 #[cfg(feature = "cli")]
@@ -160,7 +162,7 @@ impl Service {
 
     /// Sets after how many deaths of a process in it a run fails; 0 for none. Default: 3.
     ///
-    /// Counted are processes that were silent for [a time](Self::take_over_after) while they had the run, since the run last
+    /// Counted are processes that ended, or were silent for [a time](Self::take_over_after), while they had the run, since the run last
     /// recorded a finished effect: a run that makes progress between deaths goes on. It fails with the call that was in flight, if
     /// that is known, and can be resumed. Runs in Restate are not counted.
     pub fn max_deaths(mut self, deaths: u32) -> Self {
@@ -231,6 +233,9 @@ impl Service {
 
     /// Sets how long a process may be silent before another one takes over its runs. Default: 15 seconds.
     ///
+    /// The runs of a process that has ended are taken over within a second, also by its successor: each process locks a file in a
+    /// folder beside the database. Where files cannot be locked, this time counts.
+    ///
     /// A process that is only slow can no longer write to a run that was taken over.
     pub fn take_over_after(mut self, time: Duration) -> Self {
         self.options.lease = time;
@@ -274,21 +279,25 @@ impl Service {
     pub async fn open(self, path: impl AsRef<Path>) -> Result<OpenService, ServiceError> {
         self.check()?;
         let (path, clock) = (path.as_ref().to_owned(), Arc::clone(&self.options.clock));
+        let owner = format!("{}-{}", std::process::id(), Uuid::new_v4());
+        let name = owner.clone();
         let opened = tokio::task::spawn_blocking(move || {
             let database = Database::open(&path)?;
             let journal = SqliteJournal::on(database.clone())?.with_clock(clock);
-            Ok::<_, BoxError>((journal, Store::new(database)?))
+            // Where it fails, claims alone decide.
+            let presence = Presence::announce(&path, &name).ok();
+            Ok::<_, BoxError>((journal, Store::new(database)?, presence))
         });
         let opened = opened.await.map_err(Into::into).flatten();
-        let (journal, store) = opened.map_err(|source| ServiceError {
+        let (journal, store, presence) = opened.map_err(|source| ServiceError {
             message: "cannot open the database of the service".to_owned(),
             source: Some(source),
         })?;
-        Ok(self.start(store, journal, Uuid::new_v4().to_string()))
+        Ok(self.start(store, journal, owner, presence))
     }
 
     /// Drives the runs of a database as the process `owner`.
-    fn start(self, store: Store, journal: SqliteJournal, owner: String) -> OpenService {
+    fn start(self, store: Store, journal: SqliteJournal, owner: String, presence: Option<Presence>) -> OpenService {
         #[cfg(feature = "restate")]
         let engine = self.options.engine.clone().map(restate::EngineClient::new).map(restate::EngineWatch::new);
         let shared = Arc::new(Shared {
@@ -305,7 +314,7 @@ impl Service {
             #[cfg(feature = "restate")]
             engine,
         });
-        let engine = tokio::spawn(Arc::clone(&shared).run());
+        let engine = tokio::spawn(Arc::clone(&shared).run(ProcessWatch::new(presence)));
         OpenService { shared, engine }
     }
 

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `filesystem` | `filesystem_project`, `filesystem_cwd` and their read-only variants | the files of one folder |
 //! | `http` | `http` | pages and files of the web |
-//! | `shell` | `shell` | commands |
+//! | `shell` | `shell` | commands; `shell_readonly` only those that read |
 //! | `user_input` | `user_input` | questions to the user |
 //! | `workers` | `workers` | workers that models create |
 #![cfg_attr(feature = "workers", doc = "\n", doc = include_str!("../../docs/runtime_workers.md"))]

@@ -132,6 +132,31 @@ fn read_all<T: Arguments>(arguments: Value) -> Result<(T, Vec<Attached>), Fault>
     Ok((arguments, attached))
 }
 
+/// Returns arguments that cannot be decoded as an event shows them: each value as its type writes it.
+///
+/// A type may hide values, such as secrets, so a value that it cannot decode is shown as `***`, and so is a field that no argument
+/// has. Nothing is hidden if the types are plain.
+pub(crate) fn shown<T: Arguments>(given: Value) -> Value {
+    if are_decided_by_types::<T>() {
+        return given;
+    }
+    let Value::Object(fields) = given else { return hidden() };
+    let shown = |(name, value): (String, Value)| {
+        let parameter = T::PARAMETERS.iter().find(|parameter| parameter.name() == name);
+        let value = match parameter {
+            Some(parameter) if parameter.is_decided_by_type() => value,
+            Some(parameter) => parameter.rewritten(value).unwrap_or_else(hidden),
+            None => hidden(),
+        };
+        (name, value)
+    };
+    fields.into_iter().map(shown).collect()
+}
+
+fn hidden() -> Value {
+    Value::from("***")
+}
+
 /// Encodes arguments as JSON.
 pub(crate) fn write<T: Arguments>(arguments: &T) -> Result<Value, Fault> {
     let mut fields = Fields::default();

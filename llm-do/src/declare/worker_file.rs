@@ -34,12 +34,24 @@ pub(crate) const IMPLIED: usize = 0;
 pub(crate) struct LoadedFile {
     path: PathBuf,
     tools: ToolLines,
+    /// The tools that it takes away, if the file has the format of another program.
+    foreign: Option<Vec<String>>,
 }
 
 impl LoadedFile {
-    #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of files in projects"))]
     pub(crate) fn new(path: PathBuf, tools: ToolLines) -> Self {
-        Self { path, tools }
+        Self { path, tools, foreign: None }
+    }
+
+    /// Marks a file in the format of another program, whose faults do not end the project; without these tools.
+    #[cfg(feature = "project")]
+    pub(crate) fn foreign(self, without: Vec<String>) -> Self {
+        Self { foreign: Some(without), ..self }
+    }
+
+    /// Returns the tools that a file in the format of another program takes away; `None` for a file of this program.
+    pub(crate) fn taken_away(&self) -> Option<&[String]> {
+        self.foreign.as_deref()
     }
 
     /// Returns the place where the file names a tool or toolset, or has a key.
@@ -149,7 +161,7 @@ pub(crate) fn read_dirs(
         });
         for path in paths {
             match open(&path) {
-                Ok(ReadWorker { spec, tools, .. }) => workers.push((spec, LoadedFile { path, tools })),
+                Ok(ReadWorker { spec, tools, .. }) => workers.push((spec, LoadedFile::new(path, tools))),
                 Err(found) => faults.extend(found),
             }
         }

@@ -233,7 +233,7 @@ impl WorkerSpec {
         self
     }
 
-    /// Sets how often in a row the output or one tool may fail and be retried. Default: 2.
+    /// Sets how often in a row the output, invalid arguments of one tool, or equal calls may fail and be retried. Default: 2.
     pub fn retries(mut self, retries: u32) -> Self {
         self.retries = retries;
         self

@@ -26,7 +26,7 @@ pub use self::decision::Decision;
 pub(crate) use self::function::ByFunction;
 pub(crate) use self::given::GivenDecision;
 pub use self::inbox::{ApprovalInbox, InboxApprover, PendingApproval};
-pub(crate) use self::memory::{LastingApproval, RunMemory, RunScope};
+pub(crate) use self::memory::{EnvironmentDigest, LastingApproval, RunMemory, RunScope};
 pub use self::overview::{ApprovalOverview, RememberedApproval};
 pub use self::policy::{Policy, ProposedCall, WorkerRule};
 pub(crate) use self::queue::ShowPreview;
@@ -95,6 +95,15 @@ pub trait Approver: Debug + Send + Sync {
     /// Further requests wait in a queue.
     fn max_concurrent(&self) -> usize {
         1
+    }
+
+    /// Returns whether [`review`](Self::review) adds the request to a list, in which a client finds and answers it, before it first waits.
+    /// Default: false.
+    ///
+    /// The event [`ApprovalAsked`](crate::event::EventKind::ApprovalAsked) then comes after that, so that a client that follows events finds the
+    /// request. Otherwise it comes before the review.
+    fn lists_requests(&self) -> bool {
+        false
     }
 }
 

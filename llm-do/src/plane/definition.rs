@@ -1,6 +1,7 @@
 //! The definitions that macros register.
 
 mod declaration;
+mod environment;
 mod preview;
 mod rendering;
 mod rule;
@@ -14,6 +15,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 pub use self::declaration::{Declaration, Location, ToolsetDef};
+pub(crate) use self::environment::EnvironmentDef;
 pub(crate) use self::preview::Preview;
 pub use self::preview::preview;
 pub(crate) use self::rendering::{DecodeForPrompt, RenderPrompt, by_json, by_prompt};
@@ -67,6 +69,8 @@ pub struct ToolDef {
     pub(crate) faults: fn() -> Vec<String>,
     /// Returns the defaults and examples of the arguments.
     pub(crate) samples: fn() -> Vec<Sample>,
+    /// Returns arguments that cannot be decoded as events show them.
+    pub(crate) shown: fn(Value) -> Value,
     pub(crate) output: Option<fn() -> Value>,
     pub(crate) implementation: Implementation,
 }
@@ -227,6 +231,7 @@ impl ToolDef {
             is_flattened: argument::is_flattened::<T>,
             faults: argument::faults::<T>,
             samples: argument::samples::<T>,
+            shown: argument::shown::<T>,
             output: None,
             implementation,
         }

@@ -4,12 +4,14 @@
 mod admit;
 mod approve;
 mod begun;
+mod decode;
 mod guard;
 mod host;
 mod hybrid;
 mod open_call;
 mod perform;
 mod record;
+mod refuse;
 #[cfg(feature = "mcp")]
 mod respond;
 mod root;
@@ -26,7 +28,7 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use futures_util::FutureExt;
 use llm_do_providers::SettingWarning;
@@ -45,7 +47,7 @@ pub(crate) use self::runtime_worker::RuntimeWorkers;
 use self::send::SentEvents;
 pub use self::shadow::Shadow;
 pub(crate) use self::shadow::Shadows;
-use crate::base::error::{CallError, chain};
+use crate::base::error::CallError;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{ActiveRunSinks, Caller, EventKind, EventSink, RunSinks, SchemaDigests, ShownContent};
 use crate::observe::journal::ChildSteps;
@@ -86,6 +88,8 @@ pub(crate) struct Run {
     id: Arc<str>,
     /// Approvals that are remembered for the run.
     approved: RunScope,
+    /// The project's root and the working directory, once an approval needs them.
+    folders: OnceLock<[String; 2]>,
     calls: AtomicU64,
     /// The conversation that the root call continues and extends.
     conversation: Arc<Conversation>,
@@ -144,6 +148,7 @@ impl Run {
         Self {
             plane,
             id,
+            folders: OnceLock::new(),
             calls: AtomicU64::new(0),
             conversation,
             threads,
@@ -171,25 +176,15 @@ impl Run {
     async fn execute(&self, ctx: CallContext, proposed: Proposed<'_>) -> Result<ToolReturn, CallError> {
         let cancel_on_drop = ctx.cancel_on_drop();
         yield_unless_cancelled(&ctx).await?;
-        let admitted = self.admit(&ctx, proposed).await.map_err(|error| Box::pin(self.report_refusal(&ctx, error)));
+        let admitted = self.admit(&ctx, proposed).await;
+        let admitted =
+            admitted.map_err(|refused| Box::pin(self.report_refusal(&ctx, refused.error, refused.arguments)));
         let result = match admitted {
             Ok(admitted) => self.run(admitted, &ctx).await,
             Err(refusal) => return refusal.await,
         };
         drop(cancel_on_drop);
         if ctx.frame().by == Caller::User { Box::pin(self.finish(&ctx, result)).await } else { result }
-    }
-
-    /// Refuses a call of an unknown item, or one with invalid arguments.
-    async fn refuse(&self, ctx: CallContext, error: CallError) -> Result<ToolReturn, CallError> {
-        yield_unless_cancelled(&ctx).await?;
-        self.report_refusal(&ctx, error).await
-    }
-
-    /// Reports that a call was refused.
-    async fn report_refusal(&self, ctx: &CallContext, error: CallError) -> Result<ToolReturn, CallError> {
-        ctx.emit(|| EventKind::CallRefused { by: ctx.frame().by, error: chain(&error) });
-        if ctx.frame().by == Caller::User { self.finish(ctx, Err(error)).await } else { Err(error) }
     }
 
     /// Finishes the run after its root call, and returns that call's result.

@@ -139,6 +139,8 @@ pub struct FunctionTool {
     too_deep: Vec<&'static str>,
     pub(crate) decode: Arc<DecodeValue>,
     pub(crate) acts: Acts,
+    /// What identifies the server that runs it, with the server's definition of it, if one does.
+    pub(crate) server: Option<Arc<str>>,
     /// The script that implements it, if one does.
     #[cfg(feature = "script")]
     pub(crate) script: Option<Arc<Script>>,
@@ -215,6 +217,7 @@ impl FunctionTool {
             too_deep: Vec::new(),
             decode,
             acts: Acts::Either,
+            server: None,
             #[cfg(feature = "script")]
             script: None,
             #[cfg(feature = "script")]

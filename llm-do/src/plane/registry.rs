@@ -1,11 +1,15 @@
 //! The link-time registry: every tool, worker, entry and toolset of the program, by its unique name.
 
+#[cfg(any(feature = "cli", feature = "http", feature = "mcp", feature = "serve"))]
+mod application;
 #[cfg(feature = "script")]
 mod code_workers;
 mod contents;
 mod for_code;
 mod group;
+mod left_out;
 mod names;
+mod origin;
 mod plan;
 mod prepared;
 mod registered;
@@ -22,14 +26,18 @@ use foldhash::fast::RandomState;
 use llm_do_providers::provider_collisions;
 use llm_do_worker_file::did_you_mean;
 
+#[cfg(any(feature = "cli", feature = "http", feature = "mcp", feature = "serve"))]
+pub(crate) use self::application::Application;
 pub(crate) use self::contents::Contents;
 use self::contents::by_name;
-pub(crate) use self::group::Group;
+pub(crate) use self::group::{Group, is_of};
+pub(crate) use self::left_out::{LeftOut, foreign_tool_name, why_left_out};
 use self::names::{DeclarationSource, Names, collisions};
+pub(crate) use self::origin::Origin;
 pub(crate) use self::plan::WorkerPlan;
 pub(crate) use self::prepared::{DisplayedArguments, NormalForm, Prepared, PreparedWorker};
+pub(crate) use self::registered::Code;
 pub use self::registered::Registered;
-pub(crate) use self::registered::{Code, Origin};
 use crate::base::error::CallError;
 use crate::declare::toolset::Member;
 use crate::declare::worker_spec::WorkerSpec;
@@ -48,6 +56,10 @@ pub struct Registry {
     toolsets: BTreeMap<&'static str, ToolsetDef>,
     /// The toolsets that are known only at run time, by name.
     groups: BTreeMap<Arc<str>, Group>,
+    /// What files of other programs define and the registry does not have.
+    left_out: Vec<LeftOut>,
+    /// What of files of other programs has no effect here.
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Registry {
@@ -65,16 +77,23 @@ impl Registry {
     /// Collects the linked items, or some of them, and adds those from other sources.
     pub(crate) fn with(mut contents: Contents) -> Result<Self, RegistryError> {
         let mut unknown = Vec::new();
-        let (defs, toolsets) = contents.linked(&mut unknown);
+        let (mut defs, toolsets) = contents.linked(&mut unknown);
         let mut faults = contents::linked_faults(&defs);
         faults.extend(contents.faults().chain(unknown));
+        let own_names = contents.own_names();
         let aliases = contents.take_aliases(&defs, &mut faults);
+        defs.retain(|def| !own_names.contains(def.name));
+        let taken: HashSet<_> = aliases.iter().map(|(item, _)| Arc::clone(&item.name)).collect();
+        let warnings = contents.drop_foreign(&defs, &toolsets, taken);
         let groups = std::mem::take(&mut contents.groups);
+        let left_out = std::mem::take(&mut contents.left_out);
         let linked = defs
             .iter()
             .map(|def| (Arc::new(Registered::from_definition(def)), def.declaration.map(DeclarationSource::from)));
         let (items, declarations) = linked.chain(aliases).chain(contents.into_items()).unzip();
-        Self::build(items, declarations, &toolsets, groups, faults)
+        let mut registry = Self::build(items, declarations, &toolsets, groups, (left_out, faults))?;
+        registry.warnings.splice(0..0, warnings);
+        Ok(registry)
     }
 
     fn build(
@@ -82,8 +101,9 @@ impl Registry {
         declarations: Vec<Option<DeclarationSource>>,
         toolsets: &[ToolsetDef],
         groups: Vec<Group>,
-        mut faults: Vec<String>,
+        (left_out, mut faults): (Vec<LeftOut>, Vec<String>),
     ) -> Result<Self, RegistryError> {
+        let mut warnings = Vec::new();
         faults.splice(0..0, collisions(&items, toolsets, &groups).into_iter().chain(provider_collisions()));
         let toolsets = toolsets.iter().map(|def| (def.name, *def)).collect();
         let groups = groups.into_iter().map(|group| (Arc::clone(&group.name), group)).collect();
@@ -94,8 +114,9 @@ impl Registry {
         let declarations: HashMap<_, _> = declarations.collect();
         let mut items: BTreeMap<_, _> = items.into_iter().map(|item| (Arc::clone(&item.name), item)).collect();
         // Resolved after all items are collected, since an item may declare a later one or itself.
-        let names = Names { items: &items, toolsets: &toolsets, groups: &groups };
-        let resolved: Vec<_> = items.values().map(|item| names.open(item, &declarations, &mut faults)).collect();
+        let names = Names::new(&items, &toolsets, &groups, &left_out);
+        let resolved = items.values().map(|item| names.open(item, &declarations, &mut faults, &mut warnings));
+        let resolved: Vec<_> = resolved.collect();
         for (place, (item, (declared, instances))) in items.values_mut().zip(resolved).enumerate() {
             let Some(item) = Arc::get_mut(item) else { unreachable!("the registry holds the only reference") };
             item.place = Some(place);
@@ -116,7 +137,10 @@ impl Registry {
         let by_name = tools.iter().map(|(name, item)| (Arc::clone(name), Arc::clone(item))).collect();
         #[cfg(not(feature = "json-schema"))]
         faults.extend(tools.values().filter_map(|item| item.schema_fault()));
-        if faults.is_empty() { Ok(Self { tools, by_name, toolsets, groups }) } else { Err(RegistryError { faults }) }
+        if !faults.is_empty() {
+            return Err(RegistryError { faults });
+        }
+        Ok(Self { tools, by_name, toolsets, groups, left_out, warnings })
     }
 
     /// Builds a worker for one call; it may call only what its caller may call.
@@ -163,7 +187,7 @@ impl Registry {
         faults.extend(taken);
         #[cfg(not(feature = "json-schema"))]
         faults.extend(worker.schema_fault());
-        let names = Names { items: &self.tools, toolsets: &self.toolsets, groups: &self.groups };
+        let names = Names::new(&self.tools, &self.toolsets, &self.groups, &self.left_out);
         let tools = names.resolve(&worker, &by_name(&spec.toolsets), &mut faults);
         worker.instances = names.instances(&tools);
         worker.declared = Some(Arc::new(names.declared(tools)));
@@ -235,6 +259,11 @@ impl Registry {
         self.groups.values()
     }
 
+    /// Returns why what has this name is left out.
+    pub(crate) fn why_left_out(&self, name: &str) -> Option<String> {
+        why_left_out(&self.left_out, name).map(|why| why.trim_start_matches("; ").to_owned())
+    }
+
     /// Returns a hint for an unknown name, or for one that the caller may not call.
     pub(crate) fn hint(&self, name: &str, declared: Option<&Declared>) -> String {
         if self.tools.is_empty() {
@@ -242,6 +271,9 @@ impl Registry {
         }
         if let Some(shown) = declared.and_then(|declared| declared.shown(name)) {
             return format!("its name in these toolsets is `{shown}`");
+        }
+        if let Some(why) = self.why_left_out(name).filter(|_| declared.is_none()) {
+            return why;
         }
         let known: Vec<&str> = match declared {
             Some(declared) => declared.iter().map(|tool| &*tool.shown).collect(),

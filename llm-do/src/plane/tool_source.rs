@@ -16,6 +16,18 @@ use crate::base::error::CallError;
 
 /// A source of tools, which is asked for them when a runtime is built.
 pub(crate) trait ToolSource: Debug + Send + Sync {
+    /// Returns its own name.
+    fn name(&self) -> &str;
+
+    /// Returns the name of the toolset that its tools form.
+    fn toolset(&self) -> String;
+
+    /// Returns whether its tools may be missing.
+    fn is_optional(&self) -> bool;
+
+    /// Returns what it waits for, once it has begun and until its tools are known.
+    fn waits_for(&self) -> Option<String>;
+
     /// Begins to ask, without waiting. `root` is the folder of the project.
     fn begin(&self, root: &Path);
 
@@ -47,14 +59,12 @@ pub(crate) struct LoadedTools {
     pub(crate) warnings: Vec<String>,
     /// What snapshots of servers are compared with.
     #[cfg(feature = "mcp")]
-    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "the command line prints and compares it"))]
     pub(crate) listing: Listing,
 }
 
 /// All tools of a source, as it describes them.
 #[cfg(feature = "mcp")]
 #[derive(Debug)]
-#[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "the command line prints and compares it"))]
 pub(crate) struct Listing {
     pub(crate) source: String,
     pub(crate) tools: Vec<Value>,

@@ -2,7 +2,8 @@
 //!
 //! `served FOLDER`: serves `runs.db` in the folder, and prints its address. Each effect is a line of the file `effects` in the
 //! folder. `LLM_DO_TEST_NOW` stops its clock at a time, `LLM_DO_TEST_CODE` selects the code, and
-//! `LLM_DO_TEST_ANY_DEATHS` lets any number of processes die in a run.
+//! `LLM_DO_TEST_ANY_DEATHS` lets any number of processes die in a run. `LLM_DO_TEST_LEASE` sets after how many seconds a silent process
+//! loses its runs.
 
 #[path = "served/release.rs"]
 mod release;
@@ -31,8 +32,10 @@ async fn main() -> Result<()> {
     if std::env::var_os("LLM_DO_TEST_ANY_DEATHS").is_some() {
         service = service.max_deaths(0);
     }
+    let lease = std::env::var("LLM_DO_TEST_LEASE").ok().and_then(|seconds| seconds.parse().ok());
+    let lease = lease.map_or(std::time::Duration::from_millis(300), std::time::Duration::from_secs);
     let service = service.park_after(std::time::Duration::from_millis(20));
-    let service = service.requests_per_second(100_000).take_over_after(std::time::Duration::from_millis(300));
+    let service = service.requests_per_second(100_000).take_over_after(lease);
     let service = service.poll_interval(std::time::Duration::from_millis(20)).open(folder.join("runs.db")).await?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let mut output = io::stdout().lock();

@@ -1,7 +1,12 @@
 //! Approval requests that another task answers later.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use futures_util::FutureExt;
 use llm_do::approval::{ApprovalInbox, Decision, PendingApproval};
 use llm_do::context::CancellationToken;
+use llm_do::event::{Delivery, Event, EventKind, EventSink};
 use llm_do::prelude::*;
 use llm_do::{Runtime, json};
 
@@ -69,4 +74,35 @@ async fn cancelled_requests_are_not_returned() {
     assert!(run.await.unwrap().unwrap_err().is_cancelled());
     assert!(inbox.pending().is_empty());
     assert!(inbox.next().await.is_none());
+}
+
+/// A sink that answers the requests of an inbox as soon as their events come, and counts them.
+#[derive(Debug)]
+struct Answering {
+    inbox: Mutex<ApprovalInbox>,
+    answered: AtomicUsize,
+}
+
+impl EventSink for Answering {
+    fn emit(&self, event: &Arc<Event>) {
+        if matches!(event.kind, EventKind::ApprovalAsked { .. }) {
+            let mut inbox = self.inbox.lock().unwrap();
+            assert_eq!(inbox.pending().len(), 1, "the request can be found");
+            inbox.next().now_or_never().flatten().expect("the request is in the inbox").approve();
+            self.answered.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn delivery(&self) -> Delivery {
+        Delivery::Inline
+    }
+}
+
+#[tokio::test]
+async fn an_event_about_a_request_comes_once_the_inbox_has_it() {
+    let (approver, inbox) = ApprovalInbox::new();
+    let sink = Arc::new(Answering { inbox: Mutex::new(inbox), answered: AtomicUsize::new(0) });
+    let runtime = Runtime::builder().approver(approver).shared_sink(Arc::clone(&sink) as _).build().unwrap();
+    assert_eq!(runtime.run(gardener {}).await.unwrap(), "planted oak");
+    assert_eq!(sink.answered.load(Ordering::Relaxed), 1);
 }

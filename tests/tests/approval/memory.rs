@@ -66,6 +66,34 @@ async fn the_memory_lives_as_long_as_the_runtime() {
 }
 
 #[tokio::test]
+async fn an_approval_for_the_session_holds_in_its_project_only() {
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let approver = Scripted::new([Decision::approve_for_session()]);
+    let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
+    let mut asked = Vec::new();
+    for folder in [0, 0, 1, 1, 0] {
+        runtime.start(call(&["red"])).project_root(folders[folder].path()).await.unwrap();
+        asked.push(approver.asked().len());
+    }
+    assert_eq!(asked, [1, 1, 2, 2, 2]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn another_path_to_the_same_project_is_the_same_project() {
+    let folder = tempfile::tempdir().unwrap();
+    let (real, link) = (folder.path().join("real"), folder.path().join("link"));
+    std::fs::create_dir(&real).unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    let approver = Scripted::new([Decision::approve_for_session()]);
+    let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
+    for root in [real.clone(), link, real.join("../real")] {
+        runtime.start(call(&["red"])).project_root(root).await.unwrap();
+    }
+    assert_eq!(approver.asked().len(), 1);
+}
+
+#[tokio::test]
 async fn a_denial_is_never_remembered() {
     let approver = Scripted::new([Decision::deny("no"), Decision::approve()]);
     let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();

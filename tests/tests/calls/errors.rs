@@ -152,6 +152,89 @@ async fn events_of_errors_quote_no_arguments() {
     );
 }
 
+/// A secret, which hides itself when it is written.
+#[derive(Clone, Debug, serde::Deserialize, schemars::JsonSchema)]
+struct Pin(String);
+
+impl serde::Serialize for Pin {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str("(hidden)")
+    }
+}
+
+/// Open a safe.
+#[tool(effect = destructive)]
+fn open_safe(number: u8, pin: Pin) -> String {
+    format!("{number}: {}", pin.0.len())
+}
+
+/// Returns the arguments in the event of a call that is refused.
+async fn refused(tool: &str, arguments: Value, mode: ApprovalMode) -> Value {
+    let recorder = Recorder::new();
+    let runtime = Runtime::builder().approval_mode(mode).sink(recorder.clone()).build().unwrap();
+    let called = runtime.run(call_by_name { tool: tool.to_owned(), arguments }).await;
+    assert!(called.is_err());
+    let refused = recorder.kinds().into_iter().find_map(|kind| match kind {
+        EventKind::CallRefused { arguments, .. } => arguments,
+        _ => None,
+    });
+    refused.unwrap().value().into_owned()
+}
+
+/// Calls a tool by its name.
+#[entry]
+async fn call_by_name(ctx: &CallContext, tool: String, arguments: Value) -> Result<Value> {
+    Ok(ctx.call_tool(&tool, arguments).await?)
+}
+
+#[tokio::test]
+async fn a_refused_call_keeps_its_arguments_in_its_event_without_what_types_hide() {
+    let all = ApprovalMode::ApproveAll;
+    for (tool, given, mode, shown) in [
+        // Denied.
+        (
+            "open_safe",
+            json!({ "number": 1, "pin": SECRET }),
+            ApprovalMode::RejectAll,
+            json!({ "number": 1, "pin": "(hidden)" }),
+        ),
+        // Invalid.
+        ("open_safe", json!({ "number": "x", "pin": SECRET }), all, json!({ "number": "x", "pin": "(hidden)" })),
+        ("open_safe", json!({ "number": 1, "pin": [SECRET] }), all, json!({ "number": 1, "pin": "***" })),
+        ("open_safe", json!({ "number": 1, "pni": SECRET }), all, json!({ "number": 1, "pni": "***" })),
+        ("open_safe", json!([SECRET]), all, json!("***")),
+        // Invalid for a type after the schema.
+        ("take_name", json!({ "name": SECRET }), all, json!({ "name": "***" })),
+        // Of plain types, which hide nothing.
+        ("fail_openly", json!({ "reason": 1, "more": "x" }), all, json!({ "reason": 1, "more": "x" })),
+        // Unknown.
+        ("open_sofa", json!({ "number": 1 }), all, json!({ "number": 1 })),
+    ] {
+        assert_eq!(refused(tool, given.clone(), mode).await, shown, "{tool} {given}");
+    }
+}
+
+#[tokio::test]
+async fn a_refused_call_of_a_model_keeps_its_arguments_also_if_they_are_not_json() {
+    for (arguments, shown) in [(r#"{"reason": 1}"#, json!({ "reason": 1 })), ("{ not", json!("{ not")), ("", json!({}))]
+    {
+        let recorder = Recorder::new();
+        let model = FunctionModel::new(move |request| {
+            let part = match request.messages.last() {
+                Some(Message::Tool { .. }) => ResponsePart::Text { text: "done".into() },
+                _ => ResponsePart::ToolCall(ToolCall::new("1", "fail_openly", arguments)),
+            };
+            Ok(Response::new("test:function", vec![part], Usage::default()))
+        });
+        builder().force_model(model).sink(recorder.clone()).build().unwrap().run(use_tools {}).await.unwrap();
+        let kept = recorder.kinds().into_iter().find_map(|kind| match kind {
+            EventKind::CallRefused { arguments, .. } => arguments,
+            _ => None,
+        });
+        assert_eq!(kept.unwrap(), shown, "{arguments}");
+    }
+}
+
 #[tokio::test]
 async fn both_texts_contain_a_tools_own_error() {
     let text = "`fail_openly` failed: cannot continue: the disk is full";

@@ -102,3 +102,18 @@ fn an_output_schema_exists_if_the_type_implements_json_schema() {
     assert_eq!(output("fail").unwrap()["format"], "uint8");
     assert_eq!((output("squares"), output("annotated")), (None, None));
 }
+
+/// Return numbers that JSON does not have.
+#[tool(effect = read_only)]
+fn without_json() -> (f64, Option<f32>, Vec<f64>) {
+    (f64::NAN, Some(f32::NEG_INFINITY), vec![f64::INFINITY, 1.5])
+}
+
+#[tokio::test]
+async fn numbers_that_json_does_not_have_are_returned_by_name() {
+    let runtime = Runtime::builder().only(["without_json"]).build().unwrap();
+    let returned = runtime.run_named("without_json", json!({})).await.unwrap();
+    assert_eq!(returned, json!(["NaN", "-Infinity", ["Infinity", 1.5]]));
+    let error = runtime.run(without_json {}).await.unwrap_err();
+    assert!(llm_do::error::chain(&error).contains("NaN"), "{}", llm_do::error::chain(&error));
+}

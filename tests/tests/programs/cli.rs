@@ -237,7 +237,7 @@ fn check_fails_where_an_entry_declares_a_worker_without_a_model() {
 #[test]
 fn check_warns_about_an_unknown_model_and_a_missing_key_and_succeeds() {
     let output = check_models(&["--model", "test:any"], &[]);
-    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "ok (entries: 1, workers: 3, tools: 21)\n"));
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "ok (entries: 1, workers: 3, tools: 22)\n"));
     let text = stderr(&output);
     let warnings: Vec<_> = text.lines().collect();
     let typist = "warning: the worker `typist` (tests/src/bin/models.rs:16): ";

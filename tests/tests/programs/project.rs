@@ -5,9 +5,12 @@ mod entries;
 mod faults;
 mod foreign;
 mod formats;
+mod front_matter;
+mod left_out;
 mod limits;
 mod mutated;
 mod precedence;
+mod python;
 mod servers;
 
 use std::fs;

@@ -6,6 +6,9 @@ mod gate;
 mod handbook;
 mod init;
 mod login;
+mod offers;
+#[cfg(target_os = "linux")]
+mod owners;
 mod projects;
 #[cfg(target_os = "linux")]
 mod shell;

@@ -11,10 +11,12 @@ mod deployed;
 mod described;
 mod events;
 mod failing_file;
+mod hooked;
 mod killed;
 mod limits;
 mod runs;
 mod scheduled;
+mod states;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};

@@ -149,6 +149,47 @@ async fn a_call_that_a_mode_approved_is_denied_after_a_resume_under_reject_all()
 }
 
 #[tokio::test]
+async fn a_recorded_approval_of_one_project_does_not_hold_in_another() {
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    for (resumed_in, expected) in [(0, &["wrote b"][..]), (1, &["asked about b", "wrote b"])] {
+        let (journal, world) = (MemoryJournal::new(), World::default());
+        let approving = |journal: &MemoryJournal, folder: usize| {
+            answering(journal, &world, Decision::approve()).project_root(folders[folder].path())
+        };
+        drop_run_at("b", approving(&journal, 0), &world).await;
+        run(approving(&before_begin(&journal).replayed(), resumed_in)).await.unwrap();
+        assert_eq!(world.take(), expected, "resumed in project {resumed_in}");
+    }
+}
+
+#[tokio::test]
+async fn an_approval_for_the_run_does_not_hold_when_the_run_is_resumed_in_another_project() {
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    for (resumed_in, expected) in [(0, &["wrote a"][..]), (1, &["asked about a", "wrote a"])] {
+        let (journal, world) = (MemoryJournal::new(), World::default());
+        let approving = |journal: &MemoryJournal, folder: usize| {
+            let decision = Decision::approve_for(ApprovalScope::Run);
+            answering(journal, &world, decision).project_root(folders[folder].path())
+        };
+        let texts = || post_all { texts: vec!["a".into(), "b".into(), "a".into()] };
+        *world.stuck.lock().unwrap() = Some("b".to_owned());
+        let runtime = approving(&journal, 0).build().unwrap();
+        tokio::select! {
+            biased;
+            () = world.reached.notified() => {}
+            ended = runtime.run(texts()) => panic!("the run ended: {ended:?}"),
+        }
+        *world.stuck.lock().unwrap() = None;
+        drop(runtime);
+        let resumed = approving(&journal.replayed(), resumed_in).build().unwrap();
+        world.take();
+        resumed.run(texts()).await.unwrap();
+        // `b` may have been written, so it is asked about in any case.
+        assert_eq!(world.take(), [&["asked about b", "wrote b"], expected].concat(), "resumed in project {resumed_in}");
+    }
+}
+
+#[tokio::test]
 async fn a_resumed_run_uses_the_current_mode_for_calls_without_a_recorded_answer() {
     for before in MODES {
         for after in MODES {

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use llm_do::approval::{ApprovalMode, ApprovalRequest, Decision};
+use llm_do::context::{InputHandler, InputRequest};
+use llm_do::error::BoxError;
 use llm_do::event::EventKind;
 use llm_do::journal::MemoryJournal;
 use llm_do::model::{Message, Request, Response, ResponsePart, ToolCall};
@@ -113,7 +115,7 @@ async fn sleep_for_ever(ctx: &CallContext) -> Result<()> {
 }
 
 /// Calls a tool by name, with a timeout of ten seconds.
-#[entry(timeout = "10s", toolsets = [hang, hang_for_an_hour, answer, answer_for_an_hour, render, be_quick])]
+#[entry(timeout = "10s", toolsets = [hang, hang_for_an_hour, answer, answer_for_an_hour, render, be_quick, inquire])]
 async fn ten_seconds(ctx: &CallContext<ten_seconds>, what: String) -> Result<Value> {
     Ok(ctx.call_tool(&what, json!({})).await?)
 }
@@ -333,14 +335,81 @@ async fn patient(ctx: &CallContext<patient>) -> Result<String> {
     Ok(ctx.call(be_quick {}).await?)
 }
 
+/// Ask the user three times, and work for a second after each answer.
+#[tool(effect = read_only, timeout = "4s")]
+async fn inquire(ctx: &CallContext) -> Result<()> {
+    for _ in 0..3 {
+        ctx.request_user_input("Who is it?").await?;
+        tokio::time::sleep(SECOND).await;
+    }
+    Ok(())
+}
+
+/// Answers after an hour.
+#[derive(Debug)]
+struct Slow;
+
+#[llm_do::async_trait]
+impl InputHandler for Slow {
+    async fn answer(&self, _: &InputRequest) -> std::result::Result<String, BoxError> {
+        tokio::time::sleep(HOUR).await;
+        Ok("me".into())
+    }
+}
+
+/// Returns a builder of runtimes whose user decides and answers after an hour, in runs of ten seconds.
+fn slow_user(journal: Option<MemoryJournal>) -> RuntimeBuilder {
+    let builder = builder().approval_mode(ApprovalMode::Prompt).approve_with(in_an_hour).input_handler(Slow);
+    journal.into_iter().fold(builder.limits(Limits::new().wall_time(SECOND * 10)), RuntimeBuilder::journal)
+}
+
 #[tokio::test(start_paused = true)]
-async fn waiting_for_approval_counts_towards_the_callers_timeout_only() {
-    let runtime = builder().approval_mode(ApprovalMode::Prompt).approve_with(in_an_hour).build().unwrap();
+async fn waiting_for_a_person_counts_towards_no_timeout() {
+    for journal in [None, Some(MemoryJournal::new())] {
+        let runtime = slow_user(journal).build().unwrap();
+        let start = Instant::now();
+        assert_eq!(runtime.run(patient {}).await.unwrap(), "done");
+        assert!(start.elapsed() > HOUR);
+        let start = Instant::now();
+        let approved = runtime.run_named("ten_seconds", json!({ "what": "be_quick" })).await;
+        assert_eq!(approved.unwrap(), "done");
+        runtime.run_named("ten_seconds", json!({ "what": "inquire" })).await.unwrap();
+        assert!(start.elapsed() > HOUR * 4);
+    }
+}
+
+/// Asks the user, then works for ever.
+#[entry(timeout = "5s")]
+async fn ask_then_hang(ctx: &CallContext) -> Result<()> {
+    ctx.request_user_input("Who is it?").await?;
+    pending().await
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_call_goes_on_after_the_answer_of_a_person() {
+    let runtime = slow_user(None).build().unwrap();
+    let (tool, after, elapsed) = stopped(&runtime, "ask_then_hang", json!({})).await;
+    assert_eq!((tool.as_str(), after, whole(elapsed)), ("ask_then_hang", SECOND * 5, HOUR + SECOND * 5));
+}
+
+/// Calls a tool that takes too long beside one that waits for approval; returns after how many seconds it was stopped.
+#[entry(toolsets = [dawdle, be_quick], timeout = "1m")]
+async fn beside(ctx: &CallContext<beside>) -> Result<u64> {
     let start = Instant::now();
-    assert_eq!(runtime.run(patient {}).await.unwrap(), "done");
-    assert!(start.elapsed() > HOUR);
-    let (tool, after, _) = stopped(&runtime, "ten_seconds", json!({ "what": "be_quick" })).await;
-    assert_eq!((tool.as_str(), after), ("ten_seconds", SECOND * 10));
+    let late = async {
+        let error = ctx.call(dawdle {}).await.unwrap_err();
+        assert!(error.is_timeout(), "{error}");
+        start.elapsed().as_secs()
+    };
+    let (after, quick) = tokio::join!(late, ctx.call(be_quick {}));
+    quick?;
+    Ok(after)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_beside_one_that_waits_for_a_person_is_stopped_in_time() {
+    let runtime = builder().approval_mode(ApprovalMode::Prompt).approve_with(in_an_hour).build().unwrap();
+    assert_eq!(runtime.run(beside {}).await.unwrap(), 30);
 }
 
 #[tokio::test(start_paused = true)]

@@ -5,6 +5,8 @@ mod faults;
 mod http;
 mod journaled;
 mod lifetime;
+mod logins;
+mod odd;
 mod results;
 mod sampling;
 mod schemas;

@@ -25,7 +25,7 @@ struct Finding {
 /// Read a file.
 #[tool(effect = read_only)]
 fn read(path: String) -> Result<String> {
-    if path == "missing" {
+    if path.contains("missing") {
         return Err("no such file".into());
     }
     Ok(format!("contents of {path}"))
@@ -176,7 +176,40 @@ async fn invalid_arguments_failures_and_unknown_names_are_returned_to_the_model(
 async fn a_tool_that_keeps_failing_fails_the_run_with_its_error() {
     let (result, _) = run_judge(scripted(vec![vec![call("read", &json!({ "path": "missing" }))]])).await;
     let error = result.unwrap_err().to_string();
-    assert!(error.contains("`read` failed 2 times in a row") && error.contains("no such file"), "{error}");
+    assert!(
+        error.contains("`read` failed 2 times with the same arguments") && error.contains("no such file"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn failures_with_other_arguments_use_up_no_retry() {
+    let fail = |path: &str| vec![call("read", &json!({ "path": path }))];
+    let answers =
+        vec![fail("missing"), fail("missing too"), fail("also missing"), vec![call("final_result", &finding())]];
+    assert_eq!(run_judge(scripted(answers)).await.0.unwrap().score, 7);
+}
+
+#[tokio::test]
+async fn equal_failures_count_in_any_spelling_until_the_tool_succeeds() {
+    let raw = |arguments: &str| vec![raw_call("read", arguments)];
+    let (one, other) = (r#"{"path":"missing"}"#, r#"{"path":"missing too"}"#);
+    let answers = vec![raw(one), raw(other), raw(r#"{ "path": "missing" }"#)];
+    let error = run_judge(scripted(answers)).await.0.unwrap_err().to_string();
+    assert!(error.contains("`read` failed 2 times with the same arguments"), "{error}");
+    let answers = vec![raw(one), raw(r#"{"path":"a.rs"}"#), raw(one), vec![call("final_result", &finding())]];
+    assert_eq!(run_judge(scripted(answers)).await.0.unwrap().score, 7);
+}
+
+#[tokio::test]
+async fn different_invalid_arguments_and_unknown_names_use_up_the_retries() {
+    for wrong in [["{}", r#"{"file":"a"}"#], ["{ not json", r#"{"path":1}"#]] {
+        let answers = wrong.map(|arguments| vec![raw_call("read", arguments)]);
+        let error = run_judge(scripted(answers.to_vec())).await.0.unwrap_err().to_string();
+        assert!(error.contains("`read` failed 2 times in a row"), "{error}");
+    }
+    let error = run_judge(scripted(vec![vec![call("raed", &json!({ "path": "a" }))]])).await.0.unwrap_err().to_string();
+    assert!(error.contains("`raed` failed 2 times in a row"), "{error}");
 }
 
 #[tokio::test]

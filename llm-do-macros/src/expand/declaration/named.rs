@@ -4,6 +4,7 @@
 //! trait is asked about a type that is not found. So each name is imported under an alias, and then found as a type and
 //! as a value, or else as a stand-in. A value whose type is the stand-in is a function, a constant or a static.
 
+mod attributes;
 mod paths;
 
 use std::collections::HashSet;
@@ -33,13 +34,13 @@ pub(super) fn check(members: &[Member]) -> Option<TokenStream> {
 /// A check of members that are single names.
 fn check_names(names: &[&Ident]) -> Option<TokenStream> {
     let aliases: Vec<_> = (0..names.len()).map(alias).collect();
+    let macros: Vec<_> = names.iter().map(|name| attributes::stand_in(name)).collect();
     let stand_ins = stand_ins(names);
     (!names.is_empty()).then(|| {
         quote! {
             #stand_ins
             #(
-                // Keeps the import of a name that is not found from being a second error.
-                macro_rules! #names { () => {}; }
+                #macros
                 use #names as #aliases;
             )*
             const _: () = {

@@ -1,6 +1,6 @@
 //! Loads YAML.
 
-use saphyr::{LoadableYamlNode, MarkedYaml, Marker, Scalar, YamlData};
+use saphyr::{LoadableYamlNode, MarkedYaml, Marker, Scalar, ScanError, YamlData};
 
 use super::measure::{self, LargeIntegers};
 use super::{Content, Key, Node};
@@ -14,7 +14,7 @@ pub fn read(yaml: &str, first_line: usize, faults: &mut Vec<Fault>) -> Option<No
     let mut fault = |place: Place, message| faults.push(Fault::new(in_file(place, first_line), message));
     let wholes = measure::check(yaml).map_err(|found| fault(found.place, found.message)).ok()?;
     let documents = MarkedYaml::load_from_str(yaml)
-        .map_err(|error| fault(place(*error.marker()), format!("invalid YAML: {}", error.info())))
+        .map_err(|error| fault(place(*error.marker()), format!("invalid YAML: {}", message(yaml, &error))))
         .ok()?;
     match documents.as_slice() {
         [] => Some(Node { place: Place::line(first_line), content: Content::Null }),
@@ -33,6 +33,17 @@ fn place(marker: Marker) -> Place {
 /// Returns the place in the file of one in YAML that begins on `first_line`.
 fn in_file(place: Place, first_line: usize) -> Place {
     Place { line: place.line + first_line - 1, ..place }
+}
+
+/// Returns the message of an error. That about text behind a quote calls each quote a double one, so it is written here.
+fn message(yaml: &str, error: &ScanError) -> String {
+    let before: String = yaml.chars().take(error.marker().index()).collect();
+    match before.trim_end().chars().last() {
+        Some(quote @ ('"' | '\'')) if error.info().starts_with("invalid trailing content") => {
+            format!("more text behind the closing `{quote}`; put the whole value in quotes, or write it below `key: |`")
+        }
+        _ => error.info().to_owned(),
+    }
 }
 
 /// Converts loaded YAML to nodes.
@@ -95,5 +106,20 @@ impl Reader<'_> {
     fn invalid(&mut self, place: Place, message: impl Into<String>) -> Content {
         self.faults.push(Fault::new(place, message));
         Content::Invalid
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn text_behind_a_quote_is_reported_with_the_quote_that_was_used() {
+        for (yaml, quote) in [("a: 'b' c\n", '\''), ("a: \"b\" c\n", '"'), ("é: 'ß'  # no\nb: 'x' y\n", '\'')] {
+            let mut faults = Vec::new();
+            assert_eq!(read(yaml, 1, &mut faults), None);
+            let text = format!("invalid YAML: more text behind the closing `{quote}`;");
+            assert!(faults[0].message.starts_with(&text), "{yaml}: {faults:?}");
+        }
     }
 }

@@ -136,6 +136,10 @@ pub(super) struct CheckOptions {
     /// deploy, with journals of runs in flight. Bodies of entries run again, tools and models do not.
     #[arg(long, value_name = "FILE")]
     pub(super) replay: Option<PathBuf>,
+    /// Fail if anything is left out: a faulty subagent, skill or MCP server that nothing names, or a tool that a server does not
+    /// describe. Keys without an effect are not counted.
+    #[arg(long)]
+    pub(super) strict: bool,
     #[command(flatten)]
     pub(super) items: FileOptions,
 }

@@ -9,6 +9,8 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
+use tokio_util::sync::CancellationToken;
+
 use self::command::{COMMANDS, Input};
 use self::compact_on_demand::CompactOnDemand;
 use self::lines::Lines;
@@ -17,7 +19,7 @@ use super::args::ChatOptions;
 use super::input::{from_prompt, named};
 use super::output::print_unless_shown;
 use super::progress::Progress;
-use super::run::{configure, described};
+use super::run::{configure, described, terminated};
 use super::terminal_user::TerminalUser;
 use super::{CommandError, print};
 use crate::base::printable::printable;
@@ -39,8 +41,9 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
     }
     let mut saved = store.chosen(&options)?;
     let (mut builder, entries) = options.session.add_files(builder, &mut settings, runs_projects)?;
-    let registry = super::project::collect(&mut builder)?;
     let name = options.name.as_deref().or(saved.as_ref().map(|saved| saved.name.as_str()));
+    let roots = entries.roots(name, None, false);
+    let registry = super::project::collect_for(&mut builder, roots)?;
     let partner = named(&registry, &entries, name)?;
     // Checked before the first message: any text must be valid as its input.
     from_prompt(partner, "hello", &[]).map_err(|_| one_text(partner))?;
@@ -66,8 +69,10 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
         compact,
         verbosity: settings.verbosity(),
         has_failed: false,
+        termination: CancellationToken::new(),
     };
     let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandError::from_error)?;
+    tokio.spawn(terminated(dialogue.termination.clone()));
     let result = tokio.block_on(dialogue.run());
     // Does not wait for sync tools that still run: they cannot be stopped.
     tokio.shutdown_background();
@@ -88,6 +93,8 @@ struct Dialogue {
     verbosity: Verbosity,
     /// Whether a message failed.
     has_failed: bool,
+    /// Cancelled when the system asks this program to end.
+    termination: CancellationToken,
 }
 
 /// What happens after a line.
@@ -102,6 +109,7 @@ impl Dialogue {
         loop {
             let line = tokio::select! {
                 line = self.lines.next() => line?,
+                () = self.termination.cancelled() => None,
                 interrupted = tokio::signal::ctrl_c() => match interrupted {
                     Ok(()) => None,
                     Err(error) => return Err(CommandError::from_error(error)),
@@ -145,6 +153,7 @@ impl Dialogue {
         let result = tokio::select! {
             result = self.chat.send_named(&self.partner, arguments) => Some(result),
             _ = tokio::signal::ctrl_c() => None,
+            () = self.termination.cancelled() => None,
         };
         self.progress.settle().await;
         let shown = self.progress.take_answer();

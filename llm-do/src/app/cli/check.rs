@@ -17,9 +17,9 @@ use crate::session::runtime::RuntimeBuilder;
 pub(super) fn check(builder: RuntimeBuilder, options: &CheckOptions, runs_projects: bool) -> Result<(), CommandError> {
     let settings = Settings { model: Set::option(options.model.clone(), "--model"), ..options.items.settings() };
     let mut settings = settings.read(options.items.project.as_deref())?;
-    let (builder, entries) = options.items.add_to(builder, &mut settings, runs_projects, Trust::Show)?;
+    let (builder, files) = options.items.add_to(builder, &mut settings, runs_projects, Trust::Show)?;
     settings.warn();
-    if entries.needs_project {
+    if files.needs_project {
         return Err(no_project());
     }
     let builder = settings.add_to(builder);
@@ -28,6 +28,7 @@ pub(super) fn check(builder: RuntimeBuilder, options: &CheckOptions, runs_projec
         None => builder,
     };
     let runtime = builder.build().map_err(CommandError::from_error)?;
+    warn(runtime.warnings());
     let findings = runtime.model_findings();
     warn(&findings.warnings);
     if !findings.faults.is_empty() {
@@ -37,6 +38,11 @@ pub(super) fn check(builder: RuntimeBuilder, options: &CheckOptions, runs_projec
     let (tools, workers, entries) = (count(ItemKind::Tool), count(ItemKind::Worker), count(ItemKind::Entry));
     if tools + workers + entries == 0 {
         return Err(CommandError::Error(runtime.registry().hint("", None)));
+    }
+    let left_out = files.left_out + runtime.warnings().len();
+    if options.strict && left_out > 0 {
+        let text = format!("left out: {left_out}; the warnings above name each, with the reason: mend or remove it");
+        return Err(CommandError::Error(text));
     }
     print(&format!("ok (entries: {entries}, workers: {workers}, tools: {tools})"))
 }

@@ -102,7 +102,7 @@ fn variants(
     let mut settings = settings.read(options.items.project.as_deref())?;
     let trust = options.items.trust(options.approve_all);
     let (mut builder, _) = options.items.add_with(builder, &mut settings, runs_projects, trust, vec![demanded])?;
-    let registry = super::project::collect(&mut builder)?;
+    let registry = super::project::collect_for(&mut builder, Some(options.tool.clone()))?;
     options.tool.iter().try_for_each(|name| check(&registry, name, options))?;
     let mode = if options.approve_all { ApprovalMode::ApproveAll } else { ApprovalMode::RejectAll };
     let builder = configured(&settings, builder).without_journal_and_shadows().approval_mode(mode);

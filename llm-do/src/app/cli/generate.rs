@@ -6,17 +6,12 @@ use clap::CommandFactory;
 use clap_complete::Shell;
 
 use super::args::Arguments;
-use super::{CommandError, print_raw};
+use super::{CommandError, print_raw, program_name};
 
 /// Returns the commands under the name of the program that runs.
 fn command() -> clap::Command {
-    let program = std::env::args_os().next().map(std::path::PathBuf::from);
-    let name = program.as_deref().and_then(|path| path.file_stem()).map(|name| name.to_string_lossy().into_owned());
-    let command = Arguments::command();
-    match name {
-        Some(name) => command.name(name.clone()).bin_name(name),
-        None => command,
-    }
+    let name = program_name();
+    Arguments::command().name(name.clone()).bin_name(name)
 }
 
 /// Prints the completions of a shell.

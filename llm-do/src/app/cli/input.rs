@@ -75,8 +75,15 @@ pub(super) fn named<'a>(
     }
 }
 
+/// Returns the names of what can be run by name alone, and of what the project and the program expose; `None` if these expose nothing.
+#[cfg(any(feature = "mcp", feature = "serve"))]
+pub(super) fn exposed_names(registry: &Registry, entries: &Entries, by_program: Vec<String>) -> Option<Vec<String>> {
+    let exposed = [by_program, entries.exposed.clone()].concat();
+    if exposed.is_empty() { None } else { Some([entry_names(registry, entries), exposed].concat()) }
+}
+
 /// Returns the names of what can be run by name alone.
-#[cfg(feature = "serve")]
+#[cfg(any(feature = "mcp", feature = "serve"))]
 pub(super) fn entry_names(registry: &Registry, entries: &Entries) -> Vec<String> {
     Names { registry, entries }.all().map(|item| item.name().to_owned()).collect()
 }
@@ -129,6 +136,9 @@ impl<'a> Names<'a> {
 
     /// Returns the error for a name that is not registered; a project needs no advice about linking.
     fn unknown_tool(self, name: &str) -> String {
+        if let Some(why) = self.registry.why_left_out(name) {
+            return format!("unknown tool or worker `{name}`: {why}");
+        }
         let near = did_you_mean(name, self.registry.iter().map(|item| item.name()));
         match &self.entries.project {
             Some(_) if near.is_empty() => format!("unknown tool or worker `{name}`; `tools` lists all"),
@@ -184,6 +194,9 @@ impl<'a> Names<'a> {
     }
 
     fn unknown_entry(self, name: &str) -> CommandError {
+        if let Some(why) = self.registry.why_left_out(name) {
+            return CommandError::Usage(format!("unknown entry `{name}`: {why}"));
+        }
         let names: Vec<_> = self.all().map(Registered::name).collect();
         let near = did_you_mean(name, names.iter().copied());
         CommandError::Usage(format!("unknown entry `{name}`{near}; entries: {}", names.join(", ")))

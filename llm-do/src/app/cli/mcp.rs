@@ -13,18 +13,27 @@ use tokio_util::sync::CancellationToken;
 pub(super) use self::login::tokens;
 use super::CommandError;
 use super::args::{McpCommand, McpOptions, ServeOptions};
+use super::input::{entry_names, exposed_names};
 use super::progress::Progress;
+use super::project::Entries;
 use super::run::{block_on, configure};
 use crate::app::mcp::{HttpOptions, McpService};
+use crate::observe::event::ItemKind;
+use crate::plane::registry::{Registered, Registry};
 use crate::session::runtime::RuntimeBuilder;
 
 /// The variable with the token of HTTP clients.
 const TOKEN: &str = "LLM_DO_MCP_TOKEN";
 
 /// Serves, or compares servers with their snapshots.
-pub(super) fn mcp(builder: RuntimeBuilder, options: &McpOptions, runs_projects: bool) -> Result<(), CommandError> {
+pub(super) fn mcp(
+    builder: RuntimeBuilder,
+    options: &McpOptions,
+    exposed: Vec<String>,
+    runs_projects: bool,
+) -> Result<(), CommandError> {
     match &options.command {
-        None => serve(builder, &options.serve, runs_projects),
+        None => serve(builder, &options.serve, exposed, runs_projects),
         Some(McpCommand::Snapshot(options)) => snapshot::snapshot(builder, options, runs_projects),
         Some(McpCommand::Check(options)) => snapshot::check(builder, options, runs_projects),
         Some(McpCommand::Login(options)) => login::log_in(&builder.cancellation_token(), options),
@@ -33,7 +42,12 @@ pub(super) fn mcp(builder: RuntimeBuilder, options: &McpOptions, runs_projects: 
 }
 
 /// Serves what is linked, and the files that the options name, until the client or the user ends it.
-fn serve(builder: RuntimeBuilder, options: &ServeOptions, runs_projects: bool) -> Result<(), CommandError> {
+fn serve(
+    builder: RuntimeBuilder,
+    options: &ServeOptions,
+    exposed: Vec<String>,
+    runs_projects: bool,
+) -> Result<(), CommandError> {
     let mut settings = options.session.settings().read(options.session.items.project.as_deref())?;
     let (mut builder, entries) = options.session.add_files(builder, &mut settings, runs_projects)?;
     let registry = super::project::collect(&mut builder)?;
@@ -41,7 +55,10 @@ fn serve(builder: RuntimeBuilder, options: &ServeOptions, runs_projects: bool) -
     let token = builder.cancellation_token();
     let builder = configure(builder, &settings, &entries, &progress);
     progress.show_panics();
-    let service = service(McpService::new(builder.build_on(registry).map_err(CommandError::from_error)?), options)?;
+    let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
+    let offered = exposed_names(runtime.registry(), &entries, exposed);
+    let default = default_offer(runtime.registry(), &entries);
+    let service = service(McpService::new(runtime), options, offered, default)?;
     block_on(&token, async {
         match options.http {
             Some(address) => over_http(service, address, http_options(options, &token)?).await,
@@ -50,9 +67,32 @@ fn serve(builder: RuntimeBuilder, options: &ServeOptions, runs_projects: bool) -
     })?
 }
 
-fn service(service: McpService, options: &ServeOptions) -> Result<McpService, CommandError> {
-    let fault = |error: crate::app::mcp::ServeError| CommandError::Usage(format!("--tools: {error}"));
-    let mut service = if options.tools.is_empty() { service } else { service.only(&options.tools).map_err(fault)? };
+/// Returns the names of entries and workers, or of the application's own tools if there are neither.
+///
+/// The tools of the toolsets that come with this crate are what workers and entries use: offered by themselves, they would let a client
+/// do all that they can.
+fn default_offer(registry: &Registry, entries: &Entries) -> Vec<String> {
+    let names = |is_offered: &dyn Fn(&Registered) -> bool| -> Vec<String> {
+        registry.iter().filter(|item| is_offered(item)).map(|item| item.name().to_owned()).collect()
+    };
+    let entries = entry_names(registry, entries);
+    let offered = names(&|item| item.kind() == ItemKind::Worker || entries.iter().any(|name| name == item.name()));
+    if offered.is_empty() { names(&|item| !item.is_of_this_crate()) } else { offered }
+}
+
+fn service(
+    service: McpService,
+    options: &ServeOptions,
+    exposed: Option<Vec<String>>,
+    default: Vec<String>,
+) -> Result<McpService, CommandError> {
+    let (place, names) = match exposed {
+        _ if !options.expose.is_empty() => ("--expose", options.expose.clone()),
+        Some(names) => ("what the project or the program exposes", names),
+        None => ("the default", default),
+    };
+    let fault = |error: crate::app::mcp::ServeError| CommandError::Usage(format!("{place}: {error}"));
+    let mut service = service.only(names).map_err(fault)?;
     if options.read_only {
         service = service.read_only();
     }

@@ -11,6 +11,7 @@ use super::config::{Set, Settings, Source};
 use super::output::warn;
 use super::rule_file::RuleFile;
 use super::trust::{Answer, Subject, Trust};
+use super::wait_notice::with_wait_notice;
 use crate::app::project::{Demand, Digest, Digests, Kind, Project, of_worker, root_demand};
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::approval::Policy;
@@ -48,6 +49,9 @@ pub(super) struct Entries {
     pub(super) arguments: Option<Value>,
     /// The workers of the project, which can be run by name like entries.
     pub(super) workers: Vec<String>,
+    /// What the project offers to clients besides its entry and workers.
+    #[cfg_attr(not(any(feature = "mcp", feature = "serve")), expect(dead_code, reason = "nothing is served"))]
+    pub(super) exposed: Vec<String>,
     /// Whether the project does not take input of the user.
     pub(super) refuses_input: bool,
     /// Whether the program runs projects, and there was none.
@@ -56,8 +60,27 @@ pub(super) struct Entries {
     pub(super) is_entry_refused: bool,
     /// The folder of the project.
     pub(super) project: Option<PathBuf>,
+    /// The number of parts of the project that are left out since they have faults.
+    pub(super) left_out: usize,
     /// Where rules of the user are written.
     pub(super) rules: RuleFile,
+}
+
+impl Entries {
+    /// Returns the items that a command may run: that of `--tool`, the one that its first word names, or the entry of the project. `None`:
+    /// any.
+    pub(super) fn roots(&self, tool: Option<&str>, word: Option<&str>, has_prompt: bool) -> Option<Vec<String>> {
+        if let Some(tool) = tool {
+            return Some(vec![tool.to_owned()]);
+        }
+        let is_name = |word: &str| has_prompt || self.workers.iter().any(|name| name == word);
+        match (word, &self.entry) {
+            (Some(word), _) if is_name(word) => Some(vec![word.to_owned()]),
+            // It is the name of another entry, or a prompt.
+            (word, Some(entry)) => Some(word.into_iter().map(str::to_owned).chain([entry.clone()]).collect()),
+            (_, None) => None,
+        }
+    }
 }
 
 impl FileOptions {
@@ -154,11 +177,13 @@ impl FileOptions {
             entry: project.entry().map(str::to_owned),
             arguments: project.arguments().cloned(),
             workers: project.workers().map(str::to_owned).collect(),
+            exposed: project.exposed().to_vec(),
             refuses_input: !project.takes_input(),
             rules: given.unwrap_or_else(|| RuleFile::of_project(&project, is_kept.then_some(agreement))),
             needs_project,
             is_entry_refused: has_entry && project.entry().is_none(),
             project: Some(project.root().to_owned()),
+            left_out: project.left_out().count(),
         };
         Ok((builder.project(project), entries))
     }
@@ -243,8 +268,17 @@ fn of_worker_dir(folder: &Path, workers: &[(&WorkerSpec, &Origin)], has_files: b
     Subject { name: folder.display().to_string(), demands, agreement }
 }
 
-/// Collects the items, and prints what was left out of them.
+/// Collects the items that runs of some of them need, if these are known, as [`collect`] does.
+pub(super) fn collect_for(builder: &mut RuntimeBuilder, roots: Option<Vec<String>>) -> Result<Registry, CommandError> {
+    if let Some(roots) = roots {
+        builder.for_runs_of(roots);
+    }
+    collect(builder)
+}
+
+/// Collects the items, and prints what was left out of them; shows which server is waited for.
 pub(super) fn collect(builder: &mut RuntimeBuilder) -> Result<Registry, CommandError> {
+    builder.wait_notice(|what, work| with_wait_notice(what, work));
     let registry = builder.collect().map_err(CommandError::from_error)?;
     warn(builder.warnings());
     Ok(registry)

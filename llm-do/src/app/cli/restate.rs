@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::CommandError;
 use super::args::ServiceOptions;
 use super::run::block_on;
-use super::serve::{DAY, listen, service, store, terminated, usage};
+use super::serve::{DAY, listen, service, store, usage};
 use crate::app::serve::{RestateEngine, RestateWorker, Service, ServiceError};
 use crate::session::runtime::Runtime;
 
@@ -33,7 +33,6 @@ pub(super) fn serve(
     let worker = worker(runtime, options, offered, admin).map_err(|error| usage(&error))?;
     let shutdown = CancellationToken::new();
     block_on(&shutdown, async {
-        tokio::spawn(terminated(shutdown.clone()));
         let address = options.listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], PORT)));
         let fault = |error: io::Error| CommandError::Error(format!("cannot listen on {address}: {error}"));
         let listener = TcpListener::bind(address).await.map_err(fault)?;

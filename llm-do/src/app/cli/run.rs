@@ -48,7 +48,8 @@ pub(super) fn run(
     let settings = Settings { output: Set::option(options.call.output, "--output"), ..options.call.session.settings() };
     let mut settings = settings.read(options.call.session.items.project.as_deref())?;
     let (mut builder, entries) = options.call.session.add_files(builder, &mut settings, runs_projects)?;
-    let registry = super::project::collect(&mut builder)?;
+    let roots = entries.roots(options.tool.as_deref(), options.name.as_deref(), options.prompt.is_some());
+    let registry = super::project::collect_for(&mut builder, roots)?;
     let root = root(&registry, &options, &entries)?;
     let options = &options.call;
     // Opened before the events file: if another run uses the journal, its events file must not be truncated.
@@ -178,11 +179,12 @@ pub(super) fn verbosity(times: u8) -> Verbosity {
     }
 }
 
-/// Runs a future on a new async runtime; Ctrl+C cancels it, and a second Ctrl+C ends the process.
+/// Runs a future on a new async runtime; Ctrl+C or `SIGTERM` cancels it, and a second Ctrl+C ends the process.
 pub(super) fn block_on<T>(token: &CancellationToken, run: impl Future<Output = T>) -> Result<T, CommandError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandError::from_error)?;
     let (ready, listening) = oneshot::channel();
     runtime.spawn(interrupts(token.clone(), ready));
+    runtime.spawn(terminated(token.clone()));
     let result = runtime.block_on(async {
         // Ignored: without a Ctrl+C listener, the run continues without one.
         let _ = listening.await;
@@ -192,6 +194,19 @@ pub(super) fn block_on<T>(token: &CancellationToken, run: impl Future<Output = T
     runtime.shutdown_background();
     Ok(result)
 }
+
+/// Cancels the token when the system asks this program to end, as it does on a deploy.
+#[cfg(unix)]
+pub(super) async fn terminated(token: CancellationToken) {
+    use tokio::signal::unix::{SignalKind, signal};
+    if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+        terminate.recv().await;
+        token.cancel();
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) async fn terminated(_: CancellationToken) {}
 
 async fn interrupts(token: CancellationToken, ready: oneshot::Sender<()>) {
     let mut first = pin!(tokio::signal::ctrl_c());

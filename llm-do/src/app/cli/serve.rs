@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::CommandError;
 use super::args::ServiceOptions;
-use super::input::entry_names;
+use super::input::{entry_names, exposed_names};
 use super::progress::Progress;
 use super::run::{block_on, configure};
 use super::state;
@@ -32,6 +32,7 @@ const PORT: u16 = 8080;
 pub(super) fn serve(
     builder: RuntimeBuilder,
     options: &ServiceOptions,
+    exposed: Vec<String>,
     runs_projects: bool,
 ) -> Result<(), CommandError> {
     let mut settings = options.session.settings().read(options.session.items.project.as_deref())?;
@@ -41,7 +42,8 @@ pub(super) fn serve(
     let builder = configure(builder, &settings, &entries, &progress);
     progress.show_panics();
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
-    let offered = entry_names(runtime.registry(), &entries);
+    let offered = exposed_names(runtime.registry(), &entries, exposed);
+    let offered = offered.unwrap_or_else(|| entry_names(runtime.registry(), &entries));
     #[cfg(feature = "restate")]
     if let Some(admin) = &options.restate.restate {
         return super::restate::serve(runtime, options, offered, admin, entries.project.as_deref());
@@ -51,7 +53,6 @@ pub(super) fn serve(
     // Not the token of the runtime, which would cancel the runs: they continue in the next process.
     let shutdown = CancellationToken::new();
     block_on(&shutdown, async {
-        tokio::spawn(terminated(shutdown.clone()));
         let address = options.listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], PORT)));
         listen(service, &store, address, shutdown.clone()).await
     })?
@@ -100,6 +101,7 @@ pub(super) fn service(
     }
     service = options.host.iter().fold(service, Service::host);
     service = service.max_connections_per_address(options.max_connections_per_address);
+    service = service.requests_per_second(options.requests_per_second);
     service = service.max_active_runs(options.max_active_runs).max_deaths(options.max_deaths);
     service = service.keep_finished(Duration::from_secs(DAY * u64::from(options.keep_days)));
     Ok(if options.unauthenticated { service.allow_unauthenticated() } else { service })
@@ -119,16 +121,3 @@ pub(super) async fn listen(
     let _ = writeln!(io::stderr(), "serving {} at http://{address}/", printable_line(&store.display().to_string()));
     service.serve(listener, shutdown).await.map_err(|error| usage(&error))
 }
-
-/// Ends the service when the system asks for it, as it does on a deploy.
-#[cfg(unix)]
-pub(super) async fn terminated(shutdown: CancellationToken) {
-    use tokio::signal::unix::{SignalKind, signal};
-    if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-        terminate.recv().await;
-        shutdown.cancel();
-    }
-}
-
-#[cfg(not(unix))]
-pub(super) async fn terminated(_: CancellationToken) {}

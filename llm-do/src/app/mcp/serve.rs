@@ -39,6 +39,7 @@ use self::offer::Offer;
 use self::parked::ParkedCalls;
 use self::resource::Resources;
 use self::tasks::Tasks;
+use crate::plane::registry::Application;
 use crate::session::runtime::Runtime;
 
 #[doc = include_str!("../../../docs/mcp_serving.md")]
@@ -79,8 +80,8 @@ impl McpService {
             offer: Offer::everything(runtime.registry()),
             runtime,
             resources: Resources::default(),
-            name: "llm-do".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            name: Application::current().name.clone(),
+            version: Application::current().version().to_owned(),
             instructions: None,
             asks_client: true,
             answer_timeout: Duration::from_secs(10 * 60),
@@ -108,7 +109,8 @@ impl McpService {
         self
     }
 
-    /// Sets the name and the version that clients show. Default: those of this crate.
+    /// Sets the name and the version that clients show. Default: those of the command line, or else of the package whose items are
+    /// linked; if they are of several packages, of the one with the name of the program, or else `llm-do`.
     pub fn name(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         (self.name, self.version) = (name.into(), version.into());
         self

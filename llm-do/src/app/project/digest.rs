@@ -20,6 +20,11 @@ impl Digest {
         Self::hexadecimal(&Sha256::digest(bytes))
     }
 
+    /// Returns the first digits.
+    pub(super) fn beginning(&self, digits: usize) -> &str {
+        &self.0[..digits]
+    }
+
     pub(super) fn of_reader(mut reader: impl Read) -> io::Result<Self> {
         let (mut hash, mut buffer) = (Sha256::new(), vec![0; 64 << 10]);
         loop {

@@ -47,7 +47,9 @@ pub(super) fn find(root: &Path, report: &mut Report) -> Files {
             files.scripts.push(path);
         }
     }
-    let subagents = below(&root.join(SUBAGENTS), MAX_DEPTH, report);
+    let mut subagents = Vec::new();
+    // Without the rest of the folder: what was found is used.
+    drop(report.foreign(|report| subagents = below(&root.join(SUBAGENTS), MAX_DEPTH, report)));
     for path in &subagents {
         report.misspelled(path, &[SUBAGENT]);
     }
@@ -68,8 +70,7 @@ fn below(folder: &Path, max_depth: usize, report: &mut Report) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for (count, entry) in entries.enumerate() {
         if count == MAX_ENTRIES {
-            let text = format!("{}: more than {MAX_ENTRIES} files and folders", shown(folder).display());
-            report.faults.push(text);
+            report.fail(shown(folder).display(), format_args!("more than {MAX_ENTRIES} files and folders"));
             break;
         }
         match entry {
@@ -79,7 +80,7 @@ fn below(folder: &Path, max_depth: usize, report: &mut Report) -> Vec<PathBuf> {
                 report.warnings.push(format!("{}: left out: it is a link to a folder", shown(entry.path()).display()));
             }
             Ok(_) => {}
-            Err(error) => report.faults.push(format!("cannot read the project: {error}")),
+            Err(error) => report.fail(shown(folder).display(), format_args!("cannot be read: {error}")),
         }
     }
     files

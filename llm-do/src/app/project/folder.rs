@@ -20,8 +20,15 @@ use self::programs::Programs;
 use super::digest::{Digest, Digests};
 use crate::base::open_file::{folder_or_current, not_a_file};
 
-/// The maximum size of all texts of a project, in bytes; a text that several workers have counts for each.
+/// The maximum size of all texts of one kind, in bytes; a text that several workers have counts for each.
 const MAX_TEXTS: usize = 64 << 20;
+
+/// Whose texts are counted: those of other programs do not use up the limit of the project's own.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Texts {
+    Own,
+    Foreign,
+}
 
 /// The folder of a project, opened.
 #[derive(Debug)]
@@ -31,8 +38,8 @@ pub(in crate::app) struct Folder {
     dir: Dir,
     /// What was read, by its path from the root.
     read: RefCell<Digests>,
-    /// The remaining size of texts, in bytes.
-    texts_left: Cell<usize>,
+    /// The remaining size of own and of foreign texts, in bytes.
+    texts_left: [Cell<usize>; 2],
     programs: RefCell<Programs>,
 }
 
@@ -45,7 +52,7 @@ impl Folder {
             canonical,
             dir,
             read: RefCell::default(),
-            texts_left: Cell::new(MAX_TEXTS),
+            texts_left: [const { Cell::new(MAX_TEXTS) }; 2],
             programs: RefCell::default(),
         })
     }
@@ -81,15 +88,21 @@ impl Folder {
         }
     }
 
-    /// Returns the text of a file of at most the size of a worker file, and remembers its digest.
+    /// Returns the text of a file of the project, of at most the size of a worker file, and remembers its digest.
+    #[cfg(feature = "cli")]
     pub(in crate::app) fn text(&self, path: &Path) -> io::Result<String> {
+        self.text_of(path, Texts::Own)
+    }
+
+    /// Returns the text of a file, counted among these.
+    pub(super) fn text_of(&self, path: &Path, texts: Texts) -> io::Result<String> {
         let inside = self.inside(path)?;
         let mut bytes = Vec::new();
         open_file(&self.dir, &inside)?.take(MAX_SIZE as u64 + 1).read_to_end(&mut bytes)?;
         if bytes.len() > MAX_SIZE {
             return Err(io::Error::other(too_large()));
         }
-        self.count_text(bytes.len())?;
+        self.count_text(bytes.len(), texts)?;
         self.read.borrow_mut().insert(digest_key(&inside), Digest::of(&bytes));
         String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the file is not valid UTF-8"))
     }
@@ -99,9 +112,10 @@ impl Folder {
     /// # Errors
     ///
     /// Returns an error once the texts of the project are too large together.
-    pub(super) fn count_text(&self, size: usize) -> io::Result<()> {
-        let left = self.texts_left.get().checked_sub(size);
-        self.texts_left.set(left.unwrap_or_default());
+    pub(super) fn count_text(&self, size: usize, texts: Texts) -> io::Result<()> {
+        let texts_left = &self.texts_left[texts as usize];
+        let left = texts_left.get().checked_sub(size);
+        texts_left.set(left.unwrap_or_default());
         left.map(drop).ok_or_else(|| {
             let text =
                 format!("the texts of the project's workers are too large together: the limit is {MAX_TEXTS} bytes");

@@ -1,6 +1,12 @@
 //! Markdown files with front matter, as subagents and skills are: keys, and a text below them.
 
+mod lenient;
+
+use std::path::Path;
+
 use llm_do_worker_file::{Content, Fault, Key, Node, Place, read_yaml, split_front_matter};
+
+use super::report::Report;
 
 /// A file's keys and text.
 #[derive(Debug, Default)]
@@ -10,10 +16,26 @@ pub(super) struct FrontMatter {
     pub(super) body: String,
 }
 
-/// Parses a file of this kind, such as `skill`; reports a missing name or description.
-pub(super) fn parse(text: &str, kind: &str, faults: &mut Vec<Fault>) -> Option<FrontMatter> {
+impl FrontMatter {
+    /// Returns whether it has a key, with any value.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.entries.iter().any(|(key, _)| key.name == name)
+    }
+
+    /// Removes the key that switches the file off; returns whether it does. Any value but `false` does.
+    pub(super) fn take_disabled(&mut self) -> bool {
+        let switch = self.entries.iter().position(|(key, _)| key.name == DISABLED);
+        switch.is_some_and(|switch| self.entries.remove(switch).1.content != Content::Flag(false))
+    }
+}
+
+/// The key that switches a file off.
+const DISABLED: &str = "disabled";
+
+/// Parses a file; `known` are the keys of its format, which begin a new value in a text that is not valid YAML.
+pub(super) fn parse(text: &str, known: &[&str], faults: &mut Vec<Fault>) -> Option<FrontMatter> {
     let parts = split_front_matter(text).map_err(|fault| faults.push(fault)).ok()?;
-    let root = lenient(parts.yaml, parts.yaml_line, faults)?;
+    let root = read(parts.yaml, parts.yaml_line, known, faults)?;
     let entries = match root.content {
         Content::Map(entries) => entries,
         Content::Null | Content::Invalid => Vec::new(),
@@ -22,12 +44,6 @@ pub(super) fn parse(text: &str, kind: &str, faults: &mut Vec<Fault>) -> Option<F
             return None;
         }
     };
-    for name in ["name", "description"] {
-        if !entries.iter().any(|(key, _)| key.name == name) {
-            let message = format!("missing `{name}`: a {kind} needs a name and a description");
-            faults.push(Fault::new(Place::line(parts.yaml_line - 1), message));
-        }
-    }
     let at_key = |(key, node): (Key, Node)| {
         let place = key.place;
         (key, Node { place, ..node })
@@ -36,39 +52,41 @@ pub(super) fn parse(text: &str, kind: &str, faults: &mut Vec<Fault>) -> Option<F
     Some(FrontMatter { entries, body: parts.instructions.map(|text| text.value).unwrap_or_default() })
 }
 
-/// Reads YAML; if it is invalid, with quotes around the texts that need them.
-///
-/// The programs that write these files read a line `description: Use it: always` as a text too.
-fn lenient(yaml: &str, line: usize, faults: &mut Vec<Fault>) -> Option<Node> {
-    let (mut found, mut others) = (Vec::new(), Vec::new());
+/// Reports a missing name or description of a file of this kind, such as `subagent`.
+pub(super) fn check_required(parsed: &FrontMatter, kind: &str, faults: &mut Vec<Fault>) {
+    for name in ["name", "description"] {
+        if !parsed.has(name) {
+            let message = format!("missing `{name}`: a {kind} needs a name and a description");
+            faults.push(Fault::new(Place::line(1), message));
+        }
+    }
+}
+
+/// Reads YAML; values that are not valid YAML are texts, as the programs read them that write these files.
+fn read(yaml: &str, line: usize, known: &[&str], faults: &mut Vec<Fault>) -> Option<Node> {
+    let mut found = Vec::new();
     let root = read_yaml(yaml, line, &mut found);
     if found.is_empty() {
         return root;
     }
-    let quoted = read_yaml(&quoted(yaml), line, &mut others);
-    if others.is_empty() {
-        return quoted;
+    let read = lenient::read(yaml, line, known);
+    if read.is_none() {
+        faults.append(&mut found);
     }
-    faults.append(&mut found);
-    root
+    read
 }
 
-/// Returns YAML with quotes around the values of one line that are not valid without.
-fn quoted(yaml: &str) -> String {
-    let line = |line: &str| match line.split_once(": ") {
-        Some((key, value)) if is_key(key) && needs_quotes(value.trim()) => {
-            format!("{key}: {}\n", serde_json::Value::from(value.trim()))
-        }
-        _ => format!("{line}\n"),
-    };
-    yaml.lines().map(line).collect()
+/// Returns a number or a flag as the text that it is written as, for keys that are texts.
+pub(super) fn as_text(node: Node) -> Node {
+    match node.text() {
+        Some(text) => Node { place: node.place, content: Content::String(text) },
+        None => node,
+    }
 }
 
-fn is_key(key: &str) -> bool {
-    !key.is_empty() && key.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_')
-}
-
-fn needs_quotes(value: &str) -> bool {
-    !value.starts_with(['"', '\'', '[', '{', '|', '>'])
-        && (value.contains(": ") || value.starts_with(['*', '&', '!', '%', '@', '`']))
+/// Adds the warnings of a file.
+pub(super) fn warn(path: &Path, notes: Vec<Fault>, report: &mut Report) {
+    for Fault { place, message } in notes {
+        report.warning(path, place, message);
+    }
 }

@@ -15,8 +15,17 @@ use crate::plane::approval::Policy;
 
 /// Where the keys are documented.
 const DOCUMENTATION: &str = "see the documentation of `llm_do::project`";
-const KEYS: [&str; 8] =
-    ["version", "entry", "runtime", "policy", "agent_files", "python_files", "allow_cli_input", "generated_agents_dir"];
+const KEYS: [&str; 9] = [
+    "version",
+    "entry",
+    "runtime",
+    "policy",
+    "agent_files",
+    "python_files",
+    "allow_cli_input",
+    "generated_agents_dir",
+    "mcp",
+];
 /// A `project.json`.
 #[derive(Debug, Default)]
 pub(super) struct Manifest {
@@ -29,6 +38,8 @@ pub(super) struct Manifest {
     /// The worker files; `None` for those that are found by convention.
     pub(super) worker_files: Option<Vec<Located<String>>>,
     pub(super) takes_input: Option<bool>,
+    /// What clients are offered.
+    pub(super) exposed: Vec<String>,
     pub(super) store: Option<PathBuf>,
 }
 
@@ -93,7 +104,20 @@ impl Reading<'_> {
             "python_files" => self.python_files(node),
             "allow_cli_input" => self.manifest.takes_input = self.reader("allow_cli_input").flag(&node),
             "generated_agents_dir" => self.store(node),
+            "mcp" => self.mcp(node),
             _ => self.faults.push(unknown_key(key, "", &KEYS, DOCUMENTATION)),
+        }
+    }
+
+    fn mcp(&mut self, node: Node) {
+        let Some(entries) = self.reader("mcp").map(node) else { return };
+        for (key, node) in entries {
+            if key.name == "expose" {
+                let names = self.reader("mcp.expose").strings(node).map(|list| list.value).unwrap_or_default();
+                self.manifest.exposed = names.into_iter().map(|name| name.value).collect();
+            } else {
+                self.faults.push(unknown_key(&key, " in `mcp`", &["expose"], DOCUMENTATION));
+            }
         }
     }
 

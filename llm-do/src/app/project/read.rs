@@ -1,6 +1,7 @@
 //! Reads a project: the manifest, if there is one, and the files of each format.
 
 mod skills;
+mod subagents;
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -13,9 +14,8 @@ use super::folder::Folder;
 use super::manifest::{EntryKey, Manifest};
 use super::report::shown;
 use super::skills::{READ_SKILL, Skill, catalogue};
-use super::subagent::Known;
 use super::tool_file::{self, ToolFile};
-use super::{Project, Report, ServerFile, manifest, mcp, policy, script, subagent};
+use super::{Project, Report, manifest, mcp, policy, script};
 use crate::base::open_file::folder_or_current;
 use crate::declare::tool::Effect;
 use crate::declare::worker_file::{EXTENSIONS, LoadedFile, ReadWorker, checked};
@@ -54,6 +54,7 @@ pub(super) fn project(path: &Path, report: &mut Report) -> Project {
     report.folder = Some(Rc::clone(&folder));
     contents(path, &root, manifest, report, &mut project);
     project.files = folder.digests();
+    project.left_out = std::mem::take(&mut report.left_out);
     project
 }
 
@@ -113,11 +114,13 @@ struct ProjectReader<'a> {
     skills: Vec<Arc<Skill>>,
     /// The names of the servers in `.mcp.json`.
     listed_servers: Vec<String>,
+    /// The names of subagents in their files, with the registered names that differ.
+    renamed: Vec<(String, String)>,
 }
 
 impl<'a> ProjectReader<'a> {
     fn new(path: &'a Path, root: &'a Path, report: &'a mut Report, project: &'a mut Project) -> Self {
-        Self { path, root, report, project, skills: Vec::new(), listed_servers: Vec::new() }
+        Self { path, root, report, project, skills: Vec::new(), listed_servers: Vec::new(), renamed: Vec::new() }
     }
 
     /// Reads worker files and tool files; returns the worker that is the entry by convention.
@@ -242,33 +245,11 @@ impl<'a> ProjectReader<'a> {
         }
     }
 
-    fn subagents(&mut self, files: &Files) {
-        let workers = self.project.workers.iter().map(|(spec, _)| spec.name().to_owned());
-        let names: Vec<_> = workers.chain(self.project.aliases.iter().map(|(alias, _)| alias.name.clone())).collect();
-        let names: Vec<_> = names.iter().map(String::as_str).collect();
-        let listed =
-            self.project.servers.iter().filter(|server| self.listed_servers.iter().any(|name| name == server.name()));
-        let servers: Vec<_> = listed.map(ServerFile::toolset).collect();
-        let known = Known { items: &names, servers: &servers };
-        for path in &files.subagents {
-            let Some(mut subagent) = subagent::read(path, known, self.project, self.report) else { continue };
-            let skills: Vec<_> = subagent.skills.iter().filter_map(|name| self.skill(&subagent.path, name)).collect();
-            for skill in skills {
-                if !self.report.count_text(&subagent.path, skill.body.len()) {
-                    break;
-                }
-                let text = format!("\n\n# Skill: {}\n\n{}", skill.name, skill.body);
-                subagent.spec.instructions.push_str(&text);
-            }
-            self.project.workers.push((subagent.spec, subagent.origin));
-        }
-    }
-
     fn finish(&mut self, manifest: Option<Manifest>, main: Option<String>) {
         self.project.entry = main;
         self.project.skills = std::mem::take(&mut self.skills);
         let Some(manifest) = manifest else { return };
-        let Manifest { entry, runtime, policy, policy_file, worker_files: _, takes_input, store } = manifest;
+        let Manifest { entry, runtime, policy, policy_file, worker_files: _, takes_input, exposed, store } = manifest;
         if let Some(entry) = entry {
             self.entry(entry);
         }
@@ -279,6 +260,7 @@ impl<'a> ProjectReader<'a> {
         self.project.max_depth = runtime.max_depth;
         self.project.return_permission_errors = runtime.return_permission_errors;
         self.project.takes_input = takes_input;
+        self.project.exposed = exposed;
         self.project.store = store.and_then(|path| self.store(&path));
     }
 
@@ -307,7 +289,10 @@ impl<'a> ProjectReader<'a> {
     }
 
     fn entry(&mut self, entry: EntryKey) {
-        let EntryKey { name, is_function, arguments } = entry;
+        let EntryKey { mut name, is_function, arguments } = entry;
+        if let Some((_, registered)) = self.renamed.iter().find(|(given, _)| *given == name.value) {
+            name.value.clone_from(registered);
+        }
         let of_files = self.project.workers.iter().map(|(spec, _)| spec.name());
         let linked = inventory::iter::<ToolDef>.into_iter().map(|def| def.name);
         let known: Vec<_> = if is_function { linked.collect() } else { of_files.chain(linked).collect() };
@@ -319,7 +304,8 @@ impl<'a> ProjectReader<'a> {
             return;
         }
         let key = if is_function { "function" } else { "agent" };
-        let near = did_you_mean(&name.value, known);
+        let left_out = self.report.why_left_out(&name.value);
+        let near = left_out.unwrap_or_else(|| did_you_mean(&name.value, known));
         let workers: Vec<_> = self.project.workers.iter().map(|(spec, _)| format!("`{}`", spec.name())).collect();
         let hint = if near.is_empty() && !is_function && !workers.is_empty() {
             format!("; workers: {}", workers.join(", "))

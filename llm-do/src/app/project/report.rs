@@ -1,11 +1,13 @@
 //! The faults and warnings of a project's files, each with its file and line.
 
+use std::fmt::Display;
 use std::path::Path;
 use std::rc::Rc;
 
 use llm_do_worker_file::{Fault, Key, Place, did_you_mean};
 
-use super::folder::Folder;
+use super::folder::{Folder, Texts};
+use crate::plane::registry::{LeftOut, why_left_out};
 
 /// What was found while a project was read.
 #[derive(Debug, Default)]
@@ -14,12 +16,18 @@ pub(super) struct Report {
     pub(super) warnings: Vec<String>,
     /// The folder of the project, which all of its files are in; `None` for a file of the user.
     pub(super) folder: Option<Rc<Folder>>,
+    /// What is left out of the project since it has faults.
+    pub(super) left_out: Vec<LeftOut>,
+    /// The faults of what is being read, if it belongs to another program.
+    foreign: Option<Vec<String>>,
     /// The size of the faults and warnings of files, in bytes.
     size: usize,
-    /// The number of servers.
-    pub(super) servers: usize,
+    /// The number of own and of foreign servers.
+    servers: [usize; 2],
 }
 
+/// The maximum number of faults of one thing that is left out.
+const MAX_FOREIGN: usize = 20;
 /// The maximum number of faults with a suggestion: for each, all names are compared.
 const MAX_SUGGESTIONS: usize = 100;
 /// The maximum size of all faults and warnings, in bytes.
@@ -28,19 +36,68 @@ const MAX_SIZE: usize = 64 << 20;
 const MAX_NAMES: usize = 20;
 
 impl Report {
+    /// Reads something of another program: its faults are warnings, and it is left out.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first fault.
+    pub(super) fn foreign<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> Result<T, String> {
+        self.foreign = Some(Vec::new());
+        let value = read(self);
+        let faults = self.foreign.take().unwrap_or_default();
+        let more = faults.len().saturating_sub(MAX_FOREIGN);
+        let Some(first) = faults.first().cloned() else { return Ok(value) };
+        faults.into_iter().take(MAX_FOREIGN).for_each(|text| self.add(text, |report| &mut report.warnings));
+        if more > 0 {
+            self.warnings.push(format!("{more} more faults of the same kind: {first}"));
+        }
+        Err(first)
+    }
+
+    /// Leaves out something of another program that is named in one of these ways, with a warning.
+    pub(super) fn leave_out(&mut self, names: impl IntoIterator<Item = String>, reason: String) {
+        self.left_out.push(LeftOut { names: names.into_iter().collect(), reason, is_fault: true });
+    }
+
+    /// Leaves out something that its file switches off; returns nothing.
+    pub(super) fn switch_off<T>(&mut self, names: impl IntoIterator<Item = String>, place: impl Display) -> Option<T> {
+        let reason = format!("{place}: it is disabled");
+        self.left_out.push(LeftOut { names: names.into_iter().collect(), reason, is_fault: false });
+        None
+    }
+
+    /// Leaves out a file that defines something a second time: its name stands for the first.
+    pub(super) fn leave_out_duplicate(&mut self, path: &Path, message: String) {
+        if let Err(reason) = self.foreign(|report| report.fault(path, Place::line(1), message)) {
+            self.leave_out([], reason);
+        }
+    }
+
+    /// Returns why something of this name was left out, as the end of a message.
+    pub(super) fn why_left_out(&self, name: &str) -> Option<String> {
+        why_left_out(&self.left_out, name)
+    }
+
     /// Adds the faults of a file.
     pub(super) fn faults(&mut self, path: &Path, faults: impl IntoIterator<Item = Fault>) {
         let mut faults: Vec<_> = faults.into_iter().collect();
         faults.sort_by_key(|fault| fault.place);
         for fault in faults {
-            let text = fault.in_file(shown(path).display());
-            self.add(text, |report| &mut report.faults);
+            self.fail(format_args!("{}:{}", shown(path).display(), fault.place.line), fault.message);
         }
     }
 
     /// Adds the fault of a file at a place.
     pub(super) fn fault(&mut self, path: &Path, place: Place, message: impl Into<String>) {
         self.faults(path, [Fault::new(place, message)]);
+    }
+
+    /// Adds a fault: a reason to leave out what is being read, if it belongs to another program.
+    pub(super) fn fail(&mut self, place: impl Display, message: impl Display) {
+        match &mut self.foreign {
+            Some(faults) => faults.push(format!("{place}: left out: {message}")),
+            None => self.add(format!("{place}: {message}"), |report| &mut report.faults),
+        }
     }
 
     /// Adds a warning about a file.
@@ -55,7 +112,7 @@ impl Report {
         if size <= MAX_SIZE {
             list(self).push(text);
         } else if self.size <= MAX_SIZE {
-            self.faults.push(format!("more faults and warnings are left out: the limit is {MAX_SIZE} bytes"));
+            list(self).push(format!("more faults and warnings are left out: the limit is {MAX_SIZE} bytes"));
         }
         self.size = size;
     }
@@ -101,7 +158,7 @@ impl Report {
 
     /// Adds a file that cannot be read.
     fn unreadable(&mut self, path: &Path, error: &std::io::Error) {
-        self.faults.push(format!("{}: cannot be read: {error}", shown(path).display()));
+        self.fail(shown(path).display(), format_args!("cannot be read: {error}"));
     }
 
     /// Returns whether a path is inside of the project's folder; otherwise it is left out with a warning.
@@ -123,10 +180,10 @@ impl Report {
 
     /// Counts a text that joins the instructions of a worker; returns whether they are within the limit, or else reports it.
     pub(super) fn count_text(&mut self, path: &Path, size: usize) -> bool {
-        let counted = self.folder.as_ref().map_or(Ok(()), |folder| folder.count_text(size));
+        let counted = self.folder.as_ref().map_or(Ok(()), |folder| folder.count_text(size, self.texts()));
         let is_counted = counted.is_ok();
         if let Err(error) = counted {
-            self.faults.push(format!("{}: {error}", shown(path).display()));
+            self.fail(shown(path).display(), error);
         }
         is_counted
     }
@@ -140,9 +197,25 @@ impl Report {
     /// Returns the text of a file.
     pub(super) fn read(&self, path: &Path) -> std::io::Result<String> {
         match &self.folder {
-            Some(folder) => folder.text(path),
+            Some(folder) => folder.text_of(path, self.texts()),
             None => crate::declare::worker_file::text_of(path),
         }
+    }
+
+    /// Returns whether a file of another program is being read.
+    pub(super) fn is_external(&self) -> bool {
+        self.foreign.is_some()
+    }
+
+    /// Counts a server; returns the number of these so far.
+    pub(super) fn count_server(&mut self) -> usize {
+        let kind = self.texts() as usize;
+        self.servers[kind] += 1;
+        self.servers[kind]
+    }
+
+    fn texts(&self) -> Texts {
+        if self.foreign.is_some() { Texts::Foreign } else { Texts::Own }
     }
 }
 

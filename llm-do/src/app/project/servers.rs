@@ -4,6 +4,7 @@ use super::Project;
 use super::mcp::ServerFile;
 #[cfg(all(feature = "cli", feature = "mcp"))]
 use crate::app::mcp::TokenStore;
+use crate::plane::registry::is_of;
 use crate::session::runtime::RuntimeBuilder;
 
 impl Project {
@@ -41,12 +42,7 @@ impl Project {
     /// Removes the tools of servers that are not started from its workers.
     pub(super) fn without_inactive_tools(mut self) -> Self {
         let inactive = std::mem::take(&mut self.inactive);
-        let is_inactive = |tool: &str| {
-            let is_of = |set: &String| {
-                tool.strip_prefix(set.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with("__"))
-            };
-            inactive.iter().any(is_of)
-        };
+        let is_inactive = |tool: &str| inactive.iter().any(|set| is_of(tool, set));
         for (spec, _) in &mut self.workers {
             spec.toolsets.retain(|tool| !is_inactive(tool));
         }

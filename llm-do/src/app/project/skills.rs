@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use cap_std::fs::Dir;
 
-use llm_do_worker_file::{Content, Fault, Key, Located, Node, Place, Reader};
+use llm_do_worker_file::{Content, Fault, Key, Node, Place, Reader};
 
 pub(super) use self::tool::{Chosen, tool};
 use super::Report;
-use super::front_matter::{self, FrontMatter};
+use super::front_matter::{self, FrontMatter, as_text};
 use super::report::shown;
 
 /// Where skills are, each in a folder of its own.
@@ -24,9 +24,9 @@ const PLACES: [&str; 4] = ["skills", ".agents/skills", ".llm-do/skills", ".claud
 pub(super) const READ_SKILL: &str = "read_skill";
 /// How many skills are looked for in one place.
 const MAX_FOLDERS: usize = 1000;
+/// The longest name and description that other programs allow, in characters.
 const MAX_NAME: usize = 64;
 const MAX_DESCRIPTION: usize = 1024;
-const MAX_COMPATIBILITY: usize = 500;
 /// Keys of one program or of a later version, which have no effect.
 const IGNORED: [&str; 15] = [
     "agent",
@@ -51,6 +51,8 @@ const KEYS: [&str; 6] = ["name", "description", "license", "compatibility", "met
 #[derive(Debug)]
 pub(super) struct Skill {
     pub(super) name: String,
+    /// The name of its folder, by which it may be named too.
+    pub(super) of_folder: String,
     pub(super) description: String,
     pub(super) body: String,
     /// Its folder, opened.
@@ -82,87 +84,127 @@ pub(super) fn folders(root: &Path, report: &mut Report) -> Vec<PathBuf> {
     folders
 }
 
-/// Reads the `SKILL.md` of a folder.
+/// Reads the `SKILL.md` of a folder, or leaves the skill out.
 pub(super) fn read(folder: &Path, report: &mut Report) -> Option<Skill> {
+    let mut names = vec![file_name(folder)];
+    let reason = match report.foreign(|report| read_file(folder, &mut names, report)) {
+        Ok(Some(skill)) => return Some(skill),
+        Ok(None) => return report.switch_off(names, shown(&folder.join("SKILL.md")).display()),
+        Err(reason) => reason,
+    };
+    report.leave_out(names, reason);
+    None
+}
+
+/// Reads a skill, and adds its name to those of its folder; `None` with a fault, or if it is disabled.
+fn read_file(folder: &Path, names: &mut Vec<String>, report: &mut Report) -> Option<Skill> {
     let path = folder.join("SKILL.md");
     let text = report.text_of(&path)?;
     let mut reading = Reading::default();
-    let parsed = front_matter::parse(&text, "skill", &mut reading.faults);
-    let FrontMatter { entries, body } = parsed.unwrap_or_default();
+    let mut parsed = parsed(&text, &mut reading)?;
+    if parsed.take_disabled() {
+        return None;
+    }
+    let FrontMatter { entries, body } = parsed;
     for (key, node) in entries {
-        if !reading.key(&key, node, folder) {
+        if !reading.key(&key, node) {
             report.ignored_key(&path, &key, &IGNORED, &KEYS);
         }
     }
-    let is_faulty = !reading.faults.is_empty();
+    reading.complete(folder, &body);
+    names.extend(reading.name.clone());
+    front_matter::warn(&path, reading.notes, report);
     report.faults(&path, reading.faults);
-    let opened = report.folder_at(folder)?;
-    let (Some(name), Some(description)) = (reading.name, reading.description) else { return None };
-    (!is_faulty).then(|| Skill { name, description, body, folder: Arc::new(opened) })
+    let of_folder = file_name(folder);
+    let folder = Arc::new(report.folder_at(folder)?);
+    Some(Skill { of_folder, name: reading.name?, description: reading.description?, body, folder })
+}
+
+/// Parses a file; one without front matter is a text, of which the folder is the name.
+fn parsed(text: &str, reading: &mut Reading) -> Option<FrontMatter> {
+    let begins = text.trim_start_matches('\u{feff}').trim_start().lines().next();
+    if begins.is_some_and(|line| line.trim_end() == "---") {
+        let known: Vec<_> = KEYS.into_iter().chain(IGNORED).collect();
+        return front_matter::parse(text, &known, &mut reading.faults).or(Some(FrontMatter::default()));
+    }
+    Some(FrontMatter { entries: Vec::new(), body: text.trim_matches('\u{feff}').trim().to_owned() })
+}
+
+fn file_name(folder: &Path) -> String {
+    folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 #[derive(Default)]
 struct Reading {
     faults: Vec<Fault>,
+    /// What the format does not allow, and is used nevertheless.
+    notes: Vec<Fault>,
     name: Option<String>,
     description: Option<String>,
+    place: Place,
 }
 
 impl Reading {
-    fn fault(&mut self, place: Place, message: impl Into<String>) {
-        self.faults.push(Fault::new(place, message));
+    fn note(&mut self, place: Place, message: impl Into<String>) {
+        self.notes.push(Fault::new(place, message));
     }
 
-    /// Reads a key; returns whether it has an effect here, or is only checked.
-    fn key(&mut self, key: &Key, node: Node, folder: &Path) -> bool {
+    /// Reads a key; returns whether it has an effect here, or belongs to the format.
+    fn key(&mut self, key: &Key, node: Node) -> bool {
         match key.name.as_str() {
-            "name" => self.name = self.limited("name", node, MAX_NAME).and_then(|name| self.checked(name, folder)),
-            "description" => {
-                self.description = self.limited("description", node, MAX_DESCRIPTION).map(|text| text.value);
+            "name" => {
+                self.place = key.place;
+                self.name = self.limited("name", node, MAX_NAME);
+                if self.name.as_ref().is_some_and(|name| name.contains(char::is_control)) {
+                    self.faults.push(Fault::new(key.place, "`name`: invalid name: it has control characters"));
+                }
             }
-            "compatibility" => drop(self.limited("compatibility", node, MAX_COMPATIBILITY)),
-            "license" => drop(Reader { key: "license", faults: &mut self.faults }.string(node)),
-            "metadata" => self.metadata(node),
+            "description" => self.description = self.limited("description", node, MAX_DESCRIPTION),
+            "compatibility" | "license" | "metadata" => {}
             _ => return false,
         }
         true
     }
 
-    fn limited(&mut self, key: &str, node: Node, max: usize) -> Option<Located<String>> {
-        let text = Reader { key, faults: &mut self.faults }.string(node)?;
+    /// Reads a text; a longer one than the format allows is used too.
+    fn limited(&mut self, key: &str, node: Node, max: usize) -> Option<String> {
+        if node.content == Content::Null {
+            return None;
+        }
+        let text = Reader { key, faults: &mut self.faults }.string(as_text(node))?;
         let length = text.value.chars().count();
         if length > max {
-            self.fault(text.place, format!("`{key}` has {length} characters: the limit is {max}"));
-            return None;
+            self.note(text.place, format!("`{key}` has {length} characters: other programs allow {max}"));
         }
-        Some(text)
+        Some(text.value.trim().to_owned())
     }
 
-    fn checked(&mut self, name: Located<String>, folder: &Path) -> Option<String> {
-        let Located { place, value } = name;
-        let is_allowed = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
-        if !value.chars().all(is_allowed) || value.starts_with('-') || value.ends_with('-') || value.contains("--") {
-            let message = format!(
-                "`name`: invalid name `{value}`: expected lowercase letters, digits and single hyphens between them"
-            );
-            self.fault(place, message);
-            return None;
+    /// Fills in what is missing, as other programs do: the name of the folder, and the first paragraph.
+    fn complete(&mut self, folder: &Path, body: &str) {
+        if !self.faults.is_empty() {
+            return;
         }
-        if folder.file_name().is_none_or(|folder| folder != value.as_str()) {
-            let folder = folder.file_name().unwrap_or_default().to_string_lossy();
-            self.fault(place, format!("`name`: `{value}` must be the name of its folder, `{folder}`"));
-            return None;
+        let of_folder = file_name(folder);
+        match &self.name {
+            None => {
+                self.note(Place::line(1), format!("missing `name`: it is that of its folder, `{of_folder}`"));
+                self.name = Some(of_folder);
+            }
+            Some(name) if *name != of_folder => {
+                let text =
+                    format!("`name`: other programs expect that of its folder, `{of_folder}`, instead of `{name}`");
+                self.note(self.place, text);
+            }
+            Some(_) => {}
         }
-        Some(value)
-    }
-
-    fn metadata(&mut self, node: Node) {
-        let Some(entries) = (Reader { key: "metadata", faults: &mut self.faults }).map(node) else { return };
-        for (key, node) in entries {
-            // Numbers and flags too: the format's own reader takes each scalar as a string.
-            if matches!(node.content, Content::List(_) | Content::Map(_)) {
-                let message = format!("`metadata.{}`: expected a string, found {}", key.name, node.content.kind());
-                self.fault(key.place, message);
+        if self.description.is_none() {
+            let mut paragraphs = body.split("\n\n").map(str::trim);
+            match paragraphs.find(|text| !text.is_empty() && !text.starts_with('#')) {
+                Some(text) => {
+                    self.note(Place::line(1), "missing `description`: it is the first paragraph of the text");
+                    self.description = Some(text.chars().take(MAX_DESCRIPTION).collect());
+                }
+                None => self.faults.push(Fault::new(Place::line(1), "missing `description`, and there is no text")),
             }
         }
     }

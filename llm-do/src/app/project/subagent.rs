@@ -2,6 +2,7 @@
 //!
 //! Source: <https://code.claude.com/docs/en/sub-agents>, read 2026-11.
 
+mod name;
 mod tools;
 
 use std::collections::HashSet;
@@ -9,12 +10,12 @@ use std::path::{Path, PathBuf};
 
 use llm_do_providers::{ServerSideTool, ThinkingLevel, WebSearch};
 use llm_do_worker_file::{
-    Content, Fault, Key, Located, McpServerItem, Node, Place, Reader, check_worker_name, did_you_mean, read_mcp_items,
+    Content, Fault, Key, Located, McpServerItem, Node, Place, Reader, did_you_mean, read_mcp_items,
 };
 
 use self::tools::Tools;
 use super::Project;
-use super::front_matter::{self, FrontMatter};
+use super::front_matter::{self, FrontMatter, as_text};
 use super::report::{Report, shown};
 use crate::declare::worker_file::LoadedFile;
 use crate::declare::worker_spec::WorkerSpec;
@@ -39,7 +40,16 @@ pub(super) struct Known<'a> {
     /// The workers and tools of the project.
     pub(super) items: &'a [&'a str],
     /// The toolsets of the MCP servers in `.mcp.json`.
-    pub(super) servers: &'a [String],
+    pub(super) servers: &'a [ServerSet],
+}
+
+/// The toolset of a server.
+#[derive(Clone, Debug)]
+pub(super) struct ServerSet {
+    /// Its registered name.
+    pub(super) name: String,
+    /// Its name in the files of other programs.
+    pub(super) foreign: String,
 }
 
 /// A subagent as a worker.
@@ -50,22 +60,68 @@ pub(super) struct Subagent {
     /// The skills whose text joins the instructions.
     pub(super) skills: Vec<Located<String>>,
     pub(super) path: PathBuf,
+    /// The name in the file, if it is registered by another one.
+    pub(super) given: Option<String>,
 }
 
 /// Reads a subagent file of a project that defines these workers and tools; adds the servers that it defines to the project.
+///
+/// One that has faults or is disabled is left out.
 pub(super) fn read(path: &Path, known: Known<'_>, project: &mut Project, report: &mut Report) -> Option<Subagent> {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let mut names = vec![stem.clone()];
+    let warned = report.warnings.len();
+    let servers = (project.servers.len(), project.known_servers.len());
+    let reason = match report.foreign(|report| read_file(path, known, &mut names, project, report)) {
+        Ok(Some(subagent)) => return Some(subagent),
+        Ok(None) => return report.switch_off(names, shown(path).display()),
+        Err(_) if is_document(&stem, &names) => {
+            report.warnings.truncate(warned);
+            return None;
+        }
+        Err(reason) => reason,
+    };
+    // Its own servers are not started.
+    project.servers.truncate(servers.0);
+    project.known_servers.truncate(servers.1);
+    report.leave_out(names, reason);
+    None
+}
+
+/// Returns whether a file without the name of a subagent describes the folder, as `README.md` and `CONTRIBUTING.md` do.
+fn is_document(stem: &str, names: &[String]) -> bool {
+    let is_capital = |letter: char| letter.is_ascii() && !letter.is_ascii_lowercase();
+    let has_capitals_only = stem.chars().all(is_capital) && stem.contains(|letter: char| letter.is_ascii_uppercase());
+    names.len() == 1 && (stem.eq_ignore_ascii_case("readme") || has_capitals_only)
+}
+
+/// Reads a subagent, and adds its name to `names`; `None` with a fault, or if it is disabled.
+fn read_file(
+    path: &Path,
+    known: Known<'_>,
+    names: &mut Vec<String>,
+    project: &mut Project,
+    report: &mut Report,
+) -> Option<Subagent> {
     let text = report.text_of(path)?;
     let mut reading = Reading::default();
-    let FrontMatter { entries, body } = front_matter::parse(&text, "subagent", &mut reading.faults).unwrap_or_default();
+    let keys: Vec<_> = KEYS.into_iter().chain(IGNORED).collect();
+    let mut parsed = front_matter::parse(&text, &keys, &mut reading.faults).unwrap_or_default();
+    if parsed.take_disabled() {
+        return None;
+    }
+    if reading.faults.is_empty() {
+        front_matter::check_required(&parsed, "subagent", &mut reading.faults);
+    }
+    let FrontMatter { entries, body } = parsed;
     for (key, node) in entries {
         if !reading.key(&key, node) {
             report.ignored_key(path, &key, &IGNORED, &KEYS);
         }
     }
     let Reading { keys, faults, notes } = reading;
-    for Fault { place, message } in notes {
-        report.warning(path, place, message);
-    }
+    names.extend(keys.name.iter().map(|name| name.value.clone()));
+    front_matter::warn(path, notes, report);
     let is_faulty = !faults.is_empty();
     report.faults(path, faults);
     if is_faulty {
@@ -73,7 +129,8 @@ pub(super) fn read(path: &Path, known: Known<'_>, project: &mut Project, report:
     }
     let own = keys.servers.iter().filter(|item| matches!(item, McpServerItem::Inline(_))).cloned().collect();
     let own = project.servers_of((path, "mcpServers"), own, &[], report);
-    let servers: Vec<_> = known.servers.iter().cloned().chain(own.into_iter().map(|(toolset, _)| toolset)).collect();
+    let own = own.into_iter().map(|(name, _)| ServerSet { foreign: name.clone(), name });
+    let servers: Vec<_> = known.servers.iter().cloned().chain(own).collect();
     keys.into_subagent(path, body, Known { servers: &servers, ..known }, report)
 }
 
@@ -110,8 +167,8 @@ impl Reading {
     /// Reads a key; returns whether it has an effect here.
     fn key(&mut self, key: &Key, node: Node) -> bool {
         match key.name.as_str() {
-            "name" => self.keys.name = self.reader("name").string(node),
-            "description" => self.keys.description = self.reader("description").string(node),
+            "name" => self.keys.name = self.reader("name").string(as_text(node)),
+            "description" => self.keys.description = self.reader("description").string(as_text(node)),
             "tools" => self.keys.tools = self.names("tools", node),
             "disallowedTools" => {
                 self.keys.disallowed = self.names("disallowedTools", node).map(|list| list.value).unwrap_or_default();
@@ -130,33 +187,59 @@ impl Reading {
         true
     }
 
-    /// Reads a list of names, or names that are separated by commas.
+    /// Reads a list of names, or names that are separated by commas; one that is listed twice counts once.
     fn names(&mut self, key: &str, node: Node) -> Option<Located<Vec<Located<String>>>> {
         let place = node.place;
-        match node.content {
-            Content::Null => Some(Located { place, value: Vec::new() }),
+        let names = match node.content {
+            Content::Null => Vec::new(),
             Content::String(text) => {
                 let names = tools::separated(&text).into_iter();
-                let value = names.map(|name| Located { place, value: name.to_owned() }).collect();
-                Some(Located { place, value })
+                names.map(|name| Located { place, value: name.to_owned() }).collect()
             }
-            Content::List(_) => self.reader(key).strings(node),
-            _ => self.reader(key).wrong("a list of names, or names separated by commas", &node),
-        }
+            Content::List(items) => items.into_iter().filter_map(|item| self.item(key, item)).collect(),
+            _ => return self.reader(key).wrong("a list of names, or names separated by commas", &node),
+        };
+        let mut seen = HashSet::new();
+        let value = names.into_iter().filter(|name| seen.insert(name.value.clone())).collect();
+        Some(Located { place, value })
+    }
+
+    /// Reads a name in a list: `Bash(git: *)` is one too, although YAML reads it as a map. A blank one is dropped.
+    fn item(&mut self, key: &str, node: Node) -> Option<Located<String>> {
+        let Node { place, content } = node;
+        let value = match content {
+            Content::Null | Content::Invalid => return None,
+            Content::String(text) => text.trim().to_owned(),
+            Content::Map(entries) => match entries.as_slice() {
+                [(key, node)] => match &node.content {
+                    Content::String(text) => format!("{}: {text}", key.name),
+                    _ => return self.reader(key.name.as_str()).wrong("a string", node),
+                },
+                _ => return self.reader(key).fault(place, format!("`{key}`: expected names as items, found a map")),
+            },
+            other => {
+                return self.reader(key).invalid(place, format!("expected names as items, found {}", other.kind()));
+            }
+        };
+        (!value.is_empty()).then_some(Located { place, value })
     }
 
     fn model(&mut self, node: Node) {
         let Some(Located { place, value }) = self.reader("model").string(node) else { return };
-        let known = MODELS.into_iter().find(|(short, _)| *short == value).map(|(_, model)| model.to_owned());
-        self.keys.model = match value.as_str() {
+        let given = value.trim();
+        // Without the size of the window, as in `opus[1m]`, which the model itself decides here.
+        let name = given.split_once('[').filter(|(_, size)| size.ends_with(']')).map_or(given, |(name, _)| name);
+        let word = name.to_lowercase();
+        let known = MODELS.into_iter().find(|(short, _)| *short == word).map(|(_, model)| model.to_owned());
+        self.keys.model = match word.as_str() {
             "inherit" | "default" => None,
             _ if known.is_some() => known,
-            name if name.contains(':') => Some(value),
-            name if name.starts_with("claude") => Some(format!("anthropic:{name}")),
-            name => {
-                let hint = did_you_mean(name, MODELS.into_iter().map(|(short, _)| short));
+            _ if name.contains(':') => Some(name.to_owned()),
+            claude if claude.starts_with("claude") => Some(format!("anthropic:{claude}")),
+            other => {
+                let hint = did_you_mean(other, MODELS.into_iter().map(|(short, _)| short));
                 let message = format!(
-                    "`model`: unknown model `{name}`{hint}\nexpected `sonnet`, `opus`, `haiku`, `fable`, `inherit`, or \
+                    "`model`: unknown model `{given}`{hint}\nexpected `sonnet`, `opus`, `haiku`, `fable`, `inherit`, or \
                      `provider:model`"
                 );
                 return self.fault(place, message);
@@ -164,23 +247,27 @@ impl Reading {
         };
     }
 
+    /// Reads a limit; an invalid one has no effect, as in other programs.
     fn max_turns(&mut self, node: &Node) {
-        let turns: Option<u32> = self.reader("maxTurns").count(node, u32::MAX);
+        let turns: Option<u32> = Reader { key: "maxTurns", faults: &mut self.notes }.count(node, u32::MAX);
         if turns == Some(0) {
-            return self.fault(node.place, "`maxTurns` must be at least 1: each turn is one request to the model");
+            let text = "`maxTurns` has no effect: it must be at least 1, since each turn is one request to the model";
+            return self.notes.push(Fault::new(node.place, text));
         }
         self.keys.max_turns = turns;
     }
 
+    /// Reads an effort; an unknown one has no effect, as in other programs.
     fn effort(&mut self, node: Node) {
-        let Some(word) = self.reader("effort").string(node) else { return };
-        self.keys.effort = match word.value.as_str() {
+        let Some(word) = (Reader { key: "effort", faults: &mut self.notes }).string(as_text(node)) else { return };
+        self.keys.effort = match word.value.to_lowercase().as_str() {
             "low" => Some(ThinkingLevel::Low),
             "medium" => Some(ThinkingLevel::Medium),
             "high" | "xhigh" | "max" => Some(ThinkingLevel::High),
-            other => {
-                let message = format!("`effort`: expected `low`, `medium`, `high`, `xhigh` or `max`, found `{other}`");
-                return self.fault(word.place, message);
+            _ => {
+                let message =
+                    format!("`effort`: expected `low`, `medium`, `high`, `xhigh` or `max`, found `{}`", word.value);
+                return self.notes.push(Fault::new(word.place, message));
             }
         };
     }
@@ -195,13 +282,16 @@ impl Keys {
         report: &mut Report,
     ) -> Option<Subagent> {
         let (name, description) = (self.name?, self.description?);
-        if let Err(message) = check_worker_name(&name.value) {
-            report.fault(path, name.place, format!("`name`: {message}"));
-            return None;
+        let registered = name::registered(&name.value, path);
+        let given = (registered != name.value).then(|| name.value.clone());
+        if let Some(given) = &given {
+            let text = format!("`name`: `{given}` is registered as `{registered}`: models accept no other characters");
+            report.warning(path, name.place, text);
         }
-        let tools = Tools { path, report, known, names: Vec::new(), seen: HashSet::new(), has_search: false };
-        let Tools { names, has_search, .. } = tools.chosen(self.tools.as_ref(), &self.servers, &self.disallowed)?;
-        let mut spec = WorkerSpec::new(name.value, instructions).description(description.value);
+        let tools = Tools::new(path, report, known);
+        let Tools { names, has_search, without, .. } =
+            tools.chosen(self.tools.as_ref(), &self.servers, self.disallowed)?;
+        let mut spec = WorkerSpec::new(registered, instructions).description(description.value);
         spec = spec.toolsets(names.iter().map(|(name, _)| name));
         spec.model = self.model;
         spec.max_turns = self.max_turns.unwrap_or(spec.max_turns);
@@ -209,7 +299,7 @@ impl Keys {
         if has_search {
             spec = spec.server_side_tools([ServerSideTool::from(WebSearch::new())]);
         }
-        let origin = Origin::File(LoadedFile::new(shown(path).to_owned(), names));
-        Some(Subagent { spec, origin, skills: self.skills, path: path.to_owned() })
+        let origin = Origin::File(LoadedFile::new(shown(path).to_owned(), names).foreign(without));
+        Some(Subagent { spec, origin, skills: self.skills, path: path.to_owned(), given })
     }
 }

@@ -1,5 +1,7 @@
 //! Tool files: another name of a linked tool, or a worker.
 
+mod python;
+
 use std::path::Path;
 
 use llm_do_worker_file::{
@@ -18,6 +20,8 @@ use crate::plane::registry::Origin;
 
 const DOCUMENTATION: &str = "see the documentation of `llm_do::project`";
 const KEYS: [&str; 6] = ["type", "name", "function", "description", "arguments", "approval"];
+/// The line above and below the front matter.
+const FENCE: &str = "---";
 const TYPES: [&str; 3] = ["function", "agent", "script"];
 
 /// What a tool file defines.
@@ -31,14 +35,23 @@ pub(super) enum ToolFile {
 /// Reads a tool file.
 pub(super) fn read(path: &Path, report: &mut Report) -> Option<ToolFile> {
     let text = report.text_of(path)?;
-    let mut faults = Vec::new();
-    let read = parse(path, &text, report, &mut faults);
+    let (mut faults, mut notes) = (Vec::new(), Vec::new());
+    let read = parse(path, &text, report, &mut faults, &mut notes);
+    for Fault { place, message } in notes {
+        report.warning(path, place, message);
+    }
     let is_faulty = !faults.is_empty();
     report.faults(path, faults);
     read.filter(|_| !is_faulty)
 }
 
-fn parse(path: &Path, text: &str, report: &Report, faults: &mut Vec<Fault>) -> Option<ToolFile> {
+fn parse(
+    path: &Path,
+    text: &str,
+    report: &Report,
+    faults: &mut Vec<Fault>,
+    notes: &mut Vec<Fault>,
+) -> Option<ToolFile> {
     let Parts { yaml, yaml_line, instructions } = split(text).map_err(|fault| faults.push(fault)).ok()?;
     let root = read_yaml(yaml, yaml_line, faults)?;
     let top = Place::line(yaml_line.saturating_sub(1).max(1));
@@ -55,6 +68,7 @@ fn parse(path: &Path, text: &str, report: &Report, faults: &mut Vec<Fault>) -> O
     match kind.value.as_str() {
         "agent" => {
             entries.remove(position);
+            python::rename(path, &mut entries, notes);
             let root = Node { place: root.place, content: Content::Map(entries) };
             let reading = read_keys(root, top, instructions, std::mem::take(faults));
             checked(reading).map(|read| ToolFile::Worker(Box::new(read))).map_err(|found| *faults = found).ok()
@@ -65,7 +79,7 @@ fn parse(path: &Path, text: &str, report: &Report, faults: &mut Vec<Fault>) -> O
             }
             let lines = entries.iter().map(|(key, _)| (key.name.clone(), key.place.line)).collect();
             let alias = Keys::default().read(entries, top, faults);
-            let alias = alias.into_alias(path, top, faults)?;
+            let alias = alias.into_alias(path, top, faults, notes)?;
             Some(ToolFile::Alias(Box::new(alias), Origin::File(LoadedFile::new(shown(path).to_owned(), lines))))
         }
         "script" => {
@@ -88,13 +102,25 @@ fn parse(path: &Path, text: &str, report: &Report, faults: &mut Vec<Fault>) -> O
     }
 }
 
-/// Splits front matter and instructions; a file without a line `---` is all front matter.
+/// Splits front matter and instructions. Without a line `---` above it, front matter ends at the first one; without any, it is all.
 fn split(text: &str) -> Result<Parts<'_>, Fault> {
-    let first = text.trim_start_matches('\u{feff}').lines().find(|line| !line.trim().is_empty());
-    if first.is_some_and(|line| line.trim_end() == "---") {
+    let yaml = text.trim_start_matches('\u{feff}');
+    let first = yaml.lines().find(|line| !line.trim().is_empty());
+    if first.is_some_and(|line| line.trim_end() == FENCE) {
         return split_front_matter(text);
     }
-    Ok(Parts { yaml: text.trim_start_matches('\u{feff}'), yaml_line: 1, instructions: None })
+    let (mut end, mut lines) = (0, 0);
+    for line in yaml.split_inclusive('\n') {
+        if line.trim_end() == FENCE {
+            let below = &yaml[end + line.len()..];
+            let blank_lines = below.lines().take_while(|line| line.trim().is_empty()).count();
+            let (place, value) = (Place::line(lines + 2 + blank_lines), below.trim().replace("\r\n", "\n"));
+            let instructions = (!value.is_empty()).then_some(Located { place, value });
+            return Ok(Parts { yaml: &yaml[..end], yaml_line: 1, instructions });
+        }
+        (end, lines) = (end + line.len(), lines + 1);
+    }
+    Ok(Parts { yaml, yaml_line: 1, instructions: None })
 }
 
 #[derive(Default)]
@@ -135,17 +161,12 @@ impl Keys {
         }
     }
 
-    fn into_alias(self, path: &Path, top: Place, faults: &mut Vec<Fault>) -> Option<Alias> {
-        let function = self.function?;
+    fn into_alias(self, path: &Path, top: Place, faults: &mut Vec<Fault>, notes: &mut Vec<Fault>) -> Option<Alias> {
+        let function = python::function(self.function?, notes);
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let name = self.name.unwrap_or(Located { place: top, value: stem });
         if let Err(message) = check_worker_name(&name.value) {
             faults.push(Fault::new(name.place, format!("`name`: {message}")));
-            return None;
-        }
-        if name.value == function.value {
-            let message = format!("`function`: the tool is already named `{}`; choose another `name`", name.value);
-            faults.push(Fault::new(function.place, message));
             return None;
         }
         Some(Alias {

@@ -21,6 +21,7 @@ use super::access::Client;
 use super::health::Health;
 use super::http::Streams;
 use super::metrics::Metrics;
+use super::presence::ProcessWatch;
 use super::schedule::Schedule;
 use super::store::{NewRun, RunRow, Source, Store, StoreError};
 use super::webhook::Webhook;
@@ -82,7 +83,7 @@ impl Options {
             Source::Schedule { name } => {
                 self.schedules.iter().any(|schedule| *schedule.name == **name && *schedule.entry == *run.entry)
             }
-            Source::Webhook { name } => {
+            Source::Webhook { name, .. } => {
                 self.webhooks.iter().any(|webhook| *webhook.name == **name && *webhook.entry == *run.entry)
             }
         }
@@ -127,7 +128,7 @@ impl Shared {
     }
 
     /// Runs the service until it is shut down, and then puts its runs back into the queue.
-    pub(super) async fn run(self: Arc<Self>) {
+    pub(super) async fn run(self: Arc<Self>, mut processes: ProcessWatch) {
         let (runs, mut version, mut changes) = (TaskTracker::new(), 0, self.store.queue_changes());
         let mut tick = tokio::time::interval(self.options.tick);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -151,7 +152,9 @@ impl Shared {
             changes.mark_unchanged();
             self.health.note(&self.cancel_requested().await);
             self.health.note(&self.start_queued(&runs).await);
-            if last_look.elapsed() >= self.options.lease / 3 {
+            let have_ended = self.end_lost_claims(&mut processes).await;
+            self.health.note(&have_ended);
+            if have_ended.unwrap_or_default() || last_look.elapsed() >= self.options.lease / 3 {
                 last_look = Instant::now();
                 self.health.note(&self.take_over(&runs).await);
             }
@@ -193,6 +196,17 @@ impl Shared {
             return Ok(());
         }
         self.claim(runs, self.store.runnable(&self.owner, self.now(), CLAIMED_TOGETHER).await?).await
+    }
+
+    /// Ends the claims of other processes that have ended; returns whether there are some.
+    async fn end_lost_claims(&self, processes: &mut ProcessWatch) -> Result<bool, StoreError> {
+        let mut have_ended = false;
+        for owner in processes.ended().await {
+            self.store.end_claims(&owner, self.now()).await?;
+            processes.forget(owner).await;
+            have_ended = true;
+        }
+        Ok(have_ended)
     }
 
     /// Continues runs whose process may have died.

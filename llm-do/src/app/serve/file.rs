@@ -54,6 +54,7 @@ struct WebhookEntry {
     secret: Secret,
     entry: String,
     argument: Option<String>,
+    type_argument: Option<String>,
     tenant: Option<String>,
 }
 
@@ -191,6 +192,9 @@ impl WebhookEntry {
         let mut webhook = Webhook::new(self.name, &self.secret.read(folder)?, self.entry)?;
         if let Some(argument) = self.argument {
             webhook = webhook.argument(argument);
+        }
+        if let Some(argument) = self.type_argument {
+            webhook = webhook.type_argument(argument);
         }
         Ok(match self.tenant {
             Some(tenant) => webhook.tenant(tenant),

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::access::Role;
 use super::http::schemas;
+use crate::plane::registry::Application;
 
 /// An operation of the interface.
 struct Operation {
@@ -58,7 +59,14 @@ const OPERATIONS: &[Operation] = &[
         parameters: &[KEY],
         ..post("/runs", "start_run", "Starts a run.", Role::Start, "StartRun", "201", "ChangedRun")
     },
-    get("/runs/{id}", "get_run", "Returns a run, with its approvals and questions.", Role::Watch, "RunView"),
+    Operation {
+        parameters: &[(
+            "query",
+            "wait",
+            "How many seconds to wait, at most 60, until the run has ended or waits for a person or a time. Default: 0.",
+        )],
+        ..get("/runs/{id}", "get_run", "Returns a run, with its approvals and questions.", Role::Watch, "RunView")
+    },
     Operation {
         request: None,
         ..post(
@@ -157,7 +165,7 @@ const OPERATIONS: &[Operation] = &[
         ..post(
             "/webhooks/{name}",
             "receive",
-            "Starts a run by a signed request, whose body is any JSON.",
+            "Starts a run by a signed request, whose body is any JSON, or a form with JSON in `payload`.",
             Role::Start,
             "",
             "201",
@@ -207,6 +215,7 @@ pub(super) fn document() -> Arc<Value> {
 }
 
 fn build() -> Value {
+    let application = Application::current();
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.definitions_path = "/components/schemas".into());
     let mut generator = settings.into_generator();
@@ -220,7 +229,7 @@ fn build() -> Value {
     }
     json!({
         "openapi": "3.1.0",
-        "info": { "title": "llm-do", "version": env!("CARGO_PKG_VERSION"), "description": "Runs, approvals, questions and chats of one service." },
+        "info": { "title": application.name, "version": application.version(), "description": "Runs, approvals, questions and chats of one service." },
         "paths": paths,
         "components": {
             "schemas": named,

@@ -2,8 +2,8 @@
 
 mod earlier;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use prometheus_client::metrics::counter::Counter;
 use tokio::sync::mpsc::error::TrySendError;
@@ -11,20 +11,27 @@ use tokio::sync::{mpsc, oneshot};
 
 use self::earlier::EarlierAttempts;
 use super::store::Store;
+use crate::base::mutex::IgnorePoison;
 use crate::base::usage::RunUsage;
 use crate::observe::event::{Delivery, Event, EventKind, EventSink};
 use crate::observe::journal::Fence;
+use crate::session::runtime::RunHandle;
 
 /// How many events wait to be written at most, such as while the file is busy; more are dropped.
 const CAPACITY: usize = 10_000;
 /// How many events are written together at most.
 const BATCH: usize = 256;
 
+/// The run whose usage is stored, while it runs.
+type FollowedRun = Arc<Mutex<Option<RunHandle>>>;
+
 /// A sink that stores the events of one run.
 #[derive(Debug)]
 pub(super) struct Recorder {
     entries: mpsc::Sender<Entry>,
     is_closed: AtomicBool,
+    /// What the run used is stored with its events: a process that is killed leaves it so.
+    run: FollowedRun,
     /// Counts the events that did not fit.
     dropped: Counter,
 }
@@ -40,8 +47,14 @@ impl Recorder {
     /// Returns a sink, and starts the task that writes; it ends once the sink is dropped.
     pub(super) fn start(store: Store, run: String, fence: Fence, is_resumed: bool, dropped: Counter) -> Arc<Self> {
         let (sender, receiver) = mpsc::channel(CAPACITY);
-        tokio::spawn(write(store, (run, fence), is_resumed, receiver));
-        Arc::new(Self { entries: sender, is_closed: AtomicBool::new(false), dropped })
+        let followed = FollowedRun::default();
+        tokio::spawn(write(store, (run, fence), is_resumed, receiver, Arc::clone(&followed)));
+        Arc::new(Self { entries: sender, is_closed: AtomicBool::new(false), run: followed, dropped })
+    }
+
+    /// Stores what a run used with its events, until `None`: its contexts have the sink.
+    pub(super) fn follow(&self, run: Option<RunHandle>) {
+        *self.run.lock().ignore_poison() = run;
     }
 
     /// Returns once all events so far are stored. Not the flush of a sink, for which a run waits before it ends: the engine waits
@@ -59,17 +72,23 @@ impl Recorder {
     }
 }
 
-async fn write(store: Store, (run, fence): (String, Fence), is_resumed: bool, mut receiver: mpsc::Receiver<Entry>) {
+async fn write(
+    store: Store,
+    (run, fence): (String, Fence),
+    is_resumed: bool,
+    mut receiver: mpsc::Receiver<Entry>,
+    followed: FollowedRun,
+) {
     // Ignored, here and below: the events are for people who watch. The journal, which the run depends on, reports a file that
     // cannot be read or written.
     let mut earlier = if is_resumed { EarlierAttempts::load(&store, &run).await.ok() } else { None };
     let mut entries = Vec::with_capacity(BATCH);
     while receiver.recv_many(&mut entries, BATCH).await > 0 {
-        let (mut events, mut flushed, mut usage) = (Vec::new(), Vec::new(), None);
+        let (mut events, mut flushed, mut reported) = (Vec::new(), Vec::new(), None);
         for entry in entries.drain(..) {
             match entry {
                 Entry::Event(event) => {
-                    usage = usage_of_run(&event).or(usage);
+                    reported = usage_of_run(&event).or(reported);
                     events.extend(match &mut earlier {
                         Some(earlier) => earlier.new_event(&event),
                         None => serde_json::to_string(&*event).ok(),
@@ -79,6 +98,7 @@ async fn write(store: Store, (run, fence): (String, Fence), is_resumed: bool, mu
             }
         }
         if !events.is_empty() {
+            let usage = followed.lock().ignore_poison().as_ref().map(RunHandle::usage).or(reported);
             let _ = store.add_events(&run, fence, events, usage).await;
         }
         for written in flushed {

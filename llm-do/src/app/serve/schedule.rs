@@ -105,3 +105,16 @@ impl Schedule {
         Some(latest.timestamp().max(first.timestamp()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use jiff::tz::TimeZoneDatabase;
+
+    #[test]
+    fn time_zones_are_known_without_those_of_the_system() {
+        let bundled = TimeZoneDatabase::bundled();
+        for zone in ["Europe/Berlin", "America/New_York", "Asia/Kolkata"] {
+            assert!(bundled.get(zone).is_ok(), "{zone}");
+        }
+    }
+}

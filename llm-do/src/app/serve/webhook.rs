@@ -14,6 +14,8 @@ use super::{Client, ServiceError};
 
 /// How much the clock of a sender may differ from ours; the tolerance of Standard Webhooks' libraries.
 const TOLERANCE: SignedDuration = SignedDuration::from_mins(5);
+/// The maximum length of the type of an event, in bytes.
+const MAX_EVENT: usize = 64;
 /// The prefix of a secret in Base64, by Standard Webhooks.
 const SECRET_PREFIX: &str = "whsec_";
 
@@ -24,8 +26,11 @@ const SECRET_PREFIX: &str = "whsec_";
 /// secret that begins with `whsec_` is for the first one only. Each webhook has a secret of its own, so that a request is valid at
 /// one path only.
 ///
+/// The body is JSON, or a form with JSON in the field `payload`, as GitHub sends by default.
+///
 /// A message that is sent again starts nothing, as long as the run of the first one is kept: a message is identified by its
-/// id in Standard Webhooks, and by its body in GitHub's scheme, which does not sign the id and the time.
+/// id in Standard Webhooks, and by its body and the type of its event (`x-github-event`) in GitHub's scheme, which does not sign the
+/// id and the time, nor the type. GitHub's `ping` is answered without a run.
 ///
 /// [Standard Webhooks]: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 #[derive(Clone)]
@@ -34,6 +39,7 @@ pub struct Webhook {
     pub(super) name: Arc<str>,
     pub(super) entry: String,
     pub(super) argument: Option<String>,
+    pub(super) type_argument: Option<String>,
     pub(super) tenant: Arc<str>,
     secret: Vec<u8>,
     /// Whether the secret is of Standard Webhooks, so that no other scheme is accepted.
@@ -59,12 +65,26 @@ impl Webhook {
         if secret.len() < 16 {
             return Err(fault("the secret has less than 16 bytes: use at least 16, chosen at random"));
         }
-        Ok(Self { tenant: Arc::clone(&name), name, entry: entry.into(), argument: None, secret, is_standard })
+        Ok(Self {
+            tenant: Arc::clone(&name),
+            name,
+            entry: entry.into(),
+            argument: None,
+            type_argument: None,
+            secret,
+            is_standard,
+        })
     }
 
     /// Passes the body of a request, which is JSON, as this argument. Default: the body is the object of all arguments.
     pub fn argument(mut self, name: impl Into<String>) -> Self {
         self.argument = Some(name.into());
+        self
+    }
+
+    /// Passes the type of GitHub's event, such as `push`, as this argument. Default: it is not passed.
+    pub fn type_argument(mut self, name: impl Into<String>) -> Self {
+        self.type_argument = Some(name.into());
         self
     }
 
@@ -88,8 +108,8 @@ impl Webhook {
         forms.into_iter().any(|form| client.has_token(form))
     }
 
-    /// Checks the signature of a request, and returns what identifies its message.
-    pub(super) fn verify(&self, headers: &HeaderMap, body: &[u8], now: Timestamp) -> Result<String, Refused> {
+    /// Checks the signature of a request, and returns its message.
+    pub(super) fn verify(&self, headers: &HeaderMap, body: &[u8], now: Timestamp) -> Result<Message, Refused> {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         if let Some(signatures) = text("webhook-signature") {
             let (id, time) = (text("webhook-id").ok_or(Refused)?, text("webhook-timestamp").ok_or(Refused)?);
@@ -100,12 +120,16 @@ impl Webhook {
             let signed = [id.as_bytes(), b".", time.as_bytes(), b".", body];
             let given = signatures.split(' ').filter_map(|signature| signature.strip_prefix("v1,"));
             let mut given = given.filter_map(|signature| STANDARD.decode(signature).ok());
-            return if given.any(|given| self.is_signed(&signed, &given)) { Ok(id.to_owned()) } else { Err(Refused) };
+            let message = Message { id: id.to_owned(), event: None };
+            return if given.any(|given| self.is_signed(&signed, &given)) { Ok(message) } else { Err(Refused) };
         }
         let given = text("x-hub-signature-256").and_then(|value| value.strip_prefix("sha256=")).ok_or(Refused)?;
         let digest = decode_hex(given).filter(|_| !self.is_standard).ok_or(Refused)?;
         // Not `x-github-delivery`: anybody could send a recorded message again under another id.
-        if self.is_signed(&[body], &digest) { Ok(given.to_ascii_lowercase()) } else { Err(Refused) }
+        if !self.is_signed(&[body], &digest) {
+            return Err(Refused);
+        }
+        Ok(Message { id: given.to_ascii_lowercase(), event: text("x-github-event").map(str::to_owned) })
     }
 
     /// Returns whether `given` is the signature of the parts, in constant time.
@@ -119,6 +143,35 @@ impl Webhook {
             mac.update(part);
         }
         Some(mac)
+    }
+}
+
+/// A signed message.
+#[derive(Debug)]
+pub(super) struct Message {
+    id: String,
+    /// The type of GitHub's event, which is not signed.
+    pub(super) event: Option<String>,
+}
+
+impl Message {
+    /// Returns whether GitHub only tries whether the webhook answers.
+    pub(super) fn is_ping(&self) -> bool {
+        self.event.as_deref() == Some("ping")
+    }
+
+    /// Returns whether the type of its event has the form of one: letters, digits and `_`, at most 64.
+    pub(super) fn has_valid_event(&self) -> bool {
+        let is_valid = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+        self.event.as_ref().is_none_or(|event| (1..=MAX_EVENT).contains(&event.len()) && event.bytes().all(is_valid))
+    }
+
+    /// Returns what is equal for a message that is sent again.
+    pub(super) fn key(&self, webhook: &str) -> String {
+        match &self.event {
+            Some(event) => format!("webhook:{webhook}:{event}:{}", self.id),
+            None => format!("webhook:{webhook}:{}", self.id),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod diff;
 mod edit;
 mod fault;
 mod files;
+mod line_ends;
 mod list;
 mod locate;
 mod open;

@@ -12,8 +12,10 @@ use serde_json::{Map, Value};
 
 use crate::base::error::{CallError, Result};
 use crate::declare::tool::ToolReturn;
+use crate::declare::toolset::Member;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::context::CallContext;
+use crate::plane::definition::{Location, ToolsetDef};
 
 /// The maximum size of the instructions of a created worker, and of its description, in bytes.
 const MAX_INSTRUCTIONS: usize = 100_000;
@@ -24,6 +26,19 @@ const MAX_NAME: usize = 256;
 toolset! {
     /// Create workers and call them.
     pub workers = [worker_create, worker_call];
+}
+
+/// The same tools by the names that the Python llm-do gives to them.
+const DYNAMIC_AGENTS: [Member; 2] =
+    [Member::new("worker_create").shown_as("agent_create"), Member::new("worker_call").shown_as("agent_call")];
+
+inventory::submit! {
+    ToolsetDef::new(
+        "dynamic_agents",
+        "Create workers and call them, by the names of the Python llm-do.",
+        &DYNAMIC_AGENTS,
+        Location::new(file!(), line!()),
+    )
 }
 
 /// Create a worker: an assistant with its own instructions and tools. Call it with `worker_call`.

@@ -41,8 +41,11 @@ impl Builder {
                 };
                 (call.attachments, call.note, call.is_replayed) = (attachments.clone(), note.clone(), *replayed);
             }
-            EventKind::CallRefused { by, error } => {
+            EventKind::CallRefused { by, error, arguments } => {
                 (call.by, call.ending) = (Some(*by), Ending::Refused(error.clone()));
+                if let Some(arguments) = arguments {
+                    call.arguments = arguments.value().into_owned();
+                }
             }
             EventKind::Usage { used } => self.count(place, used.into()),
             EventKind::Subtask { worker, .. } => call.remarks.push(format!("subtask for `{worker}`")),

@@ -174,8 +174,8 @@ impl Limits {
 
     /// Limits the wall-clock time from the start of the call. Default: unlimited.
     ///
-    /// It includes the time in which the call waits for a person. In a service, the time of a run is that in which a process
-    /// has the run: it goes on when the run is resumed, and stands still while the run is set aside. Other programs set it
+    /// It stands still while the call, or a call below it, waits for a person: for an approval or an answer. In a service, the time
+    /// of a run is that in which a process has the run: it goes on when the run is resumed, and stands still while the run is set aside. Other programs set it
     /// with [`Start::time_spent`](crate::runtime::Start::time_spent).
     #[must_use]
     pub fn wall_time(self, time: Duration) -> Self {

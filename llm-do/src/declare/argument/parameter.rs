@@ -232,6 +232,10 @@ pub trait Described {
     /// Returns the default and the example, each encoded and decoded.
     #[doc(hidden)]
     fn samples(&self) -> Vec<Sample>;
+
+    /// Returns a value as its type writes it; `None` if the type cannot decode it.
+    #[doc(hidden)]
+    fn rewritten(&self, value: Value) -> Option<Value>;
 }
 
 impl<T> Described for Parameter<T> {
@@ -270,6 +274,13 @@ impl<T> Described for Parameter<T> {
             differing: self.differing_encodings(value),
         };
         given.map(sample).collect()
+    }
+
+    fn rewritten(&self, value: Value) -> Option<Value> {
+        if self.is_flat() {
+            return None;
+        }
+        (self.write)(&(self.read)(value).ok()?).ok()
     }
 }
 

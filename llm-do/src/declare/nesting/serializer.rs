@@ -82,6 +82,16 @@ impl<T: Serialize + ?Sized> Serialize for Part<'_, '_, T> {
     }
 }
 
+/// Returns the name of a number that JSON does not have: `serde_json` writes `null`, which reads as a missing value.
+fn name_of(number: f64) -> Option<&'static str> {
+    match number {
+        f64::INFINITY => Some("Infinity"),
+        f64::NEG_INFINITY => Some("-Infinity"),
+        number if number.is_nan() => Some("NaN"),
+        _ => None,
+    }
+}
+
 macro_rules! forward {
     ($($method:ident($($type:ty)?),)*) => {
         $(fn $method(self $(, value: $type)?) -> Result<S::Ok, S::Error> {
@@ -104,7 +114,7 @@ impl<'a, S: Serializer> Serializer for Bounded<'a, S> {
     forward! {
         serialize_bool(bool), serialize_i8(i8), serialize_i16(i16), serialize_i32(i32), serialize_i64(i64),
         serialize_u8(u8), serialize_u16(u16), serialize_u32(u32), serialize_u64(u64),
-        serialize_f64(f64), serialize_char(char), serialize_str(&str),
+        serialize_char(char), serialize_str(&str),
         serialize_bytes(&[u8]), serialize_none(), serialize_unit(), serialize_unit_struct(&'static str),
     }
 
@@ -120,7 +130,17 @@ impl<'a, S: Serializer> Serializer for Bounded<'a, S> {
 
     fn serialize_f32(self, value: f32) -> Result<S::Ok, S::Error> {
         self.depth.differs_as_text()?;
-        self.inner.serialize_f32(value)
+        match name_of(value.into()) {
+            None => self.inner.serialize_f32(value),
+            Some(name) => self.inner.serialize_str(name),
+        }
+    }
+
+    fn serialize_f64(self, value: f64) -> Result<S::Ok, S::Error> {
+        match name_of(value) {
+            None => self.inner.serialize_f64(value),
+            Some(name) => self.inner.serialize_str(name),
+        }
     }
 
     fn serialize_unit_variant(self, name: &'static str, index: u32, variant: &'static str) -> Result<S::Ok, S::Error> {

@@ -25,6 +25,14 @@ impl Member {
         Self { shown, tool, tool_hash: hash(tool) }
     }
 
+    /// Returns a tool that is shown by another name.
+    #[cfg(feature = "workers")]
+    pub(crate) const fn shown_as(self, name: &str) -> Self {
+        let mut shown = Text::new();
+        shown.push(name);
+        Self { shown, ..self }
+    }
+
     /// Returns the name that models and calls by name use: the registered name, perhaps with a prefix.
     #[must_use]
     pub const fn shown(&self) -> &str {

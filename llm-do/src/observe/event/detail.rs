@@ -91,7 +91,7 @@ pub enum ApprovalScope {
     Caller,
     /// Equal calls in this run, by any caller.
     Run,
-    /// Equal calls in all runs of the [`Runtime`](crate::Runtime), by any caller.
+    /// Equal calls in all runs of the [`Runtime`](crate::Runtime), by any caller: in the same project, with the same server and settings.
     Session,
 }
 

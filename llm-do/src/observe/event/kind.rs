@@ -62,6 +62,10 @@ pub enum EventKind {
         by: Caller,
         /// The error.
         error: String,
+        /// The arguments, if they are known: decoded, or else as they were given. What a type hides when it is serialized, such as
+        /// a secret, is hidden here too; a value that its type cannot decode is `"***"`, unless its type hides nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+        arguments: Option<EventValue>,
     },
     /// The call needs approval.
     ApprovalAsked {
@@ -256,6 +260,6 @@ pub enum EventKind {
 }
 
 /// Reads a field that is there: `null` is a value, and only an absent field is `None`.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }

@@ -73,7 +73,9 @@ impl EventSink for TracingSink {
                 let call = self.start(event, *what, *by, arguments, caller(&mut open, event));
                 open.insert(here, call);
             }
-            EventKind::CallRefused { by, error } => self.record_refusal(event, *by, error, caller(&mut open, event)),
+            EventKind::CallRefused { by, error, arguments } => {
+                self.record_refusal(event, *by, (error, arguments.as_ref()), caller(&mut open, event));
+            }
             EventKind::CallFinished { outcome, .. } => {
                 if let Some(call) = open.remove(&here) {
                     call.finish(outcome, self.content);
@@ -165,9 +167,16 @@ impl TracingSink {
 
     /// Records a call that never ran as an event in its caller's span. A model may have made up its name, so that is
     /// content.
-    fn record_refusal(&self, event: &Event, by: Caller, error: &str, caller: Option<&mut OpenCall>) {
+    fn record_refusal(
+        &self,
+        event: &Event,
+        by: Caller,
+        (error, arguments): (&str, Option<&EventValue>),
+        caller: Option<&mut OpenCall>,
+    ) {
         let (name, error) = if self.content { (&*event.name, error) } else { ("", "") };
         let (name, error) = (non_empty(name), non_empty(error));
+        let arguments = arguments.filter(|_| self.content).map(ToString::to_string);
         let inside = caller.map_or_else(Span::current, |caller| {
             if by == Caller::Model {
                 caller.tool_calls.remove_all(&event.name);
@@ -177,6 +186,7 @@ impl TracingSink {
         event!(
             target: "llm_do", parent: &inside, Level::WARN,
             "error.type" = "call_refused", "gen_ai.tool.name" = name, "error.message" = error,
+            "gen_ai.tool.call.arguments" = arguments,
             "a call was refused"
         );
     }

@@ -166,7 +166,10 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
                 .boxed()
         }
         EventKind::CallRefused { .. } => {
-            (caller(), text()).prop_map(|(by, error)| EventKind::CallRefused { by, error }).boxed()
+            let arguments = prop::option::of(value().prop_map(EventValue::from));
+            (caller(), text(), arguments)
+                .prop_map(|(by, error, arguments)| EventKind::CallRefused { by, error, arguments })
+                .boxed()
         }
         EventKind::ApprovalAsked { .. } => (text(), value(), prop::option::of(value()), any::<usize>(), any::<usize>())
             .prop_map(|(summary, arguments, given, position, total)| EventKind::ApprovalAsked {
@@ -276,7 +279,7 @@ fn kinds() -> Vec<EventKind> {
             elapsed_ms: 0,
             replayed: false,
         },
-        EventKind::CallRefused { by: Caller::Model, error: none() },
+        EventKind::CallRefused { by: Caller::Model, error: none(), arguments: None },
         EventKind::ApprovalAsked { summary: none(), arguments: Value::Null, given: None, position: 0, total: 0 },
         EventKind::ApprovalDecided {
             approved: true,

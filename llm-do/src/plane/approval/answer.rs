@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::ApprovalRequest;
+use super::{ApprovalRequest, EnvironmentDigest};
 use crate::observe::event::{ApprovalScope, DecidedBy};
 
 /// The decision about a call, as a journal records it.
@@ -14,6 +14,9 @@ pub(crate) struct Answer {
     /// Which equal calls run without another request. Default in older records: this call only.
     #[serde(default)]
     pub(crate) scope: ApprovalScope,
+    /// What the call acted on besides its arguments; `None` in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) environment: Option<EnvironmentDigest>,
 }
 
 /// Whether a call may run.
@@ -38,11 +41,12 @@ pub(crate) fn edited(recorded: &Value) -> Option<Value> {
 
 impl Answer {
     pub(crate) fn approved(by: DecidedBy) -> Self {
-        Self { verdict: Verdict::Approved(None), by, scope: ApprovalScope::Call }
+        Self { verdict: Verdict::Approved(None), by, scope: ApprovalScope::Call, environment: None }
     }
 
     pub(crate) fn denied(reason: impl Into<String>, by: DecidedBy) -> Self {
-        Self { verdict: Verdict::Denied(reason.into()), by, scope: ApprovalScope::Call }
+        let verdict = Verdict::Denied(reason.into());
+        Self { verdict, by, scope: ApprovalScope::Call, environment: None }
     }
 
     pub(crate) fn is_approved(&self) -> bool {
@@ -64,6 +68,11 @@ impl Answer {
         }
     }
 
+    /// Returns whether a recorded answer holds for a call that acts on `environment`: an approval holds for what it was given for.
+    pub(crate) fn holds_for(&self, environment: &EnvironmentDigest) -> bool {
+        !self.is_approved() || self.environment.as_ref().is_none_or(|own| own == environment)
+    }
+
     /// Returns whether a recorded answer holds in a later process: answers of the approver and all denials do.
     ///
     /// An approval by a mode or rule does not, since the mode or rule may have changed.
@@ -72,7 +81,8 @@ impl Answer {
     }
 
     pub(crate) fn blocked(reason: &str) -> Self {
-        Self { verdict: Verdict::Blocked(reason.to_owned()), by: DecidedBy::Policy, scope: ApprovalScope::Call }
+        let verdict = Verdict::Blocked(reason.to_owned());
+        Self { verdict, by: DecidedBy::Policy, scope: ApprovalScope::Call, environment: None }
     }
 
     pub(super) fn approved_for(scope: ApprovalScope) -> Self {

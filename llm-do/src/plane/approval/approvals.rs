@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::ready;
 use llm_do_providers::ServerSideTool;
+use tokio_util::sync::CancellationToken;
 
 use super::queue::{ApprovalQueue, Enqueued, Review, SharedAnswer, ShowPreview, ValidateEdit};
 use super::rule_set::RuleSet;
@@ -51,6 +52,8 @@ pub(crate) enum Outcome {
 #[derive(Clone)]
 pub(crate) struct SubmittedRequest {
     pub(crate) request: Arc<ApprovalRequest>,
+    /// Cancelled once the request can be found where it is answered.
+    pub(crate) announced: CancellationToken,
     answer: AnswerState,
 }
 
@@ -249,8 +252,11 @@ impl Approvals {
     ) -> SubmittedRequest {
         // Only a request in the queue has a position.
         request.position = 0;
-        let decided =
-            |request, answer| SubmittedRequest { request: Arc::new(request), answer: AnswerState::Ready(answer) };
+        let decided = |request, answer| SubmittedRequest {
+            request: Arc::new(request),
+            announced: CancellationToken::new(),
+            answer: AnswerState::Ready(answer),
+        };
         match (self.mode, queue) {
             (ApprovalMode::ApproveAll, _) => decided(request, Answer::approved(DecidedBy::Mode)),
             (ApprovalMode::RejectAll, _) => decided(request, rejected()),
@@ -266,8 +272,8 @@ impl Approvals {
                 let review = Review { preview, validate: validate_edit(&request), journal: journal.cloned() };
                 match queue.enqueue(request, run, review) {
                     Enqueued::Remembered(request) => decided(*request, Answer::approved(DecidedBy::Memory)),
-                    Enqueued::Pending(request, answer) => {
-                        SubmittedRequest { request, answer: AnswerState::Pending(answer) }
+                    Enqueued::Pending(request, answer, announced) => {
+                        SubmittedRequest { request, announced, answer: AnswerState::Pending(answer) }
                     }
                 }
             }
@@ -289,6 +295,11 @@ fn answer_of(rule: &Rule) -> Option<Answer> {
 }
 
 impl SubmittedRequest {
+    /// Returns whether the approver decides, and not the mode or an approval in memory.
+    pub(crate) fn is_pending(&self) -> bool {
+        matches!(self.answer, AnswerState::Pending(_))
+    }
+
     /// Waits for the answer. Dropping the future cancels the request only if no equal call waits for the answer.
     pub(crate) async fn answer(self) -> Answer {
         match self.answer {

@@ -20,7 +20,7 @@ impl RuleSet {
         Box::new(move |edited| {
             let (rules, tool, request) = (rules.clone(), Arc::clone(&tool), request.clone());
             let validated = async move {
-                let decoded = Prepared::decode_apart(&tool, edited, true).await?;
+                let decoded = Prepared::decode_apart(&tool, edited, true, &mut None).await?;
                 rules.permitted_edit(&tool, by, &request, &decoded)
             };
             // The approver wrote the arguments, so it gets the full problem.

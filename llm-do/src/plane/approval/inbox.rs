@@ -173,6 +173,10 @@ impl Approver for InboxApprover {
     fn max_concurrent(&self) -> usize {
         usize::MAX
     }
+
+    fn lists_requests(&self) -> bool {
+        true
+    }
 }
 
 impl OpenList {

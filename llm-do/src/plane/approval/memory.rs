@@ -23,7 +23,15 @@ pub(super) struct EqualCall {
     given: Option<String>,
     /// Distinguishes tools of the same name.
     variant: Option<VariantDigest>,
+    /// What it acts on besides its arguments; `None` in older records, which are equal to no call.
+    #[serde(default)]
+    environment: Option<EnvironmentDigest>,
 }
+
+/// A digest of what a call acts on besides its arguments, such as folders and servers, whose settings may be secret: 32 hexadecimal
+/// digits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct EnvironmentDigest(Arc<str>);
 
 /// A digest of the definition of a callee, which may contain secrets: 32 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -72,7 +80,8 @@ impl EqualCall {
         let arguments = canonical(arguments).to_string();
         let given = given.as_ref().map(|given| canonical(given).to_string());
         let variant = request.variant.as_ref().map(VariantDigest::of);
-        Self { tool: Arc::clone(&request.tool), arguments, given, variant }
+        let environment = request.environment.clone();
+        Self { tool: Arc::clone(&request.tool), arguments, given, variant, environment }
     }
 }
 
@@ -88,10 +97,20 @@ impl EqualCall {
 
 impl VariantDigest {
     fn of(variant: &Variant) -> Self {
-        let mut hasher = SipHasher24::new();
-        std::hash::Hasher::write(&mut hasher, variant.as_str().as_bytes());
-        Self(format!("{:032x}", hasher.finish128().as_u128()))
+        Self(digest(variant.as_str()))
     }
+}
+
+impl EnvironmentDigest {
+    pub(crate) fn of(text: &str) -> Self {
+        Self(digest(text).into())
+    }
+}
+
+fn digest(text: &str) -> String {
+    let mut hasher = SipHasher24::new();
+    std::hash::Hasher::write(&mut hasher, text.as_bytes());
+    format!("{:032x}", hasher.finish128().as_u128())
 }
 
 impl LastingApproval {

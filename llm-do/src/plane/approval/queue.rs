@@ -6,9 +6,10 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, Shared, WeakShared};
+use futures_util::future::{BoxFuture, Shared, WeakShared, poll_immediate};
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
 
 use super::memory::{EqualCall, LastingApproval, RunScope, SessionMemory};
 use super::request::BatchTotal;
@@ -81,14 +82,16 @@ struct OpenRequest {
     number: u64,
     request: Arc<ApprovalRequest>,
     answer: WeakShared<BoxFuture<'static, Answer>>,
+    /// Cancelled once the request can be found.
+    announced: CancellationToken,
 }
 
 /// The result of adding a request to the queue.
 pub(super) enum Enqueued {
     /// An approval in memory covers the call.
     Remembered(Box<ApprovalRequest>),
-    /// The request, or an equal one, is in the queue.
-    Pending(Arc<ApprovalRequest>, SharedAnswer),
+    /// The request, or an equal one, is in the queue; the token is cancelled once the request can be found where it is answered.
+    Pending(Arc<ApprovalRequest>, SharedAnswer, CancellationToken),
 }
 
 impl ApprovalQueue {
@@ -108,7 +111,7 @@ impl ApprovalQueue {
         let open = lock(&self.open);
         let mut pending: Vec<_> = open.by_key.iter().filter(|(key, _)| key.run == run.number).collect();
         pending.sort_unstable_by_key(|(_, open)| open.number);
-        let pending = pending.into_iter().filter_map(|(_, open)| open.join()).map(|(request, _)| request).collect();
+        let pending = pending.into_iter().filter_map(|(_, open)| open.join()).map(|(request, ..)| request).collect();
         drop(open);
         let mut remembered = [self.session.approvals(), run.approvals()].concat();
         remembered.sort_by_cached_key(RememberedApproval::order);
@@ -127,8 +130,8 @@ impl ApprovalQueue {
         let own = request.key.clone().filter(|_| request.began.is_some());
         let (caller, has_begun) = (request.path_ids.last().copied(), request.has_begun);
         let key = QueueKey { run: run.number, caller, has_begun, own, call };
-        if let Some((request, answer)) = open.by_key.get(&key).and_then(OpenRequest::join) {
-            return Enqueued::Pending(request, answer);
+        if let Some((request, answer, announced)) = open.by_key.get(&key).and_then(OpenRequest::join) {
+            return Enqueued::Pending(request, answer, announced);
         }
         let number = open.assign_position(&mut request);
         let request = Arc::new(request);
@@ -138,13 +141,18 @@ impl ApprovalQueue {
         let mut acquire = Arc::clone(&self.permits).acquire_owned().boxed();
         let acquired = (&mut acquire).now_or_never();
         let (approver, widest, asked) = (Arc::clone(&self.approver), self.widest, Arc::clone(&request));
+        let announced = CancellationToken::new();
+        let announcement = announced.clone();
         let answer = async move {
             // The semaphore is never closed; an error would only allow more concurrent requests.
-            let _permit: Option<OwnedSemaphorePermit> = match acquired {
-                Some(permit) => permit.ok(),
-                None => acquire.await.ok(),
+            let _permit: Option<OwnedSemaphorePermit> = if let Some(permit) = acquired {
+                permit.ok()
+            } else {
+                // It may take long until the approver takes it.
+                announcement.cancel();
+                acquire.await.ok()
             };
-            let mut answer = ask(&*approver, &asked, review).await;
+            let mut answer = ask(&*approver, &asked, review, &announcement).await;
             // Narrowed before it is recorded: the process that resumes the run may not know which approver answered.
             answer.scope = answer.scope.min(widest);
             closing.close(&asked, &answer);
@@ -152,9 +160,12 @@ impl ApprovalQueue {
         };
         let answer = answer.boxed().shared();
         if let Some(weak) = answer.downgrade() {
-            open.by_key.insert(key, OpenRequest { number, request: Arc::clone(&request), answer: weak });
+            open.by_key.insert(
+                key,
+                OpenRequest { number, request: Arc::clone(&request), answer: weak, announced: announced.clone() },
+            );
         }
-        Enqueued::Pending(request, answer)
+        Enqueued::Pending(request, answer, announced)
     }
 }
 
@@ -181,8 +192,8 @@ impl OpenRequests {
 
 impl OpenRequest {
     /// Returns a handle to the same answer, unless all calls that waited for it are gone.
-    fn join(&self) -> Option<(Arc<ApprovalRequest>, SharedAnswer)> {
-        Some((Arc::clone(&self.request), self.answer.upgrade()?))
+    fn join(&self) -> Option<(Arc<ApprovalRequest>, SharedAnswer, CancellationToken)> {
+        Some((Arc::clone(&self.request), self.answer.upgrade()?, self.announced.clone()))
     }
 }
 
@@ -220,15 +231,21 @@ fn remember(session: &SessionMemory, run: &RunScope, LastingApproval { scope, ca
 }
 
 /// Asks for a decision; asks again while edited arguments are invalid.
-async fn ask(approver: &dyn Approver, request: &ApprovalRequest, review: Review) -> Answer {
+async fn ask(
+    approver: &dyn Approver,
+    request: &ApprovalRequest,
+    review: Review,
+    announced: &CancellationToken,
+) -> Answer {
     let Review { preview, validate, journal } = review;
     let mut request = request.clone();
     if let Some(preview) = preview {
         request.preview = Some(preview.await);
     }
     for edits in 0..MAX_EDITS {
+        let is_repeated = edits > 0 || request.is_asked_again;
         // A panic denies the call.
-        let review = AssertUnwindSafe(decide(approver, &mut request, journal.as_deref(), edits > 0));
+        let review = AssertUnwindSafe(decide(approver, &mut request, journal.as_deref(), is_repeated, announced));
         let problem = match review.catch_unwind().await {
             Ok(Decision::Approved) => return Answer::approved(DecidedBy::Approver),
             Ok(Decision::ApprovedFor { scope }) => return Answer::approved_for(scope),
@@ -262,22 +279,40 @@ async fn decide(
     request: &mut ApprovalRequest,
     journal: Option<&dyn Journal>,
     is_repeated: bool,
+    announced: &CancellationToken,
 ) -> Decision {
     let promise = match (journal, request.promise_spec(is_repeated)) {
         (Some(journal), Some(asked)) => journal.promise(asked).await,
         _ => Ok(None),
     };
     match promise {
-        Ok(None) => approver.review(request).await,
+        Ok(None) => reviewed(approver, request, announced).await,
         Ok(Some(Promise { id, answer, .. })) => {
             request.promise = Some(id);
             tokio::select! {
                 biased;
                 answer = answer => answer.map_or_else(|error| Decision::undecided(chain(&error)), GivenDecision::read),
-                decision = approver.review(request) => decision,
+                decision = reviewed(approver, request, announced) => decision,
             }
         }
         Err(error) => Decision::undecided(chain(&error)),
+    }
+}
+
+/// Asks the approver, and announces the request: before, or once the approver has listed it.
+async fn reviewed(approver: &dyn Approver, request: &ApprovalRequest, announced: &CancellationToken) -> Decision {
+    if !approver.lists_requests() {
+        announced.cancel();
+        // The event about it comes first.
+        tokio::task::yield_now().await;
+        return approver.review(request).await;
+    }
+    let mut review = approver.review(request);
+    let decided = poll_immediate(&mut review).await;
+    announced.cancel();
+    match decided {
+        Some(decision) => decision,
+        None => review.await,
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::EnvironmentDigest;
 use crate::base::printable::printable;
 use crate::declare::argument;
 use crate::declare::tool::Effect;
@@ -72,6 +73,10 @@ pub struct ApprovalRequest {
     pub(super) total: BatchTotal,
     /// Distinguishes tools of the same name, if there may be several.
     pub(crate) variant: Option<Variant>,
+    /// What the call acts on besides its arguments.
+    pub(crate) environment: Option<EnvironmentDigest>,
+    /// Whether an answer is recorded that does not hold for the call.
+    pub(crate) is_asked_again: bool,
     /// The variants of the callers in `path`.
     pub(crate) path_variants: Vec<Option<Variant>>,
     /// Whether the arguments contain files.
@@ -111,6 +116,8 @@ impl ApprovalRequest {
             began: None,
             total: BatchTotal::new(1),
             variant: None,
+            environment: None,
+            is_asked_again: false,
             path_variants: Vec::new(),
             has_files: false,
             normal: None,

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::time::Deadline;
 use crate::base::cancellation::Cancellation;
 use crate::base::mutex::LazyMutex;
+use crate::base::pauses::Pauses;
 use crate::base::usage::{Limits, Meter, UsageRecorder};
 use crate::declare::prompt::Attached;
 use crate::declare::tool::ResultForm;
@@ -58,8 +59,7 @@ pub(crate) struct CallFrame {
     /// The instances that it opened, and what it runs on.
     pub(crate) instances: Instances,
     pub(crate) cancellation: Cancellation,
-    /// Its deadline, if that is earlier than its caller's. Set when it starts, since waiting for approval does not
-    /// count.
+    /// Its deadline, if it has a timeout. Set when it starts, since waiting for approval does not count.
     pub(crate) deadline: OnceLock<Box<Deadline>>,
     /// What it and the calls below it may use.
     pub(crate) limits: Option<Arc<Limits>>,
@@ -107,6 +107,8 @@ pub(crate) struct RareFacts {
     pub(crate) denials: LazyMutex<Vec<(StepSpec, Value)>>,
     /// The steps that guards make after a root call, with their parent key: a replay does not run the call's inside.
     pub(crate) after: OnceLock<(Arc<str>, ChildSteps)>,
+    /// When the run waited for people: in the frame of its user.
+    pub(crate) waits: Arc<Pauses>,
 }
 
 impl CallFrame {

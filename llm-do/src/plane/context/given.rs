@@ -1,6 +1,6 @@
 //! The arguments of a call, before they are checked.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::declare::argument::Given;
 use crate::declare::nesting::shallow;
@@ -37,6 +37,23 @@ impl<'a> GivenArguments<'a> {
         };
         let value = shallow(value).map_err(|fault| fault.to_string())?;
         Ok(Given { value, is_typed })
+    }
+
+    /// Returns arguments that were refused: the text, or the value if there is one.
+    pub(crate) fn refused(text: Option<&'a str>, value: Option<Value>) -> Self {
+        let value = || value.map_or_else(|| Self::Invalid(String::new()), Self::Value);
+        text.map_or_else(value, Self::Text)
+    }
+
+    /// Returns the arguments for an event about a call that is refused; text that is not JSON stays text.
+    pub(crate) fn into_shown(self) -> Option<Value> {
+        let value = match self {
+            Self::Value(value) | Self::Typed(value) => value,
+            Self::Text(text) if text.trim().is_empty() => Value::Object(Map::new()),
+            Self::Text(text) => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)),
+            Self::Invalid(_) => return None,
+        };
+        shallow(value).ok()
     }
 }
 

@@ -1,12 +1,14 @@
 //! Requests of a call to models, other workers and the user.
 
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
 
 use llm_do_providers::{Attachment, ServerSideTool};
 #[cfg(feature = "mcp")]
 use llm_do_providers::{Message, Response};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::{Ask, CallContext, JournalMethod};
 use crate::base::error::{BoxError, CallError};
@@ -174,7 +176,9 @@ impl<S> CallContext<S> {
         if let Some(fault) = question.fault() {
             return Err(CallError::Failed { tool, source: format!("the question cannot be asked: {fault}").into() });
         }
-        self.emit(|| EventKind::InputAsked { question: question.clone() });
+        let announced = CancellationToken::new();
+        let (shown, announcement, mut is_reported) = (question.clone(), announced.clone(), false);
+        let report = || self.emit(|| EventKind::InputAsked { question: shown.clone() });
         let request =
             InputRequest { run: self.run_id().into(), ..InputRequest::new(question, Arc::clone(&self.frame().name)) };
         let prompt = request.question.prompt.clone();
@@ -182,13 +186,28 @@ impl<S> CallContext<S> {
         let (asked, journal) = (request.clone(), self.journal().cloned());
         let local = |key| async move {
             let asked = InputRequest { key, ..asked };
-            answers(&*handler, journal.as_deref(), asked).await.map_err(|source| CallError::Failed { tool, source })
+            let answers = answers(&*handler, journal.as_deref(), asked, &announcement).await;
+            answers.map_err(|source| CallError::Failed { tool, source })
         };
-        let answers = tokio::select! {
-            biased;
-            () = self.cancelled() => return Err(CallError::Cancelled { tool: self.name().to_owned() }),
-            answers = self.keyed_step(JournalMethod::Decision, StepKind::Input, "user_input", input, local) => answers?,
+        let step = self.keyed_step(JournalMethod::Decision, StepKind::Input, "user_input", input, local);
+        let _paused = self.pause_for_person();
+        let (mut step, mut cancelled) = (pin!(step), pin!(self.cancelled()));
+        let ended = loop {
+            tokio::select! {
+                biased;
+                () = &mut cancelled => break Err(CallError::Cancelled { tool: self.name().to_owned() }),
+                // Only now, so that a client that follows events finds the question.
+                () = announced.cancelled(), if !is_reported => {
+                    report();
+                    is_reported = true;
+                }
+                answers = &mut step => break answers,
+            }
         };
+        if !is_reported {
+            report();
+        }
+        let answers = ended?;
         let answer = answers.join(", ");
         self.emit(|| EventKind::InputAnswered { answer: answer.clone() });
         self.add_user_message(&format!("The user was asked: {prompt}\nThe user answered: {answer}"));
@@ -222,14 +241,15 @@ impl<S> CallContext<S> {
     }
 }
 
-/// Asks the user until the answer fits the question.
+/// Asks the user until the answer fits the question; cancels `announced` once the question is stored.
 async fn answers(
     handler: &dyn InputHandler,
     journal: Option<&dyn Journal>,
     mut request: InputRequest,
+    announced: &CancellationToken,
 ) -> Result<Vec<String>, BoxError> {
     for asked in 0..MAX_ASKED {
-        let answer = answer(handler, journal, &mut request, asked > 0).await?;
+        let answer = answer(handler, journal, &mut request, asked > 0, announced).await?;
         match request.question.answers(&answer) {
             Ok(answers) => return Ok(answers),
             Err(problem) => request.problem = Some(problem),
@@ -246,11 +266,15 @@ async fn answer(
     journal: Option<&dyn Journal>,
     request: &mut InputRequest,
     is_repeated: bool,
+    announced: &CancellationToken,
 ) -> Result<String, BoxError> {
     let promise = match (journal, request.promise_spec(is_repeated)) {
         (Some(journal), Some(asked)) => journal.promise(asked).await?,
         _ => None,
     };
+    announced.cancel();
+    // The event about it comes first.
+    tokio::task::yield_now().await;
     let Some(Promise { id, answer, .. }) = promise else { return handler.answer(request).await };
     request.promise = Some(id);
     tokio::select! {

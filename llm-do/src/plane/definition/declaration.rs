@@ -9,6 +9,8 @@ use crate::declare::toolset::Member;
 pub struct Location {
     file: &'static str,
     line: u32,
+    /// The name and the version of the package, if it was built by cargo.
+    package: Option<(&'static str, &'static str)>,
 }
 
 #[doc(hidden)]
@@ -16,7 +18,30 @@ impl Location {
     /// Returns a location in a source file.
     #[must_use]
     pub const fn new(file: &'static str, line: u32) -> Self {
-        Self { file, line }
+        Self { file, line, package: None }
+    }
+
+    /// Sets the package of the item.
+    #[must_use]
+    pub const fn package(self, name: Option<&'static str>, version: Option<&'static str>) -> Self {
+        match (name, version) {
+            (Some(name), Some(version)) => Self { package: Some((name, version)), ..self },
+            _ => self,
+        }
+    }
+
+    /// Returns the name and the version of the package.
+    #[cfg(any(feature = "cli", feature = "http", feature = "mcp", feature = "serve"))]
+    pub(crate) fn package_of(&self) -> Option<(&'static str, &'static str)> {
+        self.package
+    }
+
+    /// Returns whether it is in this crate.
+    #[cfg(all(feature = "cli", feature = "mcp"))]
+    pub(crate) fn is_of_this_crate(self) -> bool {
+        // The folder of the sources.
+        let folder = file!().len() - "plane/definition/declaration.rs".len();
+        self.file.starts_with(&file!()[..folder])
     }
 }
 

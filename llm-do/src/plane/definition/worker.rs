@@ -108,7 +108,7 @@ impl WorkerDef {
         self
     }
 
-    /// Sets how often in a row the output or one tool may fail and be retried. Default: 2.
+    /// Sets how often in a row the output, invalid arguments of one tool, or equal calls may fail and be retried. Default: 2.
     #[must_use]
     pub const fn retries(mut self, retries: u32) -> Self {
         self.retries = retries;

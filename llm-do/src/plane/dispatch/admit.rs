@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 use super::Run;
 use super::approve::{RecordedCall, first_round};
 use super::begun::unfinished;
-use super::perform::decode_async;
+use super::decode::decode_async_or_keep;
 use super::record::{journal_step, result_step};
 use super::run_settings::lowest;
 use crate::base::error::CallError;
 use crate::base::usage::Limits;
 use crate::declare::argument::Given;
 use crate::declare::tool::{ResultForm, ToolReturn};
-use crate::observe::event::{Caller, ItemKind};
+use crate::observe::event::{Caller, EventValue, ItemKind};
 use crate::observe::journal::{AnnouncedCall, InFlightStep};
-use crate::plane::context::{CallContext, CallFrame, Deadline};
+use crate::plane::context::{CallContext, CallFrame, Deadline, GivenArguments};
 use crate::plane::declared::Callee;
 use crate::plane::registry::{Prepared, Registered};
 
@@ -46,6 +46,13 @@ pub(super) struct Admitted<'a> {
     pub(super) attempt: u32,
 }
 
+/// A call that is not allowed to run.
+pub(super) struct Refused {
+    pub(super) error: CallError,
+    /// The arguments for its event, if a sink receives it.
+    pub(super) arguments: Option<EventValue>,
+}
+
 impl<'a> Proposed<'a> {
     pub(super) fn new(tool: Found<'a>, prepared: Prepared, announced: Option<AnnouncedCall>) -> Self {
         Self { tool, prepared, announced }
@@ -62,9 +69,22 @@ impl Run {
         is_read: bool,
     ) -> Result<ToolReturn, CallError> {
         let announced = ctx.announce();
-        match decode_async(&ctx, &tool, arguments, is_read).await {
+        self.decode_and_execute_announced(ctx, tool, arguments, is_read, announced).await
+    }
+
+    /// The same for a call that is announced.
+    pub(super) async fn decode_and_execute_announced(
+        &self,
+        ctx: CallContext,
+        tool: Found<'_>,
+        arguments: impl Into<Given>,
+        is_read: bool,
+        announced: Option<AnnouncedCall>,
+    ) -> Result<ToolReturn, CallError> {
+        let mut refused = None;
+        match decode_async_or_keep(&ctx, &tool, arguments, is_read, &mut refused).await {
             Ok(prepared) => self.execute(ctx, Proposed::new(tool, prepared, announced)).await,
-            Err(error) => self.refuse(ctx, error).await,
+            Err(error) => self.refuse(ctx, error, GivenArguments::refused(None, refused)).await,
         }
     }
 
@@ -132,17 +152,39 @@ impl Run {
     }
 
     /// Checks whether the call may run.
-    pub(super) async fn admit<'a>(&self, ctx: &CallContext, proposed: Proposed<'a>) -> Result<Admitted<'a>, CallError> {
-        let Proposed { tool, mut prepared, mut announced } = proposed;
+    pub(super) async fn admit<'a>(
+        &self,
+        ctx: &CallContext,
+        proposed: Proposed<'a>,
+    ) -> Result<Admitted<'a>, Box<Refused>> {
+        let Proposed { tool, mut prepared, announced } = proposed;
+        match self.check(ctx, &tool, &mut prepared, announced).await {
+            Ok((in_flight, attempt)) => Ok(Admitted { tool, prepared, in_flight, attempt }),
+            Err(error) => {
+                let arguments = if ctx.is_observed() { prepared.arguments_of_event().ok() } else { None };
+                Err(Box::new(Refused { error, arguments }))
+            }
+        }
+    }
+
+    /// Checks whether the call may run; returns its step in the journal, if there is one, and the number of its attempt.
+    #[inline]
+    async fn check(
+        &self,
+        ctx: &CallContext,
+        tool: &Arc<Registered>,
+        prepared: &mut Prepared,
+        mut announced: Option<AnnouncedCall>,
+    ) -> Result<(Option<InFlightStep>, u32), CallError> {
         if ctx.is_first() && !has_result(ctx) && !self.settings.renders_only {
-            self.plane.models.check_run(&tool, &self.plane.registry)?;
+            self.plane.models.check_run(tool, &self.plane.registry)?;
         }
         if let Some(guards) = self.guards(ctx) {
             announced = announced.or_else(|| ctx.announce());
-            prepared = Box::pin(self.before_call(guards, ctx, &tool, prepared)).await?;
+            Box::pin(self.before_call(guards, ctx, tool, prepared)).await?;
         }
-        self.check_nesting(ctx, &tool, &prepared)?;
-        let in_flight = journal_step(ctx, &tool, &mut prepared, announced)?;
+        self.check_nesting(ctx, tool, prepared)?;
+        let in_flight = journal_step(ctx, tool, prepared, announced)?;
         if in_flight.is_some()
             && let Some(caller) = ctx.caller()
         {
@@ -151,20 +193,20 @@ impl Run {
         // Before the approver is asked; released if the call is refused.
         let caller = ctx.caller().filter(|_| ctx.frame().by != Caller::User);
         let reserved = caller.map(CallContext::reserve_tool_call).transpose()?;
-        let attempt = if let Some(call) = unfinished(ctx, &tool) {
-            Box::pin(self.decide_begun(ctx, &tool, &mut prepared, call)).await?
+        let attempt = if let Some(call) = unfinished(ctx, tool) {
+            Box::pin(self.decide_begun(ctx, tool, prepared, call)).await?
         } else {
-            self.decide(ctx, &tool, &mut prepared, 0).await?;
+            self.decide(ctx, tool, prepared, 0).await?;
             0
         };
         if tool.kind() == ItemKind::Worker {
             // The approved arguments, which may have been edited: nested calls are compared with what runs.
-            drop(ctx.frame().arguments.set(Box::new(cycle_key(&tool, &prepared).into_owned())));
+            drop(ctx.frame().arguments.set(Box::new(cycle_key(tool, prepared).into_owned())));
         }
         if let Some(reserved) = reserved {
             reserved.make();
         }
-        Ok(Admitted { tool, prepared, in_flight, attempt })
+        Ok((in_flight, attempt))
     }
 
     /// Decides about a call by its records, by the approval rules, or by the approver; if it is journaled, records a refusal.
@@ -195,14 +237,14 @@ impl Run {
         }
     }
 
-    /// Sets the deadline of a call that starts, unless its caller's deadline is earlier.
+    /// Sets the deadline of a call that starts, if it has a timeout.
     pub(super) fn set_deadline(&self, ctx: &CallContext, tool: &Registered) {
-        // Without one, lookups find the deadline of the caller.
         let Some(timeout) = self.timeout(ctx, tool) else { return };
-        let callers = ctx.caller().and_then(CallContext::deadline);
         let spent = if ctx.frame().by == Caller::User { self.settings.time_spent } else { Duration::ZERO };
         let own = Deadline::after(timeout, spent, Arc::clone(&tool.name));
-        if let Some(own) = own.filter(|own| callers.is_none_or(|callers| own.at < callers.at)) {
+        // Of equal ones, the caller's counts.
+        let callers = ctx.caller().and_then(CallContext::deadline);
+        if callers.is_none_or(|callers| own.end() != callers.end()) {
             drop(ctx.frame().deadline.set(Box::new(own)));
         }
     }

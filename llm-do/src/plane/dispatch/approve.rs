@@ -1,10 +1,12 @@
 //! The approval of an admitted call: applies its rule, and asks the approver if the rule requires it.
 
+mod environment;
 mod overview;
 mod preview;
 mod recorded;
 mod request;
 
+use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
 use llm_do_providers::Unpriced;
@@ -14,7 +16,7 @@ pub(super) use self::recorded::{RecordedCall, approval_step};
 use self::recorded::{keep_approval, keep_denial};
 pub(super) use self::request::{approval_key, set_caller};
 use super::admit::refuse_cycle;
-use super::perform::decode_async;
+use super::decode::decode_async;
 use super::{Plane, Run};
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{Caller, DecidedBy, EventKind, RuleSource};
@@ -119,6 +121,8 @@ impl Run {
     ) -> Result<Option<Value>, CallError> {
         let RequiredApproval { source, mut request } = required;
         request.key = approval_key(ctx, round);
+        request.environment = Some(self.environment(ctx, Some(tool)));
+        request.is_asked_again = RecordedCall::has_answer(ctx, round);
         let preview = preview::of(ctx, tool, &request);
         let submitted =
             self.approvals().submit(tool, ctx.frame().by, *request, (preview, ctx.journal()), &self.approved);
@@ -197,7 +201,7 @@ impl Run {
         approvals.evaluate(tool, by, &request)
     }
 
-    /// Reports an approval request, and waits for its answer, unless the journal has it.
+    /// Reports an approval request once it can be found, and waits for its answer, unless the journal has it.
     ///
     /// Recorded are the approver's answers, and denials after which a model or code continues. A mode or rule decides again
     /// when the run is resumed.
@@ -209,16 +213,11 @@ impl Run {
         submitted: SubmittedRequest,
         round: u32,
     ) -> Result<StepOutcome<Answer>, CallError> {
-        let request = Arc::clone(&submitted.request);
-        ctx.emit(|| EventKind::ApprovalAsked {
-            summary: request.summary(),
-            arguments: request.arguments.clone(),
-            given: request.given_in_events(),
-            position: request.position,
-            total: if request.position == 0 { 0 } else { request.total() },
-        });
+        let (request, announced) = (Arc::clone(&submitted.request), submitted.announced.clone());
+        let (asked, mut is_reported) = (Arc::clone(&request), false);
         let step = ctx.frame().step.get().map(|step| approval_step(step, round));
         let fresh = |value| StepOutcome { value, is_replayed: false };
+        let _paused = submitted.is_pending().then(|| ctx.pause_for_person());
         let answer = async {
             let Some(step) = step else { return Ok(fresh(answer_of(submitted, round).await)) };
             let (again, denied) = (submitted.clone(), step.clone());
@@ -226,7 +225,11 @@ impl Run {
             let (unrecorded_answer, tool) = (Arc::clone(&unrecorded), ctx.name().to_owned());
             let keeps_denials = self.plane.config.return_permission_errors;
             let asked = async move {
-                let answer = answer_of(submitted, round).await;
+                let environment = submitted.request.environment.clone();
+                let mut answer = answer_of(submitted, round).await;
+                if answer.is_approved() {
+                    answer.environment = environment;
+                }
                 if answer.by == DecidedBy::Approver || (keeps_denials && !answer.is_approved()) {
                     return Ok(answer);
                 }
@@ -246,21 +249,44 @@ impl Run {
             if !came.is_replayed {
                 keep_approval(ctx, &request, came.value.scope);
             }
-            if came.is_replayed && !came.value.is_lasting() {
-                // An older journal may contain an approval by a mode or rule.
+            let holds = || request.environment.as_ref().is_none_or(|environment| came.value.holds_for(environment));
+            if came.is_replayed && !(came.value.is_lasting() && holds()) {
+                // An older journal may contain an approval by a mode or rule; and an approval may be for another folder or server.
                 return Ok(fresh(answer_of(again, round).await));
             }
             Ok(came)
         };
-        tokio::select! {
-            biased;
-            error = ctx.stopped() => match error {
-                CallError::Cancelled { .. } => Ok(fresh(Answer::denied("the run was cancelled", DecidedBy::Cancellation))),
-                late => Err(late),
-            },
-            answer = answer => answer,
+        let (mut stopped, mut answer) = (pin!(ctx.stopped()), pin!(answer));
+        let ended = loop {
+            tokio::select! {
+                biased;
+                error = &mut stopped => break match error {
+                    CallError::Cancelled { .. } => Ok(fresh(Answer::denied("the run was cancelled", DecidedBy::Cancellation))),
+                    late => Err(late),
+                },
+                // Only now, so that a client that follows events finds the request.
+                () = announced.cancelled(), if !is_reported => {
+                    report_request(ctx, &asked);
+                    is_reported = true;
+                }
+                answer = &mut answer => break answer,
+            }
+        };
+        if !is_reported {
+            report_request(ctx, &asked);
         }
+        ended
     }
+}
+
+fn report_request(ctx: &CallContext, request: &ApprovalRequest) {
+    ctx.emit(|| EventKind::ApprovalAsked {
+        summary: request.summary(),
+        arguments: request.arguments.clone(),
+        given: request.given_in_events(),
+        position: request.position,
+        total: if request.position == 0 { 0 } else { request.total() },
+    });
 }
 
 /// Returns the arguments by which the approver replaced those of the call; the error of a call that may not run.

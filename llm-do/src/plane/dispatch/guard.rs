@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::Run;
-use super::perform::decode_async;
+use super::decode::decode_async;
 use super::record::journal_step;
 use crate::base::error::CallError;
 use crate::declare::tool::ToolReturn;
@@ -15,20 +15,19 @@ use crate::plane::guard::{GuardedCall, Guards};
 use crate::plane::registry::{Prepared, Registered};
 
 impl Run {
-    /// Runs the guards on a call; returns the call with the arguments that they leave.
+    /// Runs the guards on a call, which may change its arguments.
     pub(super) async fn before_call(
         &self,
         guards: &Guards,
         ctx: &CallContext,
         tool: &Registered,
-        mut prepared: Prepared,
-    ) -> Result<Prepared, CallError> {
+        prepared: &mut Prepared,
+    ) -> Result<(), CallError> {
         if ctx.frame().by == Caller::User {
             // The root call needs its step first: the calls of guards are recorded below it. It does not depend on arguments.
-            journal_step(ctx, tool, &mut prepared, None)?;
+            journal_step(ctx, tool, prepared, None)?;
         }
-        self.run_guards(guards, ctx, tool, &mut prepared).await?;
-        Ok(prepared)
+        self.run_guards(guards, ctx, tool, prepared).await.map(drop)
     }
 
     /// Runs the guards on the arguments of a call; returns whether a guard changed them.

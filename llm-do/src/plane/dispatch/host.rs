@@ -12,7 +12,7 @@ use llm_do_providers::{ServerSideTool, SettingWarning};
 use serde_json::Value;
 
 use super::admit::Proposed;
-use super::perform::decode;
+use super::decode::decode_or_keep;
 use super::{Readers, Run};
 use crate::base::error::{BoxError, CallError};
 use crate::base::mutex::IgnorePoison;
@@ -39,26 +39,28 @@ impl Host for Run {
         let found = self.callee(&caller, whom, by);
         let tool = found.as_deref().ok().map(AsRef::as_ref);
         let readers = tool.map_or(Readers::Plane, |tool| self.readers(tool));
-        let text = given.text().filter(|_| readers != Readers::Plane);
+        let given_text = given.text();
+        let text = given_text.filter(|_| readers != Readers::Plane);
         let form = if text.is_some() { ResultForm::Text } else { ResultForm::Value };
         let ctx = caller.into_child(|caller| self.new_frame(caller, whom, tool, by, form));
         let tool = match found {
             Ok(tool) => tool,
-            Err(error) => return Box::pin(self.refuse(ctx, error)),
+            Err(error) => return Box::pin(self.refuse(ctx, error, given)),
         };
         let is_read = readers != Readers::Tool;
+        let mut refused = None;
         let decoded = match text.and_then(|text| Prepared::decode_text(&tool, text, is_read)) {
             Some(prepared) => Ok(prepared),
             None => match given.into_value() {
                 Ok(given) if tool.is_checked_slowly(&given.value) => {
                     return Box::pin(self.decode_and_execute(ctx, tool, given, is_read));
                 }
-                given => decode(&tool, given, is_read),
+                given => decode_or_keep(&tool, given, is_read, &mut refused),
             },
         };
         match decoded {
             Ok(prepared) => Box::pin(self.execute(ctx, Proposed::new(tool, prepared, None))),
-            Err(error) => Box::pin(self.refuse(ctx, error)),
+            Err(error) => Box::pin(self.refuse(ctx, error, GivenArguments::refused(given_text, refused))),
         }
     }
 

@@ -8,12 +8,11 @@ use std::task::Poll;
 
 use futures_util::future::BoxFuture;
 use llm_do_providers::{Message, ServerSideTool, ToolSpec, UserPart};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::Plane;
-use crate::base::error::{BoxError, CallError, Fault, Unsure, panic_text};
-use crate::declare::argument::Given;
+use crate::base::error::{BoxError, CallError, Unsure, panic_text};
 use crate::declare::prompt::Prompt;
 use crate::declare::tool::{Body, Failure, ToolReturn};
 use crate::plane::context::CallContext;
@@ -32,34 +31,6 @@ pub(super) struct WorkerSetup<'a> {
     pub(super) conversation: Option<&'a Arc<Conversation>>,
     /// Whether the call returns its prompt instead of asking its model.
     pub(super) renders_only: bool,
-}
-
-/// Checks and decodes the arguments of a call; `null` stands for an empty object.
-///
-/// `given` is an error if they are not JSON; `is_read` is whether anything other than the tool needs them.
-pub(super) fn decode(tool: &Registered, given: Result<Given, String>, is_read: bool) -> Result<Prepared, CallError> {
-    let decoded = given.map_err(Fault::new).and_then(|given| Prepared::decode(tool, or_empty(given), is_read));
-    decoded.map_err(|fault| CallError::invalid(tool.name(), fault))
-}
-
-/// Decodes as [`decode`] does, with slow checks on a blocking thread; returns early if the call of `ctx` is stopped.
-pub(super) async fn decode_async(
-    ctx: &CallContext,
-    tool: &Registered,
-    arguments: impl Into<Given>,
-    is_read: bool,
-) -> Result<Prepared, CallError> {
-    tokio::select! {
-        biased;
-        decoded = Prepared::decode_apart(tool, or_empty(arguments.into()), is_read) => {
-            decoded.map_err(|fault| CallError::invalid(tool.name(), fault))
-        }
-        error = ctx.stopped() => Err(error),
-    }
-}
-
-fn or_empty(arguments: Given) -> Given {
-    if arguments.value.is_null() { Value::Object(Map::new()).into() } else { arguments }
 }
 
 /// The model of a worker, and the tools and output that its requests use.

@@ -109,7 +109,7 @@ fn frame(
     step: Option<StepSpec>,
 ) -> CallFrame {
     let after = limits.as_ref().and_then(|limits| limits.wall_time);
-    let deadline = after.and_then(|after| Deadline::after(after, spent, name.into()));
+    let deadline = after.map(|after| Deadline::after(after, spent, name.into()));
     CallFrame {
         cancellation: Cancellation::from_token(cancellation),
         deadline: deadline.map(|deadline| OnceLock::from(Box::new(deadline))).unwrap_or_default(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use llm_do_providers::ServerSideTool;
 
 use super::Run;
-use super::approve::{approval_key, emit_decision, set_caller};
+use super::approve::{RecordedCall, approval_key, emit_decision, set_caller};
 use crate::base::error::{CallError, chain};
 use crate::declare::tool::Effect;
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, EventKind};
@@ -53,13 +53,19 @@ impl Run {
             Verdict::Denied(reason) => CallError::Denied { tool: name(), reason },
             Verdict::Blocked(reason) => CallError::Blocked { tool: name(), reason },
         };
-        ctx.emit(|| EventKind::CallRefused { by: Caller::Model, error: chain(&error) });
+        ctx.emit(|| EventKind::CallRefused {
+            by: Caller::Model,
+            error: chain(&error),
+            arguments: Some(tool.options().into()),
+        });
         Ok(false)
     }
 
     /// Asks for the approval of one tool, unless the journal has the answer.
     async fn ask_server_side(&self, ctx: &CallContext, mut request: ApprovalRequest) -> Result<Answer, CallError> {
         request.key = approval_key(ctx, 0);
+        request.environment = Some(self.environment(ctx, None));
+        request.is_asked_again = RecordedCall::has_answer(ctx, 0);
         let submitted = self.approvals().submit_server_side(request, &self.approved, ctx.journal());
         let request = Arc::clone(&submitted.request);
         let StepOutcome { value: answer, is_replayed } = self.ask(ctx, submitted, 0).await?;

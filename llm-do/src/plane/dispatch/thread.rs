@@ -5,12 +5,10 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Run;
-use super::admit::Proposed;
-use super::perform::decode_async;
 use crate::base::error::CallError;
 use crate::declare::tool::{ResultForm, ToolReturn};
 use crate::observe::event::{Caller, ItemKind};
-use crate::plane::context::{CallContext, CallFrame};
+use crate::plane::context::{CallContext, CallFrame, GivenArguments};
 use crate::plane::conversation::{NamedThread, ThreadChange};
 use crate::plane::declared::Callee;
 use crate::plane::registry::Registered;
@@ -34,18 +32,15 @@ impl Run {
         let ctx = caller.into_child(|_| frame);
         let tool = match found.and_then(|tool| check_is_worker(&tool).map(|()| tool)) {
             Ok(tool) => tool,
-            Err(error) => return self.refuse(ctx, error).await,
+            Err(error) => return self.refuse(ctx, error, GivenArguments::Value(arguments)).await,
         };
         // In the order of the calls, before one waits for another.
         let announced = ctx.announce();
         let _open = match self.open_thread(&ctx, &thread).await {
             Ok(open) => open,
-            Err(error) => return self.refuse(ctx, error).await,
+            Err(error) => return self.refuse(ctx, error, GivenArguments::Value(arguments)).await,
         };
-        match decode_async(&ctx, &tool, arguments, true).await {
-            Ok(prepared) => self.execute(ctx, Proposed::new(tool, prepared, announced)).await,
-            Err(error) => self.refuse(ctx, error).await,
-        }
+        self.decode_and_execute_announced(ctx, tool, arguments, true, announced).await
     }
 
     /// Waits until no other call has the thread open, or until the call is stopped.

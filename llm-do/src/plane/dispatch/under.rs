@@ -69,7 +69,7 @@ impl FirstCall<'_> {
                 let is_read = run.readers(&tool) != Readers::Tool;
                 run.decode_and_execute(ctx, tool, arguments, is_read).boxed()
             }
-            Err(error) => run.refuse(ctx, error).boxed(),
+            Err(error) => run.refuse(ctx, error, arguments.into()).boxed(),
         };
         cancelled_with(&cancellation, &token, calling).await
     }

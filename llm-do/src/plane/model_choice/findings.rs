@@ -26,11 +26,14 @@ pub(crate) struct Findings {
 impl ModelChoice {
     /// Lists the invalid model names of the session and of each worker, which no linked provider accepts.
     ///
-    /// Empty with a forced model, since then no name is used.
+    /// Empty with a forced model, since then no name is used. A worker of another program's file fails when it is called.
     pub(crate) fn faults(&self, registry: &Registry) -> Vec<String> {
-        let named = self.named_models(registry).into_iter();
-        let checked = named.map(|(owner, name)| (owner, check_model_name(name)));
-        checked.filter_map(|(owner, result)| Some(format!("{owner}: {}", result.err()?.message()))).collect()
+        invalid(self.named_models(registry).into_iter().filter(|named| !named.is_external)).collect()
+    }
+
+    /// Lists those of workers of other programs' files.
+    pub(crate) fn foreign_faults(&self, registry: &Registry) -> Vec<String> {
+        invalid(self.named_models(registry).into_iter().filter(|named| named.is_external)).collect()
     }
 
     /// Fails if the declared toolsets of `root`, directly or through nested calls, lead to a worker without a model.
@@ -54,7 +57,7 @@ impl ModelChoice {
     pub(crate) fn findings(&self, registry: &Registry) -> Findings {
         let mut findings = self.missing(registry);
         let named = self.named_models(registry).into_iter();
-        for (owner, name) in named.filter(|(_, name)| check_model_name(name).is_ok()) {
+        for Named { owner, name, .. } in named.filter(|named| check_model_name(named.name).is_ok()) {
             let warnings = unknown_model(name, &self.prices).into_iter().chain(self.build(name).err());
             findings.warnings.extend(warnings.map(|warning| format!("{owner}: {warning}")));
         }
@@ -112,17 +115,40 @@ impl ModelChoice {
         })
     }
 
-    /// Lists the model names that runs may use, each with the setting or worker that names it.
-    fn named_models<'a>(&'a self, registry: &'a Registry) -> Vec<(String, &'a str)> {
+    /// Lists the model names that runs may use.
+    fn named_models<'a>(&'a self, registry: &'a Registry) -> Vec<Named<'a>> {
         if self.forced.is_some() {
             return Vec::new();
         }
-        let session = self.session.iter().map(|SessionModel { name, set_by }| (set_by.to_string(), name.as_str()));
+        let session = self.session.iter().map(|SessionModel { name, set_by }| Named {
+            owner: set_by.to_string(),
+            name,
+            is_external: false,
+        });
         let own = workers(registry).filter_map(|(item, plan)| {
-            Some((format!("the worker {}", name_and_location(item)), self.declared(item.name(), plan)?))
+            let name = self.declared(item.name(), plan)?;
+            Some(Named {
+                owner: format!("the worker {}", name_and_location(item)),
+                name,
+                is_external: item.is_external(),
+            })
         });
         session.chain(own).collect()
     }
+}
+
+/// The name of a model.
+struct Named<'a> {
+    /// The setting or worker that names it.
+    owner: String,
+    name: &'a str,
+    /// Whether a file of another program names it.
+    is_external: bool,
+}
+
+/// Returns a fault for each name that no linked provider accepts.
+fn invalid<'a>(named: impl Iterator<Item = Named<'a>>) -> impl Iterator<Item = String> {
+    named.filter_map(|Named { owner, name, .. }| Some(format!("{owner}: {}", check_model_name(name).err()?.message())))
 }
 
 fn workers(registry: &Registry) -> impl Iterator<Item = (&Registered, &WorkerPlan)> {

@@ -1,12 +1,14 @@
 //! What a registry contains: the linked items, or some of them, and those that the program adds.
 
+mod reach;
+
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use llm_do_worker_file::did_you_mean;
 
 use super::names::DeclarationSource;
-use super::{Group, Origin, Registered, plan};
+use super::{Group, LeftOut, Origin, Registered, plan};
 use crate::declare::toolset::Member;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::definition::{Declaration, ToolDef, ToolsetDef};
@@ -19,6 +21,8 @@ pub(crate) struct Contents {
     pub(crate) tools: Vec<(FunctionTool, Origin)>,
     pub(crate) aliases: Vec<(Alias, Origin)>,
     pub(crate) groups: Vec<Group>,
+    /// What files of other programs define and cannot be used.
+    pub(crate) left_out: Vec<LeftOut>,
     /// The linked items and toolsets to include, with what they declare; `None` for all.
     pub(crate) only: Option<Vec<String>>,
 }
@@ -45,9 +49,8 @@ impl Contents {
             added.for_each(|name| drop(selection.include(name, || true)));
             let Selection { included, .. } = selection;
             defs.retain(|def| included.contains(def.name));
-            // A toolset whose members are all included can be named too.
-            let is_whole = |set: &ToolsetDef| set.members.iter().all(|member| included.contains(member.tool()));
-            toolsets.retain(|set| included.contains(set.name) || is_whole(set));
+            // A toolset that one included item declares as a whole, so that the workers that it creates can name it.
+            toolsets.retain(|set| included.contains(set.name) || defs.iter().any(|def| declares_whole(def, set)));
         }
         (defs, toolsets)
     }
@@ -57,6 +60,33 @@ impl Contents {
             self.workers.iter().map(|(spec, _)| &spec.name).chain(self.tools.iter().map(|(tool, _)| &tool.name));
         let names = names.chain(self.aliases.iter().map(|(alias, _)| &alias.name)).map(String::as_str);
         names.chain(self.groups.iter().map(|group| &*group.name)).any(|added| added == name)
+    }
+
+    /// Drops workers of other programs whose name another item or toolset has; returns a warning for each.
+    pub(super) fn drop_foreign(
+        &mut self,
+        defs: &[&ToolDef],
+        toolsets: &[ToolsetDef],
+        mut taken: HashSet<Arc<str>>,
+    ) -> Vec<String> {
+        if !self.workers.iter().any(|(_, origin)| origin.is_external()) {
+            return Vec::new();
+        }
+        let own = self.workers.iter().filter(|(_, origin)| !origin.is_external()).map(|(spec, _)| spec.name.as_str());
+        let added = own.chain(self.tools.iter().map(|(tool, _)| tool.name.as_str()));
+        let linked = defs.iter().map(|def| def.name).chain(toolsets.iter().map(|def| def.name));
+        taken.extend(added.chain(linked).chain(self.groups.iter().map(|group| &*group.name)).map(Arc::from));
+        let mut warnings = Vec::new();
+        self.workers.retain(|(spec, origin)| {
+            let is_free = !origin.is_external() || taken.insert(spec.name.as_str().into());
+            if !is_free {
+                let name = &spec.name;
+                warnings
+                    .push(format!("{origin}: left out: the name `{name}` is already registered; choose another name"));
+            }
+            is_free
+        });
+        warnings
     }
 
     /// Returns the faults of what the program adds.
@@ -69,6 +99,12 @@ impl Contents {
             tool.faults().into_iter().map(|text| fault("tool", tool.name(), origin, text)).collect()
         };
         self.workers.iter().flat_map(of_worker).chain(self.tools.iter().flat_map(of_tool))
+    }
+
+    /// Returns the linked tools that files define again under their own names, with other descriptions, defaults or rules.
+    pub(super) fn own_names(&self) -> HashSet<String> {
+        let own = self.aliases.iter().filter(|(alias, _)| alias.name == alias.target);
+        own.map(|(alias, _)| alias.name.clone()).collect()
     }
 
     /// Takes the other names of linked tools as items; adds a fault for each that is invalid.
@@ -88,6 +124,13 @@ impl Contents {
         };
         self.workers.into_iter().map(worker).chain(self.tools.into_iter().map(tool))
     }
+}
+
+/// Returns whether an item may call all members of a toolset that has some.
+fn declares_whole(def: &ToolDef, set: &ToolsetDef) -> bool {
+    let declared = || def.declaration.into_iter().flat_map(|declared| declared.members.iter().copied().flatten());
+    !set.members.is_empty()
+        && set.members.iter().all(|member| declared().any(|declared| declared.tool() == member.tool()))
 }
 
 /// Returns the tool that another name stands for, under that name.

@@ -1,12 +1,13 @@
 //! Checks that names are unique, and resolves the names in declarations.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
 use llm_do_worker_file::did_you_mean;
 
-use super::{Group, Registered};
+use super::{Group, LeftOut, Registered, why_left_out};
 use crate::declare::toolset::{Member, OUTPUT_TOOL};
 use crate::plane::declared::{Declared, DeclaredTool};
 use crate::plane::definition::{Declaration, InstanceDef, ToolsetDef};
@@ -16,9 +17,12 @@ const MAX_SUGGESTIONS: usize = 100;
 
 /// The names that a declaration may use.
 pub(super) struct Names<'a> {
-    pub(super) items: &'a BTreeMap<Arc<str>, Arc<Registered>>,
-    pub(super) toolsets: &'a BTreeMap<&'static str, ToolsetDef>,
-    pub(super) groups: &'a BTreeMap<Arc<str>, Group>,
+    items: &'a BTreeMap<Arc<str>, Arc<Registered>>,
+    toolsets: &'a BTreeMap<&'static str, ToolsetDef>,
+    groups: &'a BTreeMap<Arc<str>, Group>,
+    left_out: &'a [LeftOut],
+    /// The registered names that a name in the files of other programs may stand for, collected when it is first needed.
+    foreign: OnceCell<HashMap<&'a str, Vec<&'a Arc<str>>>>,
 }
 
 /// A declaration before its names are resolved.
@@ -37,14 +41,42 @@ impl From<&Declaration> for DeclarationSource {
     }
 }
 
-impl Names<'_> {
+impl<'a> Names<'a> {
+    pub(super) fn new(
+        items: &'a BTreeMap<Arc<str>, Arc<Registered>>,
+        toolsets: &'a BTreeMap<&'static str, ToolsetDef>,
+        groups: &'a BTreeMap<Arc<str>, Group>,
+        left_out: &'a [LeftOut],
+    ) -> Self {
+        Self { items, toolsets, groups, left_out, foreign: OnceCell::new() }
+    }
+
     fn all(&self) -> impl Iterator<Item = &str> {
         let groups = self.groups.keys().map(AsRef::as_ref);
         self.items.keys().map(AsRef::as_ref).chain(self.toolsets.keys().copied()).chain(groups)
     }
 
+    /// Returns the registered names that a name in the files of other programs may stand for.
+    fn foreign(&self, name: &str) -> &[&'a Arc<str>] {
+        let collected = self.foreign.get_or_init(|| {
+            let mut names: HashMap<_, Vec<_>> = HashMap::new();
+            for (foreign, own) in self.groups.values().flat_map(|group| &group.foreign) {
+                names.entry(foreign.as_str()).or_default().push(own);
+            }
+            names
+        });
+        collected.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+
     /// Returns a suggestion for an unknown name, or how a name is registered: this too after some faults, since all names are compared.
     fn suggestion(&self, name: &str, faults: usize) -> String {
+        if let Some(why) = why_left_out(self.left_out, name) {
+            return why;
+        }
+        let own: Vec<_> = self.foreign(name).iter().map(|own| format!("`{own}`")).collect();
+        if !own.is_empty() {
+            return format!("; its name here is {}", own.join(" or "));
+        }
         let compared = self.all().take(if faults < MAX_SUGGESTIONS { usize::MAX } else { 0 });
         match did_you_mean(name, compared) {
             near if near.is_empty() => "; link its library, or load the folder of its worker file".to_owned(),
@@ -59,13 +91,31 @@ impl Names<'_> {
         item: &Registered,
         declarations: &HashMap<Arc<str>, DeclarationSource>,
         faults: &mut Vec<String>,
+        warnings: &mut Vec<String>,
     ) -> (Option<Arc<Declared>>, Vec<InstanceDef>) {
         let Some(source) = declarations.get(&item.name) else {
             return (item.plan().map(|_| Arc::default()), Vec::new());
         };
-        let tools = self.resolve(item, source, faults);
+        let tools = match item.origin.taken_away() {
+            None => self.resolve(item, source, faults),
+            Some(without) => {
+                let mut tools = self.resolve(item, source, warnings);
+                let without = self.all_of(without);
+                tools.retain(|tool| !without.contains(&*tool.tool));
+                tools
+            }
+        };
         let instances = self.instances(&tools);
         (Some(Arc::new(self.declared(tools))), instances)
+    }
+
+    /// Returns the registered names of tools, of the members of toolsets, and of all tools that a name of other programs fits.
+    fn all_of<'b>(&'b self, names: &'b [String]) -> HashSet<&'b str> {
+        let mut all: HashSet<&str> = names.iter().map(String::as_str).collect();
+        all.extend(names.iter().flat_map(|name| self.foreign(name)).map(|own| &***own));
+        let groups: Vec<_> = all.iter().filter_map(|name| self.groups.get(*name)).collect();
+        all.extend(groups.into_iter().flat_map(|group| &group.tools).map(|tool| &**tool));
+        all
     }
 
     /// Returns the tools with the specs that models see.
@@ -90,23 +140,35 @@ impl Names<'_> {
         source.members.iter().for_each(|member| declare(member, faults));
         let mut named = Vec::new();
         for name in &source.by_name {
-            let count = faults.len();
-            match (self.toolsets.get(&**name), self.groups.get(name)) {
+            let known = match self.foreign(name) {
+                [only] if item.is_external() && !self.has(name) => *only,
+                _ => name,
+            };
+            match (self.toolsets.get(&**known), self.groups.get(known)) {
                 (Some(set), _) => set.members.iter().for_each(|member| declare(member, faults)),
                 (None, Some(group)) => named.extend(group.tools.iter().cloned()),
-                (None, None) if self.items.contains_key(name) => named.push(Arc::clone(name)),
-                (None, None) => faults.push(format!(
-                    "`{}` ({}): unknown tool or toolset `{name}`{}",
-                    item.name(),
-                    item.location_of(name),
-                    self.suggestion(name, count)
-                )),
+                (None, None) if self.items.contains_key(known) => named.push(Arc::clone(known)),
+                (None, None) if self.groups.values().any(|group| group.lacks(name)) => {}
+                (None, None) => faults.push(self.unknown(item, name, faults.len())),
             }
         }
         for name in named {
             faults.extend(self::declare(&mut tools, item, Arc::clone(&name), name));
         }
         tools
+    }
+
+    fn has(&self, name: &Arc<str>) -> bool {
+        self.items.contains_key(name) || self.groups.contains_key(name) || self.toolsets.contains_key(&**name)
+    }
+
+    /// Returns the fault of an unknown name; in the file of another program, it is a warning.
+    fn unknown(&self, item: &Registered, name: &str, count: usize) -> String {
+        let (place, hint) = (item.location_of(name), self.suggestion(name, count));
+        if item.is_external() {
+            return format!("{place}: the tool `{name}` is left out: unknown tool or toolset{hint}");
+        }
+        format!("`{}` ({place}): unknown tool or toolset `{name}`{hint}", item.name())
     }
 
     /// Returns one instance for each stateful toolset whose tools are declared.

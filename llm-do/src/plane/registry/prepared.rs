@@ -69,9 +69,22 @@ impl Prepared {
     ///
     /// `is_read` is whether something may read them before or during the call; if not, no copy is kept.
     pub(crate) fn decode(tool: &Registered, given: impl Into<Given>, is_read: bool) -> Result<Self, Fault> {
+        Self::decode_or_keep(tool, given, is_read, &mut None)
+    }
+
+    /// The same; arguments that cannot be decoded are put into `refused`, if something may read them.
+    pub(crate) fn decode_or_keep(
+        tool: &Registered,
+        given: impl Into<Given>,
+        is_read: bool,
+        refused: &mut Option<Value>,
+    ) -> Result<Self, Fault> {
         let given = given.into();
-        tool.validate(&given.value).map_err(Fault::new)?;
-        Self::decode_valid(tool, given, is_read)
+        if let Err(fault) = tool.validate(&given.value) {
+            *refused = Some(given.value);
+            return Err(Fault::new(fault));
+        }
+        Self::decode_valid(tool, given, is_read, refused)
     }
 
     /// Decodes a function's arguments from their text; `is_read` is whether an event has them.
@@ -85,27 +98,59 @@ impl Prepared {
     }
 
     /// The same; arguments that take long to check are checked off the async threads.
-    pub(crate) async fn decode_apart(tool: &Registered, given: impl Into<Given>, is_read: bool) -> Result<Self, Fault> {
+    pub(crate) async fn decode_apart(
+        tool: &Registered,
+        given: impl Into<Given>,
+        is_read: bool,
+        refused: &mut Option<Value>,
+    ) -> Result<Self, Fault> {
         let Given { value, is_typed } = given.into();
         let (value, checked) = tool.validate_apart(value).await;
-        checked.map_err(Fault::new)?;
-        Self::decode_valid(tool, Given { value, is_typed }, is_read)
+        if let Err(fault) = checked {
+            *refused = Some(value);
+            return Err(Fault::new(fault));
+        }
+        Self::decode_valid(tool, Given { value, is_typed }, is_read, refused)
     }
 
-    fn decode_valid(tool: &Registered, given: Given, is_read: bool) -> Result<Self, Fault> {
+    fn decode_valid(
+        tool: &Registered,
+        given: Given,
+        is_read: bool,
+        refused: &mut Option<Value>,
+    ) -> Result<Self, Fault> {
         match &tool.code {
             Code::Function(decode) => {
                 let read = is_read.then(|| Box::new(ReadArguments { given: kept(tool, &given), shared: None }));
-                Ok(Self::Function { start: (decode.value)(given.value)?, read, unordered: tool.unordered() })
+                match (decode.value)(given.value) {
+                    Ok(start) => Ok(Self::Function { start, read, unordered: tool.unordered() }),
+                    Err(fault) => {
+                        *refused = read.map(|read| read.given);
+                        Err(fault)
+                    }
+                }
             }
             Code::Value(function) => {
-                let start = (function.decode)(given.value)?;
-                Ok(Self::Function { start, read: None, unordered: tool.unordered() })
+                // Functions that take JSON decode all that is valid.
+                let kept = (is_read && function.is_typed).then(|| given.value.clone());
+                match (function.decode)(given.value) {
+                    Ok(start) => Ok(Self::Function { start, read: None, unordered: tool.unordered() }),
+                    Err(fault) => {
+                        *refused = kept;
+                        Err(fault)
+                    }
+                }
             }
             Code::Worker(plan) => {
                 let kept = kept(tool, &given);
                 let (decoded, found) = find_files(|| (plan.ask)(given, tool.schema()));
-                let (render, arguments) = decoded?;
+                let (render, arguments) = match decoded {
+                    Ok(decoded) => decoded,
+                    Err(fault) => {
+                        *refused = Some(kept);
+                        return Err(fault);
+                    }
+                };
                 let unordered = tool.unordered();
                 let arguments = Arc::new(completed(arguments, &kept, unordered.as_deref()));
                 let (plan, has_files) = (Arc::clone(plan), !found.is_empty());

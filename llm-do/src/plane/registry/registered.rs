@@ -1,25 +1,23 @@
 //! One item of the registry, with what is derived from its definition once.
 
 mod sources;
+mod types;
 
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use llm_do_providers::modern_schema;
 use serde_json::{Value, json};
 
+use super::Origin;
 use super::plan::WorkerPlan;
-use crate::base::error::{CallError, Fault};
-use crate::declare::argument::Sample;
-use crate::declare::schema::{self, CheckedSchema};
+use crate::declare::schema::CheckedSchema;
 use crate::declare::tool::Effect;
-use crate::declare::worker_file::LoadedFile;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::ItemKind;
 use crate::plane::context::{StateKey, Variant};
 use crate::plane::declared::{Declared, OfferedTool};
-use crate::plane::definition::{DeclaredRule, Decode, InstanceDef, Location, Preview, ToolDef};
+use crate::plane::definition::{DeclaredRule, Decode, InstanceDef, Preview, ToolDef};
 use crate::plane::function_tool::{Acts, FunctionTool};
 
 /// An item of the registry.
@@ -69,27 +67,6 @@ pub(crate) enum Code {
     Worker(Arc<WorkerPlan>),
 }
 
-/// The origin of an item.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// The location in the source where it is linked or added to the runtime.
-    Source(Location),
-    /// A worker file.
-    File(LoadedFile),
-    /// The program created it at run time.
-    Session,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Source(location) => location.fmt(f),
-            Self::File(file) => file.fmt(f),
-            Self::Session => f.write_str("created at run time"),
-        }
-    }
-}
-
 impl Registered {
     /// Returns the registered name.
     #[must_use]
@@ -115,10 +92,21 @@ impl Registered {
         self.effect
     }
 
+    /// Returns whether it is a tool of a toolset that comes with this crate.
+    #[cfg(all(feature = "cli", feature = "mcp"))]
+    pub(crate) fn is_of_this_crate(&self) -> bool {
+        matches!(self.origin, Origin::Source(location) if location.is_of_this_crate())
+    }
+
     /// Returns its source location as `file:line`, or the path of its worker file.
     #[must_use]
     pub fn location(&self) -> String {
         self.origin.to_string()
+    }
+
+    /// Returns whether a file of another program defines it.
+    pub(crate) fn is_external(&self) -> bool {
+        self.origin.is_external()
     }
 
     /// Returns the location of its declaration of a tool: in a worker file, with the line.
@@ -216,6 +204,14 @@ impl Registered {
         }))
     }
 
+    /// Returns what identifies the server of a tool that is not in this program, with the server's definition of it.
+    pub(crate) fn server(&self) -> Option<&str> {
+        match &self.code {
+            Code::Value(tool) => tool.server.as_deref(),
+            Code::Function(_) | Code::Worker(_) => None,
+        }
+    }
+
     /// Returns whether it may make calls of its own.
     pub(crate) fn is_composite(&self) -> bool {
         self.linked.is_none_or(|def| def.is_composite || def.kind != ItemKind::Tool)
@@ -253,41 +249,9 @@ impl Registered {
         def.state.iter().chain(opening).map(|key| key()).collect()
     }
 
-    /// Lists the defaults and examples of its arguments.
-    pub(crate) fn samples(&self) -> Vec<Sample> {
-        self.linked.map(|def| (def.samples)()).unwrap_or_default()
-    }
-
-    /// Returns a field of an argument that its type reads but never writes, if there is one.
-    pub(crate) fn unwritten(&self) -> Option<&str> {
-        self.linked.as_ref()?;
-        self.unwritten.get_or_init(|| schema::unwritten(self.parameters())).as_deref()
-    }
-
-    /// Returns whether values of the arguments' types may omit fields when they are serialized.
+    /// Returns why values of a Rust type cannot be checked without the feature `json-schema`.
     ///
-    /// # Errors
-    ///
-    /// Returns an error for a typed call if the arguments' type never serializes one of its fields.
-    pub(crate) fn may_skip_fields(&self) -> Result<bool, CallError> {
-        self.refuse_unwritten()?;
-        let Some(linked) = self.linked else { return Ok(false) };
-        let skips = || schema::may_skip_fields(self.parameters(), (linked.is_flattened)());
-        Ok(*self.may_skip_fields.get_or_init(skips))
-    }
-
-    fn refuse_unwritten(&self) -> Result<(), CallError> {
-        let refused = |field| {
-            let fault = format!(
-                "`{field}` is skipped when it is serialized, so a typed call would lose it; remove \
-                 `skip_serializing`, or call the tool by name with JSON"
-            );
-            Err(CallError::invalid(self.name(), Fault::new(fault)))
-        };
-        self.unwritten().map_or(Ok(()), refused)
-    }
-
-    /// Returns why values of a Rust type cannot be checked without the feature `json-schema`; other schemas were refused before.
+    /// Other schemas were refused before.
     #[cfg(not(feature = "json-schema"))]
     pub(super) fn schema_fault(&self) -> Option<String> {
         let output = match &self.code {

@@ -26,7 +26,7 @@ impl Registry {
         let source = tool.toolsets.as_deref().map(by_name).unwrap_or_default();
         let mut item = Registered::from_tool(tool, Origin::Session);
         let name = Arc::clone(&item.name);
-        let names = Names { items: &self.tools, toolsets: &self.toolsets, groups: &self.groups };
+        let names = Names::new(&self.tools, &self.toolsets, &self.groups, &self.left_out);
         let declared = names.resolve(&item, &source, &mut faults);
         item.instances = names.instances(&declared);
         item.declared = Some(Arc::new(names.declared(declared)));

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::WorkerRun;
 use super::tool_search::Found;
-use super::turn::CallResult;
+use super::turn::{CallFault, CallResult};
 use crate::base::error::{CallError, chain};
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Caller, EventKind};
@@ -48,6 +48,7 @@ impl WorkerRun {
             Err(error) => error,
         };
         let (is_denied, is_refused) = (error.is_denied(), error.is_refused());
+        let is_invalid = matches!(error, CallError::InvalidArguments { .. } | CallError::NotFound { .. });
         // If the call used up the worker's own time, none is left to correct the error.
         let is_returned =
             if is_denied { self.return_denials } else { error.is_recoverable() && self.ctx.check_deadline().is_ok() };
@@ -57,14 +58,15 @@ impl WorkerRun {
         let error = self.with_shown_name(error, &call.name);
         let content = if is_denied { denial(&error, &call.name) } else { error.model_message() };
         let result = ToolResult::new(call, content).with_error(true);
-        Ok(CallResult { result, fault: Some(chain(&error)), is_denied: is_denied || is_refused, loaded: None })
+        let fault = Some(CallFault { text: chain(&error), is_invalid });
+        Ok(CallResult { result, fault, is_denied: is_denied || is_refused, loaded: None })
     }
 
     /// Returns the result of a search for tools, and reports it.
     fn found(&self, call: &ToolCall, found: Found) -> CallResult {
         let Found { text, loaded, is_error } = found;
         self.ctx.emit(|| EventKind::Progress { text: format!("`{}`: {text}", call.name) });
-        let fault = is_error.then(|| text.clone());
+        let fault = is_error.then(|| CallFault { text: text.clone(), is_invalid: true });
         let result = ToolResult::new(call, text).with_error(is_error);
         CallResult { result, fault, is_denied: false, loaded }
     }

@@ -10,6 +10,7 @@ use llm_do_providers::{Attachment, FinishReason, Message, Response, ToolCall, To
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub(crate) use self::failures::CallFault;
 use self::failures::Failures;
 use super::output::Output;
 use crate::base::error::Fault;
@@ -20,7 +21,7 @@ use crate::declare::toolset::OUTPUT_TOOL;
 pub(crate) struct Limits {
     /// The maximum number of requests in one call.
     pub(crate) max_turns: u32,
-    /// How often in a row the output or one tool may fail and be retried.
+    /// How often in a row the output, invalid arguments of one tool, or equal calls may fail and be retried.
     pub(crate) retries: u32,
 }
 
@@ -81,8 +82,8 @@ pub(crate) enum Step<'a> {
 #[derive(Debug)]
 pub(crate) struct CallResult {
     pub(crate) result: ToolResult,
-    /// The error for operators; the model gets the result instead.
-    pub(crate) fault: Option<String>,
+    /// Why it failed, if it did; the model gets the result instead.
+    pub(crate) fault: Option<CallFault>,
     /// Whether the call was denied, or a guard refused it. This is not the model's failure, so it does not use up a
     /// retry.
     pub(crate) is_denied: bool,
@@ -254,13 +255,13 @@ impl Turns {
 
     /// Handles the results of the calls of [`Step::Call`].
     pub(crate) fn handle_results(&mut self, outcomes: Vec<CallResult>) {
-        let pending = match &mut self.phase {
-            Phase::Call { pending, .. } => pending.take(),
-            _ => None,
+        let (calls, pending) = match &mut self.phase {
+            Phase::Call { calls, pending } => (std::mem::take(calls), pending.take()),
+            _ => (Vec::new(), None),
         };
         let failed = outcomes.iter().any(|outcome| outcome.fault.is_some());
         self.add_loaded(outcomes.iter().filter_map(|outcome| outcome.loaded.clone()));
-        let spent = self.failures.count(&outcomes, self.limits.retries);
+        let spent = self.failures.count(&calls, &outcomes, self.limits.retries);
         let mut results: Vec<_> = outcomes.into_iter().map(|outcome| outcome.result).collect();
         match pending {
             Some(PendingResult { calls, value }) if !failed => {

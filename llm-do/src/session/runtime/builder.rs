@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 #[cfg(feature = "cli")]
 pub(crate) use self::preset::Preset;
+use self::sources::WaitNotice;
 #[cfg(feature = "mcp")]
 use super::root_calls::WeakRuntime;
 use super::{BuildError, Runtime, named_limits};
@@ -59,6 +60,10 @@ pub struct RuntimeBuilder {
     hybrids: Vec<(String, String)>,
     contents: Contents,
     sources: Vec<(Arc<dyn ToolSource>, Origin)>,
+    /// The items whose runs need tools of sources; `None` for all.
+    roots: Option<Vec<String>>,
+    /// Shows what is waited for while a source is.
+    wait_notice: Option<WaitNotice>,
     /// What the sources left out.
     warnings: Vec<String>,
     worker_dirs: Vec<PathBuf>,
@@ -151,6 +156,8 @@ impl RuntimeBuilder {
             hybrids: self.hybrids.clone(),
             contents: Contents::default(),
             sources: self.sources.clone(),
+            roots: self.roots.clone(),
+            wait_notice: self.wait_notice,
             warnings: self.warnings.clone(),
             worker_dirs: Vec::new(),
             worker_store: self.worker_store.clone(),
@@ -187,6 +194,7 @@ impl RuntimeBuilder {
             return Err(BuildError::Sources(faults));
         }
         let registry = Registry::with(contents)?;
+        self.warnings.extend(registry.warnings.iter().cloned());
         self.warnings.extend(self.policy.ignored(&registry));
         Ok(registry)
     }
@@ -198,7 +206,7 @@ impl RuntimeBuilder {
     }
 
     /// Builds the session with a registry that was collected before.
-    pub(crate) fn build_on(self, registry: Registry) -> Result<Runtime, BuildError> {
+    pub(crate) fn build_on(mut self, registry: Registry) -> Result<Runtime, BuildError> {
         let missing = registry.missing_state(|key| self.config.state.contains_key(&key.id));
         if !missing.is_empty() {
             return Err(BuildError::MissingState(missing));
@@ -212,6 +220,7 @@ impl RuntimeBuilder {
         if !unusable.is_empty() {
             return Err(BuildError::Models(unusable));
         }
+        self.warnings.extend(models.foreign_faults(&registry));
         let approvals = Approvals::new(self.mode.unwrap_or_default(), self.approver, self.policy, &registry)
             .map_err(BuildError::Policy)?;
         let shadows = Shadows::new(self.shadows, &registry).map_err(BuildError::Shadow)?;

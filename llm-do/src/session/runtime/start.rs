@@ -221,6 +221,12 @@ impl RunHandle {
         self.user.get().map(CallContext::usage).unwrap_or_default()
     }
 
+    /// Returns how long the run has waited for people.
+    #[cfg(feature = "serve")]
+    pub(crate) fn waited(&self) -> std::time::Duration {
+        self.user.get().map(CallContext::waited).unwrap_or_default()
+    }
+
     /// Returns the usage by call.
     #[must_use]
     pub fn usage_tree(&self) -> UsageTree {

@@ -176,7 +176,7 @@ async fn a_refused_call_never_starts_and_never_asks_for_approval() {
     let handle = start.handle();
     assert_eq!(start.await.unwrap(), "then not");
     assert_eq!((notes.take(), handle.usage().tool_calls), (Vec::new(), 0));
-    let refused = |kind: &EventKind| matches!(kind, EventKind::CallRefused { by: Caller::Model, error } if error == "the guard `no` refused `write`: nothing is written today");
+    let refused = |kind: &EventKind| matches!(kind, EventKind::CallRefused { by: Caller::Model, error, .. } if error == "the guard `no` refused `write`: nothing is written today");
     assert!(recorder.kinds().iter().any(refused));
     let reason = Some("nothing is written today".to_owned());
     assert_eq!(done(&recorder), [(GuardHook::BeforeCall, GuardAction::Refused, reason)]);

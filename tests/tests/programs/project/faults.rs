@@ -9,18 +9,18 @@ use llm_do::project::Project;
 use super::{builder, folder};
 
 /// A line that begins a file of a case, and one that begins its faults.
-const FILE: &str = "=== ";
+pub(super) const FILE: &str = "=== ";
 const FAULTS: &str = "--- faults";
 
-static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| parse(include_str!("faults.txt")));
+static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| parse(include_str!("faults.txt"), FAULTS));
 
 #[derive(Default)]
-struct Case {
-    files: Vec<(String, String)>,
+pub(super) struct Case {
+    pub(super) files: Vec<(String, String)>,
 }
 
-/// Reads cases: files, and the faults below them.
-fn parse(text: &str) -> Vec<Case> {
+/// Reads cases: files, and the faults below them after the line `marker`.
+pub(super) fn parse(text: &str, marker: &str) -> Vec<Case> {
     let mut cases = vec![Case::default()];
     let mut is_fault = false;
     for line in text.split_inclusive('\n') {
@@ -30,7 +30,7 @@ fn parse(text: &str) -> Vec<Case> {
             }
             is_fault = false;
             cases.last_mut().unwrap().files.push((path.trim_end().to_owned(), String::new()));
-        } else if line.trim_end() == FAULTS {
+        } else if line.trim_end() == marker {
             is_fault = true;
         } else if !is_fault {
             cases.last_mut().unwrap().files.last_mut().unwrap().1.push_str(line);

@@ -58,10 +58,10 @@ async fn a_text_of_one_line_needs_no_quotes_in_the_files_of_other_programs() {
 }
 
 #[test]
-fn other_faults_of_yaml_are_reported() {
-    let error = Project::open(subagent("color: [\n").path()).unwrap_err();
-    assert!(error.faults()[0].contains("a.md:"), "{error}");
-    assert!(error.faults()[0].contains("invalid YAML"), "{error}");
+fn front_matter_without_keys_leaves_a_file_out() {
+    let folder = folder(&[("main.worker", WORKER), (".claude/agents/a.md", "---\n[\n---\nDo it.\n")]);
+    let found = warnings(&folder, &open(&folder));
+    assert!(found[0].starts_with(".claude/agents/a.md:3: left out: invalid YAML"), "{found:?}");
 }
 
 #[tokio::test]
@@ -82,29 +82,32 @@ fn tools_of_other_programs_are_left_out_with_a_warning() {
 }
 
 #[test]
-fn a_disallowed_tool_that_is_unknown_is_a_fault() {
-    let error = Project::open(subagent("disallowedTools: Wriite, mcp__db__*, Task(a)\n").path()).unwrap_err();
-    assert_eq!(error.faults().len(), 1, "{error}");
-    let text = "a.md:4: `disallowedTools`: unknown tool `Wriite`; did you mean `Write`?";
-    assert!(error.faults()[0].contains(text), "{error}");
+fn a_subagent_whose_disallowed_tool_may_be_misspelt_is_left_out() {
+    let folder = subagent("disallowedTools: Wriite, Xyz, mcp__db__*, Task(a)\n");
+    let expected = [
+        ".claude/agents/a.md:4: `disallowedTools`: unknown tool `Xyz`",
+        ".claude/agents/a.md:4: left out: `disallowedTools`: unknown tool `Wriite`; did you mean `Write`?",
+    ];
+    let project = open(&folder);
+    assert_eq!(warnings(&folder, &project), expected);
+    assert_eq!(project.workers().count(), 0);
+}
+
+#[tokio::test]
+async fn a_disallowed_tool_is_taken_from_a_listed_toolset() {
+    let all = tools(&subagent("tools: filesystem_project\n")).await;
+    let fewer = tools(&subagent("tools: filesystem_project\ndisallowedTools: Write\n")).await;
+    let expected: Vec<_> = all.iter().filter(|tool| *tool != "project_write_file").cloned().collect();
+    assert!(fewer == expected && fewer.len() + 1 == all.len(), "{fewer:?}");
 }
 
 #[test]
-fn a_disallowed_tool_within_a_listed_toolset_is_a_fault() {
-    let error = Project::open(subagent("tools: filesystem_project\ndisallowedTools: Write\n").path()).unwrap_err();
-    let text = "a.md:5: `disallowedTools`: `Write` is in the toolset `filesystem_project`, which `tools` lists: list \
-                the tools instead";
-    assert!(error.faults()[0].contains(text), "{error}");
-}
-
-#[test]
-fn metadata_of_a_skill_may_have_numbers_and_flags() {
+fn metadata_of_a_skill_may_have_any_values() {
     let skill = |metadata: &str| format!("---\nname: pdf\ndescription: Reads.\nmetadata: {metadata}\n---\nBody.\n");
-    let folder = folder(&[("main.worker", WORKER), ("skills/pdf/SKILL.md", &skill("{ version: 1.0, public: true }"))]);
-    assert_eq!(warnings(&folder, &open(&folder)), Vec::<String>::new());
-    write(folder.path(), "skills/pdf/SKILL.md", &skill("{ tags: [a] }"));
-    let error = Project::open(folder.path()).unwrap_err();
-    assert!(error.faults()[0].contains("`metadata.tags`: expected a string, found a list"), "{error}");
+    for metadata in ["{ version: 1.0, public: true }", "{ tags: [a] }", "none", "[1]"] {
+        let folder = folder(&[("main.worker", WORKER), ("skills/pdf/SKILL.md", &skill(metadata))]);
+        assert_eq!(warnings(&folder, &open(&folder)), Vec::<String>::new());
+    }
 }
 
 #[test]
@@ -147,10 +150,11 @@ fn a_link_to_a_text_outside_of_the_project_is_a_fault() {
     symlink(outside.path().join("secret.txt"), folder.path().join("AGENTS.md")).unwrap();
     symlink(outside.path().join("SKILL.md"), folder.path().join("skills/pdf/SKILL.md")).unwrap();
     let error = Project::open(folder.path()).unwrap_err().to_string();
-    for file in ["AGENTS.md", "skills/pdf/SKILL.md"] {
-        let text = format!("{file}: cannot be read: it is a link to a file outside of the project's folder");
-        assert!(error.contains(&text), "{error}");
-    }
+    let text = "cannot be read: it is a link to a file outside of the project's folder";
+    assert!(error.contains(&format!("AGENTS.md: {text}")) && !error.contains("SKILL.md"), "{error}");
+    write(folder.path(), "main.worker", WORKER);
+    let found = warnings(&folder, &open(&folder));
+    assert_eq!(found, [format!("skills/pdf/SKILL.md: left out: {text}")]);
 }
 
 #[cfg(unix)]

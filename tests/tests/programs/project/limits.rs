@@ -35,7 +35,8 @@ fn the_texts_of_all_workers_have_one_limit() {
         let text = format!("---\nname: a{number}\ndescription: d\nskills: {}\ntools: []\n---\nGo.\n", names.join(", "));
         write(of_skills.path(), &format!(".claude/agents/a{number}.md"), &text);
     }
-    is_too_much(&of_skills, TOO_LARGE);
+    let warnings = Project::open(of_skills.path()).unwrap().warnings().join("\n");
+    assert!(warnings.contains(TOO_LARGE), "subagents beyond the limit are left out: {warnings:.2000}");
 }
 
 #[test]
@@ -46,7 +47,12 @@ fn servers_and_their_programs_have_limits() {
     };
     let worker = "---\nname: main\n---\nGo.\n";
     let many = folder(&[("main.worker", worker), (".mcp.json", &servers(5000))]);
-    is_too_much(&many, "the project has too many servers: the limit is 100");
+    let warnings = Project::open(many.path()).unwrap().warnings().join("\n");
+    assert!(warnings.contains("the project has too many servers: the limit is 100"), "{warnings}");
+    let items: Vec<_> = (0..200).map(|number| format!("  - s{number}: {{ command: make }}\n")).collect();
+    let items = items.concat();
+    let own = folder(&[("main.worker", &format!("---\nname: main\nmcp_servers:\n{items}---\nGo.\n"))]);
+    is_too_much(&own, "the project has too many servers: the limit is 100");
     let huge = folder(&[("main.worker", worker), (".mcp.json", &servers(2))]);
     fs::File::create(huge.path().join("Makefile")).unwrap().set_len(1 << 40).unwrap();
     let demands = Project::open(huge.path()).unwrap().demands();

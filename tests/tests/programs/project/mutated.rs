@@ -164,12 +164,14 @@ fn the_project_that_is_damaged_has_no_faults() {
 
 #[test]
 fn a_large_file_is_read_in_time_that_grows_with_its_size() {
-    let numbers = "1,".repeat(200_000) + "1";
+    let numbers = "{},".repeat(200_000) + "{}";
     let servers = format!(r#"{{ "mcpServers": {{ "a": {{ "command": "a", "args": [{numbers}] }} }} }}"#);
     let keys: Vec<_> = (0..30_000).map(|number| format!("\"k{number}\": 1")).collect();
     let map = format!(r#"{{ {}, "mcpServers": {{}} }}"#, keys.join(","));
     let folder = folder(&[("main.worker", "---\nname: main\n---\nDo it.\n"), (".mcp.json", &servers)]);
-    assert_eq!(Project::open(folder.path()).unwrap_err().faults().len(), 200_001);
+    let project = Project::open(folder.path()).unwrap();
+    // The first ones, and how many more there are: numbers are arguments, so the maps are faults.
+    assert_eq!(project.warnings().len(), 21);
     fs::write(folder.path().join(".mcp.json"), map).unwrap();
     assert_eq!(Project::open(folder.path()).unwrap().warnings().len(), 30_000);
 }

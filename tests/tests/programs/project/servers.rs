@@ -66,20 +66,21 @@ async fn a_project_without_its_servers_runs_without_their_tools() {
 }
 
 #[test]
-fn a_server_that_cannot_be_reached_is_an_error_with_its_place() {
+fn a_server_that_cannot_be_reached_is_an_error_only_where_a_worker_names_it() {
     let file = r#"{ "mcpServers": {
         "gone": { "command": "no-such-program" },
         "key": { "type": "http", "url": "https://example.org/mcp", "headers": { "A": "${NO_SUCH_VARIABLE}" } }
     } }"#;
     let folder = folder(&[("main.worker", "---\nname: main\n---\nDo it.\n"), (".mcp.json", file)]);
+    let runtime = builder().project(open(&folder)).build().unwrap();
+    let [gone, key] = runtime.warnings() else { panic!("{:?}", runtime.warnings()) };
+    assert!(gone.contains(".mcp.json:2: left out: cannot start the MCP server `gone`"), "{gone}");
+    let text =
+        ".mcp.json:3: left out: invalid settings of the MCP server `key`: the variable `NO_SUCH_VARIABLE` is not set";
+    assert!(key.contains(text), "{key}");
+    super::write(folder.path(), "main.worker", "---\nname: main\ntools: [mcp__key]\n---\nDo it.\n");
     let error = builder().project(open(&folder)).build().unwrap_err();
-    let BuildError::Sources(faults) = &error else { panic!("{error}") };
-    assert!(
-        faults[0].contains("cannot start the MCP server `gone`") && faults[0].ends_with(".mcp.json:2)"),
-        "{faults:?}"
-    );
-    let text = "invalid settings of the MCP server `key`: the variable `NO_SUCH_VARIABLE` is not set";
-    assert!(faults[1].contains(text) && faults[1].ends_with(".mcp.json:3)"), "{faults:?}");
+    assert!(matches!(error, BuildError::Registry(_)) && error.to_string().contains(text), "{error}");
 }
 
 #[tokio::test]
@@ -104,18 +105,18 @@ fn faults_of_servers_have_their_line_and_field() {
         "e": { "type": "carrier pigeon" }
     } }"#;
     let folder = folder(&[("main.worker", "---\nname: main\n---\nDo it.\n"), (".mcp.json", file)]);
-    let error = Project::open(folder.path()).unwrap_err();
+    let found = warnings(&folder, &open(&folder));
     let expected = [
-        ":2: `mcpServers.a`: missing `command`",
-        ":3: `mcpServers.b.timeout`: expected a number of milliseconds of at least 1",
-        ":3: `mcpServers.b.command` is blank: write a value, or remove the key",
-        ":4: missing `mcpServers.c.type`: a server with a `url` needs the type `http`",
-        ":5: `mcpServers.d.url`: expected a string, found a number",
-        ":6: `mcpServers.e.type`: expected `stdio` or `http`, found `carrier pigeon`",
+        ":2: left out: `mcpServers.a`: missing `command`",
+        ":3: left out: `mcpServers.b.timeout`: expected a number of milliseconds of at least 1",
+        ":3: left out: `mcpServers.b.command` is blank: write a value, or remove the key",
+        ":4: left out: missing `mcpServers.c.type`: a server with a `url` needs the type `http`",
+        ":5: left out: `mcpServers.d.url`: expected a string, found a number",
+        ":6: left out: `mcpServers.e.type`: expected `stdio` or `http`, found `carrier pigeon`",
     ];
-    assert_eq!(error.faults().len(), expected.len(), "{error}");
+    assert_eq!(found.len(), expected.len(), "{found:?}");
     for text in expected {
-        assert!(error.faults().iter().any(|fault| fault.contains(text)), "{text}: {error}");
+        assert!(found.iter().any(|fault| fault.contains(text)), "{text}: {found:?}");
     }
 }
 
@@ -188,6 +189,86 @@ fn a_server_that_may_ask_a_model_is_shown_as_such() {
     let project = open(&folder(&[("main.worker", worker), (".mcp.json", &given)]));
     assert!(project.servers()[0].ends_with("; it may ask the model `anthropic:claude-haiku-5-5`"));
     let faulty = folder(&[("main.worker", worker), (".mcp.json", &servers(r#", "sampling": "haiku""#))]);
-    let error = Project::open(faulty.path()).unwrap_err().to_string();
-    assert!(error.contains("`mcpServers.s.sampling`: invalid model name `haiku`"), "{error}");
+    let found = warnings(&faulty, &open(&faulty)).join("\n");
+    assert!(found.contains("left out: `mcpServers.s.sampling`: invalid model name `haiku`"), "{found}");
+}
+
+/// Returns the tools that the model of a subagent gets, and the warnings of the runtime.
+async fn of_subagent(servers: &str, keys: &str) -> (Vec<String>, String) {
+    let text = format!("---\nname: agent\ndescription: Does it.\n{keys}---\nDo it.\n");
+    let folder = folder(&[(".claude/agents/agent.md", &text), (".mcp.json", servers)]);
+    let model = ScriptedModel::new().text("done");
+    let project = open(&folder);
+    let of_files = project.warnings().join("\n");
+    let runtime = builder().project(project).force_model(model.clone()).build().unwrap();
+    runtime.run_named("agent", json!({ "input": "Go." })).await.unwrap();
+    let tools = model.requests()[0].tools.iter().map(|tool| tool.name.to_string()).collect();
+    (tools, of_files + &runtime.warnings().join("\n"))
+}
+
+/// Returns a `.mcp.json` with the server of the tests under other names.
+fn named(names: &[&str]) -> String {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/mcp/server.py");
+    let server =
+        |name: &&str| format!(r#""{name}": {{ "command": "python3", "args": ["{script}", "only=echo,fail"] }}"#);
+    format!(r#"{{ "mcpServers": {{ {} }} }}"#, names.iter().map(server).collect::<Vec<_>>().join(", "))
+}
+
+#[tokio::test]
+async fn subagents_name_servers_and_tools_as_other_programs_do() {
+    let servers = named(&["my server"]);
+    let (all, _) = of_subagent(&servers, "tools: mcp__my_server\n").await;
+    assert!(all.len() == 2 && all.iter().all(|tool| tool.starts_with("mcp__my-server-")), "{all:?}");
+    let echo: Vec<_> = all.iter().filter(|tool| tool.ends_with("__echo")).cloned().collect();
+    for keys in ["tools: mcp__my_server__echo\n", "tools: mcp__my_server__*\ndisallowedTools: mcp__my_server__fail\n"] {
+        let (found, warnings) = of_subagent(&servers, keys).await;
+        assert_eq!((found, warnings.as_str()), (echo.clone(), ""), "{keys}");
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_fits_several_tools_is_left_out_with_their_names_here() {
+    let (found, warnings) = of_subagent(&named(&["a b", "a.b"]), "tools: mcp__a_b__echo, add\n").await;
+    assert_eq!(found, ["add"]);
+    let names: Vec<_> = warnings.split('`').filter(|part| part.starts_with("mcp__a-b-")).collect();
+    assert!(names.len() == 2 && warnings.contains("; its name here is `"), "{warnings}");
+}
+
+#[test]
+fn the_error_of_an_own_worker_has_the_name_of_a_tool_here() {
+    let worker = "---\nname: main\ntools: [mcp__my_server__echo]\n---\nDo it.\n";
+    let folder = folder(&[("main.worker", worker), (".mcp.json", &named(&["my server"]))]);
+    let error = builder().project(open(&folder)).build().unwrap_err().to_string();
+    assert!(
+        error.contains("unknown tool or toolset `mcp__my_server__echo`; its name here is `mcp__my-server-"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn definitions_of_servers_are_read_as_other_programs_read_them() {
+    let more = r#", "type": "STDIO", "disabled": false, "env": { "GIVEN": 8080, "FLAG": true, "NONE": null, "NESTED": "${env:NO_A:-${NO_B:-x}}" }"#;
+    let folder = folder(&[("main.worker", "---\nname: main\n---\nDo it.\n"), (".mcp.json", &servers(more))]);
+    let project = open(&folder);
+    assert_eq!(warnings(&folder, &project), Vec::<String>::new());
+    assert!(
+        project.demands()[0].contains("it gets the values of your variables `NO_A`, `NO_B`"),
+        "{:?}",
+        project.demands()
+    );
+    let runtime = builder().project(project).build().unwrap();
+    for (name, value) in [("GIVEN", "8080"), ("FLAG", "true"), ("NESTED", "x")] {
+        assert_eq!(runtime.run_named("mcp__s__variable", json!({ "text": name })).await.unwrap(), value);
+    }
+}
+
+#[test]
+fn each_spelling_of_streamable_http_is_known() {
+    for kind in ["streamableHttp", "streamable_http", "Streamable-HTTP", "HTTP"] {
+        let file =
+            format!(r#"{{ "mcpServers": {{ "w": {{ "type": "{kind}", "url": "https://example.org/mcp" }} }} }}"#);
+        let folder = folder(&[("main.worker", "---\nname: main\n---\nDo it.\n"), (".mcp.json", &file)]);
+        let project = open(&folder);
+        assert_eq!((warnings(&folder, &project).len(), project.servers().len()), (0, 1), "{kind}");
+    }
 }

@@ -12,7 +12,7 @@ fn the_project_of_the_current_folder_runs() {
     assert_eq!(place.run(&["run", "hello"]).output(), "echo 1: hello\n");
     assert_eq!(place.run_with(&["run"], "from a pipe\n").output(), "echo 1: from a pipe\n");
     assert_eq!(place.run(&["run", "editor", "teh"]).output(), "echo 1: teh\n", "workers run by name");
-    assert_eq!(place.run(&["check"]).output(), "ok (entries: 0, workers: 2, tools: 21)\n");
+    assert_eq!(place.run(&["check"]).output(), "ok (entries: 0, workers: 2, tools: 22)\n");
 }
 
 #[test]
@@ -46,6 +46,23 @@ fn warnings_and_faults_of_files_go_to_standard_error() {
     assert_eq!(answer.output(), "echo 1: look\n");
     place.write("main.worker", "---\nname: main\nmodle: x\n---\nDo it.\n");
     place.run(&["run", "look"]).fails(1, "main.worker:3: unknown key `modle`; did you mean `model`?");
+}
+
+#[test]
+fn a_strict_check_fails_if_a_file_of_another_program_is_left_out() {
+    let place = Place::new(&[("main.worker", ASSISTANT), (".claude/agents/README.md", "# Agents\n")]);
+    place.write(".claude/agents/odd.md", "---\nname: odd\ndescription: Odd.\ncolor: red\n---\nDo it.\n");
+    assert_eq!(place.run(&["check", "--strict"]).code, Some(0), "keys without effect are not counted");
+    place.write(".claude/agents/odd.md", "---\nname: odd\n---\nDo it.\n");
+    place.write(".mcp.json", r#"{ "mcpServers": { "gone": { "command": "no-such-program-7" } } }"#);
+    assert_eq!(place.run(&["run", "hello"]).output(), "echo 1: hello\n");
+    let answer = place.run(&["check"]);
+    for text in [".claude/agents/odd.md:1: left out: missing `description`", "cannot start the MCP server `gone`"] {
+        assert!(answer.err.contains(text), "{}", answer.err);
+    }
+    assert_eq!(answer.code, Some(0));
+    place.run(&["check", "--strict"]).fails(1, "left out: 2; the warnings above name each");
+    place.run(&["run", "odd", "look"]).fails(2, "odd.md:1: left out: missing `description`");
 }
 
 #[test]
@@ -187,4 +204,41 @@ fn an_unknown_name_is_an_error_without_advice_about_rust() {
     let text = "error: unknown tool or worker `nothing_like_it`; `tools` lists all\n";
     place.run(&["call", "nothing_like_it"]).fails(2, text);
     place.run(&["chat", "asistant"]).fails(2, "unknown tool or worker `asistant`; did you mean `assistant`?");
+}
+
+/// A project of two workers, of which one uses a server whose program does not exist.
+fn with_absent_server(more: &str) -> Place {
+    let servers = format!(r#"{{ "mcpServers": {{ "gone": {{ "command": "no-such-program"{more} }} }} }}"#);
+    let other = ASSISTANT.replace("assistant", "other").replace("filesystem_project", "mcp__gone__run");
+    Place::new(&[("assistant.worker", ASSISTANT), ("other.worker", &other), (".mcp.json", &servers)])
+}
+
+#[test]
+fn a_server_is_connected_only_for_runs_that_can_use_it() {
+    let place = with_absent_server("");
+    for command in [
+        &["run", "assistant", "hello", "--trust-project"][..],
+        &["run", "--tool", "assistant", "hello", "--trust-project"],
+    ] {
+        assert!(place.run(command).output().contains("hello"));
+    }
+    place.run(&["run", "other", "hello", "--trust-project"]).fails(1, "cannot start the MCP server `gone`");
+}
+
+#[test]
+fn an_optional_server_that_cannot_be_used_is_a_warning() {
+    let place = with_absent_server(r#", "optional": true"#);
+    let answer = place.run(&["run", "other", "hello", "--trust-project"]);
+    assert!(answer.err.contains("it is optional, so its tools are missing"), "{answer:?}");
+    assert!(answer.output().contains("hello"));
+}
+
+#[test]
+fn a_server_that_starts_slowly_is_named_while_it_is_waited_for() {
+    let servers = r#"{ "mcpServers": { "slow": { "command": "sh", "args": ["-c", "sleep 2; echo no >&2; exit 9"], "optional": true } } }"#;
+    let worker = ASSISTANT.replace("filesystem_project", "mcp__slow");
+    let place = Place::new(&[("assistant.worker", &worker), (".mcp.json", servers)]);
+    let answer = place.run(&["run", "assistant", "hello", "--trust-project"]);
+    assert!(answer.err.contains("waiting for the MCP server `slow`, at most 30s"), "{answer:?}");
+    assert!(answer.output().contains("hello"));
 }

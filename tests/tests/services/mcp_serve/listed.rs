@@ -63,3 +63,26 @@ async fn schemas_are_objects_of_draft_2020_12_and_a_tool_that_may_replace_someth
     let hints = put.annotations.as_ref().unwrap();
     assert_eq!((hints.destructive_hint, hints.idempotent_hint), (Some(true), Some(true)));
 }
+
+#[tokio::test]
+async fn a_client_of_a_version_that_does_not_exist_is_answered_with_one_that_does() {
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+
+    let runtime = llm_do::Runtime::builder().only(["add"]).build().unwrap();
+    let (client, server) = tokio::io::duplex(1 << 16);
+    let (input, output) = tokio::io::split(server);
+    tokio::spawn(llm_do::mcp::McpService::new(runtime).serve(input, output));
+    let (answers, mut requests) = tokio::io::split(client);
+    let info = json!({ "name": "client", "version": "1" });
+    let params = json!({ "protocolVersion": "2099-01-01", "capabilities": {}, "clientInfo": info });
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
+    requests.write_all(format!("{request}\n").as_bytes()).await.unwrap();
+    let answer = BufReader::new(answers).lines().next_line().await.unwrap().unwrap();
+    let result = serde_json::from_str::<Value>(&answer).unwrap()["result"].clone();
+    assert_eq!(result["protocolVersion"], "2025-11-25");
+    let application = json!({ "name": "llm-do-tests", "version": env!("CARGO_PKG_VERSION") });
+    assert_eq!(
+        [&result["serverInfo"]["name"], &result["serverInfo"]["version"]],
+        [&application["name"], &application["version"]]
+    );
+}

@@ -198,6 +198,25 @@ async fn a_run_in_which_three_processes_died_fails_and_is_not_repeated_without_e
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_restarts_continues_its_own_runs_long_before_their_claims_lapse() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = || Served::start_with(folder.path(), &[("LLM_DO_TEST_LEASE", "3600")]);
+    let mut served = start();
+    // The tool ends its process.
+    let id = served.server.start("crash", json!({ "pays": false })).await;
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    for _ in 0..3 {
+        let ended = tokio::time::timeout(Duration::from_secs(30), served.failed_or_died(&id, false)).await;
+        assert!(ended.expect("the run is continued").is_none(), "its process died in it");
+        served = start();
+    }
+    let failed = tokio::time::timeout(Duration::from_secs(30), served.failed_or_died(&id, false)).await;
+    let run = failed.expect("the last death is counted").unwrap();
+    assert!(run["error"].as_str().unwrap().contains("the process died 3 times in this run"), "{run}");
+    served.kill();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_process_that_dies_in_an_effect_repeats_it_only_with_an_answer_and_not_without_end() {
     let folder = tempfile::tempdir().unwrap();
     let mut served = Served::start(folder.path());

@@ -204,6 +204,27 @@ async fn a_run_of_an_earlier_day_is_resumed_only_while_the_money_of_the_day_last
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_time_of_a_run_stands_still_while_it_waits_for_a_person_in_a_process() {
+    let setup = Setup::new();
+    let server = setup.serve_with(|service| service.park_after(Duration::from_secs(60 * 60))).await;
+    let id = server.start("meet", json!({})).await;
+    let question = loop {
+        let open = server.get("/questions").await;
+        match open["waiting"].as_array().and_then(|waiting| waiting.first()).cloned() {
+            Some(question) => break question,
+            None => tokio::time::sleep(Duration::from_millis(10)).await,
+        }
+    };
+    assert_eq!(question["run"], id.as_str());
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    server.stop().await;
+    let server = setup.serve().await;
+    let worked = server.get(&format!("/runs/{id}")).await["worked_ms"].as_u64().unwrap();
+    assert!(worked < 500, "{worked}");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn requests_above_the_rate_are_refused() {
     let server = Setup::new().serve_with(|service| service.client(client()).requests_per_second(2)).await;
     let mut refused = 0;

@@ -61,6 +61,34 @@ async fn windows_line_ends_and_a_byte_order_mark_stay() {
 }
 
 #[tokio::test]
+async fn a_match_spans_line_ends_of_both_kinds_and_each_line_keeps_its_own() {
+    let project = Project::new();
+    for (before, old, new, after) in [
+        ("a\r\nb\nc\r\nd\n", "a\nb\nc", "a\nB\nc", "a\r\nB\nc\r\nd\n"),
+        ("a\r\nb\nc\r\nd\n", "b\nc\n", "b\nnew\nc\n", "a\r\nb\nnew\nc\r\nd\n"),
+        ("a\r\nb\nc\r\n", "c", "c\nd", "a\r\nb\nc\r\nd\r\n"),
+        ("a\r\nb\n", "b\n", "b\nc\n", "a\r\nb\nc\n"),
+        ("a\nb\n", "a\r\nb\r\n", "1\r\n2\r\n", "1\n2\n"),
+        ("a\r\nb\r\nc\r\n", "a\r\nb\r\n", "a\nb\n", "a\nb\nc\r\n"),
+    ] {
+        project.put("a.txt", before);
+        project.edit("a.txt", old, new).await.unwrap();
+        assert_eq!(project.content("a.txt"), after, "{before:?} {old:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_last_line_without_a_line_break_is_found_with_one_and_stays_without_it() {
+    let project = Project::new();
+    for (before, after) in [("one\ntwo", "one\n2"), ("one\r\ntwo", "one\r\n2")] {
+        project.put("a.txt", before);
+        let done = project.edit("a.txt", "two\n", "2\n").await.unwrap();
+        assert_eq!(done, "replaced 1 occurrence in `a.txt`, at line 2");
+        assert_eq!(project.content("a.txt"), after);
+    }
+}
+
+#[tokio::test]
 async fn a_binary_file_is_not_edited() {
     let project = Project::new();
     project.put("a.bin", b"a\0b");

@@ -10,8 +10,8 @@ use super::{Project, fault};
 async fn a_file_is_created_with_its_folders_or_replaced() {
     let project = Project::new();
     assert_eq!(project.write("a/b/c.txt", "one\ntwo\n").await.unwrap(), "created `a/b/c.txt`: 2 lines, 8 bytes");
-    assert_eq!(project.write("a/b/c.txt", "ä").await.unwrap(), "replaced `a/b/c.txt`: 1 line, 2 bytes");
-    assert_eq!(project.content("a/b/c.txt"), "ä");
+    assert_eq!(project.write("a/b/c.txt", "ä\n").await.unwrap(), "replaced `a/b/c.txt`: 1 line, 3 bytes");
+    assert_eq!(project.content("a/b/c.txt"), "ä\n");
 }
 
 #[tokio::test]
@@ -34,6 +34,44 @@ async fn nothing_but_the_file_is_left_in_its_folder() {
     project.write(".", "three").await.unwrap_err();
     let names: Vec<_> = fs::read_dir(project.root()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["a.txt"]);
+}
+
+#[tokio::test]
+async fn what_reading_hides_of_a_replaced_file_stays() {
+    let project = Project::new();
+    for (before, given, after) in [
+        ("\u{feff}one\r\ntwo\r\n", "1\n2\n3\n", "\u{feff}1\r\n2\r\n3\r\n"),
+        ("one\r\ntwo", "1\n2\n", "1\r\n2"),
+        ("one\ntwo\n", "1\n2", "1\n2\n"),
+        ("one\r\ntwo\nthree\r\n", "zero\none\ntwo\n3\n", "zero\r\none\r\ntwo\n3\r\n"),
+        ("one\n", "1\r\n2\r\n", "1\r\n2\r\n"),
+        ("", "1\n2", "1\n2"),
+        ("one\n", "", ""),
+    ] {
+        project.put("a.txt", before);
+        project.write("a.txt", given).await.unwrap();
+        assert_eq!(project.content("a.txt"), after, "{before:?} {given:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_answer_names_what_was_kept_of_a_replaced_file() {
+    let project = Project::new();
+    project.put("a.txt", "\u{feff}one\r\n");
+    let kept = "replaced `a.txt`: 2 lines, 9 bytes; kept from the old file: the byte order mark, `\\r\\n` line ends, the line break at \
+                the end";
+    assert_eq!(project.write("a.txt", "1\n2").await.unwrap(), kept);
+}
+
+#[tokio::test]
+async fn a_text_that_is_read_and_written_again_leaves_the_file_as_it_was() {
+    let project = Project::new();
+    for before in ["\u{feff}one\r\ntwo\nthree\r\n\n\r\n\nend", "a\r\n\r\n", "\u{feff}", "a", "\r\n"] {
+        project.put("a.txt", before);
+        let shown = before.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+        project.write("a.txt", &shown).await.unwrap();
+        assert_eq!(project.content("a.txt"), before, "{before:?}");
+    }
 }
 
 #[cfg(unix)]

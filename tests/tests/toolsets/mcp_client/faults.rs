@@ -24,6 +24,19 @@ async fn a_program_that_does_not_exist_is_named() {
 }
 
 #[tokio::test]
+async fn a_command_line_in_place_of_a_program_is_an_error_with_the_words_to_separate() {
+    for (program, first, rest) in
+        [("python3 -m own.server", "python3", "-m own.server"), ("npx  -y thing", "npx", "-y thing")]
+    {
+        let error = builder(McpServer::command("s", program, [""; 0])).build().unwrap_err().to_string();
+        let advice = format!("is it `{first}`, with `{rest}` as arguments (`args` in `.mcp.json`)?");
+        assert!(error.contains(&advice), "{program}: {error}");
+    }
+    let error = builder(McpServer::command("s", "no-such-program", ["-m"])).build().unwrap_err().to_string();
+    assert!(!error.contains("is it"), "{error}");
+}
+
+#[tokio::test]
 async fn a_program_that_is_not_a_server_is_named_with_what_it_wrote() {
     let error = connect_error(McpServer::command("s", "sh", ["-c", "echo hello; echo oh no >&2; exit 9"])).await;
     let expected = "cannot connect to the MCP server `s`: the program ended with exit status: 9; its last line on standard \
@@ -38,17 +51,20 @@ async fn a_server_that_never_answers_times_out() {
 }
 
 #[tokio::test]
-async fn a_list_without_an_end_is_refused() {
-    let error = connect_error(Script::new(&["endless"]).server()).await;
-    assert!(error.to_string().ends_with(": more than 100 pages of tools"), "{error}");
+async fn a_list_without_an_end_is_cut_with_a_warning() {
+    let runtime = Script::new(&["endless"]).runtime();
+    let expected =
+        "the list of tools of the MCP server `s` is cut: the cursor `more` was there before; the tools before are used";
+    assert_eq!(runtime.warnings(), [expected]);
+    assert_eq!(echo(&runtime, "hello").await.unwrap(), "hello");
 }
 
 #[tokio::test]
-async fn a_server_with_too_many_tools_is_refused() {
-    let many: Vec<_> =
-        (0..1001).map(|n| json!({ "name": format!("t{n}"), "inputSchema": { "type": "object" } })).collect();
-    let error = connect_error(Script::new(&[]).with_tools(&json!(many)).server()).await;
-    assert!(error.to_string().ends_with(": more than 1000 tools"), "{error}");
+async fn of_too_many_tools_the_first_thousand_are_used() {
+    let tool = |n: u32| json!({ "name": format!("t{n}"), "inputSchema": { "type": "object" } });
+    let runtime = Script::new(&["only="]).with_tools(&(0..1001).map(tool).collect()).runtime();
+    assert_eq!(runtime.registry().iter().count(), 1000);
+    assert!(runtime.warnings()[0].contains("is cut: there are more than 1000 tools"), "{:?}", runtime.warnings());
 }
 
 #[tokio::test]

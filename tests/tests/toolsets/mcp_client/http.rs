@@ -15,14 +15,14 @@ use tokio::sync::Notify;
 use super::script::{builder, call, echo};
 
 /// A server on loopback, which ends with this.
-struct Site {
+pub(super) struct Site {
     process: Child,
     port: u16,
     folder: TempDir,
 }
 
 impl Site {
-    fn start(flags: &[&str]) -> Self {
+    pub(super) fn start(flags: &[&str]) -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/mcp/http_server.py");
         let folder = TempDir::new().unwrap();
         let mut command = Command::new("python3");
@@ -37,7 +37,7 @@ impl Site {
         format!("http://127.0.0.1:{}/mcp", self.port)
     }
 
-    fn server(&self) -> McpServer {
+    pub(super) fn server(&self) -> McpServer {
         McpServer::http("s", self.url())
     }
 
@@ -161,7 +161,7 @@ async fn a_server_that_demands_authorization_is_an_error_that_names_the_settings
 
 /// A user who logs in without a question, and keeps the addresses.
 #[derive(Clone, Debug, Default)]
-struct Login(Arc<Mutex<Vec<String>>>);
+pub(super) struct Login(pub(super) Arc<Mutex<Vec<String>>>);
 
 #[async_trait]
 impl Authorizer for Login {
@@ -173,7 +173,7 @@ impl Authorizer for Login {
     }
 }
 
-fn oauth(login: &Login, folder: Option<PathBuf>) -> OAuth {
+pub(super) fn oauth(login: &Login, folder: Option<PathBuf>) -> OAuth {
     let oauth = OAuth::new("http://localhost:1/callback", login.clone());
     match folder {
         Some(folder) => oauth.token_folder(folder),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use llm_do::approval::ApprovalMode;
+use llm_do::approval::{ApprovalMode, ApprovalScope, Decision};
 use llm_do::context::{InputHandler, InputRequest};
 use llm_do::error::BoxError;
 use llm_do::journal::MemoryJournal;
@@ -61,6 +61,39 @@ async fn a_recorded_call_is_not_made_again() {
         let script = Script::new(flags).with_file("log");
         assert_eq!(resumed(&script, &Arc::default(), "mcp__s__echo", json!({ "text": "a" })).await, "a");
         assert_eq!(script.received("tools/call").len(), 1);
+    }
+}
+
+/// Calls `echo` twice; fails between the calls as often as the state demands.
+#[entry]
+async fn echo_twice(ctx: &CallContext) -> Result<()> {
+    ctx.call_tool("mcp__s__echo", json!({ "text": "a" })).await?;
+    match ctx.state::<Failures>() {
+        Some(left) if left.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok() => {
+            return Err("interrupted".into());
+        }
+        _ => {}
+    }
+    ctx.call_tool("mcp__s__echo", json!({ "text": "a" })).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_approval_for_the_run_does_not_hold_for_another_server_of_the_name() {
+    let (one, other) = (Script::new(&[]), Script::new(&["modern"]));
+    for (resumed_with, expected) in [(&one, 1), (&other, 2)] {
+        let (journal, asked) = (MemoryJournal::new(), Arc::new(AtomicU32::new(0)));
+        for (script, failures) in [(&one, 1), (resumed_with, 0)] {
+            let counted = Arc::clone(&asked);
+            let builder = Runtime::builder().only(["echo_twice"]).mcp(script.server()).journal(journal.clone());
+            let builder = builder.state(Failures(AtomicU32::new(failures))).approve_with(move |_| {
+                counted.fetch_add(1, Ordering::Relaxed);
+                async { Decision::approve_for(ApprovalScope::Run) }
+            });
+            let ended = builder.build().unwrap().run(echo_twice {}).await;
+            assert_eq!(ended.is_err(), failures > 0, "{ended:?}");
+        }
+        assert_eq!(asked.load(Ordering::Relaxed), expected);
     }
 }
 

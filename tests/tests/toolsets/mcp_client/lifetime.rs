@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use llm_do::mcp::McpServer;
+use llm_do::testing::ScriptedModel;
+use llm_do::worker::WorkerSpec;
 use llm_do::{Runtime, json};
 
 use super::script::{Script, builder, call};
@@ -94,4 +97,16 @@ async fn a_program_gets_its_folder_and_only_the_environment_that_it_needs() {
     assert_eq!(variable("CARGO_PKG_NAME").await, "llm-do-tests");
     assert_eq!(variable("CARGO_MANIFEST_DIR").await, "unset", "it is in the environment of this test");
     assert_ne!(variable("PATH").await, "unset");
+}
+
+#[tokio::test]
+async fn the_tools_of_an_optional_server_that_cannot_be_used_are_missing_with_a_warning() {
+    let gone = McpServer::command("gone", "no-such-program", [""; 0]).optional();
+    let worker = WorkerSpec::new("worker", "Try.").toolsets(["mcp__gone", "mcp__gone__run", "mcp__s__echo"]);
+    let runtime = builder(Script::new(&[]).server()).mcp(gone).worker(worker);
+    let runtime = runtime.force_model(ScriptedModel::new().text("done")).build().unwrap();
+    let warnings = runtime.warnings();
+    assert!(warnings[0].starts_with("cannot start the MCP server `gone`: "), "{warnings:?}");
+    assert!(warnings[0].ends_with("; it is optional, so its tools are missing"), "{warnings:?}");
+    assert_eq!(runtime.run_named("worker", json!({ "input": "go" })).await.unwrap(), "done");
 }

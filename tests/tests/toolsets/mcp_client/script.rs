@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use llm_do::approval::ApprovalMode;
-use llm_do::mcp::McpServer;
+use llm_do::mcp::{McpServer, McpTools};
 use llm_do::runtime::RuntimeBuilder;
 use llm_do::{Runtime, Value, json};
 use tempfile::TempDir;
@@ -78,7 +78,7 @@ impl Script {
 }
 
 /// Returns a builder with a server, of nothing else.
-pub(crate) fn builder(server: McpServer) -> RuntimeBuilder {
+pub(crate) fn builder(server: impl Into<McpTools>) -> RuntimeBuilder {
     Runtime::builder().only([""; 0]).approval_mode(ApprovalMode::ApproveAll).mcp(server)
 }
 

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use llm_do::approval::{ApprovalMode, Decision, Policy, Rule};
 use llm_do::runtime::BuildError;
@@ -31,6 +33,33 @@ async fn a_command_does_not_run_in_a_weaker_sandbox_than_the_approver_saw() {
     let error = error::chain(&returned.unwrap_err());
     assert!(error.contains("approved for a sandbox of `bwrap`"), "{error}");
     assert!(!project.root().join("b").exists());
+}
+
+#[tokio::test]
+async fn an_approval_for_the_session_holds_for_the_same_settings_only() {
+    let project = Project::plain();
+    fs::create_dir(project.root().join("folder")).unwrap();
+    let asked = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&asked);
+    let builder = Runtime::builder().project_root(project.root()).approve_with(move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        async { Decision::approve_for_session() }
+    });
+    let runtime = builder.build().unwrap();
+    let plain = || Shell::new().sandbox(Sandbox::Off);
+    for (settings, expected) in [
+        (plain(), 1),
+        (plain().timeout(std::time::Duration::from_secs(9)), 1),
+        (plain().network(), 2),
+        (plain().root("folder"), 3),
+        (plain().env("A", "1"), 4),
+        (plain().readable("/opt"), 5),
+        (plain(), 5),
+    ] {
+        let start = runtime.start_named("shell", json!({ "command": "touch b" })).state(settings.clone());
+        start.await.unwrap();
+        assert_eq!(asked.load(Ordering::Relaxed), expected, "{settings:?}");
+    }
 }
 
 /// Runs a command with this rule for exactly these arguments; returns the warnings, and what the call returned.

@@ -96,6 +96,84 @@ async fn an_allowed_command_runs_with_further_arguments_unless_it_runs_programs(
     assert!(project.needs_approval("sort -o b a.txt").await, "options of listed programs are still checked");
 }
 
+/// Returns the texts in code quotes.
+fn quoted(text: &str) -> Vec<String> {
+    text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// Returns whether a command needs approval where this rule allows commands.
+async fn is_asked_despite(rule: &str, command: &str) -> bool {
+    Project::new(Shell::new().sandbox(Sandbox::Off).allow(rule)).needs_approval(command).await
+}
+
+#[tokio::test]
+async fn each_documented_program_and_option_that_starts_a_program_needs_approval() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../llm-do/docs/shell.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let (_, section) = page.split_once("only exactly the words of a rule are allowed:\n").unwrap();
+    let (runners, table) = section.split_once("\n\n").unwrap();
+    let mut checked = 0;
+    for program in quoted(runners) {
+        assert!(is_asked_despite(&program, &format!("{program} x")).await, "{program}");
+        checked += 1;
+    }
+    let (table, _) = table.split_once("\n\n`NAME=VALUE`").unwrap();
+    for row in table.lines().filter(|line| line.starts_with("| `")).map(quoted) {
+        for option in &row[1..] {
+            let command = format!("{} {option} x", row[0]);
+            assert!(is_asked_despite(&row[0], &command).await, "{command}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 250, "{checked}");
+}
+
+#[tokio::test]
+async fn programs_that_start_programs_are_known_by_any_spelling() {
+    for (rule, command) in [
+        ("/usr/bin/env", "/usr/bin/env touch b"),
+        ("python3.11", "python3.11 -c pass"),
+        ("/usr/bin/perl5.36", "/usr/bin/perl5.36 -e 1"),
+        ("./tool", "./tool touch b"),
+        ("/usr/bin/sort", "/usr/bin/sort -o b a.txt"),
+        ("/usr/bin/sort", "/usr/bin/sort --compress-program=sh a.txt"),
+        ("/usr/bin/find", "/usr/bin/find . -exec touch b +"),
+        ("/usr/bin/git", "/usr/bin/git -c core.pager=sh log"),
+        ("tar", "tar -cf b --checkpoint=1 --checkpoint-action=exec=sh a.txt"),
+    ] {
+        let project = Project::new(Shell::new().sandbox(Sandbox::Off).allow(rule));
+        std::os::unix::fs::symlink("/usr/bin/env", project.root().join("tool")).unwrap();
+        assert!(project.needs_approval(command).await, "{command}");
+    }
+}
+
+#[tokio::test]
+async fn a_rule_allows_the_same_program_by_its_path_and_no_other_of_its_name() {
+    let project = Project::new(Shell::new().sandbox(Sandbox::Off).allow("touch b"));
+    let path = std::env::var_os("PATH").unwrap();
+    let touch = std::env::split_paths(&path).map(|folder| folder.join("touch")).find(|file| file.exists()).unwrap();
+    assert!(project.unasked(&format!("{} b", touch.display())).await.is_ok());
+    std::fs::copy(touch, project.root().join("touch")).unwrap();
+    assert!(project.needs_approval("./touch b").await);
+}
+
+#[tokio::test]
+async fn a_rule_refuses_a_program_by_any_spelling() {
+    for (rule, command) in [
+        ("python", "python3.11 a.py"),
+        ("python3", "/usr/bin/python3.12 a.py"),
+        ("/bin/rm", "rm a.txt"),
+        ("rm", "./remove a.txt"),
+    ] {
+        let project = Project::new(Shell::new().sandbox(Sandbox::Off).deny(rule));
+        std::os::unix::fs::symlink("/bin/rm", project.root().join("remove")).unwrap();
+        let error = project.approved(command).await.unwrap_err();
+        assert!(error.contains(&format!("refuses commands that begin with `{rule}`")), "{error}");
+    }
+    let project = Project::new(Shell::new().sandbox(Sandbox::Off).deny("python3"));
+    assert!(!project.approved("pythonic").await.unwrap_err().contains("refuses"));
+}
+
 #[tokio::test]
 async fn a_refused_command_does_not_run_even_if_all_calls_are_approved() {
     let project = Project::new(Shell::new().sandbox(Sandbox::Off).deny("rm"));

@@ -8,7 +8,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Path, PathSegment};
 
-use super::stand_ins;
+use super::{attributes, stand_ins};
 
 /// A check of a name with one module before it; what is in a type cannot be imported.
 pub(super) fn check(path: &Path) -> Option<TokenStream> {
@@ -27,10 +27,10 @@ pub(super) fn check(path: &Path) -> Option<TokenStream> {
 fn found_in_name(module: &Ident, name: &Ident) -> TokenStream {
     let alias = format_ident!("__module", span = Span::call_site());
     let check = found_in(&alias, name);
+    let stand_in = attributes::stand_in(module);
     quote! {
         mod #alias {}
-        // Keeps the import of a name that is not found from being a second error.
-        macro_rules! #module { () => {}; }
+        #stand_in
         const _: () = {
             use #module as #alias;
             #check

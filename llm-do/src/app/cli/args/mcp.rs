@@ -74,10 +74,10 @@ pub(in crate::app::cli) struct ServeOptions {
     /// Serve clients over HTTP at this address and the path /mcp; default: one client on standard input and output.
     #[arg(long, value_name = "ADDRESS")]
     pub(in crate::app::cli) http: Option<SocketAddr>,
-    /// Offer only the tools, workers, entries and toolsets with these names, separated by commas; may be given several
-    /// times. Default: everything.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub(in crate::app::cli) tools: Vec<String>,
+    /// Offer only the tools, workers, entries and toolsets with these names, separated by commas; may be given several times. Default:
+    /// entries, and what the project and the program expose, or else workers; a program with neither offers its own tools.
+    #[arg(long, alias = "tools", value_name = "NAMES", value_delimiter = ',')]
+    pub(in crate::app::cli) expose: Vec<String>,
     /// Offer only tools, workers and entries with the effect `read_only`.
     #[arg(long)]
     pub(in crate::app::cli) read_only: bool,

@@ -20,8 +20,8 @@ pub(in crate::app::cli) struct ServiceOptions {
     #[arg(long, value_name = "FILE")]
     pub(in crate::app::cli) service: Option<PathBuf>,
     /// Offer only the entries, tools and workers with these names, separated by commas; may be given several times. Default: all
-    /// entries.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    /// entries, and what the project and the program expose.
+    #[arg(long, alias = "expose", value_name = "NAMES", value_delimiter = ',')]
     pub(in crate::app::cli) entries: Vec<String>,
     /// Accept requests to this host, `name` or `name:port`; may be given several times. Default: this machine only.
     #[arg(long, value_name = "HOST")]
@@ -32,6 +32,9 @@ pub(in crate::app::cli) struct ServiceOptions {
     /// The maximum number of connections of one address, unless it is of this machine; raise it behind a proxy on another machine.
     #[arg(long, value_name = "N", default_value_t = 256)]
     pub(in crate::app::cli) max_connections_per_address: usize,
+    /// The maximum number of requests of a client per second; twice as many in a burst.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(in crate::app::cli) requests_per_second: u32,
     /// The maximum number of runs that this process drives concurrently.
     #[arg(long, value_name = "RUNS", default_value_t = 64)]
     pub(in crate::app::cli) max_active_runs: usize,

@@ -2,12 +2,14 @@
 
 use std::io::{self, Write};
 
-use llm_do_worker_file::did_you_mean;
+use llm_do_worker_file::{did_you_mean, mcp_toolset_name};
 
 use crate::app::cli::args::{CheckServersOptions, SnapshotOptions};
+use crate::app::cli::output::warn;
 use crate::app::cli::{CommandError, print, print_json};
 use crate::app::mcp::{Snapshot, check_snapshots, linked_servers};
 use crate::base::printable::printable;
+use crate::plane::registry::{LeftOut, why_left_out};
 use crate::plane::tool_source::Listing;
 use crate::session::runtime::RuntimeBuilder;
 
@@ -17,7 +19,10 @@ pub(super) fn snapshot(
     options: &SnapshotOptions,
     runs_projects: bool,
 ) -> Result<(), CommandError> {
-    let listings = listings(builder, &options.servers, runs_projects)?;
+    let (listings, left_out) = listings(builder, &options.servers, runs_projects)?;
+    if let Some(why) = why_left_out(&left_out, &mcp_toolset_name(&options.server)) {
+        return Err(CommandError::Error(format!("the MCP server `{}` cannot be used{why}", options.server)));
+    }
     let names: Vec<_> = listings.iter().map(|listing| listing.source.clone()).collect();
     let Some(found) = listings.into_iter().find(|listing| listing.source == options.server) else {
         let hint = did_you_mean(&options.server, names.iter().map(String::as_str));
@@ -37,7 +42,8 @@ pub(super) fn check(
     options: &CheckServersOptions,
     runs_projects: bool,
 ) -> Result<(), CommandError> {
-    let listings = listings(builder, options, runs_projects)?;
+    let (listings, left_out) = listings(builder, options, runs_projects)?;
+    warn(&left_out.into_iter().map(|left_out| left_out.reason).collect::<Vec<_>>());
     let mut missing = linked_servers();
     let mut errors = Vec::new();
     for listing in listings {
@@ -66,7 +72,7 @@ fn listings(
     builder: RuntimeBuilder,
     options: &CheckServersOptions,
     runs_projects: bool,
-) -> Result<Vec<Listing>, CommandError> {
+) -> Result<(Vec<Listing>, Vec<LeftOut>), CommandError> {
     let mut settings = options.items.settings().read(options.items.project.as_deref())?;
     let trust = options.items.trust(false);
     let (mut builder, _) = options.items.add_to(builder, &mut settings, runs_projects, trust)?;

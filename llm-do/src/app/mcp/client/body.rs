@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_timer::Delay;
-use rmcp::model::{InputRequest, InputRequests, InputResponses};
+use rmcp::model::{CallToolResult, InputRequest, InputRequests, InputResponses};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -35,7 +35,14 @@ pub(super) async fn call(
     let mut request = CallRequest { arguments, input_responses: None, request_state: None };
     for round in 0..MAX_ROUNDS {
         match send(&connection, &tool, &ctx, request.clone()).await? {
-            Reply::Complete(answer) => return result::of(answer, connection.server()),
+            Reply::Complete(answer) => {
+                let mismatch = mismatch(&tool, &answer).await;
+                let returned = result::of(answer, connection.server())?;
+                return Ok(match mismatch {
+                    Some(mismatch) => returned.note(mismatch),
+                    None => returned,
+                });
+            }
             Reply::InputRequired(asked) => {
                 let requests = asked.input_requests.unwrap_or_default();
                 if requests.is_empty() {
@@ -49,6 +56,16 @@ pub(super) async fn call(
     }
     let server = text::line(connection.name());
     Err(format!("the MCP server `{server}` asked for input {MAX_ROUNDS} times and returned no result").into())
+}
+
+/// Returns how a result differs from the schema that its tool declares: the operator reads it, and the result stays.
+async fn mismatch(tool: &RemoteTool, answer: &CallToolResult) -> Option<String> {
+    let schema = tool.output.as_ref().filter(|_| answer.is_error != Some(true))?;
+    let fault = match answer.structured_content.clone().filter(|value| !value.is_null()) {
+        Some(value) => schema.check_async(value).await.1.err()?,
+        None => "it has no structured content".to_owned(),
+    };
+    Some(format!("the result does not match the output schema of the tool: {}", text::line(&fault)))
 }
 
 /// Sends one request, and waits for its answer.

@@ -14,11 +14,13 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::error::McpError;
-use super::in_flight::{Clock, Flight};
+use super::in_flight::Flight;
 use super::live::Live;
-use super::result;
 use super::sampling::Sampled;
 use super::server::McpServer;
+use super::{message, result, text};
+use crate::base::pauses::PausableTimer;
+use crate::declare::schema::CheckedSchema;
 
 /// How long sending a cancellation may take.
 const CANCELLING: Duration = Duration::from_secs(2);
@@ -30,6 +32,8 @@ pub(super) struct RemoteTool {
     pub(super) definition: Tool,
     /// Whether a call may be repeated.
     pub(super) is_repeatable: bool,
+    /// The schema of its results, if they can be compared with it.
+    pub(super) output: Option<Arc<CheckedSchema>>,
 }
 
 impl RemoteTool {
@@ -91,13 +95,13 @@ impl Live {
             Ok(handle) => handle,
             Err(error) => return Err(self.failure(error).await),
         };
-        let clock = Arc::new(Clock::new(limit));
-        let flight = Flight { events: job.events.clone(), clock: Arc::clone(&clock) };
+        let timer = Arc::new(PausableTimer::new(limit));
+        let flight = Flight { events: job.events.clone(), timer: Arc::clone(&timer) };
         let landing = self.calls.add(handle.progress_token.clone(), flight);
         let answer = tokio::select! {
             biased;
             answer = &mut handle.rx => answer,
-            () = clock.expired() => {
+            () = timer.expired() => {
                 landing.cancelled();
                 cancel(handle, "timed out").await;
                 return Err(McpError::Timeout { server: self.server.name.clone(), after: limit });
@@ -121,10 +125,8 @@ impl Live {
             // A result without content.
             ServerResult::EmptyResult(_) => Ok(Reply::Complete(CallToolResult::default())),
             ServerResult::CreateTaskResult(_) => Err(self.unusable("expected a tool result, found a task")),
-            // A result that is invalid as a whole.
-            ServerResult::CustomResult(CustomResult(Value::Object(fields))) => {
-                let result = result::of_fields(fields);
-                result.map(Reply::Complete).ok_or_else(|| self.unusable("expected a tool result"))
+            ServerResult::CustomResult(CustomResult(value)) => {
+                reply(message::unwrapped(value)).map_err(|reason| self.unusable(reason))
             }
             _ => Err(self.unusable("expected a tool result")),
         }
@@ -132,6 +134,30 @@ impl Live {
 
     pub(super) fn unusable(&self, reason: impl Into<String>) -> McpError {
         McpError::Answer { server: self.server.name.clone(), reason: reason.into() }
+    }
+}
+
+/// Reads a result as the server sent it.
+fn reply(value: Value) -> Result<Reply, String> {
+    /// The fields of an empty result.
+    const NOTHING: [&str; 2] = ["_meta", "resultType"];
+    let kind = value.get("resultType").and_then(Value::as_str).unwrap_or_default();
+    match kind {
+        "input_required" => {
+            let unreadable = |error: serde_json::Error| {
+                format!("a request for input that cannot be read: {}", text::excerpt(&error.to_string()))
+            };
+            return serde_json::from_value(value).map(Reply::InputRequired).map_err(unreadable);
+        }
+        "task" => return Err("expected a tool result, found a task".to_owned()),
+        _ => {}
+    }
+    match value {
+        Value::Object(fields) if result::has_fields(&fields) => Ok(Reply::Complete(result::of_fields(fields))),
+        Value::Object(fields) if fields.keys().all(|key| NOTHING.contains(&key.as_str())) => {
+            Ok(Reply::Complete(CallToolResult::default()))
+        }
+        other => Err(format!("expected a tool result, found {}", text::excerpt(&other.to_string()))),
     }
 }
 

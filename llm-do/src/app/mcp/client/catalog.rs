@@ -1,16 +1,18 @@
 //! The tools that a server lists. Each one is read by itself, so that an invalid one does not end the list.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
 use rmcp::model::{
     ClientRequest, CustomResult, ErrorCode, ListToolsRequest, PaginatedRequestParams, ServerResult, Tool,
+    ToolAnnotations,
 };
 use rmcp::service::{Peer, RoleClient, ServiceError};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::text;
+use super::{message, reason, text};
 
 /// The most pages of a list.
 const MAX_PAGES: usize = 100;
@@ -45,8 +47,10 @@ pub(super) enum UnusedTool {
         name: String,
         reason: String,
     },
-    /// The whole list.
+    /// The whole page.
     NoList,
+    /// The rest of the list.
+    Rest(String),
 }
 
 impl Unused {
@@ -62,7 +66,8 @@ impl Unused {
 struct Page {
     /// Each tool, or what its server sent in place of one.
     tools: Vec<Result<Tool, UnusedTool>>,
-    next_cursor: Option<String>,
+    /// Where the next page begins, or why it cannot be asked for.
+    next: Result<Option<String>, String>,
     ttl_ms: Option<u64>,
 }
 
@@ -72,11 +77,14 @@ impl Page {
         match answer {
             ServerResult::ListToolsResult(page) => Some(Self {
                 tools: page.tools.into_iter().map(Ok).collect(),
-                next_cursor: page.next_cursor,
+                next: Ok(page.next_cursor),
                 ttl_ms: page.ttl_ms,
             }),
             // A list that is invalid as a whole.
-            ServerResult::CustomResult(CustomResult(Value::Object(fields))) => Self::of_fields(fields),
+            ServerResult::CustomResult(CustomResult(value)) => match message::unwrapped(value) {
+                Value::Object(fields) => Self::of_fields(fields),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -86,51 +94,97 @@ impl Page {
             Value::Array(tools) => tools.into_iter().map(read).collect(),
             _ => vec![Err(UnusedTool::NoList)],
         };
-        let next_cursor = fields.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
-        Some(Self { tools, next_cursor, ttl_ms: fields.get("ttlMs").and_then(Value::as_u64) })
+        let next = match fields.remove("nextCursor") {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(cursor)) => Ok(Some(cursor)),
+            Some(other) => Err(format!("the cursor {} is not a text", text::excerpt(&other.to_string()))),
+        };
+        Some(Self { tools, next, ttl_ms: fields.get("ttlMs").and_then(Value::as_u64) })
     }
 }
 
-/// Reads one tool of a list.
+/// Reads one tool of a list. A fault in what only describes it costs that alone.
 fn read(tool: Value) -> Result<Tool, UnusedTool> {
+    const NEEDED: [&str; 4] = ["name", "description", "inputSchema", "outputSchema"];
     let name = tool.get("name").and_then(Value::as_str).map(text::line).unwrap_or_default();
-    serde_json::from_value(tool).map_err(|error| UnusedTool::Invalid {
+    let error = match Tool::deserialize(&tool) {
+        Ok(tool) => return Ok(tool),
+        Err(error) => error,
+    };
+    let mut plain = tool;
+    if let Some(fields) = plain.as_object_mut() {
+        // Hints are needed too: they can make an effect stricter.
+        let has_hints = fields.get("annotations").is_some_and(|hints| ToolAnnotations::deserialize(hints).is_ok());
+        let is_free = fields.get("annotations").is_none_or(Value::is_null);
+        if has_hints || is_free {
+            fields.retain(|key, value| {
+                !value.is_null() && (NEEDED.contains(&key.as_str()) || (key == "annotations" && has_hints))
+            });
+        }
+    }
+    Tool::deserialize(plain).map_err(|_| UnusedTool::Invalid {
         name,
         reason: format!("invalid definition: {}", text::line(&error.to_string())),
     })
 }
 
 impl Catalog {
-    /// Asks a server for its tools; a faulty list is an error with the reason.
-    pub(super) async fn of(peer: &Peer<RoleClient>) -> Result<Self, ListError> {
-        let (mut catalog, mut cursor) = (Self::default(), None);
-        for _ in 0..MAX_PAGES {
+    /// Asks a server for its tools. A list that ends badly ends with what was listed before.
+    pub(super) async fn of(peer: &Peer<RoleClient>) -> Result<Self, ServiceError> {
+        let (mut catalog, mut cursor, mut seen) = (Self::default(), None, HashSet::new());
+        for page in 1.. {
             let params = PaginatedRequestParams::default().with_cursor(cursor);
             let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
-            let page = match peer.send_request(request).await {
-                Ok(answer) => Page::of(answer).ok_or(ListError::Service(ServiceError::UnexpectedResponse))?,
+            let answer = peer.send_request(request).await;
+            let next = match answer.and_then(|answer| Page::of(answer).ok_or(ServiceError::UnexpectedResponse)) {
+                Ok(found) => catalog.take(found, page > 1),
                 // A server of prompts or resources alone.
-                Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => return Ok(catalog),
-                Err(error) => return Err(ListError::Service(error)),
-            };
-            let age = page.ttl_ms.map(|milliseconds| MIN_AGE.max(Duration::from_millis(milliseconds)));
-            let expires = age.and_then(|age| Instant::now().checked_add(age));
-            catalog.expires = [catalog.expires, expires].into_iter().flatten().min();
-            for tool in page.tools {
-                match tool {
-                    Ok(tool) => catalog.add(tool),
-                    Err(unused) => catalog.unused.push(unused),
+                Err(ServiceError::McpError(error)) if page == 1 && error.code == ErrorCode::METHOD_NOT_FOUND => {
+                    Ok(None)
                 }
-            }
-            if catalog.tools.len() > MAX_TOOLS {
-                return Err(ListError::Excess(format!("more than {MAX_TOOLS} tools")));
-            }
-            cursor = page.next_cursor;
-            if cursor.is_none() {
-                return Ok(catalog);
+                Err(ServiceError::McpError(error)) if page > 1 => {
+                    Err(format!("page {page}: {}", reason::words(&error)))
+                }
+                Err(ServiceError::UnexpectedResponse) if page > 1 => Err(format!("page {page} is not a list of tools")),
+                Err(error) => return Err(error),
+            };
+            cursor = next.unwrap_or_else(|reason| {
+                catalog.unused.push(UnusedTool::Rest(reason));
+                None
+            });
+            match &cursor {
+                None => break,
+                Some(next) if !seen.insert(next.clone()) => {
+                    let reason = format!("the cursor `{}` was there before", text::excerpt(next));
+                    catalog.unused.push(UnusedTool::Rest(reason));
+                    break;
+                }
+                Some(_) if page == MAX_PAGES => {
+                    catalog.unused.push(UnusedTool::Rest(format!("there are more than {MAX_PAGES} pages")));
+                    break;
+                }
+                Some(_) => {}
             }
         }
-        Err(ListError::Excess(format!("more than {MAX_PAGES} pages of tools")))
+        Ok(catalog)
+    }
+
+    /// Adds the tools of a page; returns where the next one begins, or why it is not asked for.
+    ///
+    /// A page that repeats a tool of an earlier one is worth no warning.
+    fn take(&mut self, page: Page, is_later: bool) -> Result<Option<String>, String> {
+        let age = page.ttl_ms.map(|milliseconds| MIN_AGE.max(Duration::from_millis(milliseconds)));
+        let expires = age.and_then(|age| Instant::now().checked_add(age));
+        self.expires = [self.expires, expires].into_iter().flatten().min();
+        for tool in page.tools {
+            match tool {
+                Ok(tool) if is_later && self.tools.get(&*tool.name) == Some(&tool) => {}
+                Ok(_) if self.tools.len() == MAX_TOOLS => return Err(format!("there are more than {MAX_TOOLS} tools")),
+                Ok(tool) => self.add(tool),
+                Err(unused) => self.unused.push(unused),
+            }
+        }
+        page.next
     }
 
     fn add(&mut self, tool: Tool) {
@@ -151,11 +205,4 @@ impl Catalog {
     pub(super) fn iter(&self) -> impl Iterator<Item = &Tool> {
         self.tools.values()
     }
-}
-
-/// Why a list cannot be used.
-#[derive(Debug)]
-pub(super) enum ListError {
-    Service(ServiceError),
-    Excess(String),
 }

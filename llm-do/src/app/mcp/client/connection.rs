@@ -90,6 +90,11 @@ impl McpConnection {
         self.0.listed.wait_blocking()
     }
 
+    /// Returns whether it is known which tools there are.
+    pub(super) fn is_ready(&self) -> bool {
+        self.0.listed.get().is_some()
+    }
+
     pub(super) fn set_root(&self, folder: &Path) {
         self.0.owner.set_root(folder);
     }

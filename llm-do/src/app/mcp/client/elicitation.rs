@@ -1,5 +1,7 @@
 //! Questions of a server to the user, asked in the run whose call the server answers.
 
+use std::collections::HashMap;
+
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
 use serde_json::{Map, Value, json};
 
@@ -75,11 +77,12 @@ async fn visit(ctx: &CallContext, introduction: &str, url: &str) -> Result<Elici
 /// Asks for each value of a form.
 async fn form(ctx: &CallContext, introduction: &str, schema: &ElicitationSchema) -> Result<ElicitResult, CallError> {
     let Ok(schema) = serde_json::to_value(schema) else { return Ok(declined()) };
-    let fields = fields(&schema);
-    if fields.len() > MAX_FIELDS || untrusted_schema_fault(&schema).is_some() {
+    let count = schema["properties"].as_object().map_or(0, Map::len);
+    if count > MAX_FIELDS || untrusted_schema_fault(&schema).is_some() {
         return Ok(declined());
     }
-    let names: Vec<_> = fields.iter().map(Field::title).collect();
+    let fields = fields(&schema);
+    let names: Vec<_> = fields.iter().map(|field| field.title.clone()).collect();
     let wanted = if names.is_empty() { String::new() } else { format!("\nThe server asks for: {}", names.join(", ")) };
     let first = Question::new(format!("{introduction}{wanted}")).choices([ANSWER, DECLINE]);
     if ctx.request_user_input(first).await? != ANSWER {
@@ -101,12 +104,32 @@ fn fields(schema: &Value) -> Vec<Field<'_>> {
     let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
     let is_required = |name: &str| required.iter().any(|required| required == name);
     let properties = schema["properties"].as_object().into_iter().flatten();
-    properties.map(|(name, schema)| Field { is_required: is_required(name), name, schema }).collect()
+    let titles = properties
+        .clone()
+        .map(|(name, schema)| (text::line(schema["title"].as_str().unwrap_or(name)), Value::from(name.as_str())));
+    let titles = distinct(titles.collect(), &[]).into_iter().map(|(title, _)| title);
+    let fields = properties.zip(titles);
+    fields.map(|((name, schema), title)| Field { is_required: is_required(name), name, title, schema }).collect()
+}
+
+/// Adds to texts that are equal, or taken, what they stand for: the user must see which is which.
+fn distinct(mut shown: Vec<(String, Value)>, taken: &[&str]) -> Vec<(String, Value)> {
+    let mut counts: HashMap<String, usize> = taken.iter().map(|text| ((*text).to_owned(), 1)).collect();
+    for (text, _) in &shown {
+        *counts.entry(text.clone()).or_default() += 1;
+    }
+    for (text, value) in shown.iter_mut().filter(|(text, _)| counts[text] > 1) {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        *text = text::line(&format!("{text} ({value})"));
+    }
+    shown
 }
 
 /// A value that is asked for.
 struct Field<'a> {
     name: &'a str,
+    /// What the user sees.
+    title: String,
     schema: &'a Value,
     is_required: bool,
 }
@@ -119,10 +142,6 @@ enum Answer {
 }
 
 impl Field<'_> {
-    fn title(&self) -> String {
-        text::line(self.schema["title"].as_str().unwrap_or(self.name))
-    }
-
     async fn ask(&self, ctx: &CallContext) -> Result<Answer, CallError> {
         let checked = CheckedSchema::new(self.schema).untrusted();
         let mut problem = String::new();
@@ -143,7 +162,7 @@ impl Field<'_> {
     fn question(&self, problem: &str) -> Question {
         let about = self.schema["description"].as_str().map(|about| format!(": {}", text::line(about)));
         let optional = if self.is_required { "" } else { " (may be empty)" };
-        let question = Question::new(format!("{}{}{optional}{problem}", self.title(), about.unwrap_or_default()));
+        let question = Question::new(format!("{}{}{optional}{problem}", self.title, about.unwrap_or_default()));
         let mut options: Vec<_> = self.options().into_iter().map(|(shown, _)| shown).collect();
         let default = self.default();
         if self.is_several() {
@@ -171,7 +190,7 @@ impl Field<'_> {
         let titled = schema["oneOf"].as_array().or(schema["anyOf"].as_array());
         if let Some(titled) = titled {
             let option = |option: &Value| Some((text::line(option["title"].as_str()?), option["const"].clone()));
-            return titled.iter().filter_map(option).collect();
+            return distinct(titled.iter().filter_map(option).collect(), &[SKIP]);
         }
         let names = schema["enumNames"].as_array();
         let values = schema["enum"].as_array().into_iter().flatten().enumerate();
@@ -179,7 +198,7 @@ impl Field<'_> {
             let name = names.and_then(|names| names.get(index)).and_then(Value::as_str).or(value.as_str())?;
             Some((text::line(name), value.clone()))
         };
-        values.filter_map(shown).collect()
+        distinct(values.filter_map(shown).collect(), &[SKIP])
     }
 
     /// Returns the answer if the user gives an empty one.
@@ -217,5 +236,28 @@ impl Field<'_> {
             Some("integer" | "number") => serde_json::from_str(answer.trim()).unwrap_or_else(|_| json!(answer)),
             _ => json!(answer),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_titles_are_shown_with_what_they_stand_for() {
+        let color = json!([{ "const": "1", "title": "Red" }, { "const": "2", "title": "Red" }, { "const": "3", "title": "Blue" }]);
+        let schema = json!({ "properties": {
+            "a": { "type": "string", "title": "Name" },
+            "b": { "type": "string", "title": "Name" },
+            "c": { "type": "string", "oneOf": color },
+            "d": { "type": "string", "enum": ["x", "y"], "enumNames": [SKIP, "Y"] },
+        } });
+        let fields = fields(&schema);
+        let titles: Vec<_> = fields.iter().map(|field| field.title.as_str()).collect();
+        assert_eq!(titles, ["Name (a)", "Name (b)", "c", "d"]);
+        let shown = |field: &Field<'_>| field.options().into_iter().map(|(shown, _)| shown).collect::<Vec<_>>();
+        assert_eq!(shown(&fields[2]), ["Red (1)", "Red (2)", "Blue"]);
+        assert_eq!(fields[2].value(&["Red (2)".to_owned()]), Some(json!("2")));
+        assert_eq!(shown(&fields[3]), ["(leave empty) (x)", "Y"]);
     }
 }

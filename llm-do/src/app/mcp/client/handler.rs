@@ -19,6 +19,7 @@ use super::request_limit::EndReason;
 use super::server::McpServer;
 use super::{sampling, text};
 use crate::base::mutex::IgnorePoison;
+use crate::plane::registry::Application;
 use crate::plane::tool_source::RootCalls;
 
 /// Our side of a connection.
@@ -117,7 +118,8 @@ impl ClientHandler for Handler {
         capabilities.elicitation = Some(elicitation);
         capabilities.roots = Some(RootsCapabilities::default());
         capabilities.sampling = self.server.sampling.as_ref().map(|_| SamplingCapability::default());
-        ClientConfig::new(capabilities, Implementation::new("llm-do", env!("CARGO_PKG_VERSION")))
+        let application = Application::current();
+        ClientConfig::new(capabilities, Implementation::new(application.name.as_str(), application.version()))
     }
 
     async fn create_elicitation(

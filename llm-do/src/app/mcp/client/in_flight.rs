@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::model::{CreateMessageRequestParams, ElicitRequestParams, ElicitResult, ElicitationAction, ProgressToken};
-use tokio::sync::{Notify, mpsc, oneshot};
-use tokio::time::{Instant, sleep_until};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use super::call::CallEvent;
 use super::sampling::{self, Sampled};
 use crate::base::mutex::IgnorePoison;
+use crate::base::pauses::PausableTimer;
 
 /// How long a server may go on with a call that was cancelled, and ask for it.
 const LINGERING: Duration = Duration::from_secs(5 * 60);
@@ -32,7 +33,8 @@ struct Calls {
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
     pub(super) events: mpsc::Sender<CallEvent>,
-    pub(super) clock: Arc<Clock>,
+    /// The time that it may take, which stands still while the user or a model is asked.
+    pub(super) timer: Arc<PausableTimer>,
 }
 
 impl InFlight {
@@ -84,7 +86,7 @@ impl Drop for Landing {
 impl Flight {
     /// Asks the user in the run that made the call; its time stands still meanwhile.
     pub(super) async fn ask(&self, request: ElicitRequestParams) -> ElicitResult {
-        let _paused = self.clock.pause();
+        let _paused = self.timer.pause();
         let (reply, answer) = oneshot::channel();
         let cancelled = || ElicitResult::new(ElicitationAction::Cancel);
         if self.events.send(CallEvent::Ask(Box::new(request), reply)).await.is_err() {
@@ -95,81 +97,12 @@ impl Flight {
 
     /// Asks a model in the run that made the call; its time stands still meanwhile.
     pub(super) async fn sample(&self, request: CreateMessageRequestParams) -> Sampled {
-        let _paused = self.clock.pause();
+        let _paused = self.timer.pause();
         let (reply, answer) = oneshot::channel();
         let cancelled = || Err(sampling::refused("the call was cancelled"));
         if self.events.send(CallEvent::Sample(Box::new(request), reply)).await.is_err() {
             return cancelled();
         }
         answer.await.unwrap_or_else(|_| cancelled())
-    }
-}
-
-/// The time that a call may take, which stands still while the user is asked.
-#[derive(Debug)]
-pub(super) struct Clock {
-    state: Mutex<Remaining>,
-    changed: Notify,
-}
-
-#[derive(Debug)]
-struct Remaining {
-    deadline: Instant,
-    /// How many questions are open, and since when.
-    open: usize,
-    since: Instant,
-}
-
-impl Clock {
-    pub(super) fn new(after: Duration) -> Self {
-        let now = Instant::now();
-        // Far away, if the clock cannot represent it.
-        let deadline = now.checked_add(after).unwrap_or_else(|| now + Duration::from_secs(1 << 30));
-        Self { state: Mutex::new(Remaining { deadline, open: 0, since: now }), changed: Notify::new() }
-    }
-
-    /// Stops the clock until the returned guard is dropped.
-    fn pause(&self) -> Pause<'_> {
-        let mut state = self.state.lock().ignore_poison();
-        if state.open == 0 {
-            state.since = Instant::now();
-        }
-        state.open += 1;
-        self.changed.notify_waiters();
-        Pause(self)
-    }
-
-    /// Waits until the time is over.
-    pub(super) async fn expired(&self) {
-        loop {
-            let changed = self.changed.notified();
-            let deadline = {
-                let state = self.state.lock().ignore_poison();
-                (state.open == 0).then_some(state.deadline)
-            };
-            match deadline {
-                Some(deadline) if deadline <= Instant::now() => return,
-                Some(deadline) => tokio::select! {
-                    () = sleep_until(deadline) => {}
-                    () = changed => {}
-                },
-                None => changed.await,
-            }
-        }
-    }
-}
-
-/// Lets the clock go on when dropped.
-struct Pause<'a>(&'a Clock);
-
-impl Drop for Pause<'_> {
-    fn drop(&mut self) {
-        let mut state = self.0.state.lock().ignore_poison();
-        state.open -= 1;
-        if state.open == 0 {
-            let paused = state.since.elapsed();
-            state.deadline += paused;
-        }
-        self.0.changed.notify_waiters();
     }
 }

@@ -11,16 +11,20 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::call::RemoteTool;
-use super::catalog::{Catalog, ListError};
+use super::catalog::Catalog;
 use super::error::McpError;
 use super::handler::{Handler, Owner};
 use super::in_flight::InFlight;
+use super::message::UNUSABLE;
 use super::negotiation::{Attempt, Era};
-use super::oauth::Authorized;
+use super::oauth::{self, Authorized};
 use super::process::Process;
 use super::server::McpServer;
 use super::transport::{Launch, Transport};
-use super::{effect, negotiation, text, tool};
+use super::{effect, negotiation, reason, text, tool};
+
+/// How the reason of a refusal by HTTP begins.
+const HTTP: &str = "HTTP ";
 
 /// A connection that is open, or was.
 #[derive(Debug)]
@@ -54,8 +58,8 @@ impl Live {
     ) -> Result<Self, McpError> {
         check(server).await?;
         match Self::attempt(server, owner, *era, authorized).await {
-            Err(Attempt::Unfit(_)) if *era == Era::Any => {
-                *era = Era::Handshake;
+            Err(Attempt::Unfit(_, better)) if *era == Era::Any => {
+                *era = better;
                 Self::attempt(server, owner, *era, authorized).await.map_err(Attempt::into_error)
             }
             attempt => attempt.map_err(Attempt::into_error),
@@ -77,6 +81,7 @@ impl Live {
             fault: Arc::default(),
         };
         let (service, process) = negotiation::connect(server, handler, era, authorized).await?;
+        negotiation::check_version(server, &service)?;
         let catalog = Mutex::default();
         let live = Self { server: Arc::clone(server), service, calls, process, is_stale, catalog };
         live.refresh(&mut *live.catalog.lock().await).await.map_err(Attempt::Failed)?;
@@ -122,11 +127,8 @@ impl Live {
     async fn refresh(&self, catalog: &mut Catalog) -> Result<(), McpError> {
         *catalog = match Catalog::of(&self.service).await {
             Ok(catalog) => catalog,
-            Err(ListError::Excess(reason)) => return Err(self.unusable(reason)),
-            Err(ListError::Service(ServiceError::UnexpectedResponse)) => {
-                return Err(self.unusable("expected a list of tools"));
-            }
-            Err(ListError::Service(error)) => return Err(self.failure(error).await),
+            Err(ServiceError::UnexpectedResponse) => return Err(self.unusable("expected a list of tools")),
+            Err(error) => return Err(self.failure(error).await),
         };
         Ok(())
     }
@@ -148,10 +150,18 @@ impl Live {
             return McpError::Unauthorized { server, challenge };
         }
         match error {
-            ServiceError::McpError(error) => McpError::Refused { server, message: text::line(&error.message) },
+            ServiceError::McpError(error) if error.code.0 == UNUSABLE => self.unusable(text::line(&error.message)),
+            ServiceError::McpError(error) => McpError::Refused { server, message: reason::words(&error) },
             ServiceError::UnexpectedResponse => self.unusable("unexpected type of result"),
+            ServiceError::TransportSend(error)
+                if self.server.transport.has_login() && oauth::is_unauthorized(error.error.as_ref()) =>
+            {
+                McpError::Unauthorized { server, challenge: String::new() }
+            }
             ServiceError::TransportSend(error) if !self.is_closed() => {
-                McpError::Lost { server, reason: text::line(&text::root(error.error.as_ref())) }
+                let reason = text::line(&text::root(error.error.as_ref()));
+                let is_answer = reason.starts_with(HTTP);
+                if is_answer { self.unusable(reason) } else { McpError::Lost { server, reason } }
             }
             _ => McpError::Lost { server, reason: self.cause().await },
         }

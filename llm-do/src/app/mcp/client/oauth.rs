@@ -6,6 +6,7 @@ mod keyring;
 mod network;
 mod reach;
 mod redirect;
+mod resource;
 mod store;
 
 use std::fmt::Debug;
@@ -20,23 +21,26 @@ use rmcp::transport::auth::{
 use rmcp::transport::{AuthClient, AuthorizationManager};
 
 use self::challenge::check_challenge;
+pub(super) use self::challenge::is_unauthorized;
 #[cfg(feature = "keyring")]
 use self::keyring::KeyringStore;
 use self::network::{Fault, Network};
-use self::redirect::check_redirect;
+use self::redirect::{check_redirect, registration_advice};
 #[cfg(all(feature = "cli", feature = "project"))]
 pub(in crate::app) use self::redirect::{is_login_answer, login_state};
 use self::store::{FileStore, Kept};
 use super::error::McpError;
+use super::exchange::Exchange;
 use super::text;
 use crate::base::error::BoxError;
 use crate::base::mutex::IgnorePoison;
+use crate::plane::registry::Application;
 
 /// How long it may take to find the authorization server, and to get tokens from it.
 const PREPARATION: Duration = Duration::from_secs(60);
 
 /// The HTTP client of an authorized connection.
-pub(super) type Authorized = AuthClient<reqwest::Client>;
+pub(super) type Authorized = AuthClient<Exchange>;
 
 /// Lets the user log in at the authorization server of an MCP server.
 #[async_trait]
@@ -241,6 +245,7 @@ impl Authorization {
         self.in_time(state.start_authorization(self.request(challenge))).await?;
         let url = state.get_authorization_url().await.map_err(|error| self.failed(&error))?;
         let login = url.parse().map_err(|_| self.refused("the address of the login page is not a URL"))?;
+        let (login, url) = network.named(login, url);
         network.check(&login).map_err(|fault| self.refused(&format!("the login page: {fault}")))?;
         let redirected = authorizer.authorize(&url).await.map_err(|error| self.failed(&*error))?;
         check_redirect(&login, &redirected).map_err(|fault| self.refused(&fault))?;
@@ -254,7 +259,7 @@ impl Authorization {
 
     fn request(&self, challenge: &str) -> AuthorizationRequest {
         let OAuth { redirect_uri, client, metadata_url, scopes, .. } = &self.oauth;
-        let mut request = AuthorizationRequest::new(redirect_uri).with_client_name("llm-do");
+        let mut request = AuthorizationRequest::new(redirect_uri).with_client_name(Application::current().name.clone());
         if !challenge.is_empty() {
             request = request.with_challenge(challenge);
         }
@@ -291,7 +296,10 @@ impl Authorization {
     async fn in_time<T>(&self, step: impl Future<Output = Result<T, AuthError>>) -> Result<T, McpError> {
         let late = || self.refused(&format!("no answer of the authorization server within {PREPARATION:?}"));
         let result = tokio::time::timeout(PREPARATION, step).await.map_err(|_| late())?;
-        let result = result.map_err(|error| self.failed(&error))?;
+        let result = result.map_err(|error| match &error {
+            AuthError::RegistrationFailed(reason) => self.unregistered(reason),
+            _ => self.failed(&error),
+        })?;
         // One that did not matter.
         drop(self.fault.take());
         Ok(result)
@@ -312,14 +320,18 @@ impl Authorization {
     }
 
     fn authorized(&self, manager: AuthorizationManager) -> Result<Authorized, McpError> {
-        // A redirect would pass the token on.
-        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build();
-        Ok(AuthClient::new(client.map_err(|error| self.failed(&error))?, manager))
+        Ok(AuthClient::new(Exchange::without_redirects().map_err(|error| self.failed(&error))?, manager))
     }
 
     fn failed(&self, error: &(dyn std::error::Error + 'static)) -> McpError {
         let reason = self.fault.take().unwrap_or_else(|| text::root(error));
         self.refused(&reason)
+    }
+
+    /// Returns the error of a program that the authorization server does not register.
+    fn unregistered(&self, reason: &str) -> McpError {
+        let reason = self.fault.take().unwrap_or_else(|| reason.to_owned());
+        self.refused(&registration_advice(&reason, &self.oauth.redirect_uri))
     }
 
     fn refused(&self, reason: &str) -> McpError {

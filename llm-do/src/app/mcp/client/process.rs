@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::reaper::{self, Lease};
 use super::request_limit::EndReason;
 use super::text;
 use super::transport::Launch;
@@ -46,7 +47,9 @@ const PASSED: &[&str] = &[
     "USERPROFILE",
 ];
 /// How long a server may take to end after its input was closed, and again after it was asked to end.
-const GRACE: Duration = Duration::from_millis(700);
+pub(super) const GRACE: Duration = Duration::from_millis(700);
+/// How long a reaper may take to end a server: two periods of grace, and the time to kill what is left.
+const REAPING: Duration = Duration::from_secs(4);
 /// How long the end of a server whose output was closed is waited for.
 const ENDING: Duration = Duration::from_millis(500);
 /// How many bytes of what a server wrote last are kept.
@@ -66,7 +69,10 @@ pub(super) type Pipes = (Bounded<ChildStdout>, ChildStdin);
 impl Process {
     /// Starts the program as the leader of a process group.
     pub(super) fn start(launch: &Launch, max_message: usize, fault: EndReason) -> io::Result<(Self, Pipes)> {
-        let mut child = command(launch).spawn()?;
+        let mut command = command(launch);
+        let lease = reaper::lease(&mut command)?;
+        // A killed reaper would leave what it has not ended yet.
+        let mut child = command.kill_on_drop(lease.is_none()).spawn()?;
         let group = ProcessGroup::of(child.id());
         let missing = || io::Error::other("a pipe of the program is missing");
         let stdin = child.stdin.take().ok_or_else(missing)?;
@@ -77,7 +83,7 @@ impl Process {
         }
         let end = CancellationToken::new();
         let (report, ended) = watch::channel(None);
-        tokio::spawn(watched(child, group, end.clone(), report));
+        tokio::spawn(watched(child, group, lease, end.clone(), report));
         let stdout = Bounded { inner: stdout, line: 0, max: max_message, fault };
         Ok((Self { ended, end, tail }, (stdout, stdin)))
     }
@@ -114,8 +120,8 @@ impl Drop for Process {
 }
 
 fn command(launch: &Launch) -> Command {
-    let mut command = Command::new(&launch.program);
-    command.args(&launch.arguments).env_clear().kill_on_drop(true);
+    let mut command = reaper::command(&launch.program);
+    command.args(&launch.arguments).env_clear();
     let passed = PASSED.iter().copied().chain(launch.inherits.iter().map(String::as_str));
     command.envs(passed.filter_map(|name| Some((name, env::var_os(name)?))));
     command.envs(launch.variables.iter().map(|(name, value)| (name, value)));
@@ -129,10 +135,16 @@ fn command(launch: &Launch) -> Command {
 }
 
 /// Waits for the end of a process, or ends it; then kills what is left of its group.
-async fn watched(mut child: Child, group: ProcessGroup, end: CancellationToken, report: watch::Sender<Option<String>>) {
+async fn watched(
+    mut child: Child,
+    group: ProcessGroup,
+    lease: Option<Lease>,
+    end: CancellationToken,
+    report: watch::Sender<Option<String>>,
+) {
     let status = tokio::select! {
         status = child.wait() => Some(status),
-        () = end.cancelled() => ended(&mut child, &group).await,
+        () = end.cancelled() => ended(&mut child, &group, lease).await,
     };
     drop(group);
     let status = match status {
@@ -144,7 +156,11 @@ async fn watched(mut child: Child, group: ProcessGroup, end: CancellationToken, 
 }
 
 /// Waits until a process ends by itself, or because it is asked to.
-async fn ended(child: &mut Child, group: &ProcessGroup) -> Option<io::Result<ExitStatus>> {
+async fn ended(child: &mut Child, group: &ProcessGroup, lease: Option<Lease>) -> Option<io::Result<ExitStatus>> {
+    if let Some(lease) = lease {
+        drop(lease);
+        return timeout(REAPING, child.wait()).await.ok();
+    }
     if let Ok(status) = timeout(GRACE, child.wait()).await {
         return Some(status);
     }

@@ -1,18 +1,21 @@
 //! The messages of a server, with a limit of the requests that are open: a server that sends requests and never reads the answers would
-//! take all memory.
+//! take all memory. Answers that are late or name no request are sorted out ([`Unanswered`]).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{ClientRequest, JsonRpcMessage, RequestId, ServerNotification, ServerRequest};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use tokio::time::{sleep, timeout};
+use tokio::time::{sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
+
+use super::unanswered::Unanswered;
+use crate::base::mutex::IgnorePoison;
 
 /// The most requests that a server may have open: those without an answer, and those whose answer it has not taken.
 const MAX_OPEN: usize = 1000;
@@ -44,7 +47,12 @@ pub(super) struct LimitedTransport<T> {
     /// The requests without an answer.
     unanswered: HashMap<RequestId, Share>,
     open: Arc<Open>,
+    /// Our requests.
+    own: Own,
 }
+
+/// Our requests that the server has not answered.
+pub(super) type Own = Arc<Mutex<Unanswered>>;
 
 /// The requests that are open.
 #[derive(Default)]
@@ -76,10 +84,10 @@ impl Drop for Share {
 
 impl<T> LimitedTransport<T> {
     /// Limits a transport whose messages have at most `max_message` bytes.
-    pub(super) fn new(inner: T, max_message: usize, fault: EndReason) -> Self {
+    pub(super) fn new(inner: T, max_message: usize, fault: EndReason, own: Own) -> Self {
         let max_bytes = max_message.saturating_mul(MAX_SIZES);
         let (ended, unanswered, open) = (CancellationToken::new(), HashMap::new(), Arc::default());
-        Self { inner: Some(inner), fault, ended, max_bytes, is_legacy: false, unanswered, open }
+        Self { inner: Some(inner), fault, ended, max_bytes, is_legacy: false, unanswered, open, own }
     }
 
     /// Counts a message; an error is the reason why the connection ends.
@@ -120,6 +128,31 @@ impl<T> LimitedTransport<T> {
     }
 }
 
+impl<T: Transport<RoleClient> + 'static> LimitedTransport<T> {
+    /// Returns the next message of the server, or an error of it that named no request, as the answer to one.
+    async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            let (taken, due) = {
+                let mut own = self.own.lock().ignore_poison();
+                (own.take_due(), own.due())
+            };
+            if taken.is_some() {
+                return taken;
+            }
+            let inner = self.inner.as_mut()?;
+            if self.open.requests.load(Ordering::Relaxed) >= CROWDED {
+                // Answers that are ready end this wait. It ends by itself too: a transport may send answers only while it is read.
+                sleep(PAUSE).await;
+            }
+            let Some(due) = due else { return inner.receive().await };
+            tokio::select! {
+                message = inner.receive() => return message,
+                () = sleep_until(due) => {}
+            }
+        }
+    }
+}
+
 impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for LimitedTransport<T> {
     type Error = T::Error;
 
@@ -141,6 +174,8 @@ impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for LimitedTransp
             JsonRpcMessage::Notification(_) => None,
         };
         let share = answered.and_then(|id| self.unanswered.remove(id));
+        self.own.lock().ignore_poison().sent(&message);
+        let (own, id) = (Arc::clone(&self.own), request_id(&message));
         let sent = self.inner.as_mut().map(|inner| inner.send(message));
         let ended = self.ended.clone();
         async move {
@@ -149,25 +184,26 @@ impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for LimitedTransp
                 None => None,
             };
             drop(share);
+            if let (Some(Err(_)), Some(id)) = (&result, id) {
+                own.lock().ignore_poison().not_sent(&id);
+            }
             result.unwrap_or(Ok(()))
         }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        let inner = self.inner.as_mut()?;
-        if self.open.requests.load(Ordering::Relaxed) >= CROWDED {
-            // Answers that are ready end this wait. It ends by itself too: a transport may send answers only while it is read.
-            sleep(PAUSE).await;
-        }
-        let message = inner.receive().await?;
-        match self.admit(&message) {
-            Ok(()) => Some(message),
-            Err(fault) => {
+        loop {
+            let message = self.next().await?;
+            if let Err(fault) = self.admit(&message) {
                 // The first one counts.
                 let _ = self.fault.set(fault);
                 self.ended.cancel();
                 self.inner = None;
-                None
+                return None;
+            }
+            let message = self.own.lock().ignore_poison().received(message);
+            if message.is_some() {
+                return message;
             }
         }
     }
@@ -175,6 +211,13 @@ impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for LimitedTransp
     async fn close(&mut self) -> Result<(), Self::Error> {
         let Some(mut inner) = self.inner.take() else { return Ok(()) };
         timeout(CLOSING, inner.close()).await.unwrap_or(Ok(()))
+    }
+}
+
+fn request_id(message: &TxJsonRpcMessage<RoleClient>) -> Option<RequestId> {
+    match message {
+        JsonRpcMessage::Request(request) => Some(request.id.clone()),
+        _ => None,
     }
 }
 

@@ -1,13 +1,12 @@
 //! The result of a server's tool as the result of ours: untrusted, so bounded.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use llm_do_providers::Attachment;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::server::McpServer;
-use super::text;
+use super::{media, text};
 use crate::base::error::Result;
 use crate::declare::tool::ToolReturn;
 
@@ -22,42 +21,70 @@ pub(super) fn of(result: CallToolResult, server: &McpServer) -> Result<ToolRetur
     let most = if is_error { server.max_result.min(MAX_ERROR) } else { server.max_result };
     let mut parts = Parts { text: String::new(), files: Vec::new(), most, cut: 0 };
     result.content.into_iter().for_each(|block| parts.add(block));
-    let text = parts.finish();
+    let structured = result.structured_content.filter(|value| !value.is_null());
     if is_error {
-        return Err(if text.is_empty() { "the tool failed without a message".into() } else { text.into() });
+        return Err(parts.failure(structured).into());
     }
-    let value = match result.structured_content {
+    let text = parts.finish();
+    let value = match structured {
         Some(value) => within(value, most)?,
         None => Value::String(text),
     };
     Ok(parts.files.into_iter().fold(ToolReturn::from(value), ToolReturn::attach))
 }
 
-/// Reads a result with invalid blocks: a text names each one that is left out. `None` if it is not a result of a tool.
-pub(super) fn of_fields(mut fields: Map<String, Value>) -> Option<CallToolResult> {
-    let is_complete = fields.get("resultType").is_none_or(|kind| kind == "complete" || kind.is_null());
-    if !is_complete || !["content", "structuredContent", "isError"].iter().any(|field| fields.contains_key(*field)) {
-        return None;
-    }
+/// Returns whether a value has fields of a result.
+pub(super) fn has_fields(fields: &Map<String, Value>) -> bool {
+    ["content", "structuredContent", "isError"].iter().any(|field| fields.contains_key(*field))
+}
+
+/// Reads a result as the server sent it: a text names each block that is left out.
+pub(super) fn of_fields(mut fields: Map<String, Value>) -> CallToolResult {
     let mut result = CallToolResult::default();
     result.content = match fields.remove("content") {
         Some(Value::Array(blocks)) => blocks.into_iter().map(block).collect(),
         None | Some(Value::Null) => Vec::new(),
+        Some(one @ (Value::Object(_) | Value::String(_))) => vec![block(one)],
         Some(_) => vec![ContentBlock::text("[content that is not a list is left out]")],
     };
     result.is_error = match fields.remove("isError") {
         None | Some(Value::Null) => None,
-        Some(value) => Some(value.as_bool()?),
+        Some(value) => flag(&value).or_else(|| {
+            result.content.push(ContentBlock::text("[`isError` that is not a boolean is left out]"));
+            None
+        }),
     };
     result.structured_content = fields.remove("structuredContent");
-    Some(result)
+    result
 }
 
-/// Reads one block of a result.
+/// Reads a boolean as servers write it.
+fn flag(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(flag) => Some(*flag),
+        Value::Number(number) => Some(number.as_f64() != Some(0.0)),
+        Value::String(text) if text.eq_ignore_ascii_case("true") => Some(true),
+        Value::String(text) if text.eq_ignore_ascii_case("false") => Some(false),
+        _ => None,
+    }
+}
+
+/// Reads one block of a result; a text alone is a block of text.
 fn block(block: Value) -> ContentBlock {
+    if let Value::String(text) = block {
+        return ContentBlock::text(text);
+    }
     let kind = block.get("type").and_then(Value::as_str).map(text::line).unwrap_or_default();
-    serde_json::from_value(block)
-        .unwrap_or_else(|_| ContentBlock::text(format!("[invalid content of the type `{kind}` is left out]")))
+    // What only describes a block does not make it unusable.
+    let without_notes = || {
+        let mut block = block.clone();
+        block.as_object_mut()?.retain(|key, _| !matches!(key.as_str(), "annotations" | "_meta"));
+        ContentBlock::deserialize(block).ok()
+    };
+    ContentBlock::deserialize(&block)
+        .ok()
+        .or_else(without_notes)
+        .unwrap_or_else(|| ContentBlock::text(format!("[invalid content of the type `{kind}` is left out]")))
 }
 
 /// Returns a structured value, which cannot be cut.
@@ -126,20 +153,35 @@ impl Parts {
     /// Adds a file whose media type begins with `kind`, or adds the reason why it is left out.
     fn add_file(&mut self, kind: &str, media_type: &str, data: &str, name: Option<&str>) {
         let shown = text::line(media_type);
-        if !media_type.starts_with(kind) || !is_media_type(media_type) {
+        let Some(media_type) = media::media_type(media_type).filter(|media_type| media_type.starts_with(kind)) else {
             return self.add_text(&format!("[a file of the invalid type `{shown}` is left out]"));
-        }
+        };
         if self.files.len() == MAX_FILES {
             return self.add_text(&format!("[a file of type `{shown}` is left out: there are more than {MAX_FILES}]"));
         }
-        let Ok(data) = STANDARD.decode(data) else {
+        let Some(data) = media::decoded(data) else {
             return self.add_text(&format!("[a file of type `{shown}` is left out: it is not base64]"));
         };
+        if data.is_empty() {
+            return self.add_text(&format!("[a file of type `{shown}` is left out: it is empty]"));
+        }
         let file = Attachment::new(media_type, data);
         self.files.push(match name {
             Some(name) => file.named(text::line(name)),
             None => file,
         });
+    }
+
+    /// Returns the words of a tool that failed: its text, and its structured value if that differs.
+    fn failure(mut self, structured: Option<Value>) -> String {
+        if let Some(value) = structured {
+            let is_told = serde_json::from_str::<Value>(&self.text).is_ok_and(|told| told == value);
+            if !is_told {
+                self.add_text(&value.to_string());
+            }
+        }
+        let text = self.finish();
+        if text.is_empty() { "the tool failed without a message".to_owned() } else { text }
     }
 
     fn finish(&mut self) -> String {
@@ -150,11 +192,4 @@ impl Parts {
         }
         text
     }
-}
-
-fn is_media_type(text: &str) -> bool {
-    let is_part = |part: &str| {
-        !part.is_empty() && part.chars().all(|char| char.is_ascii_alphanumeric() || "!#$&^_.+-".contains(char))
-    };
-    text.len() <= 100 && text.split_once('/').is_some_and(|(kind, subtype)| is_part(kind) && is_part(subtype))
 }

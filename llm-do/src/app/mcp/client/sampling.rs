@@ -13,7 +13,7 @@ use rmcp::model::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::server::McpServer;
 use super::text;
@@ -97,7 +97,8 @@ pub(super) fn tool(server: &McpServer) -> Option<FunctionTool> {
     let summary = format!("let the MCP server `{shown}` ask `{model}` for {{max_tokens}} tokens: {{messages}}");
     let description = format!("Answers requests of the MCP server `{shown}` by the model `{model}`.");
     let function = move |ctx, arguments| answer(ctx, Arc::clone(&model), arguments);
-    let tool = FunctionTool::typed(mcp_sampling_name(&server.name), description, Effect::Undeclared, function);
+    let mut tool = FunctionTool::typed(mcp_sampling_name(&server.name), description, Effect::Undeclared, function);
+    tool.server = Some(server.identity(&json!({ "sampling": server.sampling })).into());
     Some(tool.summary(summary).toolsets([""; 0]))
 }
 

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use llm_do_worker_file::mcp_toolset_name;
+use serde::Serialize;
+use serde_json::json;
 
 use super::connection::McpConnection;
 use super::error::McpError;
@@ -59,6 +61,8 @@ pub struct McpServer {
     pub(super) max_sampling_tokens: u32,
     pub(super) retries: u32,
     pub(super) restart_delay: Duration,
+    /// Whether its tools may be missing.
+    pub(super) is_optional: bool,
     /// Settings that do not apply to the transport, or with invalid values.
     pub(super) faults: Vec<String>,
 }
@@ -106,6 +110,7 @@ impl McpServer {
             max_sampling_tokens: 4096,
             retries: 1,
             restart_delay: Duration::from_millis(500),
+            is_optional: false,
             faults: Vec::new(),
         }
     }
@@ -114,6 +119,11 @@ impl McpServer {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns what identifies the server, and its definition of a tool: an approval holds for these only.
+    pub(super) fn identity(&self, tool: &impl Serialize) -> String {
+        json!([self.transport.identity(), tool]).to_string()
     }
 
     /// Returns the name of the toolset: `mcp__NAME`. Characters that are not allowed are replaced, and a digest is added.
@@ -269,6 +279,13 @@ impl McpServer {
         self
     }
 
+    /// Lets the runtime be built without the server: if it cannot be used, its tools are missing, and a
+    /// [warning](crate::Runtime::warnings) has the cause. Default: that is an error.
+    pub fn optional(mut self) -> Self {
+        self.is_optional = true;
+        self
+    }
+
     /// Connects to the server, and waits for its tools.
     ///
     /// [`RuntimeBuilder::mcp`](crate::runtime::RuntimeBuilder::mcp) takes the connection in place of the server; building the
@@ -291,6 +308,12 @@ impl McpServer {
             launch.check = Some(std::sync::Arc::new(check));
         }
         self
+    }
+
+    /// Returns the time for starting the server and listing its tools.
+    #[cfg(feature = "project")]
+    pub(in crate::app) fn connect_time(&self) -> Duration {
+        self.connect_timeout
     }
 
     /// Adds faults of the file that describes it.

@@ -60,7 +60,33 @@ struct Connecting {
     connection: OnceLock<McpConnection>,
 }
 
+impl Connecting {
+    fn server(&self) -> &McpServer {
+        match &self.source {
+            Source::Server(server) => server,
+            Source::Connection(connection) => connection.server(),
+        }
+    }
+}
+
 impl ToolSource for Connecting {
+    fn toolset(&self) -> String {
+        self.server().toolset()
+    }
+
+    fn name(&self) -> &str {
+        self.server().name()
+    }
+
+    fn is_optional(&self) -> bool {
+        self.server().is_optional
+    }
+
+    fn waits_for(&self) -> Option<String> {
+        let connection = self.connection.get().filter(|connection| !connection.is_ready())?;
+        Some(format!("the MCP server `{}`, at most {:?}", connection.name(), self.server().connect_timeout))
+    }
+
     fn begin(&self, root: &Path) {
         let connection = match &self.source {
             Source::Server(server) => McpConnection::open((**server).clone(), root),

@@ -7,10 +7,19 @@ use crate::base::printable::{printable, printable_line};
 
 /// The longest text of a server in an error, a question or a report, in characters.
 const MAX_LINE: usize = 500;
+/// The longest part of what a server sent in an error, in characters.
+const MAX_EXCERPT: usize = 200;
 
 /// Returns a text of one line, with hidden characters escaped.
 pub(super) fn line(text: &str) -> String {
     shortened(&printable_line(text), MAX_LINE)
+}
+
+/// Returns the beginning of what a server sent, in one line.
+pub(super) fn excerpt(text: &str) -> String {
+    // Only what is shown is escaped: it may be large.
+    let start = text.trim().char_indices().nth(MAX_EXCERPT + 1).map_or(text.trim(), |(end, _)| &text.trim()[..end]);
+    shortened(&printable_line(start), MAX_EXCERPT)
 }
 
 /// Returns a text with hidden characters escaped.
@@ -22,9 +31,13 @@ pub(super) fn visible(text: &str, most: usize) -> String {
 pub(super) fn root(error: &(dyn std::error::Error + 'static)) -> String {
     let mut root = error;
     loop {
-        // An error that does not give its source.
+        // Errors that do not give their source, or add words of their own.
         let hidden = match root.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
             Some(StreamableHttpError::Client(source)) => Some(source as &(dyn std::error::Error + 'static)),
+            Some(StreamableHttpError::UnexpectedServerResponse(reason)) => return reason.to_string(),
+            Some(StreamableHttpError::SessionExpired) => {
+                return "the server has forgotten the session, and opened no other one".to_owned();
+            }
             _ => None,
         };
         match hidden.or(root.source()) {

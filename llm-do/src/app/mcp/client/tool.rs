@@ -11,7 +11,7 @@ use super::catalog::UnusedTool;
 use super::connection::{FirstList, McpConnection};
 use super::server::McpServer;
 use super::{body, effect, sampling, text};
-use crate::declare::schema::{MAX_VALUE_DEPTH, UsableSchema, is_shallow};
+use crate::declare::schema::{CheckedSchema, MAX_VALUE_DEPTH, UsableSchema, is_shallow, untrusted_schema_fault};
 use crate::declare::tool::Effect;
 use crate::plane::function_tool::{Acts, FunctionTool};
 use crate::plane::tool_source::{Listing, LoadedTools};
@@ -34,6 +34,7 @@ pub(super) fn loaded(connection: &McpConnection, list: &FirstList) -> LoadedTool
         let tool = function_tool(connection, listed, usable);
         let faults = tool.faults();
         if faults.is_empty() {
+            of_server.extend(output_fault(server, listed));
             tools.push(tool);
             of_server.extend(notes.iter().map(|note| weakened(server, &listed.name, note)));
         } else {
@@ -64,6 +65,9 @@ fn of_unused(server: &McpServer, unused: &UnusedTool) -> Option<String> {
         UnusedTool::Invalid { name, reason } => server.uses(name).then(|| left_out(server, name, reason)),
         UnusedTool::NoList => {
             Some(format!("the MCP server `{shown}` returned `tools` that is not a list; no tools of it are used"))
+        }
+        UnusedTool::Rest(reason) => {
+            Some(format!("the list of tools of the MCP server `{shown}` is cut: {reason}; the tools before are used"))
         }
     }
 }
@@ -105,7 +109,9 @@ fn function_tool(connection: &McpConnection, listed: &Tool, usable: Result<Usabl
     let server = connection.server();
     let effect = effect::of(server, &listed.name, listed.annotations.as_ref());
     let is_repeatable = matches!(effect, Effect::ReadOnly | Effect::Idempotent);
-    let remote = Arc::new(RemoteTool { definition: listed.clone(), is_repeatable });
+    let output = output(listed).filter(|schema| output_schema_fault(schema).is_none());
+    let output = output.map(|schema| Arc::new(CheckedSchema::new(&schema).untrusted()));
+    let remote = Arc::new(RemoteTool { definition: listed.clone(), is_repeatable, output });
     let connection = connection.clone();
     let call = move |ctx, arguments| body::call(connection.clone(), Arc::clone(&remote), ctx, arguments);
     let name = mcp_tool_name(&server.name, &listed.name);
@@ -118,10 +124,33 @@ fn function_tool(connection: &McpConnection, listed: &Tool, usable: Result<Usabl
     tool.checked = checked;
     // What the server asks meanwhile are steps, but its own effect is not.
     tool.acts = Acts::Itself;
-    match &listed.output_schema {
-        Some(output) => tool.output_schema(Value::Object((**output).clone())),
+    tool.server = Some(server.identity(listed).into());
+    match self::output(listed) {
+        Some(output) => tool.output_schema(output),
         None => tool,
     }
+}
+
+/// Returns the schema of the results.
+fn output(tool: &Tool) -> Option<Value> {
+    tool.output_schema.as_ref().map(|schema| Value::Object((**schema).clone()))
+}
+
+/// Returns why results cannot be compared with their schema.
+fn output_schema_fault(schema: &Value) -> Option<String> {
+    let is_deep = !is_shallow(schema, MAX_VALUE_DEPTH);
+    // A tool with such a schema is left out.
+    if is_deep { Some(String::new()) } else { untrusted_schema_fault(schema) }
+}
+
+/// Returns the warning about a schema of results that is not used.
+fn output_fault(server: &McpServer, tool: &Tool) -> Option<String> {
+    let fault = output_schema_fault(&output(tool)?)?;
+    let (server, tool) = (text::line(&server.name), text::line(&tool.name));
+    Some(format!(
+        "results of the tool `{tool}` of the MCP server `{server}` are not checked: its output schema {}",
+        text::line(&fault)
+    ))
 }
 
 /// Returns the description for models, without characters that the user would not see.

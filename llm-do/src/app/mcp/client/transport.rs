@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+
 use super::oauth::OAuth;
 
 /// How a server is reached.
@@ -13,6 +15,26 @@ pub(super) enum Transport {
     Http(Endpoint),
     #[cfg(unix)]
     Socket(PathBuf, Endpoint),
+}
+
+impl Transport {
+    /// Returns whether a user can log in at the server.
+    pub(super) fn has_login(&self) -> bool {
+        matches!(self, Self::Http(Endpoint { oauth: Some(_), .. }))
+    }
+
+    /// Returns what a server is reached by: its command or its URL, without what may be secret.
+    pub(super) fn identity(&self) -> Value {
+        match self {
+            Self::Command(launch) => {
+                let arguments: Vec<_> = launch.arguments.iter().map(|argument| argument.to_string_lossy()).collect();
+                json!([launch.program.to_string_lossy(), arguments, launch.folder])
+            }
+            Self::Http(endpoint) => json!(endpoint.url),
+            #[cfg(unix)]
+            Self::Socket(path, endpoint) => json!([path, endpoint.url]),
+        }
+    }
 }
 
 /// Why a program is not started, if it is not.

@@ -27,16 +27,15 @@ impl Project {
                     toolsets.push((ServerFile::toolset_of(&name.value), line));
                 }
                 McpServerItem::Named(name) => {
-                    let known: Vec<_> = listed.iter().map(String::as_str).collect();
-                    let hint = match report.hint(&name.value, &known, "`.mcp.json` has ") {
-                        none if none.is_empty() => "; the project has no servers in `.mcp.json`".to_owned(),
-                        hint => hint,
-                    };
+                    let hint = unknown_server(&name.value, listed, report);
                     report.fault(path, name.place, format!("`{key}`: unknown MCP server `{}`{hint}", name.value));
                 }
                 McpServerItem::Inline(server) => {
                     let (name, root) = (server.name.clone(), self.root.clone());
                     let server = ServerFile::read(server, path, &root, report);
+                    if server.is_disabled() {
+                        continue;
+                    }
                     toolsets.push((server.toolset(), line));
                     if let Some(first) = self.known_servers.iter().find(|known| known.name() == name.value) {
                         if !first.is_like(&server) {
@@ -79,4 +78,16 @@ impl Project {
     #[cfg(feature = "mcp")]
     #[expect(clippy::unused_self, reason = "as without the feature `mcp`")]
     fn warn_of_unusable(&self, _: &[ServerFile], _: &mut Report) {}
+}
+
+/// Returns why a server of `.mcp.json` is unknown.
+fn unknown_server(name: &str, listed: &[String], report: &Report) -> String {
+    let why = report.why_left_out(&ServerFile::toolset_of(name)).or_else(|| report.why_left_out(super::ALL));
+    why.unwrap_or_else(|| {
+        let known: Vec<_> = listed.iter().map(String::as_str).collect();
+        match report.hint(name, &known, "`.mcp.json` has ") {
+            none if none.is_empty() => "; the project has no servers in `.mcp.json`".to_owned(),
+            hint => hint,
+        }
+    })
 }

@@ -24,6 +24,9 @@ pub(crate) struct ServerFile {
     pub(super) server: McpServer,
     /// The file and line.
     pub(super) place: String,
+    /// Whether it belongs to a file of another program, as all of `.mcp.json` do.
+    #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "no server is started"))]
+    pub(super) is_external: bool,
     /// The folder of the project.
     #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "no server is started"))]
     pub(super) root: PathBuf,
@@ -44,6 +47,7 @@ impl ServerFile {
         Self {
             server,
             place,
+            is_external: report.is_external(),
             root: root.to_owned(),
             programs,
             #[cfg(all(feature = "cli", feature = "mcp"))]
@@ -68,6 +72,11 @@ impl ServerFile {
         Self::toolset_of(self.name())
     }
 
+    /// Returns the name of its toolset in the files of other programs: with `_` for each character that these do not allow.
+    pub(in crate::app::project) fn foreign_toolset(&self) -> String {
+        crate::plane::registry::foreign_tool_name(&[self.name()])
+    }
+
     /// Returns the name of the toolset of a server.
     pub(in crate::app::project) fn toolset_of(name: &str) -> String {
         #[cfg(feature = "mcp")]
@@ -78,13 +87,19 @@ impl ServerFile {
 
     /// Returns whether it can be started.
     pub(in crate::app::project) fn is_usable(&self) -> bool {
-        cfg!(feature = "mcp") && self.server.transport != McpTransport::Unsupported
+        let is_off = matches!(self.server.transport, McpTransport::Unsupported { .. } | McpTransport::Disabled);
+        cfg!(feature = "mcp") && !is_off
+    }
+
+    /// Returns whether its file switches it off.
+    pub(super) fn is_disabled(&self) -> bool {
+        self.server.transport == McpTransport::Disabled
     }
 
     /// Returns whether another one has the same definition.
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        let McpServer { name: _, transport, timeout, sampling } = &self.server;
-        (transport, timeout, sampling) == (&other.server.transport, &other.server.timeout, &other.server.sampling)
+        let named = McpServer { name: self.server.name.clone(), ..other.server.clone() };
+        self.server == named
     }
 
     /// Returns the file and line.
@@ -108,7 +123,8 @@ impl ServerFile {
             McpTransport::Http { url, headers, .. } => {
                 format!("`{name}` connects to {url} with the headers: {}", set(headers, ": ").join(", "))
             }
-            McpTransport::Unsupported => format!("`{name}` is not supported"),
+            McpTransport::Unsupported { .. } => format!("`{name}` is not supported"),
+            McpTransport::Disabled => format!("`{name}` is disabled"),
         };
         match &self.server.sampling {
             Some(model) => format!("{starts}; it may ask the model `{model}`"),
@@ -160,15 +176,14 @@ pub(super) fn texts(transport: &McpTransport) -> Vec<&str> {
             words.chain(values(variables)).collect()
         }
         McpTransport::Http { url, headers, .. } => [url.as_str()].into_iter().chain(values(headers)).collect(),
-        McpTransport::Unsupported => Vec::new(),
+        McpTransport::Unsupported { .. } | McpTransport::Disabled => Vec::new(),
     }
 }
 
 /// Finds the programs that a server runs; a project has at most some servers, since each has its programs compared.
 fn programs(server: &McpServer, report: &mut Report) -> Result<Programs, String> {
     let Some(folder) = report.folder.clone() else { return Ok(Programs::default()) };
-    report.servers += 1;
-    match report.servers.cmp(&(MAX_SERVERS + 1)) {
+    match report.count_server().cmp(&(MAX_SERVERS + 1)) {
         Ordering::Less => Ok(program::of_server(server, &folder)),
         Ordering::Equal => Err(format!("the project has too many servers: the limit is {MAX_SERVERS}")),
         // One fault is enough.

@@ -26,7 +26,7 @@ impl ServerFile {
                 String::new()
             })
         };
-        let Definition { name, transport, timeout, sampling } = &self.server;
+        let Definition { name, transport, timeout, sampling, optional } = &self.server;
         let name = name.value.as_str();
         let mut server = match transport {
             McpTransport::Command { program, arguments, variables } => {
@@ -42,15 +42,18 @@ impl ServerFile {
                 let server = headers.iter().fold(server, |server, (name, value)| server.header(name, text_of(value)));
                 if has_token { server } else { self.with_kept_tokens(server, oauth) }
             }
-            McpTransport::Unsupported => McpServer::command(name, "", [""; 0]),
+            McpTransport::Unsupported { .. } | McpTransport::Disabled => McpServer::command(name, "", [""; 0]),
         };
         if let Some(milliseconds) = timeout {
-            server = server.timeout(Duration::from_millis(*milliseconds));
+            let timeout = Duration::from_millis(*milliseconds);
+            // A start may take as long as a call.
+            let start = timeout.max(server.connect_time());
+            server = server.timeout(timeout).connect_timeout(start);
         }
         if let Some(model) = sampling {
             server = server.sampling(model);
         }
-        server.with_faults(faults)
+        if *optional { server.optional().with_faults(faults) } else { server.with_faults(faults) }
     }
 
     #[cfg(feature = "cli")]
@@ -89,7 +92,8 @@ impl ServerFile {
     }
 
     pub(in crate::app::project) fn origin(&self) -> Origin {
-        Origin::File(LoadedFile::new(self.place.clone().into(), Vec::new()))
+        let file = LoadedFile::new(self.place.clone().into(), Vec::new());
+        Origin::File(if self.is_external { file.foreign(Vec::new()) } else { file })
     }
 }
 

@@ -68,8 +68,10 @@ const ALL: &str = "*";
 /// The beginning of the names of tools of MCP servers.
 const MCP: &str = "mcp__";
 
-/// Splits names at the commas outside of parentheses.
+/// Splits names at the commas outside of parentheses; brackets and quotes around them, as in a list of YAML, are dropped.
 pub(super) fn separated(text: &str) -> Vec<&str> {
+    let text = text.trim();
+    let text = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     let mut depth = 0_usize;
     let names = text.split(|letter| {
         match letter {
@@ -79,7 +81,12 @@ pub(super) fn separated(text: &str) -> Vec<&str> {
         }
         letter == ',' && depth == 0
     });
-    names.map(str::trim).filter(|name| !name.is_empty()).collect()
+    names.map(|name| unquoted(name.trim()).trim()).filter(|name| !name.is_empty()).collect()
+}
+
+fn unquoted(name: &str) -> &str {
+    let inner = |quote: char| name.strip_prefix(quote).and_then(|name| name.strip_suffix(quote));
+    inner('"').or_else(|| inner('\'')).unwrap_or(name)
 }
 
 /// The tools of a subagent by their registered names, each with its line.
@@ -91,15 +98,23 @@ pub(super) struct Tools<'a> {
     /// The names that were added, for a long list.
     pub(super) seen: HashSet<String>,
     pub(super) has_search: bool,
+    /// What it may not call, also as a member of a toolset: registered names, and those of other programs.
+    pub(super) without: Vec<String>,
 }
 
-impl Tools<'_> {
+impl<'a> Tools<'a> {
+    /// Starts without tools.
+    pub(super) fn new(path: &'a Path, report: &'a mut Report, known: Known<'a>) -> Self {
+        let (names, seen, without) = (Vec::new(), HashSet::new(), Vec::new());
+        Self { path, report, known, names, seen, has_search: false, without }
+    }
+
     /// Adds the tools that a file lists, or else all, without those that it disallows; `None` with a fault.
     pub(super) fn chosen(
         mut self,
         listed: Option<&Located<Vec<Located<String>>>>,
         servers: &[McpServerItem],
-        disallowed: &[Located<String>],
+        disallowed: Vec<Located<String>>,
     ) -> Option<Self> {
         match listed {
             Some(listed) => listed.value.iter().for_each(|tool| self.add(tool)),
@@ -108,13 +123,12 @@ impl Tools<'_> {
         for Located { place, value } in servers.iter().map(McpServerItem::name) {
             self.add_of_server(&ServerFile::toolset_of(value), *place);
         }
-        let is_valid = disallowed.iter().filter(|tool| !self.remove(tool)).count() == 0;
+        let count = disallowed.len();
+        let is_valid = disallowed.into_iter().filter_map(|tool| self.remove(tool).then_some(())).count() == count;
         let listed = listed.filter(|listed| !listed.value.is_empty() && self.names.is_empty() && !self.has_search);
         if let Some(Located { place, value }) = listed {
             let names: Vec<_> = value.iter().map(|tool| format!("`{}`", tool.value)).collect();
-            let message = format!("`tools`: none of these tools is available here: {}", names.join(", "));
-            self.report.fault(self.path, *place, message);
-            return None;
+            self.warn(*place, format!("`tools`: none of these tools is available here: {}", names.join(", ")));
         }
         is_valid.then_some(self)
     }
@@ -127,23 +141,23 @@ impl Tools<'_> {
             }
         }
         for set in self.known.servers {
-            self.push(set, place);
+            self.push(&set.name, place);
         }
     }
 
-    /// Adds all tools of an MCP server, or a single one.
+    /// Adds all tools of an MCP server, or a single one. Its own name or that of other programs is looked up in the registry, which
+    /// knows the tools.
     fn add_of_server(&mut self, name: &str, place: Place) {
         let name = name.strip_suffix("__*").unwrap_or(name);
-        let is_of = |set: &&String| {
-            name.strip_prefix(set.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with("__"))
-        };
-        if self.known.servers.iter().any(|set| is_of(&set)) {
+        let is_of = |set: &str| name.strip_prefix(set).is_some_and(|rest| rest.is_empty() || rest.starts_with("__"));
+        if self.known.servers.iter().any(|set| is_of(&set.name) || is_of(&set.foreign)) {
             self.push(name, place);
         } else {
-            let servers: Vec<_> = self.known.servers.iter().map(|set| format!("`{set}`")).collect();
-            let hint =
-                if servers.is_empty() { "it has none".to_owned() } else { format!("it has {}", servers.join(", ")) };
-            self.warn(place, format!("the tool `{name}` is left out: the project has no such MCP server; {hint}"));
+            let servers: Vec<_> = self.known.servers.iter().map(|set| format!("`{}`", set.name)).collect();
+            let hint = self.report.why_left_out(name).unwrap_or_else(|| {
+                if servers.is_empty() { "; it has none".to_owned() } else { format!("; it has {}", servers.join(", ")) }
+            });
+            self.warn(place, format!("the tool `{name}` is left out: the project has no such MCP server{hint}"));
         }
     }
 
@@ -179,35 +193,28 @@ impl Tools<'_> {
         }
     }
 
-    /// Removes a tool; returns whether the subagent then does not have it, and reports why if it may.
-    fn remove(&mut self, Located { place, value }: &Located<String>) -> bool {
+    /// Takes a tool away; returns whether it is known, or at least unlike a known one, and reports otherwise.
+    fn remove(&mut self, Located { place, value }: Located<String>) -> bool {
         let name = value.split('(').next().unwrap_or_default().trim();
         let name = name.strip_suffix("__*").filter(|name| name.starts_with(MCP)).unwrap_or(name);
         let tool = TOOLS.into_iter().find(|(known, _)| *known == name).map_or(name, |(_, tool)| tool);
-        let is_foreign = name == WEB_SEARCH || name.starts_with(MCP) || UNSUPPORTED_TOOLS.contains(&name);
-        let is_known = tool != name || is_foreign || is_linked(name) || toolset(name).is_some();
+        let is_external = name == WEB_SEARCH || name.starts_with(MCP) || UNSUPPORTED_TOOLS.contains(&name);
+        let members = toolset(name);
+        let is_known = tool != name || is_external || is_linked(name) || members.is_some();
         if !is_known && !self.known.items.contains(&name) {
             let known = TOOLS.iter().map(|(name, _)| *name).chain([WEB_SEARCH]);
-            let message = format!("`disallowedTools`: unknown tool `{name}`{}", did_you_mean(name, known));
-            self.report.fault(self.path, *place, message);
-            return false;
+            let hint = did_you_mean(name, known);
+            let message = format!("`disallowedTools`: unknown tool `{name}`{hint}");
+            if !hint.is_empty() {
+                self.report.fault(self.path, place, message);
+                return false;
+            }
+            self.warn(place, message);
         }
         self.has_search &= name != WEB_SEARCH;
-        let members = toolset(name).unwrap_or_default();
-        self.names.retain(|(known, _)| known != tool && !members.contains(&known.as_str()));
-        let is_of_server = |set: &str| {
-            self.known.servers.iter().any(|known| known == set)
-                && tool.strip_prefix(set).is_some_and(|rest| !rest.is_empty())
-        };
-        let is_within = |set: &str| toolset(set).is_some_and(|members| members.contains(&tool)) || is_of_server(set);
-        let set = self.names.iter().find(|(set, _)| is_within(set));
-        if let Some((set, _)) = set {
-            let message = format!(
-                "`disallowedTools`: `{name}` is in the toolset `{set}`, which `tools` lists: list the tools instead"
-            );
-            self.report.fault(self.path, *place, message);
-            return false;
-        }
+        self.without.push(tool.to_owned());
+        self.without.extend(members.unwrap_or_default().into_iter().map(str::to_owned));
+        self.names.retain(|(known, _)| !self.without.contains(known));
         true
     }
 

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::base::mutex::IgnorePoison;
+use crate::session::runtime::RunHandle;
 
 /// The runs that this process drives.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +20,10 @@ struct ActiveRun {
     cancellation: CancellationToken,
     /// Since when its time is not stored.
     since: Instant,
+    /// The run, once it is started.
+    handle: Option<RunHandle>,
+    /// How long it had waited for people by then.
+    waited: Duration,
 }
 
 /// An entry in the list, removed when it is dropped.
@@ -45,7 +50,8 @@ impl ActiveRuns {
             return None;
         }
         let cancellation = CancellationToken::new();
-        runs.insert(id.to_owned(), ActiveRun { cancellation: cancellation.clone(), since: Instant::now() });
+        let (since, waited) = (Instant::now(), Duration::ZERO);
+        runs.insert(id.to_owned(), ActiveRun { cancellation: cancellation.clone(), since, handle: None, waited });
         Some(RunSlot { runs: self.clone(), id: id.to_owned(), cancellation })
     }
 
@@ -56,7 +62,7 @@ impl ActiveRuns {
         }
     }
 
-    /// Returns how long each run was driven since the last time, or since it was entered.
+    /// Returns how long each run was driven since the last time, or since it was entered, without its waits for people.
     pub(super) fn take_times(&self) -> Vec<(String, Duration)> {
         self.lock().iter_mut().map(|(id, run)| (id.clone(), run.take_time())).collect()
     }
@@ -64,12 +70,21 @@ impl ActiveRuns {
 
 impl ActiveRun {
     fn take_time(&mut self) -> Duration {
-        std::mem::replace(&mut self.since, Instant::now()).elapsed()
+        let waited = self.handle.as_ref().map(RunHandle::waited).unwrap_or_default();
+        let new_waits = waited.saturating_sub(std::mem::replace(&mut self.waited, waited));
+        std::mem::replace(&mut self.since, Instant::now()).elapsed().saturating_sub(new_waits)
     }
 }
 
 impl RunSlot {
-    /// Returns how long the run was driven since the last time, or since it was entered.
+    /// Adds the started run, whose waits for people do not count.
+    pub(super) fn set_handle(&self, handle: RunHandle) {
+        if let Some(run) = self.runs.lock().get_mut(&self.id) {
+            run.handle = Some(handle);
+        }
+    }
+
+    /// Returns how long the run was driven since the last time, or since it was entered, without its waits for people.
     pub(super) fn take_time(&self) -> Duration {
         self.runs.lock().get_mut(&self.id).map(ActiveRun::take_time).unwrap_or_default()
     }

@@ -102,6 +102,8 @@ impl Shared {
             .shared_sink(Arc::clone(&recorder) as _)
             .cancellation(slot.cancellation.clone());
         let handle = start.handle();
+        recorder.follow(Some(handle.clone()));
+        slot.set_handle(handle.clone());
         let ended = {
             let mut running = start.into_future();
             let ended = tokio::select! {
@@ -124,6 +126,7 @@ impl Shared {
             chat.count(handle.usage_tree());
         }
         drop(handle);
+        recorder.follow(None);
         // All events are stored before the run counts as finished.
         recorder.stored().await;
         if journal.renew(self.options.lease).await.is_err() {

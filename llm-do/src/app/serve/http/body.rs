@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequest, Request};
-use http::{StatusCode, header};
+use http::{HeaderMap, StatusCode, header};
 use serde::de::DeserializeOwned;
 
 use super::problem::Problem;
@@ -20,6 +20,12 @@ pub(super) struct Json<T>(pub(super) T);
 /// A body as bytes.
 #[derive(Debug)]
 pub(super) struct Raw(pub(super) Bytes);
+
+/// Returns whether a body has this media type, with any parameters.
+pub(super) fn has_type(headers: &HeaderMap, media_type: &str) -> bool {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    content_type.split(';').next().is_some_and(|value| value.trim().eq_ignore_ascii_case(media_type))
+}
 
 impl<S: Send + Sync> FromRequest<S> for Raw {
     type Rejection = Problem;
@@ -42,12 +48,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         // A web page cannot send this type to another origin without asking.
-        let is_json = content_type.is_some_and(|value| {
-            value.split(';').next().is_some_and(|value| value.trim().eq_ignore_ascii_case("application/json"))
-        });
-        if !is_json {
+        if !has_type(request.headers(), "application/json") {
             let text = "the header `content-type` must be `application/json`";
             return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not_json", text));
         }

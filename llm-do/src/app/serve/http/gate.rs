@@ -97,7 +97,11 @@ impl Gate {
 
     fn check_rate(&self, sender: &Sender) -> Result<(), Problem> {
         self.rates.check_key(sender).map_err(|_| {
-            Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", "too many requests; retry after a second")
+            let rate = self.shared.options.requests_per_second;
+            let text = format!(
+                "limit reached: {rate} requests per second, and twice as many in a burst; retry after a second"
+            );
+            Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", text)
         })
     }
 }

@@ -8,6 +8,7 @@ use axum::routing::get;
 use http::{HeaderValue, header};
 
 use crate::app::trace::{BODY, Page};
+use crate::plane::registry::Application;
 
 /// The scripts of this page, after those that show the calls of a run.
 const SCRIPTS: [&str; 7] = [
@@ -25,9 +26,18 @@ const STYLE: &str = include_str!("../page/service.css");
 static PAGE: LazyLock<(String, String)> = LazyLock::new(|| {
     let page = Page::new(&SCRIPTS, STYLE, "; connect-src 'self'");
     let body = include_str!("../page/body.html");
-    let html = format!("{}{body}<template id=\"trace\">{BODY}</template>\n{}", page.begin("Runs"), page.end());
+    let html = format!(
+        "{}{body}<template id=\"trace\">{BODY}</template>\n{}",
+        page.begin(&format!("Runs · {}", escaped(&Application::current().name))),
+        page.end()
+    );
     (html, format!("{}; frame-ancestors 'none'", page.policy))
 });
+
+/// Returns a text as HTML.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}
 
 pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     Router::new().route("/", get(page))

@@ -1,17 +1,20 @@
 //! Runs: start, list, look at, cancel, resume.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use llm_do_worker_file::did_you_mean;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::body::Json as Body;
 use super::problem::Problem;
-use super::view::{ChangedRun, MAX_LIST, RunList, RunListQuery, RunView, StartRun};
+use super::view::{ChangedRun, MAX_LIST, RunList, RunListQuery, RunQuery, RunView, StartRun};
 use super::{App, Id, Identity, Role};
 use crate::app::serve::engine::Shared;
 use crate::app::serve::store::{Cancelling, Inserted, NewRun, QuotaReached, Resuming, RunRow, Source};
@@ -20,6 +23,10 @@ use crate::plane::registry::Registered;
 
 /// The header of a key that makes starting a run idempotent.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
+/// The longest time that a request waits for a run, in seconds.
+const MAX_WAIT: u64 = 60;
+/// How often a run that is waited for is read, at least.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 /// The maximum length of such a key, in bytes.
 const MAX_KEY_BYTES: usize = 255;
 
@@ -138,16 +145,36 @@ fn located(status: StatusCode, run: RunRow, may_watch: bool) -> Response {
 pub(super) async fn list(
     State(shared): App,
     client: Identity,
-    query: Result<Query<RunListQuery>, axum::extract::rejection::QueryRejection>,
+    query: Result<Query<RunListQuery>, QueryRejection>,
 ) -> Result<Json<RunList>, Problem> {
     client.require(Role::Watch)?;
     let Query(query) = query.map_err(|rejection| Problem::invalid(rejection.body_text()))?;
     Ok(Json(shared.store.runs(query.filter(client.scope())).await?.into()))
 }
 
-pub(super) async fn one(State(shared): App, client: Identity, Id(id): Id) -> Result<Json<RunView>, Problem> {
+pub(super) async fn one(
+    State(shared): App,
+    client: Identity,
+    Id(id): Id,
+    query: Result<Query<RunQuery>, QueryRejection>,
+) -> Result<Json<RunView>, Problem> {
     client.require(Role::Watch)?;
-    view(&shared, &client, &id).await.map(Json)
+    let Query(RunQuery { wait }) = query.map_err(|rejection| Problem::invalid(rejection.body_text()))?;
+    let end = Instant::now() + Duration::from_secs(wait.unwrap_or_default().min(MAX_WAIT));
+    let mut changes = shared.store.run_changes(&id);
+    loop {
+        let run = view(&shared, &client, &id).await?;
+        let left = end.saturating_duration_since(Instant::now());
+        if run.is_settled() || left.is_zero() || shared.shutdown.is_cancelled() {
+            return Ok(Json(run));
+        }
+        tokio::select! {
+            _ = changes.changed() => {}
+            // Also for what other processes wrote.
+            () = tokio::time::sleep(left.min(LOOK_AGAIN)) => {}
+            () = shared.shutdown.cancelled() => {}
+        }
+    }
 }
 
 async fn view(shared: &Shared, client: &Identity, id: &str) -> Result<RunView, Problem> {

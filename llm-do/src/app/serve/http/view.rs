@@ -60,6 +60,14 @@ impl RunListQuery {
     }
 }
 
+/// How one run is requested.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::app::serve) struct RunQuery {
+    /// How many seconds the answer may wait until the run has ended or waits for a person.
+    pub(super) wait: Option<u64>,
+}
+
 /// A page of runs, the latest first.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(crate = "::schemars")]
@@ -107,6 +115,13 @@ pub(in crate::app::serve) struct RunView {
     /// When it continues, if it waits for a time.
     #[schemars(with = "Option<String>")]
     wakes: Option<Timestamp>,
+    /// The process that drives it: the number of the process, and a name of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process: Option<String>,
+    /// Until when that process has claimed it; it renews the claim before. A time that has passed: the process has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    process_until: Option<Timestamp>,
     /// How often a process began to drive it.
     attempts: u64,
     /// How long processes worked on it, in milliseconds, without the time in which it was set aside; as of a few seconds ago.
@@ -166,8 +181,16 @@ impl From<RunUsage> for UsageView {
 }
 
 impl RunView {
+    /// Returns whether it has ended, or waits for a person or a time.
+    pub(super) fn is_settled(&self) -> bool {
+        !matches!(self.state, RunState::Queued | RunState::Running)
+    }
+
     pub(in crate::app::serve) fn new(run: RunRow, waits: Vec<Wait>) -> Self {
         let waits = waits.into_iter().map(WaitView::from).collect();
+        let state = run.shown_state();
+        let (process, process_until) =
+            if run.state.is_finished() { (None, None) } else { (run.process, run.process_until) };
         let (result, error) = match run.outcome {
             Some(Outcome::Result(result)) => (Some(result), None),
             Some(Outcome::Error(error)) => (None, Some(error)),
@@ -177,7 +200,7 @@ impl RunView {
             id: run.id,
             entry: run.entry,
             arguments: run.arguments,
-            state: run.state,
+            state,
             result,
             error,
             is_cancelled: run.is_cancelled,
@@ -189,6 +212,8 @@ impl RunView {
             started: run.started,
             finished: run.finished,
             wakes: run.wake,
+            process,
+            process_until,
             attempts: run.attempts,
             worked_ms: u64::try_from(run.worked.as_millis()).unwrap_or(u64::MAX),
             usage: run.usage.into(),

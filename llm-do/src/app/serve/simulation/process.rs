@@ -91,7 +91,7 @@ impl Process {
             .park_after(Duration::from_secs(5))
             .take_over_after(LEASE)
             .keep_finished(Duration::from_mins(3));
-        Self { condition: sender, service: service.start(store, journal, name) }
+        Self { condition: sender, service: service.start(store, journal, name, None) }
     }
 
     /// Ends the process immediately; what it has not committed is lost.

@@ -80,6 +80,12 @@ impl Store {
         self.database.write(claim).await
     }
 
+    /// Ends the claims of a process that has ended: they have lapsed now.
+    pub(in crate::app::serve) async fn end_claims(&self, owner: &str, now: Timestamp) -> Result<(), StoreError> {
+        let owner = owner.to_owned();
+        self.change(Changed::Queue, move |tx| lease::lapse_all(tx, &owner, now)).await
+    }
+
     /// Returns the runs that the process `owner` may start or resume now, the oldest first: not those that another one has
     /// claimed, since to try that would be a write.
     pub(in crate::app::serve) async fn runnable(

@@ -15,7 +15,7 @@ pub(in crate::app) enum RunState {
     Queued,
     /// A process runs it.
     Running,
-    /// It waits for a decision, an answer or a time, and takes no memory.
+    /// It waits for a decision, an answer or a time; it takes no memory once it is set aside.
     Waiting,
     /// It returned a result.
     Succeeded,
@@ -81,6 +81,9 @@ pub(in crate::app::serve) enum Source {
     Webhook {
         /// Its name.
         name: String,
+        /// The type of the event, if it is GitHub's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        event: Option<String>,
     },
 }
 

@@ -16,8 +16,17 @@ use crate::base::usage::RunUsage;
 use crate::observe::journal::delete_run;
 
 /// The columns that [`RunRow`] is read from.
-const COLUMNS: &str = "id, tenant, client, source, entry, arguments, chat, cost_limit, state, outcome, usage, created, started, \
-                       finished, wake, attempts, deaths, worked, is_cancelled, counted";
+const COLUMNS: &str = "
+    id, tenant, client, source, entry, arguments, chat, cost_limit, state, outcome, usage, created, started, finished, wake,
+    attempts, deaths, worked, is_cancelled, counted,
+    (SELECT owner FROM journal_runs AS claim WHERE claim.id = runs.id) AS process,
+    (SELECT expires FROM journal_runs AS claim WHERE claim.id = runs.id) AS process_until,
+    state = 'running' AND EXISTS (SELECT 1 FROM waits WHERE waits.run = runs.id AND waits.answer IS NULL
+        AND waits.is_withdrawn = 0 AND waits.is_current) AS is_asking";
+
+/// Running runs that have asked a person, by which they are shown as waiting.
+const ASKING: &str = "SELECT id FROM runs AS asking WHERE state = 'running' AND EXISTS (SELECT 1 FROM waits
+    WHERE waits.run = asking.id AND waits.answer IS NULL AND waits.is_withdrawn = 0 AND waits.is_current)";
 
 /// A run as stored.
 #[derive(Clone, Debug)]
@@ -30,7 +39,13 @@ pub(in crate::app::serve) struct RunRow {
     pub(in crate::app::serve) arguments: Value,
     pub(in crate::app::serve) chat: Option<String>,
     pub(in crate::app::serve) cost_limit: Option<Money>,
+    /// For the engine: a run that has just asked a person is running, until it is set aside.
     pub(in crate::app::serve) state: RunState,
+    /// Whether a person has not answered what it asked, although it runs.
+    is_asking: bool,
+    /// The process that has claimed it, and until when.
+    pub(in crate::app::serve) process: Option<String>,
+    pub(in crate::app::serve) process_until: Option<Timestamp>,
     pub(in crate::app::serve) outcome: Option<Outcome>,
     pub(in crate::app::serve) usage: RunUsage,
     pub(in crate::app::serve) created: Timestamp,
@@ -74,6 +89,9 @@ impl RunRow {
             chat: row.get("chat")?,
             cost_limit: row.get::<_, Option<Json<_>>>("cost_limit")?.map(|Json(limit)| limit),
             state: row.get("state")?,
+            is_asking: row.get("is_asking")?,
+            process: row.get("process")?,
+            process_until: time("process_until")?,
             outcome: row.get::<_, Option<Json<_>>>("outcome")?.map(|Json(outcome)| outcome),
             usage: row.get::<_, Option<Json<_>>>("usage")?.map(|Json(usage)| usage).unwrap_or_default(),
             created: row.get::<_, Millis>("created")?.0,
@@ -86,6 +104,13 @@ impl RunRow {
             is_cancelled: row.get("is_cancelled")?,
             counted: row.get::<_, Option<Json<_>>>("counted")?.map(|Json(usage)| usage).unwrap_or_default(),
         })
+    }
+}
+
+impl RunRow {
+    /// Returns the state as people see it: a run waits from the moment at which it asks.
+    pub(in crate::app::serve) fn shown_state(&self) -> RunState {
+        if self.is_asking { RunState::Waiting } else { self.state }
     }
 }
 
@@ -151,16 +176,21 @@ impl Store {
 /// Only conditions that are given are in the text, or else no index could serve it.
 pub(super) fn list(connection: &rusqlite::Connection, filter: &Filter) -> rusqlite::Result<Page<RunRow>> {
     let created = filter.since.map(Millis);
+    let in_state = match filter.state {
+        Some(RunState::Waiting) => format!("id IN (SELECT id FROM runs WHERE state = ? UNION ALL {ASKING})"),
+        Some(RunState::Running) => format!("state = ? AND id NOT IN ({ASKING})"),
+        _ => "state = ?".to_owned(),
+    };
     let conditions: [Option<(&str, &dyn ToSql)>; 6] = [
-        filter.tenant.as_ref().map(|tenant| ("tenant =", tenant as _)),
-        filter.state.as_ref().map(|state| ("state =", state as _)),
-        filter.entry.as_ref().map(|entry| ("entry =", entry as _)),
-        filter.chat.as_ref().map(|chat| ("chat =", chat as _)),
-        filter.before.as_ref().map(|before| ("id <", before as _)),
-        created.as_ref().map(|created| ("created >=", created as _)),
+        filter.tenant.as_ref().map(|tenant| ("tenant = ?", tenant as _)),
+        filter.state.as_ref().map(|state| (in_state.as_str(), state as _)),
+        filter.entry.as_ref().map(|entry| ("entry = ?", entry as _)),
+        filter.chat.as_ref().map(|chat| ("chat = ?", chat as _)),
+        filter.before.as_ref().map(|before| ("id < ?", before as _)),
+        created.as_ref().map(|created| ("created >= ?", created as _)),
     ];
     let conditions: Vec<_> = conditions.into_iter().flatten().collect();
-    let texts = conditions.iter().map(|(text, _)| format!("AND {text} ? "));
+    let texts = conditions.iter().map(|(text, _)| format!("AND {text} "));
     let sql = format!(
         "SELECT {COLUMNS}, octet_length(arguments) + coalesce(octet_length(outcome), 0) AS size FROM runs
          WHERE TRUE {} ORDER BY id DESC LIMIT {}",

@@ -10,7 +10,7 @@ use similar::udiff::UnifiedHunkHeader;
 use similar::{Algorithm, ChangeTag, DiffOp, TextDiff};
 
 use self::changed_lines::ChangedLines;
-use super::text;
+use super::{line_ends, text};
 use crate::observe::journal::digest;
 
 /// The maximum number of characters of a difference.
@@ -22,8 +22,15 @@ const MAX_COMPARED: usize = 1 << 20;
 /// How long the smallest difference is looked for; a larger one is shown after that.
 const DEADLINE: Duration = Duration::from_secs(1);
 
+/// Shows how a file changes, with what a difference of lines does not show.
+pub(super) fn changed_text(path: &str, old: &str, new: &str) -> String {
+    let mut parts = line_ends::changes(old, new);
+    parts.push(changed(path, old, new));
+    parts.join("\n")
+}
+
 /// Shows how a file changes.
-pub(super) fn changed(path: &str, old: &str, new: &str) -> String {
+fn changed(path: &str, old: &str, new: &str) -> String {
     if old == new {
         return format!("no change: `{path}` already has this content");
     }

@@ -1,5 +1,8 @@
 //! `edit_file`: replaces text in a file.
 
+mod search;
+
+use self::search::Search;
 use super::diff;
 use super::fault::{Fault, shown};
 use super::locate::Place;
@@ -57,7 +60,7 @@ pub(super) fn preview(root: &Root, path: &str, edit: Edit<'_>) -> Result<String,
     let edited = apply(root, path, edit)?;
     let target = edited.place.target();
     root.remember(&("edit", path, edit), &[&target], Some(&edited.place));
-    let difference = diff::changed(&shown(&target.path), &edited.before, &edited.after);
+    let difference = diff::changed_text(&shown(&target.path), &edited.before, &edited.after);
     Ok(with_real_path(path, &target, &difference))
 }
 
@@ -78,37 +81,23 @@ fn replaced(before: &str, edit: Edit<'_>, place: &Place, max: u64) -> Result<(St
     if edit.old.is_empty() {
         return invalid("empty `old_text`; give the text to replace, or use `write_file`");
     }
-    // Models write `\n`, also for a file whose lines end with `\r\n`.
-    let is_crlf = text::has_crlf(before) && !edit.old.contains("\r\n");
-    let own = |part: &str| if is_crlf { text::with_lf(part).replace('\n', "\r\n") } else { part.to_owned() };
-    let (old, new) = (own(edit.old), own(edit.new));
-    if old == new {
+    let search = Search::of(before, edit);
+    if search.old == search.new {
         return invalid("`old_text` and `new_text` are equal, so the edit would change nothing");
     }
-    let occurrences = Occurrences::of(&old, before);
+    let occurrences = Occurrences::of(&search.old, search.text());
     match (occurrences.count, edit.all) {
-        (0, _) => Err(not_found(before, &old, place)),
-        (1, _) | (_, true) => {
-            check_size(before, &old, &new, &occurrences, place, max)?;
-            Ok((before.replace(&old, &new), occurrences))
+        (0, _) => {
+            let at_end = search.replaced_at_end(place, max);
+            at_end.unwrap_or_else(|| Err(not_found(search.text(), &search.old, place)))
         }
+        (1, _) | (_, true) => search.replaced(occurrences, place, max),
         (times, false) => Err(Fault::Invalid(format!(
             "`old_text` occurs {times} times in `{}`, {}; include more of the text around it, or set `replace_all`",
             shown(&place.path),
             occurrences.at_lines()
         ))),
     }
-}
-
-/// Computes the size of the file after an edit, which nothing is allocated for before it is known to be allowed.
-fn check_size(before: &str, old: &str, new: &str, found: &Occurrences, place: &Place, max: u64) -> Result<(), Fault> {
-    let size = |text: &str, times: usize| text.len() as u128 * times as u128;
-    let bytes = size(before, 1) - size(old, found.count) + size(new, found.count);
-    if bytes <= u128::from(max) {
-        return Ok(());
-    }
-    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-    Err(Fault::TooLarge { path: shown(&place.path), bytes, max, hint: " after the edit" })
 }
 
 impl Occurrences {

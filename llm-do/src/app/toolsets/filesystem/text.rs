@@ -1,12 +1,11 @@
 //! Text files: decoding, line endings and lines.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use super::fault::{Fault, shown};
 
 /// The mark of some editors at the start of a UTF-8 file.
-const BYTE_ORDER_MARK: &str = "\u{feff}";
+pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// Decodes a file, which must be UTF-8 without NUL characters; its byte order mark stays.
 pub(super) fn decode(bytes: Vec<u8>, path: &Path) -> Result<String, Fault> {
@@ -23,17 +22,6 @@ pub(super) fn decode(bytes: Vec<u8>, path: &Path) -> Result<String, Fault> {
 /// Returns the text without a byte order mark.
 pub(super) fn without_mark(text: &str) -> &str {
     text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
-}
-
-/// Returns whether all lines end with `\r\n`, and there is such a line.
-pub(super) fn has_crlf(text: &str) -> bool {
-    let breaks = text.matches('\n').count();
-    breaks > 0 && text.matches("\r\n").count() == breaks
-}
-
-/// Returns the text with `\n` at the end of each line.
-pub(super) fn with_lf(text: &str) -> Cow<'_, str> {
-    if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
 }
 
 /// Returns the lines of a text without their ends; a line break at the end begins no line.

@@ -1,11 +1,13 @@
 //! `write_file`: creates or replaces a file.
 
+use std::borrow::Cow;
 use std::io;
 
 use cap_std::fs::Metadata;
 
 use super::diff;
 use super::fault::{Fault, shown};
+use super::line_ends;
 use super::locate::{Links, Missing, Place, locate};
 use super::open::{self, check_is_file};
 use super::path::check_new_name;
@@ -14,7 +16,7 @@ use super::replace::{lock, replace};
 use super::root::Root;
 use super::text;
 
-/// Writes `content` to the file, and returns what happened.
+/// Writes `content` to the file, and returns what happened. What reading hides of a replaced file stays.
 pub(super) fn write(root: &Root, path: &str, content: &str) -> Result<String, Fault> {
     let _changes = lock();
     root.rules.check_changes()?;
@@ -23,9 +25,26 @@ pub(super) fn write(root: &Root, path: &str, content: &str) -> Result<String, Fa
     root.check_unchanged(&("write", path, content), &[&target], found.as_ref())?;
     let place = found.map_or_else(|| open::create(root, path, Links::Follow, &target), Ok)?;
     let replaced = existing(root, &place)?;
-    replace(&place, content.as_bytes(), replaced.as_ref())?;
+    let old = replaced.as_ref().and_then(|_| old_text(root, &place));
+    let written = new_text(old.as_deref(), content);
+    check_size(root, path, &written)?;
+    replace(&place, written.as_bytes(), replaced.as_ref())?;
     let verb = if replaced.is_some() { "replaced" } else { "created" };
-    Ok(format!("{verb} `{}`: {}", shown(&place.path), text::size(content)))
+    let done = format!("{verb} `{}`: {}", shown(&place.path), text::size(&written));
+    Ok(match line_ends::kept_in(content, &written).join(", ") {
+        kept if kept.is_empty() => done,
+        kept => format!("{done}; kept from the old file: {kept}"),
+    })
+}
+
+/// Returns the text of a file, if it is one.
+fn old_text(root: &Root, place: &Place) -> Option<String> {
+    open::read(place, root.max_bytes, "").and_then(|old| text::decode(old.bytes, &place.path)).ok()
+}
+
+/// Returns what is written in place of the old text, if there is one.
+fn new_text<'c>(old: Option<&str>, content: &'c str) -> Cow<'c, str> {
+    old.map_or(Cow::Borrowed(content), |old| line_ends::kept(old, content))
 }
 
 /// Shows what [`write`] would change.
@@ -37,22 +56,22 @@ pub(super) fn preview(root: &Root, path: &str, content: &str) -> Result<String, 
     let replaced = place.as_ref().map_or(Ok(None), |place| existing(root, place))?;
     root.remember(&("write", path, content), &[&target], place.as_ref());
     let difference = match (&place, replaced) {
-        (Some(place), Some(replaced)) => difference(root, place, &replaced, content),
+        (Some(place), Some(replaced)) => difference(root, place, &replaced, content)?,
         _ => diff::created(&shown(&target.path), content),
     };
     Ok(with_real_path(path, &target, &difference))
 }
 
 /// Shows how a file changes that is replaced.
-fn difference(root: &Root, place: &Place, replaced: &Metadata, content: &str) -> String {
+fn difference(root: &Root, place: &Place, replaced: &Metadata, content: &str) -> Result<String, Fault> {
     let shown = shown(&place.path);
-    let old = open::read(place, root.max_bytes, "").and_then(|old| text::decode(old.bytes, &place.path));
-    match old {
-        Ok(old) => diff::changed(&shown, &old, content),
-        Err(_) => {
-            format!("replaces all {} bytes of `{shown}`, with:\n{}", replaced.len(), diff::created(&shown, content))
-        }
-    }
+    let Some(old) = old_text(root, place) else {
+        let created = diff::created(&shown, content);
+        return Ok(format!("replaces all {} bytes of `{shown}`, with:\n{created}", replaced.len()));
+    };
+    let new = new_text(Some(&old), content);
+    check_size(root, &shown, &new)?;
+    Ok(diff::changed_text(&shown, &old, &new))
 }
 
 fn check_size(root: &Root, path: &str, content: &str) -> Result<(), Fault> {

@@ -11,6 +11,7 @@ use tokio::sync::OnceCell;
 use super::client::Clients;
 use super::fault::Fault;
 use super::host::HostPattern;
+use crate::plane::registry::Application;
 
 /// The settings of the tool: give them to [`RuntimeBuilder::state`](crate::runtime::RuntimeBuilder::state).
 ///
@@ -58,7 +59,7 @@ impl Http {
             timeout: Duration::from_secs(30),
             max_size: 2 << 20,
             max_redirects: 5,
-            user_agent: concat!("llm-do/", env!("CARGO_PKG_VERSION")).to_owned(),
+            user_agent: Application::current().user_agent(),
             clients: Arc::default(),
         }
     }
@@ -109,7 +110,7 @@ impl Http {
         self
     }
 
-    /// Sets the header `user-agent`. Default: `llm-do/` and the version.
+    /// Sets the header `user-agent`. Default: the application, as its command line names it, and `llm-do/` with the version.
     pub fn user_agent(mut self, name: impl Into<String>) -> Self {
         self.user_agent = name.into();
         self.changed()

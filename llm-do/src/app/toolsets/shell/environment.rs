@@ -28,7 +28,7 @@ pub(super) fn variables(settings: &Shell, root: &Path) -> Vec<(OsString, OsStrin
 }
 
 /// Returns the folders of programs: not those that a command can write to, so that `cat` stays the system's.
-fn search_path(root: &Path) -> Vec<PathBuf> {
+pub(super) fn search_path(root: &Path) -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).filter_map(|folder| resolved(&folder, root)).collect()
 }

@@ -119,10 +119,13 @@ pub(super) fn is_read_only(words: &[String]) -> bool {
     READERS.iter().any(|reader| reader.rest(words).is_some_and(|rest| reader.accepts(rest)))
 }
 
-/// Returns whether the options of a program are listed: such a program is judged by its options.
-pub(super) fn is_listed(words: &[String]) -> bool {
-    let program = words.first().map(String::as_str);
-    program == Some("find") || READERS.iter().any(|reader| reader.rest(words).is_some())
+/// Returns whether the options of a program are listed, with these words after its name: it is judged by its options.
+pub(super) fn is_listed(program: &str, words: &[String]) -> bool {
+    let is_reader = |reader: &Reader| {
+        let (name, command) = (reader.words[0], &reader.words[1..]);
+        name == program && words.iter().zip(command).filter(|(word, own)| word == own).count() == command.len()
+    };
+    program == "find" || READERS.iter().any(is_reader)
 }
 
 /// Returns the index of the word that is text to its program, and no path: the pattern of `grep`.

@@ -4,16 +4,11 @@ use std::path::Path;
 
 use super::command::split;
 use super::fault::Fault;
+use super::program::Program;
 use super::read_only::{is_listed, is_read_only};
 use super::settings::{Sandbox, Shell};
+use super::starters::{is_runner, starts_another};
 use super::{arguments, git};
-
-/// Programs that run other programs, which their arguments name.
-const RUNNERS: &[&str] = &[
-    "awk", "bash", "busybox", "dash", "doas", "env", "find", "gawk", "nice", "node", "nohup", "parallel", "perl",
-    "python", "python3", "ruby", "sed", "setsid", "sh", "ssh", "stdbuf", "sudo", "tar", "time", "timeout", "watch",
-    "xargs", "zsh",
-];
 
 /// How a command may run without approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,14 +20,11 @@ pub(super) enum Approved {
 }
 
 /// Fails if the settings refuse the command.
-pub(super) fn check_refused(settings: &Shell, words: &[String]) -> Result<(), Fault> {
+pub(super) fn check_refused(settings: &Shell, words: &[String], root: &Path) -> Result<(), Fault> {
+    let [program, rest @ ..] = words else { return Ok(()) };
     for rule in &settings.denied {
         let denied = split(rule).map_err(|_| Fault::Rule(rule.clone()))?;
-        let [program, rest @ ..] = words else { continue };
-        // `/bin/rm` is `rm`.
-        let is_program =
-            *program == denied[0] || Path::new(program).file_name().is_some_and(|name| *name == *denied[0]);
-        if is_program && rest.starts_with(&denied[1..]) {
+        if rest.starts_with(&denied[1..]) && Program::of(program, root).is_refused_by(&denied[0]) {
             return Err(Fault::Refused(rule.clone()));
         }
     }
@@ -54,12 +46,24 @@ pub(super) fn approved(
     }
     for rule in &settings.allowed {
         let allowed = split(rule).map_err(|_| Fault::Rule(rule.clone()))?;
-        let needs_all = is_listed(words) || RUNNERS.contains(&allowed[0].as_str());
-        if words == allowed || (!needs_all && words.starts_with(&allowed)) {
+        if words == allowed || is_allowed_by(&allowed, words, root) {
             return Ok(Some(Approved::Changing));
         }
     }
     Ok(None)
+}
+
+/// Returns whether a rule allows a command that begins with its words: one that starts no other program with its further words.
+fn is_allowed_by(rule: &[String], words: &[String], root: &Path) -> bool {
+    if words.len() < rule.len() || words[1..rule.len()] != rule[1..] {
+        return false;
+    }
+    let (program, of_rule) = (Program::of(&words[0], root), Program::of(&rule[0], root));
+    if !program.is_same(&of_rule) {
+        return false;
+    }
+    let needs_all = is_runner(&program) || program.names().any(|name| is_listed(name, &words[1..]));
+    words.len() == rule.len() || !(needs_all || starts_another(&program, words, rule.len()))
 }
 
 /// Returns whether a reading command starts no program that a repository names.

@@ -47,8 +47,8 @@ impl Prepared {
 
     fn parse(settings: Shell, project: &Path, command: &str) -> Result<Self, Fault> {
         let words = command::split(command)?;
-        rules::check_refused(&settings, &words)?;
         let root = settings.root_in(project).canonicalize().map_err(Fault::Root)?;
+        rules::check_refused(&settings, &words, &root)?;
         let confinement = sandbox::find(&settings, &root);
         match settings.sandbox {
             _ if confinement.is_some() => {}

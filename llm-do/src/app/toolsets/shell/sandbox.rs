@@ -3,8 +3,6 @@
 #[cfg(target_os = "linux")]
 mod bwrap;
 #[cfg(target_os = "linux")]
-mod inherited;
-#[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(target_os = "linux")]
 mod policy;
@@ -120,7 +118,8 @@ mod linux {
     use super::super::settings::{Sandbox, Shell};
     use super::policy::Policy;
     use super::syscalls::{Commands, Filter};
-    use super::{Confinement, Launch, Started, bwrap, inherited, landlock, syscalls};
+    use super::{Confinement, Launch, Started, bwrap, landlock, syscalls};
+    use crate::base::inherited_files;
 
     /// The shell that leads a process group, which `PATH` does not choose.
     const SHELL: &str = "/bin/sh";
@@ -168,7 +167,7 @@ mod linux {
                 let mut command = confined(launch, Path::new(&launch.words[0]));
                 command.args(&launch.words[1..]);
                 prepare(&mut command);
-                inherited::limit(&mut command, None)?;
+                inherited_files::limit(command.as_std_mut(), None)?;
                 // No process can leave the group that it is in, so the command cannot make one: it starts in one.
                 let leader = leader(shell)?;
                 let group = leader.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
@@ -183,7 +182,7 @@ mod linux {
     fn in_bwrap(launch: &Launch<'_>, program: &Path) -> io::Result<Command> {
         let policy = Policy::new(launch);
         let mut command = confined(launch, program);
-        let filter = inherited::limit(&mut command, Some(filter_file(&policy)?))?;
+        let filter = inherited_files::limit(command.as_std_mut(), Some(filter_file(&policy)?))?;
         let filter = filter.ok_or_else(|| io::Error::other("the filter of system calls is not open"))?;
         command.args(bwrap::arguments(&policy, filter)).args(launch.words);
         Ok(command)

@@ -135,7 +135,8 @@ impl Shell {
     /// Approves commands that begin with these words. Default: only commands that are known to read.
     ///
     /// Where [`Sandbox::Auto`] finds no sandbox, these commands need approval too. Programs that run other programs (shells,
-    /// interpreters, `env`, `xargs`, ..) are approved only with exactly these words. Of the
+    /// interpreters, `env`, `xargs`, ..) are approved only with exactly these words, and further words that start a program, such as
+    /// `make --eval`, need approval: the [page of the tool](crate::toolsets::shell#programs-that-start-programs) lists both. Of the
     /// programs in the list of reading commands, options that are not in the list still need approval.
     pub fn allow(mut self, words: impl Into<String>) -> Self {
         self.allowed.push(words.into());
@@ -144,6 +145,7 @@ impl Shell {
 
     /// Refuses commands that begin with these words, even approved ones. Default: nothing is refused.
     ///
+    /// The program may be spelled in another way: `rm` refuses `/bin/rm` too, and `python` also `python3.11`.
     /// This stops mistakes, not intent: an approved script or another option order can do the same.
     pub fn deny(mut self, words: impl Into<String>) -> Self {
         self.denied.push(words.into());
@@ -197,6 +199,12 @@ impl Shell {
     pub fn bwrap(mut self, program: impl Into<PathBuf>) -> Self {
         self.bwrap = program.into();
         self
+    }
+
+    /// Returns where commands run, and what they can reach, for a project in this folder.
+    pub(super) fn environment(&self, project: &Path) -> String {
+        let Self { variables, has_network, sandbox, bwrap, readable, .. } = self;
+        format!("{:?}", (self.root_in(project), variables, has_network, sandbox, bwrap, readable))
     }
 
     /// Returns the working directory, for a project in this folder.

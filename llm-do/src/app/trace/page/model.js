@@ -205,6 +205,7 @@ const HANDLERS = {
   },
   call_refused(call, event) {
     call.by = event.by;
+    if (event.arguments !== undefined) call.arguments = event.arguments;
     fail(call, "refused", event.error);
   },
   progress(call, event, time) {

@@ -85,6 +85,12 @@ pub(crate) fn claim_all(
     claims.filter_map(Result::transpose).collect()
 }
 
+/// Ends all leases of an owner at a time, if they end later.
+pub(crate) fn lapse_all(transaction: &Transaction<'_>, owner: &str, at: Timestamp) -> rusqlite::Result<()> {
+    let sql = "UPDATE journal_runs SET expires = ?2 WHERE owner = ?1 AND expires > ?2";
+    transaction.prepare_cached(sql)?.execute((owner, at.as_millisecond())).map(drop)
+}
+
 /// Extends all leases of an owner that end before a time; returns their number.
 pub(crate) fn renew_all(transaction: &Transaction<'_>, owner: &str, until: Timestamp) -> rusqlite::Result<usize> {
     let sql = "UPDATE journal_runs SET expires = ?2 WHERE owner = ?1 AND expires < ?2";

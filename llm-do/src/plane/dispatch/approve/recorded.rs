@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::super::Run;
-use super::super::perform::{decode, decode_async};
+use super::super::decode::{decode, decode_async};
 use super::{MAX_ROUNDS, edited_arguments, emit_decision, first_round, masked};
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, RuleSource};
@@ -35,6 +35,13 @@ impl RecordedCall {
         let has_result = ctx.frame().by != Caller::User && journal.is_recorded(&step.key);
         let approval = Some(approval_step(step, round)).filter(|approval| journal.is_recorded(&approval.key));
         (has_result || approval.is_some()).then_some(Self { has_result, approval })
+    }
+}
+
+impl RecordedCall {
+    /// Returns whether an answer is recorded.
+    pub(in crate::plane::dispatch) fn has_answer(ctx: &CallContext, round: u32) -> bool {
+        Self::find(ctx, round).is_some_and(|recorded| recorded.approval.is_some())
     }
 }
 
@@ -97,7 +104,7 @@ impl Run {
             None => None,
         };
         match answer {
-            Some(answer) if has_result || answer.is_lasting() => {
+            Some(answer) if has_result || (answer.is_lasting() && self.holds(ctx, tool, &answer)) => {
                 self.apply_recorded(ctx, tool, prepared, answer, has_result).map(Some)
             }
             None if has_result => {
@@ -106,6 +113,11 @@ impl Run {
             }
             _ => Ok(None),
         }
+    }
+
+    /// Returns whether a recorded answer was given for what the call acts on now.
+    fn holds(&self, ctx: &CallContext, tool: &Registered, answer: &Answer) -> bool {
+        answer.environment.is_none() || answer.holds_for(&self.environment(ctx, Some(tool)))
     }
 
     /// Reports the approval of a call with a recorded result: the original rule where it is known without applying the rules.
@@ -152,8 +164,10 @@ impl Run {
         prepared: &Prepared,
         answer: &Answer,
     ) -> Result<(), CallError> {
-        if answer.scope != ApprovalScope::Call {
-            let request = self.request(ctx, tool, prepared).map_err(|fault| CallError::invalid(tool.name(), fault))?;
+        if answer.scope != ApprovalScope::Call && self.holds(ctx, tool, answer) {
+            let mut request =
+                self.request(ctx, tool, prepared).map_err(|fault| CallError::invalid(tool.name(), fault))?;
+            request.environment = Some(self.environment(ctx, Some(tool)));
             self.remember(ctx, &request, answer.scope);
         }
         Ok(())

@@ -1,41 +1,89 @@
-//! How often tools and the output failed in a row.
+//! How often equal calls, invalid arguments and the output failed in a row.
 
 use std::collections::BTreeMap;
 
+use llm_do_providers::ToolCall;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::CallResult;
 use crate::declare::toolset::OUTPUT_TOOL;
+use crate::observe::journal::digest;
 
-/// Consecutive failures, by tool name; those of the output by the name of its tool.
+/// Why a call failed.
+#[derive(Debug)]
+pub(crate) struct CallFault {
+    /// The error for operators.
+    pub(crate) text: String,
+    /// Whether the call did not reach a tool: its arguments are invalid, or its name is unknown.
+    pub(crate) is_invalid: bool,
+}
+
+/// Failures since the last success, by tool name; those of the output by the name of its tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Failures(BTreeMap<String, u32>);
+pub(super) struct Failures(BTreeMap<String, ToolFailures>);
+
+/// The failures of one tool.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct ToolFailures {
+    /// Calls in a row that did not reach the tool: with invalid arguments, or of an unknown name.
+    #[serde(default)]
+    invalid: u32,
+    /// Calls that the tool failed, by the digest of their arguments: a failure with other arguments is another one.
+    #[serde(default)]
+    equal: BTreeMap<String, u32>,
+}
 
 impl Failures {
-    /// Counts the failures of one turn, at most one for each tool: the model learns of all of them at the same time.
+    /// Counts the failures of one turn, equal ones at most once: the model learns of all of them at the same time.
     ///
-    /// Returns the reason to give up if a tool failed more than `retries` times in a row.
-    pub(super) fn count(&mut self, outcomes: &[CallResult], retries: u32) -> Option<String> {
-        let mut failed: BTreeMap<&str, &str> = BTreeMap::new();
-        for CallResult { result, fault, .. } in outcomes.iter().filter(|outcome| !outcome.is_denied) {
-            failed.extend(fault.iter().map(|fault| (&*result.name, &**fault)));
+    /// Returns the reason to give up if a failure happened more than `retries` times.
+    pub(super) fn count(&mut self, calls: &[ToolCall], outcomes: &[CallResult], retries: u32) -> Option<String> {
+        let mut failed = BTreeMap::new();
+        for (outcome, call) in outcomes.iter().zip(calls).filter(|(outcome, _)| !outcome.is_denied) {
+            if let Some(CallFault { text, is_invalid }) = &outcome.fault {
+                let arguments = (!is_invalid).then(|| digest_of(&call.arguments));
+                failed.insert((&*outcome.result.name, arguments), &**text);
+            }
         }
         for CallResult { result, .. } in outcomes.iter().filter(|outcome| outcome.fault.is_none()) {
-            failed.remove(result.name.as_str());
+            failed.retain(|(tool, _), _| *tool != result.name);
             self.0.remove(&result.name);
         }
-        let spent: Vec<_> = failed.into_iter().filter_map(|(tool, reason)| self.add(tool, reason, retries)).collect();
+        let spent: Vec<_> = failed
+            .into_iter()
+            .filter_map(|((tool, arguments), reason)| match arguments {
+                Some(arguments) => self.add_equal(tool, arguments, reason, retries),
+                None => self.add(tool, reason, retries),
+            })
+            .collect();
         spent.into_iter().next()
     }
 
-    /// Counts one failure of `what`; returns the reason to give up if it failed more than `retries` times in a row.
+    /// Counts one invalid call, or one invalid output; returns the reason to give up if there were more than `retries` in a row.
     pub(super) fn add(&mut self, what: &str, reason: &str, retries: u32) -> Option<String> {
         let failures = self.0.entry(what.to_owned()).or_default();
-        *failures += 1;
-        let times = *failures;
+        failures.invalid += 1;
+        let times = failures.invalid;
         (times > retries).then(|| match what {
             OUTPUT_TOOL => format!("no valid result in {times} attempts; the last error: {reason}"),
             tool => format!("`{tool}` failed {times} times in a row; the last error: {reason}"),
         })
     }
+
+    /// Counts one failure of a tool with these arguments; returns the reason to give up if there were more than `retries`.
+    fn add_equal(&mut self, tool: &str, arguments: String, reason: &str, retries: u32) -> Option<String> {
+        let failures = self.0.entry(tool.to_owned()).or_default();
+        // The model has corrected the arguments.
+        failures.invalid = 0;
+        let times = failures.equal.entry(arguments).or_default();
+        *times += 1;
+        (*times > retries)
+            .then(|| format!("`{tool}` failed {times} times with the same arguments; the last error: {reason}"))
+    }
+}
+
+/// Returns a digest of arguments, which is equal for equal JSON.
+fn digest_of(arguments: &str) -> String {
+    digest(&serde_json::from_str(arguments).unwrap_or_else(|_| Value::from(arguments)))
 }

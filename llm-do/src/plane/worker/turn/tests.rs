@@ -21,7 +21,8 @@ fn answer(name: &str, arguments: &str) -> Response {
 fn call_result(call: &ToolCall) -> CallResult {
     let is_bad = call.id == "bad";
     let result = ToolResult::new(call, "c").with_error(is_bad);
-    CallResult { result, fault: is_bad.then(|| "c".to_owned()), is_denied: false, loaded: None }
+    let fault = is_bad.then(|| CallFault { text: "c".to_owned(), is_invalid: false });
+    CallResult { result, fault, is_denied: false, loaded: None }
 }
 
 /// Runs the answers in order, with `between` applied to the state at each step; returns all states but the first.

@@ -12,6 +12,8 @@ use crate::plane::definition::Location;
 #[cfg(feature = "project")]
 use crate::plane::function_tool::Alias;
 use crate::plane::function_tool::FunctionTool;
+#[cfg(feature = "project")]
+use crate::plane::registry::LeftOut;
 use crate::plane::registry::Origin;
 #[cfg(feature = "cli")]
 use crate::session::runtime::BuildError;
@@ -75,6 +77,13 @@ impl RuntimeBuilder {
     pub(crate) fn with_files(mut self, workers: Vec<(WorkerSpec, Origin)>, aliases: Vec<(Alias, Origin)>) -> Self {
         self.contents.workers.extend(workers);
         self.contents.aliases.extend(aliases);
+        self
+    }
+
+    /// Adds what files of other programs define and cannot be used: an error only where something names it.
+    #[cfg(feature = "project")]
+    pub(crate) fn leaving_out(mut self, left_out: Vec<LeftOut>) -> Self {
+        self.contents.left_out.extend(left_out);
         self
     }
 

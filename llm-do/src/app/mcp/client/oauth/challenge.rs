@@ -3,11 +3,23 @@
 use http::HeaderMap;
 use http::header::WWW_AUTHENTICATE;
 use reqwest::Url;
+use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 use super::reach::origin;
 
 /// The parameter that names the metadata of a server (RFC 9728).
 const PARAMETER: &str = "resource_metadata";
+
+/// How an answer without a challenge begins: the library reports one with a challenge by an error of its own.
+const UNAUTHORIZED: &str = "HTTP 401 ";
+
+/// Returns whether a server answered with 401, with no challenge.
+pub(in super::super) fn is_unauthorized(error: &(dyn std::error::Error + 'static)) -> bool {
+    std::iter::successors(Some(error), |error| error.source()).any(|error| {
+        let error = error.downcast_ref::<StreamableHttpError<reqwest::Error>>();
+        matches!(error, Some(StreamableHttpError::UnexpectedServerResponse(text)) if text.starts_with(UNAUTHORIZED))
+    })
+}
 
 /// Checks that a server names metadata of its own origin only.
 pub(super) fn check_challenges(headers: &HeaderMap, server: &Url) -> Result<(), String> {

@@ -10,6 +10,7 @@ use tokio::time::timeout;
 
 use super::challenge::check_challenges;
 use super::reach::{Reach, Resolver, origin};
+use super::resource::Resource;
 use super::text;
 use crate::base::mutex::IgnorePoison;
 
@@ -33,6 +34,7 @@ pub(super) struct Network {
     server: Url,
     reach: Reach,
     client: reqwest::Client,
+    resource: Resource,
     fault: Fault,
 }
 
@@ -53,7 +55,7 @@ impl Network {
             .redirect(reqwest::redirect::Policy::none())
             .dns_resolver(Arc::new(Resolver { reach }))
             .build()?;
-        Ok(Self { server, reach, client, fault })
+        Ok(Self { resource: Resource::new(server.clone()), server, reach, client, fault })
     }
 
     /// Checks that a login may use a URL.
@@ -61,8 +63,18 @@ impl Network {
         self.reach.check(url)
     }
 
+    /// Returns the address of a login page, which names the server as its metadata do.
+    pub(super) fn named(&self, login: Url, text: String) -> (Url, String) {
+        match self.resource.named(&login) {
+            Some(named) => (named.clone(), named.into()),
+            None => (login, text),
+        }
+    }
+
     async fn send(&self, request: http::Request<Vec<u8>>) -> Result<http::Response<Vec<u8>>, OAuthHttpClientError> {
-        let request = reqwest::Request::try_from(request)?;
+        let (head, body) = request.into_parts();
+        let body = self.resource.named_form(&body).unwrap_or(body);
+        let request = reqwest::Request::try_from(http::Request::from_parts(head, body))?;
         let url = request.url().clone();
         self.check(&url).map_err(Refused)?;
         let mut response = self.client.execute(request).await?;
@@ -77,8 +89,12 @@ impl Network {
         if response.status().is_success() && METADATA.iter().any(|path| url.path().contains(path)) {
             self.check_metadata(&url, &body).map_err(Refused)?;
         }
-        let mut answer = http::Response::new(body);
+        let mut answer = http::Response::new(self.resource.renamed(&body).unwrap_or(body));
         *answer.status_mut() = response.status();
+        if url == self.server && response.status().is_server_error() {
+            // It is asked for a challenge alone, by a method that it may not know: the other places are tried too.
+            *answer.status_mut() = http::StatusCode::METHOD_NOT_ALLOWED;
+        }
         *answer.headers_mut() = std::mem::take(response.headers_mut());
         Ok(answer)
     }

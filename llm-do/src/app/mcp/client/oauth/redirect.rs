@@ -3,8 +3,14 @@
 use reqwest::Url;
 use subtle::ConstantTimeEq;
 
+use super::text;
+
 /// The maximum length of an error of an authorization server that is shown, in characters.
 const MAX_ERROR: usize = 300;
+/// The maximum length of one that is shown with advice, in characters.
+const MAX_REASON: usize = 150;
+/// How the library begins the reason, once or twice.
+const NESTED: [&str; 2] = ["Dynamic registration failed: ", "Registration failed: "];
 
 /// Checks that a redirect is the answer to this login, and that it succeeded.
 pub(super) fn check_redirect(login: &Url, redirected: &str) -> Result<(), String> {
@@ -23,6 +29,17 @@ pub(super) fn check_redirect(login: &Url, redirected: &str) -> Result<(), String
         }
         None => Ok(()),
     }
+}
+
+/// Returns what the user can do where the authorization server does not register this program, for a reason.
+pub(super) fn registration_advice(reason: &str, redirect_uri: &str) -> String {
+    let reason = NESTED.iter().fold(reason, |reason, text| reason.strip_prefix(text).unwrap_or(reason));
+    format!(
+        "the authorization server does not register this program ({}): register it there with the redirect URI `{redirect_uri}`, \
+         and set its client id, with `\"oauth\": {{ \"clientId\": \"..\", \"callbackPort\": .. }}` in `.mcp.json`, or with \
+         `OAuth::client` in code",
+        text::visible(reason, MAX_REASON)
+    )
 }
 
 /// Returns whether a redirect has the state of the login page, which other pages do not know.

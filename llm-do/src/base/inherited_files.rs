@@ -1,18 +1,18 @@
-//! Which open files of this process a command gets: those that it is given, and no other.
+//! Which open files of this process a program gets: those that it is given, and no other.
 
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::{OwnedFd, RawFd};
+use std::process::Command;
 
 use command_fds::{CommandFdExt, FdMapping};
-use tokio::process::Command;
 
 /// The flag of files that are closed when a program starts, as `/proc` shows it.
 const CLOSED: u32 = libc::O_CLOEXEC.unsigned_abs();
 
-/// Gives a file to a command, which finds it under the returned number, and closes what was left open: by libraries, or the
-/// by the program that started this one. An empty device takes the place of each.
-pub(super) fn limit(command: &mut Command, given: Option<File>) -> io::Result<Option<RawFd>> {
+/// Gives a file to a command, which finds it under the returned number, and closes what was left open: by libraries, or by
+/// the program that started this one. An empty device takes the place of each.
+pub(crate) fn limit(command: &mut Command, given: Option<File>) -> io::Result<Option<RawFd>> {
     let mut mappings = Vec::new();
     for number in left_open()? {
         mappings.push(FdMapping { parent_fd: File::open("/dev/null")?.into(), child_fd: number });
@@ -21,7 +21,7 @@ pub(super) fn limit(command: &mut Command, given: Option<File>) -> io::Result<Op
     let given = given.map(|file| FdMapping { parent_fd: OwnedFd::from(file), child_fd: number });
     let number = given.is_some().then_some(number);
     mappings.extend(given);
-    command.as_std_mut().fd_mappings(mappings).map_err(io::Error::other)?;
+    command.fd_mappings(mappings).map_err(io::Error::other)?;
     Ok(number)
 }
 

@@ -1,0 +1,63 @@
+//! Files of the Python llm-do.
+
+use llm_do::approval::ApprovalMode;
+use llm_do::testing::ScriptedModel;
+use llm_do::{Runtime, json};
+use tempfile::TempDir;
+
+use super::foreign::tools;
+use super::{builder, folder, open, warnings};
+
+/// Returns the tools that the model of a worker of the project gets.
+async fn tools_of(folder: &TempDir, worker: &str) -> Vec<String> {
+    let model = ScriptedModel::new().text("done");
+    let runtime = builder().project(open(folder)).force_model(model.clone()).build().unwrap();
+    runtime.run_named(worker, json!({ "input": "Go." })).await.unwrap();
+    tools(&model.requests()[0]).into_iter().map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn its_toolsets_have_their_names() {
+    let text = "---\nname: main\ntoolsets:\n  - dynamic_agents\n  - shell_readonly\n---\nDo it.\n";
+    let folder = folder(&[("main.agent", text)]);
+    assert_eq!(tools_of(&folder, "main").await, ["agent_create", "agent_call", "shell_readonly"]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn its_read_only_shell_refuses_other_commands() {
+    let folder = folder(&[("a.txt", "one\n"), ("main.agent", "---\nname: main\n---\nGo.\n")]);
+    let runtime = Runtime::builder().only(["shell_readonly"]).approval_mode(ApprovalMode::ApproveAll);
+    let runtime = runtime.project(open(&folder)).build().unwrap();
+    let read = runtime.run_named("shell_readonly", json!({ "command": "cat a.txt" })).await.unwrap();
+    assert!(read.as_str().unwrap().contains("one"), "{read}");
+    let error = runtime.run_named("shell_readonly", json!({ "command": "rm a.txt" })).await.unwrap_err();
+    assert!(llm_do::error::chain(&error).contains("`rm a.txt` is refused"), "{error}");
+    assert!(folder.path().join("a.txt").exists());
+}
+
+#[tokio::test]
+async fn a_tool_file_may_begin_without_a_fence_and_use_its_short_names() {
+    let agent = "# An agent\nname: code-reviewer\ntype: agent\nmodel: claude-sonnet-4\ntools: [read_file, grep, glob]\n---\n\nYou review.\n";
+    let function = "# A function\nname: read_file\ntype: function\nfunction: llm_do.tools.filesystem:read_file\n";
+    let folder = folder(&[("tools/code-reviewer.tool", agent), ("tools/read_file.tool", function)]);
+    let expected = [
+        "tools/code-reviewer.tool:4: `model`: `claude-sonnet-4` stands for `anthropic:claude-sonnet-4-0`; write the name with its provider",
+        "tools/code-reviewer.tool:5: the tool `grep` stands for the linked tool `project_search_files`",
+        "tools/code-reviewer.tool:5: the tool `glob` stands for the linked tool `project_list_files`",
+        "tools/read_file.tool:4: `function`: `llm_do.tools.filesystem:read_file` stands for the linked tool `project_read_file`",
+    ];
+    assert_eq!(warnings(&folder, &open(&folder)), expected);
+    assert_eq!(tools_of(&folder, "code-reviewer").await, ["read_file", "project_search_files", "project_list_files"]);
+    let runtime = builder().project(open(&folder)).build().unwrap();
+    assert_eq!(runtime.registry().get("code-reviewer").unwrap().model(), Some("anthropic:claude-sonnet-4-0"));
+}
+
+#[tokio::test]
+async fn a_tool_file_may_name_its_own_function() {
+    let text = "type: function\nname: add\nfunction: add\ndescription: Sum up.\narguments: { b: 1 }\n";
+    let folder = folder(&[("tools/add.tool", text)]);
+    let runtime = builder().project(open(&folder)).build().unwrap();
+    assert_eq!(runtime.registry().get("add").unwrap().description(), "Sum up.");
+    assert_eq!(runtime.run_named("add", json!({ "a": 4 })).await.unwrap(), 5);
+}
