@@ -254,12 +254,12 @@ mod tests {
             let (calls, is_stale, fault) = Default::default();
             let handler = Handler { server: Arc::clone(&server), calls, is_stale, owner, fault };
             let ((input, output), own) = (tokio::io::split(own_end), Own::default());
-            let served = super::serve(&server, handler, Era::Any, Lines::new(input, output), &own).await;
+            let outcome = super::serve(&server, handler, Era::Any, Lines::new(input, output), &own).await;
             let version = |service: RunningService<RoleClient, Handler>| {
                 service.peer_info().map(|info| info.protocol_version.to_string()).unwrap_or_default()
             };
             let is_late = own.lock().ignore_poison().was_discovered_late;
-            (served.map(version).map_err(|error| reason::of_start(&error)), is_late)
+            (outcome.map(version).map_err(|error| reason::of_start(&error)), is_late)
         })
     }
 
