@@ -16,7 +16,7 @@ fn the_project_of_the_current_folder_runs() {
 }
 
 #[test]
-fn an_empty_standard_input_is_no_input() {
+fn an_empty_standard_input_is_refused() {
     let place = Place::new(&[("main.worker", ASSISTANT)]);
     let text = "`assistant` requires `input`: give a prompt, --input-json, or standard input, which is empty";
     for input in ["", "\n"] {
