@@ -282,7 +282,7 @@ fn needs_json(item: &Registered) -> CommandError {
     CommandError::Usage(format!("`{}` takes several arguments: use --input-json '{example}'", item.name()))
 }
 
-/// Reads the prompt from standard input; an empty one is as good as none, unless files are attached.
+/// Reads the prompt from standard input; an empty one counts as missing, unless files are attached.
 fn standard_input(item: &Registered, call: &RootOptions) -> Result<String, CommandError> {
     let argument = prompt_argument(item, &call.flags)?;
     let missing = |why: &str| {
