@@ -1,5 +1,6 @@
 //! Doc comments as descriptions for models.
 
+use llm_do_worker_file::without_item_links;
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, parse_quote};
@@ -25,15 +26,15 @@ pub(super) fn attributes(attrs: &[Attribute]) -> Vec<Attribute> {
     attrs.iter().filter(|attr| attr.path().is_ident("doc")).cloned().collect()
 }
 
-/// Returns the doc comments as one `&'static str` expression.
+/// Returns the doc comments as one `&'static str` expression, without links to items, which models cannot follow.
 fn expression(docs: &[Attribute]) -> Expr {
     let lines: Vec<_> = docs.iter().filter_map(line).collect();
     if let Some(text) = lines.iter().map(|line| literal(line)).collect::<Option<Vec<_>>>() {
         let text = text.join("\n").lines().map(unindented).collect::<Vec<_>>().join("\n");
-        let text = text.trim();
+        let text = without_item_links(text.trim());
         return parse_quote!(#text);
     }
-    // Only the compiler can evaluate a line such as `#[doc = include_str!(..)]`.
+    // Only the compiler can evaluate a line such as `#[doc = include_str!(..)]`: its links stay.
     parse_quote!(::core::concat!(#(#lines, "\n"),*))
 }
 

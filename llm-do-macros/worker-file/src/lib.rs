@@ -22,6 +22,7 @@
 
 mod amount;
 mod bounds;
+mod doc_links;
 mod duration;
 mod fault;
 mod file;
@@ -43,6 +44,7 @@ mod yaml;
 
 pub use self::amount::{InvalidAmount, parse_amount};
 pub use self::bounds::{MAX_SIZE, too_large};
+pub use self::doc_links::without_item_links;
 pub use self::duration::{InvalidDuration, parse_duration};
 pub use self::fault::{Fault, Located, Place};
 pub use self::file::{Reading, WorkerFile, read, read_keys};

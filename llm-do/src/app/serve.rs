@@ -398,7 +398,17 @@ impl OpenService {
     ///
     /// Returns an error if the listener is reachable from other machines, and the service has no clients or no host.
     pub async fn serve(self, listener: TcpListener, shutdown: CancellationToken) -> Result<(), ServiceError> {
-        let served = listen::serve(listener, &self.shared, self.router(), shutdown).await;
+        self.serve_and_report(listener, shutdown, || {}).await
+    }
+
+    /// Does the same, and calls `ready` once connections are accepted.
+    pub(in crate::app) async fn serve_and_report(
+        self,
+        listener: TcpListener,
+        shutdown: CancellationToken,
+        ready: impl FnOnce() + Send,
+    ) -> Result<(), ServiceError> {
+        let served = listen::serve(listener, &self.shared, self.router(), shutdown, ready).await;
         self.close().await;
         served
     }

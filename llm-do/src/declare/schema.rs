@@ -22,6 +22,7 @@ mod subschemas;
 mod usable;
 
 use llm_do_providers::modern_schema;
+use llm_do_worker_file::without_item_links;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
@@ -36,12 +37,25 @@ pub(crate) use self::limits::{MAX_VALUE_DEPTH, depth_fault, dismantle, is_shallo
 #[cfg(feature = "mcp")]
 pub(crate) use self::usable::UsableSchema;
 
+/// Returns the settings of all schemas of Rust types: draft 2020-12, without `$schema`, and without links to items in the descriptions.
+pub(crate) fn settings() -> SchemaSettings {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
+    settings.with_transform(RecursiveTransform(drop_item_links))
+}
+
+/// Descriptions are doc comments, whose links only rustdoc can resolve.
+fn drop_item_links(schema: &mut Schema) {
+    if let Some(Value::String(description)) = schema.get_mut("description") {
+        let plain = without_item_links(description).into_owned();
+        *description = plain;
+    }
+}
+
 /// Returns the schema of `T`: draft 2020-12, without titles and `$schema`.
 ///
 /// Titles only repeat names.
 pub(crate) fn of<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
-    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    let mut schema = settings().into_generator().into_root_schema_for::<T>();
     RecursiveTransform(|schema: &mut Schema| drop(schema.remove("title"))).transform(&mut schema);
     schema.into()
 }

@@ -1,7 +1,7 @@
 //! A service for the tests that kill and restart it.
 //!
 //! `served FOLDER`: serves `runs.db` in the folder, and prints its address. Each effect is a line of the file `effects` in the
-//! folder. `LLM_DO_TEST_NOW` stops its clock at a time, `LLM_DO_TEST_CODE` selects the code, and
+//! folder. `LLM_DO_TEST_TOKEN` is the token of its only client. `LLM_DO_TEST_NOW` stops its clock at a time, `LLM_DO_TEST_CODE` selects the code, and
 //! `LLM_DO_TEST_ANY_DEATHS` lets any number of processes die in a run. `LLM_DO_TEST_LEASE` sets after how many seconds a silent process
 //! loses its runs.
 
@@ -14,7 +14,7 @@ use std::io::{self, Write};
 
 use llm_do::event::Timestamp;
 use llm_do::prelude::*;
-use llm_do::serve::Service;
+use llm_do::serve::{Client, Role, Service};
 use tokio::net::TcpListener;
 
 use self::release::Code;
@@ -28,6 +28,10 @@ async fn main() -> Result<()> {
     let mut service = code.offer(Service::new(runtime))?;
     if let Ok(now) = std::env::var("LLM_DO_TEST_NOW") {
         service = service.clock(now.parse::<Timestamp>()?);
+    }
+    if let Ok(token) = std::env::var("LLM_DO_TEST_TOKEN") {
+        let client = Client::new("ann", &token)?;
+        service = service.client([Role::Start, Role::Watch, Role::Decide].into_iter().fold(client, Client::role));
     }
     if std::env::var_os("LLM_DO_TEST_ANY_DEATHS").is_some() {
         service = service.max_deaths(0);

@@ -4,6 +4,7 @@
 mod added_tools;
 mod arguments;
 mod depth;
+mod doc_links;
 mod errors;
 mod hardening_tool;
 mod json_text;

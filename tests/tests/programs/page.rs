@@ -5,6 +5,7 @@ mod details;
 mod figures;
 mod hostile;
 mod log;
+mod looks;
 mod service;
 mod tab;
 mod use_of_keys;

@@ -95,5 +95,11 @@ fn an_unknown_entry_and_an_unusable_file_are_errors_of_usage() {
         let text = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{text}");
         assert!(text.contains(fault), "{text}");
+        assert!(!text.contains("serving"), "it never served: {text}");
     }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_app"));
+    let output = command.args(["mcp", "--http", "0.0.0.0:0"]).env_remove("LLM_DO_MCP_TOKEN").output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("set a token") && !text.contains("serving"), "{text}");
 }

@@ -1,6 +1,7 @@
 //! Approval by the user at the terminal.
 
 use std::io;
+use std::path::Path;
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -89,8 +90,8 @@ impl<C: Console> Dialogue<'_, C> {
                 Answer::Approve => return Ok(Decision::approve()),
                 Answer::ApproveForSession => return Ok(Decision::approve_for_session()),
                 Answer::ApproveAlways => {
-                    if self.write_rule()? {
-                        return Ok(Decision::approve_for_session());
+                    if let Some(decision) = self.write_rule()? {
+                        return Ok(decision);
                     }
                 }
                 Answer::Deny("") => return Ok(Decision::deny("the user answered no")),
@@ -106,29 +107,36 @@ impl<C: Console> Dialogue<'_, C> {
         }
     }
 
-    /// Writes the rule that approves this call from now on, where the user chooses; returns whether it did.
-    fn write_rule(&mut self) -> io::Result<bool> {
+    /// Writes the rule that approves this call from now on, where the user chooses; returns the decision, if the user made one.
+    fn write_rule(&mut self) -> io::Result<Option<Decision>> {
         let Some(rule) = exact_rule(self.request) else {
             let text = "a rule cannot describe this call exactly, since the call has more than arguments, such as files; approve it once or for this session";
             self.console.show_text(text)?;
-            return Ok(false);
+            return Ok(None);
         };
         self.console
             .show_text(&format!("This rule approves each later call with exactly these arguments:\n{rule:#}"))?;
         let default = self.rules.path().display();
         let prompt = format!("Write it to which file? [{default}] (n: go back): ");
-        let Some(line) = self.console.ask(&prompt)? else { return Ok(false) };
-        let path = match line.trim() {
-            "n" | "no" => return Ok(false),
-            "" | "y" | "yes" => self.rules.path().to_owned(),
-            path => path.into(),
+        let Some(line) = self.console.ask(&prompt)? else { return Ok(None) };
+        let path = match (Answer::parse(&line), line.trim()) {
+            (Answer::Deny(""), _) => return Ok(None),
+            // The user changed their mind: a reason is not the name of a file.
+            (Answer::Deny(reason), _) => return Ok(Some(Decision::deny(reason))),
+            (Answer::Approve, _) | (_, "") => self.rules.path().to_owned(),
+            (_, path) if Path::new(path) == self.rules.path() || is_json(path) => path.into(),
+            (_, other) => {
+                let text = format!("the rule is not written: `{other}` is not the name of a file that ends in `.json`");
+                self.console.show_text(&text)?;
+                return Ok(None);
+            }
         };
-        let (is_written, text) = match self.rules.add(&path, rule) {
-            Ok(advice) => (true, advice),
-            Err(error) => (false, format!("the rule is not written: {error}")),
+        let (decision, text) = match self.rules.add(&path, rule) {
+            Ok(advice) => (Some(Decision::approve_for_session()), advice),
+            Err(error) => (None, format!("the rule is not written: {error}")),
         };
         self.console.show_text(&text)?;
-        Ok(is_written)
+        Ok(decision)
     }
 
     /// Reads the edited arguments, from the same line or the next; `None` returns to the question.
@@ -149,6 +157,10 @@ impl<C: Console> Dialogue<'_, C> {
             }
         }
     }
+}
+
+fn is_json(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }
 
 /// Returns the first lines of a preview, with the number of those that are left out.
@@ -295,6 +307,19 @@ mod tests {
         let (decision, shown) = decide(&request(), "e {path}\nn\n");
         assert_eq!(decision, Decision::deny("the user answered no"));
         assert!(shown.contains("invalid JSON: "), "{shown}");
+    }
+
+    #[test]
+    fn a_refusal_is_not_the_name_of_a_file() {
+        let (decision, shown) = decide(&request(), "a\nn stop\n");
+        assert!(shown.contains("Write it to which file?"), "{shown}");
+        assert_eq!(decision, Decision::deny("stop"));
+        let (decision, shown) = decide(&request(), "a\nstop it\na\ns\na\nn\nn\n");
+        assert_eq!(decision, Decision::deny("the user answered no"));
+        for other in ["stop it", "s"] {
+            let text = format!("the rule is not written: `{other}` is not the name of a file that ends in `.json`");
+            assert!(shown.contains(&text), "{shown}");
+        }
     }
 
     #[test]

@@ -272,6 +272,9 @@ pub(super) struct ChatOptions {
     /// Continue a copy of the chat, and keep the chat as it is.
     #[arg(long)]
     pub(super) fork: bool,
+    /// Attach this file, of at most 20 MiB, to the first message; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub(super) attach: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) session: SessionOptions,
 }

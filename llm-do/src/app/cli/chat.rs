@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use self::command::{COMMANDS, Input};
@@ -16,7 +17,7 @@ use self::compact_on_demand::CompactOnDemand;
 use self::lines::Lines;
 use self::saved::{Saved, Store};
 use super::args::ChatOptions;
-use super::input::{from_prompt, named};
+use super::input::{attach, from_prompt, named, read_files};
 use super::output::print_unless_shown;
 use super::progress::Progress;
 use super::run::{configure, described, terminated};
@@ -47,6 +48,7 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
     let partner = named(&registry, &entries, name)?;
     // Checked before the first message: any text must be valid as its input.
     from_prompt(partner, "hello", &[]).map_err(|_| one_text(partner))?;
+    let files = read_files(partner, &options.attach)?;
     let compact = CompactOnDemand::new(partner.model());
     let partner = partner.name().to_owned();
     let progress = Progress::new(settings.verbosity());
@@ -62,6 +64,7 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
         runtime,
         chat,
         partner,
+        files,
         saved,
         store,
         progress,
@@ -85,6 +88,8 @@ struct Dialogue {
     chat: Chat,
     /// The name of the worker or entry.
     partner: String,
+    /// The files of the next message.
+    files: Vec<Value>,
     saved: Saved,
     store: Store,
     progress: Progress,
@@ -149,7 +154,8 @@ impl Dialogue {
     /// Sends a message and prints the answer; Ctrl+C stops it.
     async fn send(&mut self, text: &str) -> Result<(), CommandError> {
         let item = self.item();
-        let arguments = from_prompt(&item, text, &[])?;
+        let mut arguments = from_prompt(&item, text, &[])?;
+        attach(self.files.clone(), &mut arguments);
         let result = tokio::select! {
             result = self.chat.send_named(&self.partner, arguments) => Some(result),
             _ = tokio::signal::ctrl_c() => None,
@@ -160,7 +166,11 @@ impl Dialogue {
         // Before the answer is printed: a reader of the answer may end the program.
         self.save(text);
         match result {
-            Some(Ok(value)) => return print_unless_shown(&value, shown.as_deref()),
+            Some(Ok(value)) => {
+                // A message that was not answered is sent again with its files.
+                self.files.clear();
+                return print_unless_shown(&value, shown.as_deref());
+            }
             Some(Err(error)) => self.fail(&described(&error, self.verbosity)),
             None => self.fail("stopped by the user"),
         }

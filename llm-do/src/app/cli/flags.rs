@@ -106,18 +106,39 @@ fn properties(item: &Registered) -> impl Iterator<Item = &str> {
     item.parameters()["properties"].as_object().into_iter().flat_map(Map::keys).map(String::as_str)
 }
 
-fn unknown(Flag { name, .. }: &Flag, item: &Registered) -> CommandError {
+/// Returns the option that is most like a flag: one of the command, or one of these arguments.
+fn suggestion<'a>(Flag { name, .. }: &Flag, arguments: impl Iterator<Item = &'a str>) -> String {
     let command = Arguments::command();
     let command = command.find_subcommand("run");
     let options = command.into_iter().flat_map(Command::get_arguments).filter_map(clap::Arg::get_long);
-    let known: Vec<_> = options.chain(properties(item)).map(|name| format!("--{name}")).collect();
-    let hint = did_you_mean(&format!("--{name}"), known.iter().map(String::as_str));
+    let options = options.map(|option| format!("--{option}"));
+    let known: Vec<_> = options.chain(arguments.map(|argument| format!("--{argument}"))).collect();
+    did_you_mean(&format!("--{name}"), known.iter().map(String::as_str))
+}
+
+/// Adds to the error of a command that found no item what its misspelled options may mean: it took them for arguments of the item.
+pub(super) fn with_suggestions(flags: &[Flag], error: CommandError) -> CommandError {
+    let similar = flags.iter().map(|flag| (flag, suggestion(flag, std::iter::empty())));
+    let similar = similar.filter(|(_, hint)| !hint.is_empty());
+    let hints: Vec<_> = similar.map(|(flag, hint)| format!("\n{}{hint}", unknown_option(flag))).collect();
+    match error {
+        CommandError::Usage(text) => CommandError::Usage(text + &hints.concat()),
+        CommandError::Error(text) => CommandError::Error(text + &hints.concat()),
+    }
+}
+
+fn unknown_option(Flag { name, .. }: &Flag) -> String {
+    format!("unknown option `--{name}`")
+}
+
+fn unknown(flag: &Flag, item: &Registered) -> CommandError {
+    let hint = suggestion(flag, properties(item));
     let own: Vec<_> = properties(item).map(|name| format!("`--{}`", name.replace('_', "-"))).collect();
     let own = match (item.name(), own.join(", ")) {
         (item, own) if own.is_empty() => format!("`{item}` takes no arguments"),
         (item, own) => format!("arguments of `{item}`: {own}"),
     };
-    let text = format!("unknown option `--{name}`{hint}\n{own}");
+    let text = format!("{}{hint}\n{own}", unknown_option(flag));
     CommandError::Usage(text)
 }
 

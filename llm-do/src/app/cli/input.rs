@@ -7,7 +7,7 @@ use llm_do_worker_file::did_you_mean;
 use serde_json::{Map, Value, json};
 
 use super::CommandError;
-use super::args::RunOptions;
+use super::args::{RootOptions, RunOptions};
 use super::example::example;
 use super::flags::{self, Flag};
 use super::project::{Entries, no_project};
@@ -29,8 +29,9 @@ pub(super) struct Root {
 /// Resolves the item to run and its arguments.
 pub(super) fn root(registry: &Registry, options: &RunOptions, entries: &Entries) -> Result<Root, CommandError> {
     let names = Names { registry, entries };
-    let (item, prompt) = names.target(options)?;
     let call = &options.call;
+    let found = names.target(options).map_err(|error| flags::with_suggestions(&call.flags, error));
+    let (item, prompt) = found?;
     let has_input = prompt.is_some() || call.input_json.is_some() || !call.flags.is_empty() || !call.attach.is_empty();
     if entries.refuses_input && has_input {
         let text = "the project takes no input: `allow_cli_input` is false in its `project.json`";
@@ -48,14 +49,14 @@ pub(super) fn root(registry: &Registry, options: &RunOptions, entries: &Entries)
             let text = "the project takes no input, so its `project.json` must give the arguments as `entry.args`";
             return Err(CommandError::Usage(text.to_owned()));
         }
-        (None, None, None) => from_prompt(item, &standard_input(item, &call.flags)?, &call.flags)?,
+        (None, None, None) => from_prompt(item, &standard_input(item, call)?, &call.flags)?,
     };
     let is_given = prompt.is_some() || call.input_json.is_some();
     if let Some(error) = flags::given_twice(&call.flags, item, &arguments).filter(|_| is_given) {
         return Err(error);
     }
     flags::add(&call.flags, item, &mut arguments)?;
-    let arguments = attached(item, arguments, &call.attach)?;
+    attach(read_files(item, &call.attach)?, &mut arguments);
     let advice = if prompt.is_some() { "; use --input-json to give the arguments by name" } else { "" };
     let invalid = |fault| CommandError::Usage(format!("invalid input for `{}`: {fault}{advice}", item.name()));
     item.validate(&arguments).map_err(invalid)?;
@@ -222,17 +223,9 @@ fn object(json: &str) -> Result<Value, CommandError> {
     }
 }
 
-/// Gives the prompt to the argument `input`, or else to the only required argument, or to the only argument.
+/// Gives the prompt to the [argument](prompt_argument) that takes it.
 pub(super) fn from_prompt(item: &Registered, prompt: &str, flags: &[Flag]) -> Result<Value, CommandError> {
-    let properties = item.parameters()["properties"].as_object();
-    let names: Vec<&str> = properties.into_iter().flat_map(Map::keys).map(String::as_str).collect();
-    let required = required(item, flags);
-    let argument = match (names.as_slice(), required.as_slice()) {
-        _ if names.contains(&"input") => "input",
-        ([only], _) | (_, [only]) => only,
-        ([], _) => return Err(CommandError::Usage(format!("`{}` takes no input", item.name()))),
-        _ => return Err(needs_json(item)),
-    };
+    let argument = prompt_argument(item, flags)?;
     let text = Value::String(prompt.to_owned());
     // A number, list or object may be given as JSON; anything else is text.
     let parsed = serde_json::from_str(prompt).ok().filter(|value| item.accepts(argument, value));
@@ -240,12 +233,21 @@ pub(super) fn from_prompt(item: &Registered, prompt: &str, flags: &[Flag]) -> Re
     Ok(json!({ argument: value }))
 }
 
-/// Adds the files to the arguments, if the item takes a `Prompt`.
-fn attached(item: &Registered, mut arguments: Value, files: &[PathBuf]) -> Result<Value, CommandError> {
-    if files.is_empty() {
-        return Ok(arguments);
+/// Returns the argument `input`, or else the only required argument, or the only argument.
+fn prompt_argument<'a>(item: &'a Registered, flags: &[Flag]) -> Result<&'a str, CommandError> {
+    let properties = item.parameters()["properties"].as_object();
+    let names: Vec<&str> = properties.into_iter().flat_map(Map::keys).map(String::as_str).collect();
+    match (names.as_slice(), required(item, flags).as_slice()) {
+        _ if names.contains(&"input") => Ok("input"),
+        ([only], _) | (_, [only]) => Ok(*only),
+        ([], _) => Err(CommandError::Usage(format!("`{}` takes no input", item.name()))),
+        _ => Err(needs_json(item)),
     }
-    if !item.takes_prompt() {
+}
+
+/// Reads files for the input of an item, which must take a `Prompt`.
+pub(super) fn read_files(item: &Registered, files: &[PathBuf]) -> Result<Vec<Value>, CommandError> {
+    if !files.is_empty() && !item.takes_prompt() {
         let text = format!(
             "`{}` takes no files: only a tool, worker or entry with a single `Prompt` argument takes files",
             item.name()
@@ -256,13 +258,16 @@ fn attached(item: &Registered, mut arguments: Value, files: &[PathBuf]) -> Resul
         let what = format!("a writer of `{}` to close it", path.display());
         with_wait_notice(&what, || read_anywhere(path)).map(|file| json!(file)).map_err(CommandError::Usage)
     };
-    let mut read = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    if let Some(Value::Array(given)) = arguments.get_mut("attachments") {
-        given.append(&mut read);
-    } else {
-        arguments["attachments"] = Value::Array(read);
+    files.iter().map(read).collect()
+}
+
+/// Adds files to the arguments of an item that takes a `Prompt`.
+pub(super) fn attach(mut files: Vec<Value>, arguments: &mut Value) {
+    match arguments.get_mut("attachments") {
+        Some(Value::Array(given)) => given.append(&mut files),
+        _ if files.is_empty() => {}
+        _ => arguments["attachments"] = Value::Array(files),
     }
-    Ok(arguments)
 }
 
 /// Returns the arguments that are required, and not given as options.
@@ -277,14 +282,24 @@ fn needs_json(item: &Registered) -> CommandError {
     CommandError::Usage(format!("`{}` takes several arguments: use --input-json '{example}'", item.name()))
 }
 
-fn standard_input(item: &Registered, flags: &[Flag]) -> Result<String, CommandError> {
+/// Reads the prompt from standard input; an empty one counts as missing, unless files are attached.
+fn standard_input(item: &Registered, call: &RootOptions) -> Result<String, CommandError> {
+    let argument = prompt_argument(item, &call.flags)?;
+    let missing = |why: &str| {
+        let text =
+            format!("`{}` requires `{argument}`: give a prompt, --input-json, or standard input{why}", item.name());
+        CommandError::Usage(text)
+    };
     let mut stdin = io::stdin();
     if stdin.is_terminal() {
-        let required = required(item, flags).join("`, `");
-        let text = format!("`{}` requires `{required}`: give a prompt, --input-json, or standard input", item.name());
-        return Err(CommandError::Usage(text));
+        return Err(missing(""));
     }
     let mut text = String::new();
-    stdin.read_to_string(&mut text).map_err(CommandError::from_error)?;
-    Ok(text.trim_end_matches(['\n', '\r']).to_owned())
+    let read = with_wait_notice("standard input to end, since no prompt is given", || stdin.read_to_string(&mut text));
+    read.map_err(CommandError::from_error)?;
+    let text = text.trim_end_matches(['\n', '\r']);
+    if text.is_empty() && call.attach.is_empty() {
+        return Err(missing(", which is empty"));
+    }
+    Ok(text.to_owned())
 }

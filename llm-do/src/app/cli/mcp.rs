@@ -115,8 +115,9 @@ async fn over_http(service: McpService, address: SocketAddr, http: HttpOptions) 
     let fault = |error: io::Error| CommandError::Error(format!("cannot listen on {address}: {error}"));
     let listener = TcpListener::bind(address).await.map_err(fault)?;
     let address = listener.local_addr().map_err(fault)?;
-    let _ = writeln!(io::stderr(), "serving MCP at http://{address}/mcp");
-    service.serve_http(listener, http).await.map_err(|error| CommandError::Usage(error.to_string()))
+    let report = || drop(writeln!(io::stderr(), "serving MCP at http://{address}/mcp"));
+    let served = service.serve_http_and_report(listener, http, report).await;
+    served.map_err(|error| CommandError::Usage(error.to_string()))
 }
 
 fn http_options(options: &ServeOptions, token: &CancellationToken) -> Result<HttpOptions, CommandError> {

@@ -1,18 +1,19 @@
 //! `serve --restate`: runs on many machines, which the engine Restate keeps.
 
-use std::io::{self, Write};
+use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use futures_util::future::try_join;
+use futures_util::future::{join, try_join3};
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::CommandError;
 use super::args::ServiceOptions;
 use super::run::block_on;
-use super::serve::{DAY, listen, service, store, usage};
+use super::serve::{DAY, listen, report, service, store, usage};
 use crate::app::serve::{RestateEngine, RestateWorker, Service, ServiceError};
 use crate::session::runtime::Runtime;
 
@@ -37,12 +38,28 @@ pub(super) fn serve(
         let fault = |error: io::Error| CommandError::Error(format!("cannot listen on {address}: {error}"));
         let listener = TcpListener::bind(address).await.map_err(fault)?;
         let address = listener.local_addr().map_err(fault)?;
-        // Ignored: standard error may be closed.
-        let _ = writeln!(io::stderr(), "serving Restate at {admin} on {address}");
-        let serving = async { worker.serve(listener, shutdown.clone()).await.map_err(|error| usage(&error)) };
-        let Some((page, address, store)) = page else { return serving.await };
-        // Neither is of use without the other.
-        try_join(serving, listen(page, &store, address, shutdown.clone())).await.map(drop)
+        let line = format!("serving Restate at {admin} on {address}");
+        let Some((page, page_address, store)) = page else {
+            let served = worker.serve_and_report(listener, shutdown.clone(), || report(&line)).await;
+            return served.map_err(|error| usage(&error));
+        };
+        // Neither is of use without the other, so both are reported together.
+        let (page_is_ready, page_line) = oneshot::channel();
+        let (worker_is_ready, worker_line) = oneshot::channel();
+        let serving = async {
+            let ready = || drop(worker_is_ready.send(line));
+            worker.serve_and_report(listener, shutdown.clone(), ready).await.map_err(|error| usage(&error))
+        };
+        let ready = |line: &str| drop(page_is_ready.send(line.to_owned()));
+        let listening = listen(page, &store, page_address, shutdown.clone(), ready);
+        let reporting = async {
+            if let (Ok(worker), Ok(page)) = join(worker_line, page_line).await {
+                report(&worker);
+                report(&page);
+            }
+            Ok(())
+        };
+        try_join3(serving, listening, reporting).await.map(drop)
     })?
 }
 

@@ -54,7 +54,7 @@ pub(super) fn serve(
     let shutdown = CancellationToken::new();
     block_on(&shutdown, async {
         let address = options.listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], PORT)));
-        listen(service, &store, address, shutdown.clone()).await
+        listen(service, &store, address, shutdown.clone(), report).await
     })?
 }
 
@@ -107,17 +107,25 @@ pub(super) fn service(
     Ok(if options.unauthenticated { service.allow_unauthenticated() } else { service })
 }
 
+/// Prints a line for the operator.
+pub(super) fn report(line: &str) {
+    // Ignored: standard error may be closed.
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Serves at an address, and reports it once connections are accepted.
 pub(super) async fn listen(
     service: Service,
     store: &Path,
     address: SocketAddr,
     shutdown: CancellationToken,
+    report: impl FnOnce(&str) + Send,
 ) -> Result<(), CommandError> {
     let fault = |error: io::Error| CommandError::Error(format!("cannot listen on {address}: {error}"));
     let listener = TcpListener::bind(address).await.map_err(fault)?;
     let address = listener.local_addr().map_err(fault)?;
     let service = service.open(store).await.map_err(|error| usage(&error))?;
-    // Ignored: standard error may be closed.
-    let _ = writeln!(io::stderr(), "serving {} at http://{address}/", printable_line(&store.display().to_string()));
-    service.serve(listener, shutdown).await.map_err(|error| usage(&error))
+    let line = format!("serving {} at http://{address}/", printable_line(&store.display().to_string()));
+    let served = service.serve_and_report(listener, shutdown, || report(&line)).await;
+    served.map_err(|error| usage(&error))
 }

@@ -11,15 +11,17 @@ use super::ServiceError;
 use super::engine::Shared;
 use crate::app::listen;
 
-/// Serves a router until `shutdown` is cancelled.
+/// Serves a router until `shutdown` is cancelled; calls `ready` once connections are accepted.
 pub(super) async fn serve(
     listener: TcpListener,
     shared: &Arc<Shared>,
     router: Router,
     shutdown: CancellationToken,
+    ready: impl FnOnce() + Send,
 ) -> Result<(), ServiceError> {
     let address = listener.local_addr().map_err(|error| ServiceError::new(error.to_string()))?;
     check_address(shared, address)?;
+    ready();
     // Streams of events end.
     listen::serve(listener, router, shared.options.connections, shutdown, || shared.shutdown.cancel()).await;
     Ok(())

@@ -3,11 +3,11 @@
 use std::sync::{Arc, LazyLock};
 
 use llm_do_providers::modern_schema;
-use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::access::Role;
 use super::http::schemas;
+use crate::declare::schema;
 use crate::plane::registry::Application;
 
 /// An operation of the interface.
@@ -216,8 +216,7 @@ pub(super) fn document() -> Arc<Value> {
 
 fn build() -> Value {
     let application = Application::current();
-    let settings =
-        SchemaSettings::draft2020_12().with(|settings| settings.definitions_path = "/components/schemas".into());
+    let settings = schema::settings().with(|settings| settings.definitions_path = "/components/schemas".into());
     let mut generator = settings.into_generator();
     schemas(&mut generator);
     let named = generator.take_definitions(true).into_iter();

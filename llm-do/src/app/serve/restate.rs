@@ -158,11 +158,22 @@ impl RestateWorker {
     ///
     /// Returns an error if the engine cannot be reached or refuses the application, and for an invalid identity key.
     pub async fn serve(self, listener: TcpListener, shutdown: CancellationToken) -> Result<(), ServiceError> {
+        self.serve_and_report(listener, shutdown, || {}).await
+    }
+
+    /// Does the same, and calls `ready` once the engine can call.
+    pub(in crate::app) async fn serve_and_report(
+        self,
+        listener: TcpListener,
+        shutdown: CancellationToken,
+        ready: impl FnOnce() + Send,
+    ) -> Result<(), ServiceError> {
         let handlers = Handlers::new(self.runtime, self.names.clone(), self.entries);
         let endpoint = definition::endpoint(handlers, &self.names, &self.options)?;
         let address = listener.local_addr().map_err(|error| ServiceError::new(error.to_string()))?;
         let serving = accept(listener, HyperEndpoint::new(endpoint), shutdown);
         let Some(Registration { admin, uri, replaces }) = self.options.registration else {
+            ready();
             serving.await;
             return Ok(());
         };
@@ -172,6 +183,7 @@ impl RestateWorker {
             () = &mut serving => return Ok(()),
             registered = register::register(&admin, &uri, replaces) => registered?,
         }
+        ready();
         serving.await;
         Ok(())
     }

@@ -9,16 +9,22 @@ use super::pictures;
 use super::tab::Tab;
 
 /// A service in a process of its own.
-struct Service {
+pub(super) struct Service {
     process: Child,
-    url: String,
+    pub(super) url: String,
     _folder: tempfile::TempDir,
 }
 
 impl Service {
-    fn start() -> Self {
+    pub(super) fn start() -> Self {
+        Self::start_in(&[])
+    }
+
+    /// Starts it with these variables.
+    pub(super) fn start_in(variables: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_served"));
+        command.envs(variables.iter().copied());
         let mut process = command.arg(folder.path()).stdout(Stdio::piped()).spawn().unwrap();
         let mut address = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut address).unwrap();

@@ -75,6 +75,13 @@ impl Browser {
         self.ask("/actions", &json!({ "actions": [{ "type": "key", "id": "keys", "actions": actions }] }));
     }
 
+    /// Presses a key while another one is held.
+    pub(crate) fn press_with(&self, held: char, key: char) {
+        let action = |kind: &str, key: char| json!({ "type": kind, "value": key });
+        let actions = [action("keyDown", held), action("keyDown", key), action("keyUp", key), action("keyUp", held)];
+        self.ask("/actions", &json!({ "actions": [{ "type": "key", "id": "keys", "actions": actions }] }));
+    }
+
     /// Sets the size of the page, with touch for a phone, and the system's theme.
     pub(crate) fn look(&self, (width, height): (u32, u32), is_phone: bool, theme: &str) {
         let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_phone });

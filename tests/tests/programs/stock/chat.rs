@@ -192,3 +192,12 @@ fn a_summary_that_was_asked_for_does_not_move_to_a_new_chat() {
     let out = place().run_with(&["chat"], "one\n/compact\n/clear\ntwo\n/history\n").output();
     assert!(out.ends_with("echo 1: two\nyou: two\nmodel: echo 1: two\n"), "{out}");
 }
+
+#[test]
+fn attached_files_go_with_the_first_message() {
+    let place = Place::new(&[("main.worker", ASSISTANT), ("notes.txt", "Buy tea.")]);
+    let out = place.run_with(&["chat", "--attach", "notes.txt"], "one\ntwo\n/history\n").output();
+    assert!(out.starts_with("echo 1: one\necho 3: two\nyou: one\n"), "{out}");
+    assert_eq!(out.matches("you: (a file)").count(), 1, "{out}");
+    place.run_with(&["chat", "--attach", "missing.txt"], "one\n").fails(2, "attachment not found: missing.txt");
+}

@@ -16,6 +16,29 @@ fn the_project_of_the_current_folder_runs() {
 }
 
 #[test]
+fn an_empty_standard_input_is_refused() {
+    let place = Place::new(&[("main.worker", ASSISTANT)]);
+    let text = "`assistant` requires `input`: give a prompt, --input-json, or standard input, which is empty";
+    for input in ["", "\n"] {
+        place.run_with(&["run"], input).fails(2, text);
+    }
+    place.run_with(&["call", "assistant"], "").fails(2, text);
+}
+
+#[test]
+fn a_misspelled_option_has_a_suggestion_also_without_a_project() {
+    let place = Place::new(&[]);
+    for words in [&["run", "--aprove-all"][..], &["run", "--aprove-all", "hello"], &["run", "hello", "--aprove-all"]] {
+        let answer = place.run(words);
+        assert!(answer.err.contains("this folder has no project"), "{answer:?}");
+        answer.fails(2, "\nunknown option `--aprove-all`; did you mean `--approve-all`?");
+    }
+    place.run(&["call", "nothing", "--aprove-all"]).fails(2, "did you mean `--approve-all`?");
+    let answer = place.run(&["run", "--zzz", "x"]);
+    assert!(!answer.err.contains("unknown option"), "an argument of an item: {answer:?}");
+}
+
+#[test]
 fn a_project_elsewhere_or_a_single_worker_file_runs() {
     let place =
         Place::new(&[("notes/main.worker", ASSISTANT), ("alone/editor.worker", EDITOR), ("alone/b.worker", "no")]);

@@ -145,3 +145,17 @@ fn a_snapshot_of_a_server_is_printed_once_the_user_trusts_the_project() {
     place.run(&["mcp", "snapshot", "t", "--trust-project"]).fails(2, "unknown MCP server `t`");
     place.run(&["mcp", "snapshot", "s"]).fails(2, "give --trust-project to agree to it");
 }
+
+#[test]
+fn a_program_that_runs_no_projects_takes_snapshots_of_the_servers_beside_it() {
+    let place = with_server();
+    std::fs::remove_file(place.path().join("main.worker")).unwrap();
+    let run = |words: &[&str]| Place::answer(place.command(env!("CARGO_BIN_EXE_app")).args(words), "");
+    let snapshot = run(&["mcp", "snapshot", "s", "--trust-project"]).output();
+    let snapshot: llm_do::mcp::Snapshot = snapshot.parse().expect("the output is a snapshot");
+    assert_eq!(snapshot.server(), "s");
+    run(&["mcp", "snapshot", "s"]).fails(2, "give --trust-project to agree to it");
+    std::fs::remove_file(place.path().join(".mcp.json")).unwrap();
+    run(&["mcp", "snapshot", "s"])
+        .fails(2, "servers: none; add one to `.mcp.json` in this folder, name another project");
+}

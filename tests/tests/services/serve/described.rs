@@ -28,6 +28,7 @@ async fn each_path_of_the_description_exists_and_each_reference_in_it_leads_some
             assert!(schema.is_object() && !schema["items"].is_boolean(), "{name}.{property}: {schema}");
         }
     }
+    assert!(!document.to_string().contains("[`"), "links that only rustdoc resolves: {document}");
     server.stop().await;
 }
 

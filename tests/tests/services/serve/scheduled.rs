@@ -169,8 +169,11 @@ async fn messages_that_are_forged_changed_or_old_start_nothing() {
         ("msg_1", NOW, SIGNATURE, r#"{"name":"Bob"}"#),
         ("msg_1", hour_before.0, hour_before.1, BODY),
     ] {
-        let (status, _) = deliver(&server, id, time, signature, body).await;
+        let (status, problem) = deliver(&server, id, time, signature, body).await;
         assert_eq!(status, StatusCode::UNAUTHORIZED, "{id} {time} {signature} {body}");
+        assert_eq!(problem["type"], "urn:llm-do:problem:invalid_signature");
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.contains("invalid or expired signature") && !detail.contains("bearer"), "{detail}");
     }
     assert_eq!(server.request(Method::POST, "/webhooks/hook").body(BODY).send().await.unwrap().status(), 401);
     assert_eq!(server.request(Method::POST, "/webhooks/other").body(BODY).send().await.unwrap().status(), 404);

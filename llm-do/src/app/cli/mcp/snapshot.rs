@@ -1,6 +1,7 @@
 //! `mcp snapshot` and `mcp check`: keep the schemas of a server, and compare them with the live server.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use llm_do_worker_file::{did_you_mean, mcp_toolset_name};
 
@@ -12,6 +13,9 @@ use crate::base::printable::printable;
 use crate::plane::registry::{LeftOut, why_left_out};
 use crate::plane::tool_source::Listing;
 use crate::session::runtime::RuntimeBuilder;
+
+/// The file of a project with its servers.
+const SERVERS: &str = ".mcp.json";
 
 /// Prints a snapshot of the tools of a server.
 pub(super) fn snapshot(
@@ -27,7 +31,9 @@ pub(super) fn snapshot(
     let Some(found) = listings.into_iter().find(|listing| listing.source == options.server) else {
         let hint = did_you_mean(&options.server, names.iter().map(String::as_str));
         let known = if names.is_empty() {
-            "none; add one to `.mcp.json`, or with `RuntimeBuilder::mcp`".to_owned()
+            "none; add one to `.mcp.json` in this folder, name another project with `--project`, or add one with \
+             `RuntimeBuilder::mcp`"
+                .to_owned()
         } else {
             names.join(", ")
         };
@@ -67,12 +73,13 @@ pub(super) fn check(
     Err(CommandError::Error(errors.join("\n")))
 }
 
-/// Asks the servers of the program and of its project for their tools.
+/// Asks the servers of the program and of its project for their tools. A folder with a `.mcp.json` is a project here, as for `mcp login`.
 fn listings(
     builder: RuntimeBuilder,
     options: &CheckServersOptions,
     runs_projects: bool,
 ) -> Result<(Vec<Listing>, Vec<LeftOut>), CommandError> {
+    let runs_projects = runs_projects || Path::new(SERVERS).is_file();
     let mut settings = options.items.settings().read(options.items.project.as_deref())?;
     let trust = options.items.trust(false);
     let (mut builder, _) = options.items.add_to(builder, &mut settings, runs_projects, trust)?;

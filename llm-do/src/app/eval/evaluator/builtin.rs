@@ -7,7 +7,6 @@ mod types;
 
 use llm_do_worker_file::did_you_mean;
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
@@ -15,6 +14,7 @@ use super::{EvaluatorContext, Findings};
 use crate::app::eval::dataset::{Arguments, EvaluatorSpec};
 use crate::app::eval::judge::JudgeArguments;
 use crate::base::error::Result;
+use crate::declare::schema;
 
 /// The argument, of every evaluator, that sets the name in reports.
 const EVALUATION_NAME: &str = "evaluation_name";
@@ -121,10 +121,7 @@ impl Builtin {
 
 /// Returns a schema without references, so that it can be a part of another.
 fn inlined<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
-        settings.meta_schema = None;
-        settings.inline_subschemas = true;
-    });
+    let settings = schema::settings().with(|settings| settings.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<T>().into()
 }
 

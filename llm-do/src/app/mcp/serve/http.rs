@@ -236,6 +236,16 @@ impl McpService {
     /// Returns an error if the listener is reachable from other machines, and the options neither require a token nor
     /// allow requests without one, or name no host; and for an invalid public URL.
     pub async fn serve_http(self, listener: TcpListener, options: HttpOptions) -> Result<(), ServeError> {
+        self.serve_http_and_report(listener, options, || {}).await
+    }
+
+    /// Does the same, and calls `ready` once connections are accepted.
+    pub(in crate::app) async fn serve_http_and_report(
+        self,
+        listener: TcpListener,
+        options: HttpOptions,
+        ready: impl FnOnce() + Send,
+    ) -> Result<(), ServeError> {
         let address = listener.local_addr().map_err(|error| ServeError::new(error.to_string()))?;
         options.check_address(address)?;
         options.check_url()?;
@@ -244,6 +254,7 @@ impl McpService {
         let router = Router::new().route_service(PATH, service.clone());
         let router = router.route_service(metadata::PREFIX, service.clone());
         let router = router.route_service(&format!("{}{PATH}", metadata::PREFIX), service);
+        ready();
         // The options' token ends the streams too.
         listen::serve(listener, router, connections, cancellation, || {}).await;
         Ok(())

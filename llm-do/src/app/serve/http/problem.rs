@@ -45,6 +45,13 @@ impl Problem {
         )
     }
 
+    /// The answer for a webhook's request. Which part of it is wrong is not reported: a forger would learn from it.
+    pub(super) fn unsigned() -> Self {
+        let text = "missing, invalid or expired signature: sign the request with the secret of the webhook, by Standard Webhooks \
+                    (`webhook-signature`) or as GitHub does (`x-hub-signature-256`)";
+        Self::new(StatusCode::UNAUTHORIZED, "invalid_signature", text)
+    }
+
     pub(super) fn storage_failed() -> Self {
         let text = "the service cannot read or write its database; try again later";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "storage_failed", text)
@@ -87,7 +94,8 @@ impl IntoResponse for Problem {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
         if status == StatusCode::UNAUTHORIZED {
-            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            let scheme = if code == "unauthenticated" { "Bearer" } else { "Signature" };
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(scheme));
         }
         response
     }

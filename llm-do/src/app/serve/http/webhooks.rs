@@ -26,7 +26,7 @@ pub(super) async fn receive(
 ) -> Result<Response, Problem> {
     let webhook = shared.options.webhooks.iter().find(|webhook| *webhook.name == *name);
     let webhook = webhook.ok_or_else(|| Problem::unknown("webhook"))?;
-    let message = webhook.verify(&headers, &body, shared.now()).map_err(|Refused| Problem::unauthenticated())?;
+    let message = webhook.verify(&headers, &body, shared.now()).map_err(|Refused| Problem::unsigned())?;
     if message.is_ping() {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }

@@ -93,13 +93,21 @@ async function* serverSentEvents(body) {
   }
 }
 
-/** Asks for the token, once. */
+/** Asks for the token, once. Only a token that was refused is an error. */
 function signIn() {
   if (byId("sign-in")) return;
-  const field = element("input", { type: "password", id: "token", autocomplete: "current-password", required: true, "aria-label": "Token" });
+  const wasRefused = sessionStorage.getItem(TOKEN) !== null;
+  sessionStorage.removeItem(TOKEN);
+  byId("sign-out").hidden = true;
+  status("");
+  const field = element("input", {
+    type: "password", id: "token", autocomplete: "current-password", required: true, pattern: "\\s*[\\x21-\\x7e]+\\s*", title: "The token, without spaces in it",
+  });
   const form = element("form", { id: "sign-in", class: "card sign-in" },
-    element("h2", {}, "Sign in"), element("p", { class: "quiet" }, "The service requires the token of a client."), field,
-    element("button", { class: "primary" }, "Sign in"));
+    element("h2", {}, "Sign in"),
+    wasRefused ? element("p", { class: "error", role: "alert" }, "The token is not valid.") :
+      element("p", { class: "quiet" }, "The service requires the token of a client."),
+    element("label", { for: "token" }, "Token"), field, element("button", { class: "primary" }, "Sign in"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     sessionStorage.setItem(TOKEN, field.value.trim());
@@ -110,6 +118,8 @@ function signIn() {
 }
 
 function status(text, isFault = false) {
+  // What fails without a token is no error: the sign-in is the answer.
+  if (byId("sign-in")) return;
   byId("status").textContent = visible(text);
   byId("status").classList.toggle("fault", isFault);
 }
@@ -118,7 +128,7 @@ function status(text, isFault = false) {
 function repeat(load) {
   let isBusy = false;
   const again = async () => {
-    if (isBusy || document.hidden) return;
+    if (isBusy || document.hidden || byId("sign-in")) return;
     isBusy = true;
     try {
       await load();

@@ -3,7 +3,11 @@
 async function boot() {
   const wanted = new URLSearchParams(location.search);
   const name = wanted.has("run") ? "runs" : wanted.has("chat") ? "chats" : wanted.get("view") ?? "runs";
-  for (const link of byId("nav").querySelectorAll("a")) if (link.dataset.view === name) link.setAttribute("aria-current", "page");
+  for (const link of byId("nav").querySelectorAll("a")) {
+    if (link.dataset.view !== name) continue;
+    link.setAttribute("aria-current", "page");
+    link.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
   byId("sign-out").hidden = !sessionStorage.getItem(TOKEN);
   byId("sign-out").addEventListener("click", () => {
     sessionStorage.removeItem(TOKEN);
@@ -17,7 +21,7 @@ async function boot() {
     else await (Object.hasOwn(pages, name) ? pages[name] : runsPage)();
     if (!wanted.has("run") && name !== "inbox" && !byId("sign-in")) {
       allWaiting().catch(() => {});
-      setInterval(() => !document.hidden && allWaiting().catch(() => {}), 5000);
+      setInterval(() => !document.hidden && !byId("sign-in") && allWaiting().catch(() => {}), 5000);
     }
   } catch (error) {
     if (!byId("sign-in")) byId("page").replaceChildren(element("p", { class: "hint error" }, error.message));

@@ -14,7 +14,7 @@ async function chatsPage() {
   return repeat(async () => {
     const { chats } = await get("/chats");
     list.replaceChildren(...(chats.length ? chats.map((chat) => element("a", { href: `/?chat=${encodeURIComponent(chat.id)}`, class: "chat-row" },
-      element("strong", {}, chat.entry), element("span", { class: "quiet" }, ago(chat.updated)), element("span", { class: "quiet" }, costOf(chat.usage)))) :
+      element("strong", {}, chat.entry), element("span", { class: "quiet" }, ago(chat.updated)), element("span", { class: "quiet" }, costOf(chat.usage).replace("unknown", "unknown cost")))) :
       [element("p", { class: "hint" }, "No chats.")]));
     await allWaiting();
   });
@@ -30,10 +30,12 @@ async function chatPage(id) {
   const form = entry ? entryForm(entry, "Send", async (args) => {
     await post(`/chats/${encodeURIComponent(id)}/messages`, { arguments: args });
     for (const field of form.querySelectorAll("textarea")) field.value = "";
+    form.querySelector("textarea")?.focus();
     await load();
-  }) : element("p", { class: "hint" }, "The service no longer offers the entry of this chat.");
+  }, { byEnter: true }) : element("p", { class: "hint" }, "The service no longer offers the entry of this chat.");
   byId("page").replaceChildren(element("div", { class: "page narrow chat" },
-    element("div", { class: "page-head" }, element("h1", {}, chat.entry)), messages, waits, element("div", { class: "card form-card" }, form)));
+    element("div", { class: "page-head" }, element("h1", {}, chat.entry)), messages, waits,
+    element("div", { class: "card form-card" }, form, entry && element("p", { class: "quiet keys" }, element("kbd", {}, "Enter"), " sends  ", element("kbd", {}, "Shift+Enter"), " new line"))));
   load = async () => {
     const { runs } = await get(`/runs?chat=${encodeURIComponent(id)}&limit=200`);
     runs.reverse();

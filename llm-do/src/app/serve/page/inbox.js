@@ -159,6 +159,7 @@ class WaitCard {
     form.addEventListener("keydown", (event) => event.key === "Escape" && this.close());
     this.foot.replaceChildren(form);
     field.focus();
+    form.scrollIntoView({ block: "nearest" });
   }
 
   close() {
@@ -180,6 +181,7 @@ class WaitCard {
       const typed = text?.value.trim();
       this.send({ answer: typed || (several ? chosen : chosen[0] ?? "") });
     });
+    sendByKeys(form, { byEnter: true });
     this.foot.replaceChildren(form);
   }
 

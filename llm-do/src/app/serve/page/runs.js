@@ -4,11 +4,13 @@ const STATES = ["queued", "running", "waiting", "succeeded", "failed", "cancelle
 
 function runsPage() {
   const wanted = new URLSearchParams(location.search);
-  const rows = element("tbody", { id: "runs" });
+  const rows = element("tbody", { id: "runs", role: "rowgroup" });
   const hint = element("p", { class: "hint", hidden: true }, "No runs.");
   const older = element("button", { type: "button", class: "more", hidden: true }, "Older runs");
-  const table = element("table", { class: "runs" },
-    element("thead", {}, element("tr", {}, ["Run", "State", "Input", "Created", "Took", "Cost"].map((name) => element("th", { scope: "col" }, name)))),
+  // With roles, since the layout on a phone takes those of the elements away.
+  const table = element("table", { class: "runs", role: "table" },
+    element("thead", { role: "rowgroup" }, element("tr", { role: "row" },
+      ["Run", "State", "Input", "Created", "Took", "Cost"].map((name) => element("th", { scope: "col", role: "columnheader" }, name)))),
     rows);
   const states = element("select", { id: "state", "aria-label": "State" }, element("option", { value: "" }, "All states"),
     STATES.map((state) => element("option", { value: state, selected: wanted.get("state") === state }, state)));
@@ -58,7 +60,7 @@ function updateRows(rows, runs) {
     const shown = JSON.stringify([run.state, run.usage, run.finished, run.state === "running" && Math.floor(Date.now() / 1000)]);
     let row = known.get(run.id);
     known.delete(run.id);
-    if (!row) row = element("tr", { "data-id": run.id, class: "run" });
+    if (!row) row = element("tr", { "data-id": run.id, class: "run", role: "row" });
     if (row.shown !== shown) {
       row.shown = shown;
       row.replaceChildren(...runCells(run));
@@ -71,14 +73,15 @@ function updateRows(rows, runs) {
 
 function runCells(run) {
   const input = oneLine(run.arguments, 120);
+  const cell = (properties, ...content) => element("td", { role: "cell", ...properties }, content);
   return [
-    element("td", {}, element("a", { href: `/?run=${encodeURIComponent(run.id)}`, class: "run-link" }, run.entry)),
-    element("td", {}, stateChip(run)),
-    element("td", { class: "preview", title: input }, input),
-    element("td", { class: "quiet" }, ago(run.created)),
-    element("td", { class: "quiet" }, took(run)),
-    element("td", { class: "quiet" }, costOf(run.usage)),
-  ].map((cell) => cell);
+    cell({ title: run.entry }, element("a", { href: `/?run=${encodeURIComponent(run.id)}`, class: "run-link" }, run.entry)),
+    cell({}, stateChip(run)),
+    cell({ class: "preview", title: input }, input),
+    cell({ class: "quiet" }, ago(run.created)),
+    cell({ class: "quiet" }, took(run)),
+    cell({ class: "quiet" }, costOf(run.usage)),
+  ];
 }
 
 function stateChip(run) {
@@ -87,7 +90,7 @@ function stateChip(run) {
 }
 
 function costOf(usage) {
-  return formatCost({ dollars: Number(usage.cost), unpriced: usage.unpriced_requests });
+  return formatCost({ dollars: Number(usage.cost), unpriced: usage.unpriced_requests, requests: usage.requests });
 }
 
 function took(run) {

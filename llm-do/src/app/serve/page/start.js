@@ -21,8 +21,8 @@ async function startPage() {
   await allWaiting().catch(() => {});
 }
 
-/** A form with a field for each argument. */
-function entryForm(entry, label, submit) {
+/** A form with a field for each argument. `byEnter`: Enter in a field of text sends it. */
+function entryForm(entry, label, submit, { byEnter = false } = {}) {
   const properties = Object.entries(entry.parameters.properties ?? {});
   const required = new Set(entry.parameters.required ?? []);
   const fields = properties.map(([name, schema]) => argumentField(name, schema, required.has(name)));
@@ -33,6 +33,7 @@ function entryForm(entry, label, submit) {
     element("div", { class: "wait-buttons" }, button));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
+    if (button.disabled) return;
     note.textContent = "";
     button.disabled = true;
     try {
@@ -45,8 +46,22 @@ function entryForm(entry, label, submit) {
       button.disabled = false;
     }
   });
-  form.addEventListener("keydown", (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && form.requestSubmit());
+  sendByKeys(form, { byEnter });
   return form;
+}
+
+/** Sends a form by Ctrl+Enter; with `byEnter`, by Enter in a field of text too, in which Shift+Enter adds a line. */
+function sendByKeys(form, { byEnter }) {
+  if (byEnter) for (const field of form.querySelectorAll("textarea:not(.mono)")) field.setAttribute("enterkeyhint", "send");
+  form.addEventListener("keydown", (event) => {
+    // While an input method composes a word, Enter accepts it; 229 is how Safari reports that.
+    if (event.key !== "Enter" || event.isComposing || event.keyCode === 229) return;
+    const isAlone = !(event.shiftKey || event.altKey || event.ctrlKey || event.metaKey);
+    const sends = event.ctrlKey || event.metaKey || (byEnter && isAlone && event.target.matches("textarea:not(.mono)"));
+    if (!sends) return;
+    event.preventDefault();
+    if (!isAlone || event.target.value.trim()) form.requestSubmit();
+  });
 }
 
 function argumentField(name, schema, isRequired) {

@@ -36,8 +36,8 @@ function formatBytes(bytes) {
 
 /** Returns an amount of dollars; a request without a known price never counts as free. */
 function formatCost(figures) {
-  const { dollars, unpriced } = figures;
-  if (dollars === 0) return unpriced ? "unknown" : "";
+  const { dollars, unpriced, requests } = figures;
+  if (dollars === 0) return unpriced ? "unknown" : requests ? "$0" : "";
   if (dollars < 0.000001) return "< $0.000001";
   const digits = dollars < 0.01 ? 6 : dollars < 1 ? 4 : 2;
   // At least cents, and no zeros after them.
