@@ -115,7 +115,9 @@ use proc_macro::TokenStream;
 /// | `flatten` | Replaces the argument by the fields of its type, a struct with named fields. No other key is allowed |
 ///
 /// A string literal as `default` or `example` can be used for every type that is `From<&'static str>`, such as `String` and
-/// `PathBuf`. The struct implements `Default` if every argument has a default or is written as an `Option`.
+/// `PathBuf`. `name::new(..)` takes the required arguments, in the order of the function, as their types in the struct: those
+/// without a default that are not written as an `Option`. `name { limit: 3, ..name::new(text) }` sets an optional one too. The
+/// struct implements `Default` if every argument has a default or is written as an `Option`.
 ///
 /// `#[schemars(..)]` on a parameter extends its schema, mostly with constraints: `range(min = 1)`, `length(max = 80)`,
 /// `regex(pattern = "..")`, `title = ".."`. A call that violates them is rejected. `rename`, `default`, `flatten`, `description`

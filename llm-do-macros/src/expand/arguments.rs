@@ -212,6 +212,28 @@ fn serde_and_schemars_traits(arguments: &Ident) -> TokenStream {
     }
 }
 
+/// The function `new`, which takes the required arguments. It calls the functions of the defaults, so it stands beside them.
+pub(super) fn constructor(callable: &Callable) -> TokenStream {
+    let arguments = &callable.arguments;
+    let values = callable.fields().enumerate().map(|(place, argument)| {
+        let ident = &argument.ident;
+        default_value(place, argument).unwrap_or_else(|| ident.to_token_stream())
+    });
+    let required = callable.fields().filter(|argument| !argument.may_be_absent());
+    let required = required.map(|Argument { ident, ty, .. }| quote!(#ident: #ty));
+    quote! {
+        #[allow(dead_code, private_interfaces, unreachable_pub)]
+        #[allow(clippy::missing_const_for_fn)]
+        impl #arguments {
+            /// Returns a call with these arguments, and the default of every other one.
+            #[must_use]
+            pub fn new(#(#required),*) -> Self {
+                Self { #(#values,)* }
+            }
+        }
+    }
+}
+
 fn default(callable: &Callable) -> Option<TokenStream> {
     let arguments = &callable.arguments;
     let values = callable.fields().enumerate().map(|(place, argument)| default_value(place, argument));
