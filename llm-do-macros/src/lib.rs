@@ -363,11 +363,17 @@ pub fn toolset(tokens: TokenStream) -> TokenStream {
     expand::toolset(tokens.into()).into()
 }
 
-/// Derives `Serialize`, `Deserialize` and `JsonSchema` for the argument types of tools and the output types of workers.
+/// Derives `Serialize`, `Deserialize`, `JsonSchema` and `Debug` for the argument types of tools and the output types of workers.
 ///
-/// It is the same as the three derives, but the user's crate does not have to depend on serde and schemars. The attributes
-/// `#[serde(..)]` and `#[schemars(..)]` below it work as usual. It takes no arguments. A field that holds a lock, a cell or an
-/// atomic is an error, since a model cannot write shared state.
+/// It is the same as the derives, but the user's crate does not have to depend on serde and schemars. The attributes
+/// `#[serde(..)]` and `#[schemars(..)]` below it work as usual. Other derives stand below it too.
+///
+/// | Key of `#[data(..)]` | Meaning |
+/// |---|---|
+/// | `debug = false` | Leaves out `Debug`, for a type that implements it by hand, or has a field without it. Default: true, unless a derive below adds it |
+///
+/// These are errors: a field that holds a lock, a cell or an atomic, since a model cannot write shared state, and a lifetime
+/// parameter or a reference, since a value that is read from JSON owns its data.
 #[proc_macro_attribute]
 pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     expand::data(&args.into(), &item.into()).into()

@@ -275,7 +275,7 @@ fn constant_of(place: usize) -> Ident {
     format_ident!("__ARGUMENT_{place}")
 }
 
-/// The derives of serde and schemars, from the runtime's dependencies.
+/// The derives of serde and schemars, from the runtime's dependencies, and `Debug`.
 pub(super) fn derives(derived: &[Derived]) -> TokenStream {
     if derived.is_empty() {
         return TokenStream::new();
@@ -286,10 +286,12 @@ pub(super) fn derives(derived: &[Derived]) -> TokenStream {
         Derived::Serialize => quote!(#private::serde::Serialize),
         Derived::Deserialize => quote!(#private::serde::Deserialize),
         Derived::JsonSchema => quote!(#private::schemars::JsonSchema),
+        Derived::Debug => quote!(::core::fmt::Debug),
     });
     // Without its derive here, the attribute would apply to a derive that the user wrote.
     let by_schemars = derived.contains(&Derived::JsonSchema);
-    let serde = (derived.len() > usize::from(by_schemars)).then(|| quote!(#[serde(crate = #serde)]));
+    let by_serde = derived.contains(&Derived::Serialize) || derived.contains(&Derived::Deserialize);
+    let serde = by_serde.then(|| quote!(#[serde(crate = #serde)]));
     let schemars = by_schemars.then(|| quote!(#[schemars(crate = #schemars)]));
     quote! {
         #[derive(#(#paths),*)]
