@@ -202,7 +202,8 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// The signature is an `async fn`. The model gets the arguments and returns the output, as the JSON schema of the return type
 /// requires. The return type implements `Serialize`, `Deserialize` and `JsonSchema`, or is a `ToolReturn`, which is a text with
 /// the files that the model created, or a `Result` of one of these. The doc comment is required: the models of callers read it
-/// as the description. Functions call a worker like a tool, through the context: there is no function to call directly.
+/// as the description. Functions call a worker like a tool, through the context; a call as a function, `name(..)`, does not
+/// compile, and says so.
 ///
 /// | Key of `#[worker(..)]` | Meaning |
 /// |---|---|
