@@ -203,7 +203,7 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// requires. The return type implements `Serialize`, `Deserialize` and `JsonSchema`, or is a `ToolReturn`, which is a text with
 /// the files that the model created, or a `Result` of one of these. The doc comment is required: the models of callers read it
 /// as the description. Functions call a worker like a tool, through the context; a call as a function, `name(..)`, does not
-/// compile, and says so.
+/// compile.
 ///
 /// | Key of `#[worker(..)]` | Meaning |
 /// |---|---|

@@ -343,7 +343,7 @@ fn a_type_whose_methods_are_tools() {
 }
 
 #[test]
-fn data_has_debug_unless_it_is_told_not_to() {
+fn data_has_debug_by_default() {
     let item = quote!(
         struct Range {
             from: u32,

@@ -155,9 +155,9 @@ impl Cli {
     /// Configures the runtime by code that waits or fails, after [`configure`](Self::configure). An error ends the program, with exit
     /// code 1.
     ///
-    /// It runs before the commands that make calls: `run`, `call`, `chat`, `serve`, `mcp`, `eval`, `harden` and `check --replay`. The others,
+    /// It runs before the commands that make calls: `run`, `call`, `chat`, `serve`, `mcp`, `eval`, `harden` and `check --replay`. Other commands,
     /// such as `tools` and `check`, work without what it opens: they do not see the tools and policies that it adds, and `check`
-    /// reports no missing state. Tasks that it spawns live as long as the program.
+    /// does not check state. Tasks that it spawns live as long as the program.
     ///
     /// # Examples
     ///

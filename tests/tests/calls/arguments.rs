@@ -137,7 +137,7 @@ fn arguments_round_trip_through_json() {
 }
 
 #[test]
-fn a_call_of_the_required_arguments_has_the_defaults_of_the_others() {
+fn a_call_of_the_required_arguments_has_the_defaults_of_the_optional_ones() {
     // Under an alias, only the compiler knows an `Option`.
     let call = find::new("a".into(), Range { from: 1, to: None }, None);
     assert_eq!((call.kind.as_str(), call.limit, call.weights.as_slice()), ("", None, [1, 2].as_slice()));

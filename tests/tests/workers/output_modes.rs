@@ -90,9 +90,9 @@ async fn a_scripted_output_has_the_form_that_the_request_asks_for() {
             }
             model.assert_finished();
         }
-        let model = ScriptedModel::new().output("He said \"seven\".");
+        let model = ScriptedModel::new().output("It is \"seven\".");
         let text = runtime(&model, streaming).run(respond { input: "q".into() }).await.unwrap();
-        assert_eq!(text, "He said \"seven\".");
+        assert_eq!(text, "It is \"seven\".");
     }
 }
 

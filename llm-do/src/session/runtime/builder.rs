@@ -68,7 +68,7 @@ pub struct RuntimeBuilder {
     warnings: Vec<String>,
     worker_dirs: Vec<PathBuf>,
     worker_store: Option<PathBuf>,
-    /// Whether missing state is no error: it is set only where calls are made.
+    /// Whether missing state is accepted: it is set only where calls are made.
     state_comes_later: bool,
     cancellation: CancellationToken,
 }

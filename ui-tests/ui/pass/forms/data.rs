@@ -1,4 +1,4 @@
-//! `#[data]` derives `Debug` too, unless it is told not to or a derive does.
+//! `#[data]` derives `Debug` too, unless a key leaves it out or a derive adds it.
 
 #![deny(warnings, missing_debug_implementations)]
 
