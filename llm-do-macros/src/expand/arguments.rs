@@ -222,7 +222,7 @@ pub(super) fn constructor(callable: &Callable) -> TokenStream {
     let required = callable.fields().filter(|argument| !argument.may_be_absent());
     let required = required.map(|Argument { ident, ty, .. }| quote!(#ident: #ty));
     quote! {
-        #[allow(dead_code, private_interfaces, unreachable_pub)]
+        #[allow(dead_code, non_snake_case, private_interfaces, unreachable_pub)]
         #[allow(clippy::missing_const_for_fn)]
         impl #arguments {
             /// Returns a call with these arguments, and the default of every other one.
