@@ -1,6 +1,7 @@
 //! Parses the arguments of the attributes: keys in any order, each at most once.
 
 pub(crate) mod approval;
+pub(crate) mod data;
 pub(crate) mod entry;
 pub(crate) mod parameter;
 pub(crate) mod server_side;

@@ -60,7 +60,8 @@ pub(crate) fn worker(args: TokenStream, item: &TokenStream) -> TokenStream {
     attribute(item, |function, errors| {
         let worker = Worker::read(args, function, errors);
         let registration = worker::registration(&worker);
-        (worker.callable, registration)
+        let direct_call = worker::direct_call(&worker.callable, function);
+        (worker.callable, quote!(#direct_call #registration))
     })
 }
 

@@ -115,7 +115,9 @@ use proc_macro::TokenStream;
 /// | `flatten` | Replaces the argument by the fields of its type, a struct with named fields. No other key is allowed |
 ///
 /// A string literal as `default` or `example` can be used for every type that is `From<&'static str>`, such as `String` and
-/// `PathBuf`. The struct implements `Default` if every argument has a default or is written as an `Option`.
+/// `PathBuf`. `name::new(..)` takes the required arguments, in the order of the function, as their types in the struct: those
+/// without a default that are not written as an `Option`. `name { limit: 3, ..name::new(text) }` sets an optional one too. The
+/// struct implements `Default` if every argument has a default or is written as an `Option`.
 ///
 /// `#[schemars(..)]` on a parameter extends its schema, mostly with constraints: `range(min = 1)`, `length(max = 80)`,
 /// `regex(pattern = "..")`, `title = ".."`. A call that violates them is rejected. `rename`, `default`, `flatten`, `description`
@@ -200,7 +202,8 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// The signature is an `async fn`. The model gets the arguments and returns the output, as the JSON schema of the return type
 /// requires. The return type implements `Serialize`, `Deserialize` and `JsonSchema`, or is a `ToolReturn`, which is a text with
 /// the files that the model created, or a `Result` of one of these. The doc comment is required: the models of callers read it
-/// as the description. Functions call a worker like a tool, through the context: there is no function to call directly.
+/// as the description. Functions call a worker like a tool, through the context; a call as a function, `name(..)`, does not
+/// compile.
 ///
 /// | Key of `#[worker(..)]` | Meaning |
 /// |---|---|
@@ -361,11 +364,17 @@ pub fn toolset(tokens: TokenStream) -> TokenStream {
     expand::toolset(tokens.into()).into()
 }
 
-/// Derives `Serialize`, `Deserialize` and `JsonSchema` for the argument types of tools and the output types of workers.
+/// Derives `Serialize`, `Deserialize`, `JsonSchema` and `Debug` for the argument types of tools and the output types of workers.
 ///
-/// It is the same as the three derives, but the user's crate does not have to depend on serde and schemars. The attributes
-/// `#[serde(..)]` and `#[schemars(..)]` below it work as usual. It takes no arguments. A field that holds a lock, a cell or an
-/// atomic is an error, since a model cannot write shared state.
+/// It is the same as the derives, but the user's crate does not have to depend on serde and schemars. The attributes
+/// `#[serde(..)]` and `#[schemars(..)]` below it work as usual. Other derives stand below it too.
+///
+/// | Key of `#[data(..)]` | Meaning |
+/// |---|---|
+/// | `debug = false` | Leaves out `Debug`, for a type that implements it by hand, or has a field without it. Default: true, unless a derive below adds it |
+///
+/// These are errors: a field that holds a lock, a cell or an atomic, since a model cannot write shared state, and a lifetime
+/// parameter or a reference, since a value that is read from JSON owns its data.
 #[proc_macro_attribute]
 pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     expand::data(&args.into(), &item.into()).into()

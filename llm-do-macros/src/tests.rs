@@ -343,6 +343,18 @@ fn a_type_whose_methods_are_tools() {
 }
 
 #[test]
+fn data_has_debug_by_default() {
+    let item = quote!(
+        struct Range {
+            from: u32,
+        }
+    );
+    let has_debug = |args| expand::data(&args, &item).to_string().contains(":: core :: fmt :: Debug");
+    assert!(has_debug(quote!()) && has_debug(quote!(debug = true)));
+    assert!(!has_debug(quote!(debug = false)));
+}
+
+#[test]
 fn data_with_one_trait_derived_already() {
     let code = expand::data(
         &quote!(),

@@ -212,6 +212,28 @@ fn serde_and_schemars_traits(arguments: &Ident) -> TokenStream {
     }
 }
 
+/// The function `new`, which takes the required arguments. It calls the functions of the defaults, so it stands beside them.
+pub(super) fn constructor(callable: &Callable) -> TokenStream {
+    let arguments = &callable.arguments;
+    let values = callable.fields().enumerate().map(|(place, argument)| {
+        let ident = &argument.ident;
+        default_value(place, argument).unwrap_or_else(|| ident.to_token_stream())
+    });
+    let required = callable.fields().filter(|argument| !argument.may_be_absent());
+    let required = required.map(|Argument { ident, ty, .. }| quote!(#ident: #ty));
+    quote! {
+        #[allow(dead_code, non_snake_case, private_interfaces, unreachable_pub)]
+        #[allow(clippy::missing_const_for_fn)]
+        impl #arguments {
+            /// Returns a call with these arguments, and the default of every other one.
+            #[must_use]
+            pub fn new(#(#required),*) -> Self {
+                Self { #(#values,)* }
+            }
+        }
+    }
+}
+
 fn default(callable: &Callable) -> Option<TokenStream> {
     let arguments = &callable.arguments;
     let values = callable.fields().enumerate().map(|(place, argument)| default_value(place, argument));
@@ -253,7 +275,7 @@ fn constant_of(place: usize) -> Ident {
     format_ident!("__ARGUMENT_{place}")
 }
 
-/// The derives of serde and schemars, from the runtime's dependencies.
+/// The derives of serde and schemars, from the runtime's dependencies, and `Debug`.
 pub(super) fn derives(derived: &[Derived]) -> TokenStream {
     if derived.is_empty() {
         return TokenStream::new();
@@ -264,10 +286,12 @@ pub(super) fn derives(derived: &[Derived]) -> TokenStream {
         Derived::Serialize => quote!(#private::serde::Serialize),
         Derived::Deserialize => quote!(#private::serde::Deserialize),
         Derived::JsonSchema => quote!(#private::schemars::JsonSchema),
+        Derived::Debug => quote!(::core::fmt::Debug),
     });
     // Without its derive here, the attribute would apply to a derive that the user wrote.
     let by_schemars = derived.contains(&Derived::JsonSchema);
-    let serde = (derived.len() > usize::from(by_schemars)).then(|| quote!(#[serde(crate = #serde)]));
+    let by_serde = derived.contains(&Derived::Serialize) || derived.contains(&Derived::Deserialize);
+    let serde = by_serde.then(|| quote!(#[serde(crate = #serde)]));
     let schemars = by_schemars.then(|| quote!(#[schemars(crate = #schemars)]));
     quote! {
         #[derive(#(#paths),*)]

@@ -51,14 +51,15 @@ pub(super) fn registration(
     in_anonymous_const(cfgs, &items)
 }
 
-/// The traits that tools, workers and entries have in common.
+/// The constructor and the traits that tools, workers and entries have in common.
 pub(super) fn implementation(callable: &Callable) -> TokenStream {
     let traits = arguments::implementation(callable);
+    let constructor = arguments::constructor(callable);
     let tool = tool(callable);
     let own_toolset = declaration::own_toolset(callable);
     let declaration = declaration::items(callable);
     let timeout = timeout::item(callable);
-    quote!(#traits #tool #own_toolset #declaration #timeout)
+    quote!(#traits #constructor #tool #own_toolset #declaration #timeout)
 }
 
 /// The name and the output type. The compiler detects `Result` and its aliases.

@@ -86,22 +86,20 @@ fn tool(tool: &McpTool) -> TokenStream {
     quote!(#definition #constructor #hidden)
 }
 
-/// A function that takes the required fields; without required or without optional ones, a literal is as short.
-fn constructor(ident: &syn::Ident, fields: &[McpField]) -> Option<TokenStream> {
+/// A function that takes the required fields.
+fn constructor(ident: &syn::Ident, fields: &[McpField]) -> TokenStream {
     let (required, optional): (Vec<_>, Vec<_>) = fields.iter().partition(|field| field.is_required);
     let (names, types): (Vec<_>, Vec<_>) = required.iter().map(|field| (&field.ident, &field.ty)).unzip();
     let others = optional.iter().map(|field| &field.ident);
-    (!required.is_empty() && !optional.is_empty()).then(|| {
-        quote! {
-            impl #ident {
-                /// Returns a value without the optional fields.
-                #[must_use]
-                pub fn new(#(#names: #types),*) -> Self {
-                    Self { #(#names,)* #(#others: ::core::option::Option::None,)* }
-                }
+    quote! {
+        impl #ident {
+            /// Returns a value without the optional fields.
+            #[must_use]
+            pub fn new(#(#names: #types),*) -> Self {
+                Self { #(#names,)* #(#others: ::core::option::Option::None,)* }
             }
         }
-    })
+    }
 }
 
 /// A struct or enum, with the traits of serde and schemars.
@@ -110,7 +108,9 @@ fn definition(ty: &McpType) -> TokenStream {
     let derives = arguments::derives(&[Derived::Serialize, Derived::Deserialize, Derived::JsonSchema]);
     match kind {
         TypeKind::Struct(fields) => {
-            let constructor = constructor(ident, fields);
+            // Without required or without optional fields, a literal is as short.
+            let is_long = fields.iter().any(|field| field.is_required) && fields.iter().any(|field| !field.is_required);
+            let constructor = is_long.then(|| constructor(ident, fields));
             let is_default = fields.iter().all(|field| !field.is_required);
             let default = is_default.then(|| quote!(#[derive(::core::default::Default)]));
             let fields = fields.iter().map(field);

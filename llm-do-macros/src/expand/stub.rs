@@ -10,12 +10,14 @@ use crate::input::{Callable, Kind};
 pub(super) fn definition(callable: &Callable) -> TokenStream {
     let definition = arguments::definition(callable);
     let Callable { arguments: ident, cfgs, .. } = callable;
+    let constructor = arguments::constructor(callable);
     let arguments = arguments::implementation(callable);
     let tool = function::tool(callable);
     let own_toolset = declaration::own_toolset(callable);
     let history = (callable.kind == Kind::Worker).then(|| quote!(impl __llm_do::TakesHistory for #ident {}));
     let items = quote! {
         #arguments
+        #constructor
         #tool
         #own_toolset
         #history

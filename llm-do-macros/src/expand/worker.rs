@@ -3,12 +3,13 @@
 use llm_do_worker_file::{OutputMode, ServerSideKind};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::Type;
+use syn::{ReturnType, Signature, Type};
 
 use super::{declaration, error_span, function, in_anonymous_const, timeout};
 use crate::args::server_side::{ServerSideTool, ServerSideTools, WebSearch};
 use crate::args::worker::{Globs, Hints};
-use crate::input::{Body, Callable, OutputSchema, Worker};
+use crate::input::{Body, Callable, Function, OutputSchema, Worker};
+use crate::runtime;
 
 /// Traits and registration of a worker.
 pub(super) fn registration(worker: &Worker) -> TokenStream {
@@ -40,6 +41,25 @@ pub(super) fn registration(worker: &Worker) -> TokenStream {
         }
     };
     in_anonymous_const(cfgs, &items)
+}
+
+/// A function with the name of the worker: a call of it does not compile, in words that show how to call a worker.
+pub(super) fn direct_call(Callable { arguments, vis, ident, cfgs, .. }: &Callable, function: &Function) -> TokenStream {
+    let private = runtime::private();
+    let Signature { inputs, output, .. } = function.clone().cleaned().signature;
+    let output = match output {
+        ReturnType::Default => quote!(()),
+        ReturnType::Type(_, ty) => ty.into_token_stream(),
+    };
+    quote! {
+        #(#cfgs)*
+        #[doc(hidden)]
+        #[allow(unused, deprecated, missing_docs, private_interfaces, unreachable_pub, unused_qualifications)]
+        #[allow(elided_lifetimes_in_paths, non_snake_case, clippy::all, clippy::pedantic, clippy::nursery)]
+        #vis fn #ident(#inputs) -> #private::DirectCall<#arguments, #output> {
+            #private::DirectCall::of_worker()
+        }
+    }
 }
 
 /// A function with the body, and its call.

@@ -3,9 +3,11 @@
 use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, DeriveInput, Path, Token, Visibility};
+use syn::visit::{self, Visit};
+use syn::{Attribute, DeriveInput, Field, Generics, Lifetime, Path, Token, TypeReference, Visibility};
 
-use super::state;
+use super::{owned, state};
+use crate::args;
 use crate::errors::Errors;
 
 /// A type under `#[data]`.
@@ -20,13 +22,16 @@ pub(crate) enum Derived {
     Serialize,
     Deserialize,
     JsonSchema,
+    Debug,
 }
 
 impl Derived {
+    /// The traits that each type gets.
     const ALL: [Self; 3] = [Self::Serialize, Self::Deserialize, Self::JsonSchema];
 
     fn word(self) -> &'static str {
         match self {
+            Self::Debug => "Debug",
             Self::Serialize => "Serialize",
             Self::Deserialize => "Deserialize",
             Self::JsonSchema => "JsonSchema",
@@ -37,24 +42,63 @@ impl Derived {
 impl Data {
     /// Reads the attribute and the item under it.
     pub(crate) fn read(args: &TokenStream, item: &TokenStream, errors: &mut Errors) -> Self {
-        if !args.is_empty() {
-            errors.push(args, "`#[data]` takes no arguments; write `#[data]`");
-        }
+        let args: args::data::Data = args::parse(args.clone(), errors);
         let attrs = errors.take(attributes.parse2(item.clone()));
-        check_state(item, errors);
-        let derived = attrs.map(|attrs| missing(&attrs, errors)).unwrap_or_default();
+        check_item(item, errors);
+        let has_debug = args.debug.is_none_or(|debug| debug.value);
+        let derived = attrs.map(|attrs| missing(&attrs, has_debug, errors)).unwrap_or_default();
         Self { derived }
     }
 }
 
-/// Adds errors for fields with shared state. The compiler reports an invalid item.
-fn check_state(item: &TokenStream, errors: &mut Errors) {
+/// Adds errors for what cannot be read from JSON. The compiler reports an invalid item.
+fn check_item(item: &TokenStream, errors: &mut Errors) {
     let Ok(item) = syn::parse2::<DeriveInput>(item.clone()) else { return };
     let fields: Vec<_> = match item.data {
         syn::Data::Struct(data) => data.fields.into_iter().collect(),
         syn::Data::Enum(data) => data.variants.into_iter().flat_map(|variant| variant.fields).collect(),
         syn::Data::Union(_) => return,
     };
+    check_lifetimes(&item.generics, &fields, errors);
+    check_state(&fields, errors);
+}
+
+/// Adds errors for lifetimes: a value that is read from JSON owns its data.
+fn check_lifetimes(generics: &Generics, fields: &[Field], errors: &mut Errors) {
+    for param in generics.lifetimes() {
+        let lifetime = &param.lifetime;
+        errors.push(
+            param,
+            format!(
+                "a `#[data]` type cannot have a lifetime parameter, since its values are read from JSON; remove `{lifetime}`"
+            ),
+        );
+    }
+    let mut borrowed = Borrowed(errors);
+    fields.iter().for_each(|field| borrowed.visit_type(&field.ty));
+}
+
+/// Finds what borrows in the type of a field.
+struct Borrowed<'a>(&'a mut Errors);
+
+impl<'ast> Visit<'ast> for Borrowed<'_> {
+    fn visit_type_reference(&mut self, reference: &'ast TypeReference) {
+        if reference.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static") {
+            return visit::visit_type(self, &reference.elem);
+        }
+        let instead = owned::owned(reference);
+        self.0.push(reference, format!("a field of a `#[data]` type must own its data: write `{instead}` here"));
+    }
+
+    fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
+        if lifetime.ident != "static" {
+            self.0.push(lifetime, "a field of a `#[data]` type must own its data: write `'static` here");
+        }
+    }
+}
+
+/// Adds errors for fields with shared state.
+fn check_state(fields: &[Field], errors: &mut Errors) {
     for ty in fields.iter().filter_map(|field| state::find(&field.ty)) {
         let way_out = "inject the state as a `State<..>` parameter, or use the type inside";
         errors.push(
@@ -76,19 +120,23 @@ fn attributes(input: ParseStream) -> syn::Result<Vec<Attribute>> {
     Ok(attrs)
 }
 
-/// Returns the traits that the attributes do not derive, and adds an error for each that they do.
-fn missing(attrs: &[Attribute], errors: &mut Errors) -> Vec<Derived> {
+/// Returns the traits that the attributes do not derive, and adds an error for each that they do. `Debug` may be among them.
+fn missing(attrs: &[Attribute], has_debug: bool, errors: &mut Errors) -> Vec<Derived> {
     let derives = attrs.iter().filter(|attr| attr.path().is_ident("derive"));
     let paths = derives.filter_map(|attr| attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok());
     let paths: Vec<Path> = paths.flatten().collect();
+    let derive_of = |derived: Derived| {
+        paths.iter().find(|path| path.segments.last().is_some_and(|last| last.ident == derived.word()))
+    };
     let mut missing = Derived::ALL.to_vec();
     missing.retain(|derived| {
-        let given = paths.iter().find(|path| path.segments.last().is_some_and(|last| last.ident == derived.word()));
+        let given = derive_of(*derived);
         if let Some(path) = given {
             errors
                 .push(path, format!("`#[data]` already derives `{}`; remove it from `#[derive(..)]`", derived.word()));
         }
         given.is_none()
     });
-    missing
+    let debug = Some(Derived::Debug).filter(|debug| has_debug && derive_of(*debug).is_none());
+    missing.into_iter().chain(debug).collect()
 }

@@ -236,7 +236,7 @@ impl<'ast> Visit<'ast> for Faults {
 }
 
 /// Returns the owned type to write instead, as users write it.
-fn owned(reference: &TypeReference) -> String {
+pub(super) fn owned(reference: &TypeReference) -> String {
     match ungrouped(&reference.elem) {
         Type::Slice(slice) => format!("Vec<{}>", spelled(&slice.elem)),
         elem if has_name(elem, "str") => "String".to_owned(),

@@ -23,7 +23,8 @@ impl Answer {
         Self(Part::Text(text.into()))
     }
 
-    /// Creates an answer that is the output of a worker with a schema, in the form that the request asks for.
+    /// Creates an answer that is the output of a worker, in the form that the request asks for: a call of the output tool, JSON
+    /// text, or the text itself for a worker that returns text.
     #[must_use]
     pub fn output(value: Value) -> Self {
         Self(Part::Output(value))
@@ -34,27 +35,32 @@ impl Answer {
         Self(Part::Call { tool: tool.into(), arguments })
     }
 
-    /// Returns the answer as a part of the response to `request`.
-    pub(super) fn into_part(self, request: &Request<'_>) -> ResponsePart {
-        let call = |tool: String, arguments: &Value| {
-            let id = format!("call_{}", request.messages.len());
-            ResponsePart::ToolCall(ToolCall::new(id, tool, arguments.to_string()))
-        };
+    /// Returns the answer as a part of the response to `request`; a call has this id.
+    pub(super) fn into_part(self, request: &Request<'_>, id: String) -> ResponsePart {
+        let call =
+            |tool: String, arguments: &Value| ResponsePart::ToolCall(ToolCall::new(id, tool, arguments.to_string()));
         match self.0 {
             Part::Text(text) => ResponsePart::Text { text },
             Part::Call { tool, arguments } => call(tool, &arguments),
             Part::Output(value) => match request.tools.iter().find(|tool| *tool.name == *OUTPUT_TOOL) {
                 Some(tool) => call(OUTPUT_TOOL.to_owned(), &shaped(value, &tool.parameters)),
-                None => ResponsePart::Text { text: shaped(value, text_schema(request)).to_string() },
+                None => ResponsePart::Text { text: written(value, text_schema(request)) },
             },
         }
     }
 }
 
-/// Returns the schema of the answer's text.
-fn text_schema<'a>(request: &Request<'a>) -> &'a Value {
-    let prompted = || request.hint.prompted_output.unwrap_or(&Value::Null);
-    request.output.map_or_else(prompted, |output| &output.schema)
+/// Returns the schema of the answer's text; without one, the worker returns text.
+fn text_schema<'a>(request: &Request<'a>) -> Option<&'a Value> {
+    request.output.map(|output| &*output.schema).or(request.hint.prompted_output)
+}
+
+fn written(value: Value, schema: Option<&Value>) -> String {
+    match (value, schema) {
+        (Value::String(text), None) => text,
+        (value, None) => value.to_string(),
+        (value, Some(schema)) => shaped(value, schema).to_string(),
+    }
 }
 
 /// Returns an output in the form of its schema: the runtime asks for a value that is not an object as `result` of one.

@@ -63,7 +63,7 @@ impl FunctionModel {
     /// ```
     pub fn answering(answer: impl Fn(Request<'_>) -> Answer + Send + Sync + 'static) -> Self {
         Self::new(move |request| {
-            let part = answer(request).into_part(&request);
+            let part = answer(request).into_part(&request, format!("call_{}", request.messages.len()));
             let usage = Usage::of_request(word_count(request.messages), word_count(std::slice::from_ref(&part)));
             Ok(Response::new("function", vec![part], usage))
         })
@@ -238,6 +238,8 @@ mod tests {
         let request = Request::new(&[], &settings);
         assert_eq!(model.request(request).await.unwrap().text(), r#"["a"]"#);
         let wrapper = json!({ "type": "object", "properties": { "result": { "type": "array" } } });
+        let text = FunctionModel::answering(|_| Answer::output(json!("a \"b\"")));
+        assert_eq!(text.request(request).await.unwrap().text(), "a \"b\"");
         let output = OutputSchema { name: "o".into(), schema: Arc::new(wrapper.clone()) };
         assert_eq!(model.request(request.output(Some(&output))).await.unwrap().text(), r#"{"result":["a"]}"#);
         let tool = ToolSpec { name: "final_result".into(), description: "".into(), parameters: Arc::new(wrapper) };

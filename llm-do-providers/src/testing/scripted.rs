@@ -8,9 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
+use serde::Serialize;
 use serde_json::Value;
 
 pub use self::recorded_request::RecordedRequest;
+use super::answer::Answer;
 use super::function::split_words;
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::{ResponsePart, ToolCall};
@@ -62,11 +64,31 @@ pub struct ScriptedModel {
 /// The remaining answers and the recorded requests.
 #[derive(Default)]
 struct Script {
-    answers: VecDeque<Result<Response, ProviderError>>,
+    answers: VecDeque<Result<Scripted, ProviderError>>,
     /// The number of calls in the script, for their ids.
     calls: usize,
     repeats: bool,
     asked: Vec<RecordedRequest>,
+}
+
+/// A scripted answer.
+#[derive(Clone)]
+enum Scripted {
+    Response(Response),
+    /// The output of a worker, whose form depends on the request.
+    Output {
+        id: String,
+        output: Value,
+        usage: Usage,
+    },
+}
+
+impl Script {
+    /// Returns the id of the next call.
+    fn next_id(&mut self) -> String {
+        self.calls += 1;
+        format!("call_{}", self.calls)
+    }
 }
 
 impl Default for ScriptedModel {
@@ -115,16 +137,54 @@ impl ScriptedModel {
 
     /// Adds an answer with one tool call; the ids are `call_1`, `call_2`, ... in the order of the script.
     ///
-    /// The output tool of a worker is `final_result`, if the model's profile has no native output.
+    /// For the result of a worker, use [`output`](Self::output).
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "`json!({ .. })` is passed by value")]
     pub fn call(self, tool: &str, arguments: Value) -> Self {
-        let id = {
-            let mut script = self.script();
-            script.calls += 1;
-            format!("call_{}", script.calls)
-        };
+        let id = self.script().next_id();
         self.answer([ResponsePart::ToolCall(ToolCall::new(id, tool, arguments.to_string()))])
+    }
+
+    /// Adds an answer that is the output of a worker: a value of its return type, or the same as JSON.
+    ///
+    /// The request decides the form: a call of the output tool `final_result`, JSON text for a model whose
+    /// [`profile`](Self::profile) has structured output or no tools, or plain text for a worker that returns text. The value is
+    /// not checked here, so a test can give a worker an invalid one.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the value cannot be written as JSON.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # mod llm_do { pub use llm_do_providers::{Model, Settings}; pub use llm_do_providers as model; pub use llm_do_providers as testing; }
+    /// use llm_do::testing::ScriptedModel;
+    /// use llm_do::{Model, Settings};
+    /// use llm_do::model::{Message, Request};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), llm_do_providers::ProviderError> {
+    /// let model = ScriptedModel::new().output(vec![1, 2]);
+    /// let (messages, settings) = ([Message::user("Which numbers?")], Settings::new());
+    /// assert_eq!(model.request(Request::new(&messages, &settings)).await?.text(), "[1,2]");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn output(self, output: impl Serialize) -> Self {
+        let output = match serde_json::to_value(output) {
+            Ok(output) => output,
+            Err(error) => panic!("an output cannot be written as JSON: {error}"),
+        };
+        let usage = self.usage;
+        {
+            let mut script = self.script();
+            let id = script.next_id();
+            script.answers.push_back(Ok(Scripted::Output { id, output, usage }));
+        }
+        self
     }
 
     /// Adds an answer with these parts: several calls, thinking, files, and so on.
@@ -137,7 +197,7 @@ impl ScriptedModel {
     /// Adds a complete response, with its own finish reason, usage or model.
     #[must_use]
     pub fn respond(self, response: Response) -> Self {
-        self.script().answers.push_back(Ok(response));
+        self.script().answers.push_back(Ok(Scripted::Response(response)));
         self
     }
 
@@ -188,7 +248,7 @@ impl ScriptedModel {
         script.asked.push(RecordedRequest::of(request));
         let is_last = script.repeats && script.answers.len() == 1;
         if let Some(Ok(last)) = script.answers.front().filter(|_| is_last) {
-            return Ok(last.clone());
+            return Ok(self.response(last.clone(), request));
         }
         let asked = script.asked.len();
         let exhausted = || {
@@ -199,14 +259,25 @@ impl ScriptedModel {
             );
             Err(ProviderError::new(PROVIDER, ErrorKind::Configuration, text))
         };
-        script.answers.pop_front().unwrap_or_else(exhausted)
+        script.answers.pop_front().map_or_else(exhausted, |answer| Ok(self.response(answer?, request)))
+    }
+
+    fn response(&self, answer: Scripted, request: Request<'_>) -> Response {
+        match answer {
+            Scripted::Response(response) => response,
+            Scripted::Output { id, output, usage } => {
+                let part = Answer::output(output).into_part(&request, id);
+                Response::new(self.name.clone(), vec![part], usage)
+            }
+        }
     }
 }
 
 /// Describes an answer.
-fn description(answer: &Result<Response, ProviderError>) -> String {
+fn description(answer: &Result<Scripted, ProviderError>) -> String {
     match answer {
-        Ok(response) => format!("the next one is {:?}", response.parts),
+        Ok(Scripted::Response(response)) => format!("the next one is {:?}", response.parts),
+        Ok(Scripted::Output { output, .. }) => format!("the next one is the output {output}"),
         Err(error) => format!("the next one is the error `{error}`"),
     }
 }

@@ -15,6 +15,8 @@ use crate::session::runtime::{BuildError, RuntimeBuilder};
 /// `uniqueItems`, as a schema written by hand may: a journal would not find its calls again. This is detected only if a
 /// default or an example of it has several items.
 ///
+/// It is an expression, so it stands in a function with `#[test]`; outside of a function it does not compile.
+///
 /// Pass the builder of your application, so that its state and model are known; without state, a tool with a
 /// `State<T>` parameter is a fault. If the model is chosen when the program starts, set one here, such as
 /// `runtime().default_model("openai:gpt-5-mini")`. With [`force_model`](crate::runtime::RuntimeBuilder::force_model),
@@ -66,7 +68,10 @@ macro_rules! check {
         $crate::check!($crate::Runtime::builder())
     };
     ($builder:expr $(,)?) => {
-        $crate::__private::check($builder)
+        // Where an item is expected, the compiler reports the first token that begins none: this text.
+        "`check!` is an expression: write it in a test, `#[test] fn everything_is_valid() { llm_do::check!(); }`"
+            .lines()
+            .fold($crate::__private::check($builder), |(), _| ())
     };
 }
 

@@ -36,6 +36,7 @@ mod run;
 mod runs;
 #[cfg(feature = "serve")]
 mod serve;
+mod setup;
 mod state;
 mod stdout;
 mod terminal_user;
@@ -47,12 +48,14 @@ mod wait_notice;
 
 use std::ffi::OsString;
 use std::fmt;
+use std::future::Future;
 use std::io::{self, Write};
 use std::process::ExitCode;
 #[cfg(feature = "eval")]
 use std::sync::Arc;
 
 use clap::{CommandFactory, FromArgMatches};
+use futures_util::FutureExt;
 
 use self::args::{Arguments, Command};
 use self::flags::Flag;
@@ -76,6 +79,7 @@ pub fn main() -> ExitCode {
 pub struct Cli {
     default_model: Option<String>,
     configure: Option<Box<dyn FnOnce(RuntimeBuilder) -> RuntimeBuilder>>,
+    configure_async: Option<setup::Configure>,
     runs_projects: bool,
     application: Option<Application>,
     #[cfg_attr(not(any(feature = "mcp", feature = "serve")), expect(dead_code, reason = "nothing is served"))]
@@ -123,6 +127,9 @@ impl Cli {
     /// Configures the runtime: its state, sinks, policy and settings. Options, variables and configuration files take
     /// precedence.
     ///
+    /// It runs before every command, also those that only list and check, so it should be quick:
+    /// [`configure_async`](Self::configure_async) connects to servers and opens what may be missing.
+    ///
     /// # Examples
     ///
     /// ```no_run,standalone_crate
@@ -142,6 +149,43 @@ impl Cli {
     /// ```
     pub fn configure(mut self, configure: impl FnOnce(RuntimeBuilder) -> RuntimeBuilder + 'static) -> Self {
         self.configure = Some(Box::new(configure));
+        self
+    }
+
+    /// Configures the runtime by code that waits or fails, after [`configure`](Self::configure). An error ends the program, with exit
+    /// code 1.
+    ///
+    /// It runs before the commands that make calls: `run`, `call`, `chat`, `serve`, `mcp`, `eval`, `harden` and `check --replay`. Other commands,
+    /// such as `tools` and `check`, work without what it opens: they do not see the tools and policies that it adds, and `check`
+    /// does not check state. Tasks that it spawns live as long as the program.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run,standalone_crate
+    /// use llm_do::prelude::*;
+    ///
+    /// struct Notes(String);
+    ///
+    /// /// Find a note.
+    /// #[tool(effect = read_only)]
+    /// fn find_note(word: &str, notes: State<Notes>) -> Option<String> {
+    ///     notes.0.lines().find(|line| line.contains(word)).map(str::to_owned)
+    /// }
+    ///
+    /// fn main() -> ExitCode {
+    ///     let cli = llm_do::cli::Cli::new().configure_async(async |builder| {
+    ///         let text = tokio::task::spawn_blocking(|| std::fs::read_to_string("notes.txt")).await??;
+    ///         Ok(builder.state(Notes(text)))
+    ///     });
+    ///     cli.main()
+    /// }
+    /// ```
+    pub fn configure_async<F, R>(mut self, configure: F) -> Self
+    where
+        F: FnOnce(RuntimeBuilder) -> R + 'static,
+        R: Future<Output = crate::Result<RuntimeBuilder>> + 'static,
+    {
+        self.configure_async = Some(Box::new(move |builder: RuntimeBuilder| configure(builder).boxed_local()));
         self
     }
 
@@ -206,6 +250,9 @@ impl Cli {
         }
         if let Some(configure) = self.configure {
             builder = configure(builder);
+        }
+        if let Some(configure) = self.configure_async {
+            builder = setup::configured(builder, configure, &command)?;
         }
         match command {
             Command::Run(options) => run::run(builder, *options, flags, runs_projects),

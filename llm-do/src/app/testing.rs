@@ -20,7 +20,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<()> {
-//! let script = ScriptedModel::new().call("add", json!({ "a": 2, "b": 3 })).call("final_result", json!({ "result": 5 }));
+//! let script = ScriptedModel::new().call("add", json!({ "a": 2, "b": 3 })).output(5);
 //! let runtime = Runtime::builder().force_model(script.clone()).build()?;
 //! assert_eq!(runtime.run(clerk { input: "2 + 3".into() }).await?, 5);
 //! assert_eq!(script.requests()[1].last_text(), "5", "the result of `add`");
@@ -29,8 +29,9 @@
 //! # }
 //! ```
 //!
-//! A worker with structured output returns it through the tool `final_result`, in `result` if it is not an object;
-//! with a [`profile`](ScriptedModel::profile) that supports structured output, as JSON text. A [`FunctionModel`]
+//! [`output`](ScriptedModel::output) gives the value that the worker returns, in the form that the request asks for. In requests
+//! and events, structured output is a call of the tool `final_result`, in `result` if it is not an object; with a
+//! [`profile`](ScriptedModel::profile) that supports structured output, it is JSON text. A [`FunctionModel`]
 //! computes each answer from the request, for concurrent workers, or follows rules
 //! ([`answering`](FunctionModel::answering)); a [`ReplayModel`] returns a real model's answers from a file.
 

@@ -1,5 +1,6 @@
 //! The trait of tools, the types that they return, and how their functions run.
 
+mod direct_call;
 mod result_form;
 mod returned;
 mod tool_return;
@@ -14,6 +15,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use self::direct_call::{CalledDirectly, DirectCall};
 pub use self::result_form::ResultForm;
 pub use self::returned::{
     Failure, NotResult, ReturnProbe, Returned, ReturnsError, ReturnsNested, ReturnsSource, ReturnsText, ReturnsValue,

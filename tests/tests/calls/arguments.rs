@@ -137,6 +137,15 @@ fn arguments_round_trip_through_json() {
 }
 
 #[test]
+fn a_call_of_the_required_arguments_has_the_defaults_of_the_optional_ones() {
+    // Under an alias, only the compiler knows an `Option`.
+    let call = find::new("a".into(), Range { from: 1, to: None }, None);
+    assert_eq!((call.kind.as_str(), call.limit, call.weights.as_slice()), ("", None, [1, 2].as_slice()));
+    let call = cut { depth: 3, ..cut::new(Part { range: Range { from: 1, to: None }, name: "b".into() }, 2) };
+    assert_eq!(call.depth, 3);
+}
+
+#[test]
 fn a_fault_names_its_argument() {
     let error = |value: Value| serde_json::from_value::<find>(value).err().unwrap().to_string();
     assert_eq!(error(json!({ "from": 1 })), "missing field `words`");

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
 use llm_do::approval::ApprovalMode;
-use llm_do::error::chain;
+use llm_do::error::{Unsure, chain};
 use llm_do::event::{EventKind, Outcome};
 use llm_do::journal::MemoryJournal;
 use llm_do::model::{ErrorKind, Message, ProviderError, Request, Response, ResponsePart, ToolCall, UserPart};
@@ -45,6 +45,18 @@ fn take_address(address: IpAddr) -> String {
 #[tool(effect = read_only)]
 fn fail_openly(reason: String) -> Result<()> {
     Err(format!("cannot continue: {reason}").into())
+}
+
+/// Read a file that is missing.
+#[tool(effect = read_only)]
+fn read_missing() -> Result<String, CallError> {
+    Ok(std::fs::read_to_string("/missing/file")?)
+}
+
+/// Abstain, or fail with an error of a third crate.
+#[tool(effect = read_only)]
+fn abstain_or_fail(abstains: bool) -> Result<u32, CallError> {
+    if abstains { Err(CallError::other(Unsure::new("no idea"))) } else { "x".parse().map_err(CallError::other) }
 }
 
 /// Call a tool with invalid arguments.
@@ -298,6 +310,27 @@ async fn the_error_of_a_worker_that_gives_up_quotes_no_arguments() {
         text.contains("`take_name` failed 2 times in a row; the last error: invalid arguments for `take_name`"),
         "{text}"
     );
+}
+
+#[tokio::test]
+async fn the_source_of_a_failed_call_is_the_error_that_was_converted() {
+    let runtime = builder().build().unwrap();
+    let error = runtime.run(read_missing {}).await.unwrap_err();
+    let CallError::Failed { tool, source } = &error else { panic!("{error:?}") };
+    assert_eq!(tool, "read_missing");
+    assert_eq!(source.downcast_ref::<std::io::Error>().unwrap().kind(), std::io::ErrorKind::NotFound);
+    let error = runtime.run(abstain_or_fail { abstains: false }).await.unwrap_err();
+    assert_eq!(chain(&error), "`abstain_or_fail` failed: invalid digit found in string");
+    let error = runtime.run(abstain_or_fail { abstains: true }).await.unwrap_err();
+    assert!(error.is_unsure(), "{error:?}");
+}
+
+#[test]
+fn a_call_error_that_is_converted_stays_what_it_is() {
+    let error = CallError::other(CallError::Cycle { tool: "turn".into() });
+    assert!(matches!(error, CallError::Cycle { .. }), "{error:?}");
+    let hidden: CallError = std::io::Error::other(CallError::Cancelled { tool: "stop".into() }).into();
+    assert_eq!(hidden.to_string(), "`stop` was cancelled");
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@
 mod required;
 
 mod cli;
+mod connected;
 mod kill;
 mod page;
 mod project;

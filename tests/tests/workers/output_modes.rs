@@ -80,6 +80,23 @@ async fn auto_uses_the_output_method_of_the_profile() {
 }
 
 #[tokio::test]
+async fn a_scripted_output_has_the_form_that_the_request_asks_for() {
+    for streaming in [false, true] {
+        for profile in [Profile::NATIVE_OUTPUT, Profile::BASIC, Profile::TEXT] {
+            let model = ScriptedModel::new().profile(profile).output(Finding { score: 7 }).output(finding());
+            let runtime = runtime(&model, streaming);
+            for _ in 0..2 {
+                assert_eq!(runtime.run(rate { input: "q".into() }).await.unwrap(), Finding { score: 7 });
+            }
+            model.assert_finished();
+        }
+        let model = ScriptedModel::new().output("It is \"seven\".");
+        let text = runtime(&model, streaming).run(respond { input: "q".into() }).await.unwrap();
+        assert_eq!(text, "It is \"seven\".");
+    }
+}
+
+#[tokio::test]
 async fn every_output_method_works_after_tool_calls() {
     let look = || ScriptedModel::new().call("look", json!({}));
     for streaming in [false, true] {

@@ -82,7 +82,7 @@ impl Argument {
 
     /// Returns whether the field is spelled as an `Option`.
     pub(crate) fn is_option(&self) -> bool {
-        last_segment(&self.ty).is_some_and(|segment| segment.ident == "Option")
+        last_segment(&self.ty).is_some_and(|segment| segment.ident == "Option" && !segment.arguments.is_none())
     }
 }
 

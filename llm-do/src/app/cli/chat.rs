@@ -21,6 +21,7 @@ use super::input::{attach, from_prompt, named, read_files};
 use super::output::print_unless_shown;
 use super::progress::Progress;
 use super::run::{configure, described, terminated};
+use super::setup::async_runtime;
 use super::terminal_user::TerminalUser;
 use super::{CommandError, print};
 use crate::base::printable::printable;
@@ -74,7 +75,7 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
         has_failed: false,
         termination: CancellationToken::new(),
     };
-    let tokio = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandError::from_error)?;
+    let tokio = async_runtime()?;
     tokio.spawn(terminated(dialogue.termination.clone()));
     let result = tokio.block_on(dialogue.run());
     // Does not wait for sync tools that still run: they cannot be stopped.

@@ -19,6 +19,7 @@ use super::input::root;
 use super::output::Format;
 use super::progress::Progress;
 use super::project::Entries;
+use super::setup::async_runtime;
 use super::terminal_user::{NoTerminalApprover, TerminalUser};
 use super::wait_notice::{await_with_notice, with_wait_notice};
 use super::{CommandError, files};
@@ -179,9 +180,9 @@ pub(super) fn verbosity(times: u8) -> Verbosity {
     }
 }
 
-/// Runs a future on a new async runtime; Ctrl+C or `SIGTERM` cancels it, and a second Ctrl+C ends the process.
+/// Runs a future on an async runtime, and ends that; Ctrl+C or `SIGTERM` cancels it, and a second Ctrl+C ends the process.
 pub(super) fn block_on<T>(token: &CancellationToken, run: impl Future<Output = T>) -> Result<T, CommandError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandError::from_error)?;
+    let runtime = async_runtime()?;
     let (ready, listening) = oneshot::channel();
     runtime.spawn(interrupts(token.clone(), ready));
     runtime.spawn(terminated(token.clone()));

@@ -1,7 +1,7 @@
 //! The error of a call.
 
-use std::fmt;
 use std::time::Duration;
+use std::{fmt, io};
 
 use llm_do_providers::ProviderError;
 
@@ -259,6 +259,53 @@ pub enum CallError {
         /// The mismatch.
         message: String,
     },
+
+    /// An error of another type, such as an [`io::Error`](std::io::Error), which `?` or [`other`](Self::other) converted.
+    ///
+    /// A function may return it; callers of that function get [`Failed`](Self::Failed), with the error as its source.
+    #[error(transparent)]
+    Other(BoxError),
+}
+
+impl CallError {
+    /// Converts an error of any type, for functions that return a [`CallError`]: `number.parse().map_err(CallError::other)?`.
+    ///
+    /// A [`CallError`] stays what it is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use llm_do::CallError;
+    ///
+    /// fn count(text: &str) -> Result<u32, CallError> {
+    ///     text.parse().map_err(CallError::other)
+    /// }
+    ///
+    /// assert_eq!(count("x").unwrap_err().to_string(), "invalid digit found in string");
+    /// ```
+    pub fn other(error: impl Into<BoxError>) -> Self {
+        let error: BoxError = error.into();
+        error.downcast::<Self>().map_or_else(Self::Other, |error| *error)
+    }
+
+    /// Returns the error of a call to `tool` whose function returned `source`.
+    pub(crate) fn failed(tool: impl Into<String>, source: BoxError) -> Self {
+        let source = match source.downcast::<Self>() {
+            Ok(error) => match *error {
+                Self::Other(source) => source,
+                error => error.into(),
+            },
+            Err(source) => source,
+        };
+        Self::Failed { tool: tool.into(), source }
+    }
+}
+
+/// For functions that return a [`CallError`]; other errors are converted by [`CallError::other`].
+impl From<io::Error> for CallError {
+    fn from(error: io::Error) -> Self {
+        Self::other(error)
+    }
 }
 
 impl fmt::Debug for CallError {

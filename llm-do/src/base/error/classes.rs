@@ -124,7 +124,7 @@ impl CallError {
     /// Returns the error of the innermost call that failed.
     pub(crate) fn innermost(&self) -> &Self {
         match self {
-            Self::Failed { source, .. } => cause(source.as_ref()).map_or(self, Self::innermost),
+            Self::Failed { source, .. } | Self::Other(source) => cause(source.as_ref()).map_or(self, Self::innermost),
             _ => self,
         }
     }

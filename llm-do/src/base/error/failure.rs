@@ -54,6 +54,7 @@ impl Failure {
             CallError::Panicked { message, .. } => Ok(Self::Panicked(message)),
             CallError::InvalidArguments { message, .. } => Ok(Self::InvalidArguments(message)),
             CallError::GaveUp { message, .. } => Ok(Self::GaveUp(message)),
+            CallError::Other(source) => Ok(Self::Failed(chain(source.as_ref()))),
             error => Err(error),
         }
     }

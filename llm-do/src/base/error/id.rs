@@ -28,7 +28,7 @@ impl ErrorId {
 impl CallError {
     /// Returns the id of this error.
     pub(crate) fn id(&self) -> ErrorId {
-        ErrorId { address: Some(self.name().as_ptr().addr()), text: chain(self) }
+        ErrorId { address: Some(self.address()), text: chain(self) }
     }
 
     /// Returns the ids of this error and of the errors that caused it, outermost first.
@@ -43,9 +43,10 @@ impl CallError {
         errors.map(move |error| error.downcast_ref().map_or_else(|| other(error), CallError::id))
     }
 
-    /// Returns the name of the tool, worker or entry that failed.
-    fn name(&self) -> &str {
-        match self {
+    /// Returns the address of the name of the tool, worker or entry that failed, or of the error inside.
+    fn address(&self) -> usize {
+        let name = match self {
+            Self::Other(source) => return std::ptr::from_ref(&**source).addr(),
             Self::InvalidArguments { tool, .. }
             | Self::NotFound { tool, .. }
             | Self::NotDeclared { tool, .. }
@@ -72,7 +73,8 @@ impl CallError {
             | Self::Model { worker: tool, .. }
             | Self::GaveUp { worker: tool, .. }
             | Self::Result { tool, .. } => tool,
-        }
+        };
+        name.as_ptr().addr()
     }
 }
 

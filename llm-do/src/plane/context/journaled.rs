@@ -76,7 +76,7 @@ impl<S> CallContext<S> {
         let tool = self.name().to_owned();
         let input = nesting::into_value(input)
             .map_err(|fault| CallError::invalid(&tool, fault.within(&format!("the input of the effect `{name}`"))))?;
-        let local = async move { effect.await.map_err(|source| CallError::Failed { tool, source }) };
+        let local = async move { effect.await.map_err(|source| CallError::failed(tool, source)) };
         self.step(JournalMethod::Step, StepKind::Effect, name, || input, local).await
     }
 

@@ -109,7 +109,7 @@ impl fmt::Debug for Closing {
 }
 
 fn failed<T: Stateful>(source: BoxError) -> CallError {
-    CallError::Failed { tool: T::NAME.to_owned(), source }
+    CallError::failed(T::NAME, source)
 }
 
 /// Opens a toolset without its own `open`, using `Default`.

@@ -130,10 +130,12 @@ impl Pending<'_> {
 }
 
 fn failed(tool: &Registered, Failure(source): Failure) -> CallError {
-    let tool = tool.name().to_owned();
-    match source.downcast::<Unsure>() {
-        Ok(unsure) => CallError::Unsure { tool, reason: unsure.reason },
-        Err(source) => CallError::Failed { tool, source },
+    match CallError::failed(tool.name(), source) {
+        CallError::Failed { tool, source } => match source.downcast::<Unsure>() {
+            Ok(unsure) => CallError::Unsure { tool, reason: unsure.reason },
+            Err(source) => CallError::Failed { tool, source },
+        },
+        error => error,
     }
 }
 

@@ -68,6 +68,8 @@ pub struct RuntimeBuilder {
     warnings: Vec<String>,
     worker_dirs: Vec<PathBuf>,
     worker_store: Option<PathBuf>,
+    /// Whether missing state is accepted: it is set only where calls are made.
+    state_comes_later: bool,
     cancellation: CancellationToken,
 }
 
@@ -75,6 +77,13 @@ impl RuntimeBuilder {
     /// Sets the value for tools with a `State<T>` parameter, replacing an earlier one of the same type.
     pub fn state<T: Send + Sync + 'static>(mut self, value: T) -> Self {
         self.config.state.insert(TypeId::of::<T>(), Arc::new(value));
+        self
+    }
+
+    /// Builds a session without the state that tools need, since it makes no calls.
+    #[cfg(feature = "cli")]
+    pub(crate) fn state_comes_later(mut self) -> Self {
+        self.state_comes_later = true;
         self
     }
 
@@ -161,6 +170,7 @@ impl RuntimeBuilder {
             warnings: self.warnings.clone(),
             worker_dirs: Vec::new(),
             worker_store: self.worker_store.clone(),
+            state_comes_later: self.state_comes_later,
             cancellation: self.cancellation.clone(),
         }
     }
@@ -208,7 +218,7 @@ impl RuntimeBuilder {
     /// Builds the session with a registry that was collected before.
     pub(crate) fn build_on(mut self, registry: Registry) -> Result<Runtime, BuildError> {
         let missing = registry.missing_state(|key| self.config.state.contains_key(&key.id));
-        if !missing.is_empty() {
+        if !missing.is_empty() && !self.state_comes_later {
             return Err(BuildError::MissingState(missing));
         }
         let invalid = named_limits::errors(&self.config, &registry);

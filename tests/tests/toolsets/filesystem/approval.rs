@@ -169,7 +169,7 @@ async fn reading_needs_no_approval_and_every_change_does() {
 async fn in_code(ctx: &CallContext<in_code>) -> Result<String> {
     let write = project::write_file { path: "a.txt".into(), content: "one".into() };
     ctx.call(write).await?;
-    Ok(ctx.call(project::read_file { path: "a.txt".into(), offset: 1, limit: None, max_chars: 9, column: 1 }).await?)
+    Ok(ctx.call(project::read_file { max_chars: 9, ..project::read_file::new("a.txt".into()) }).await?)
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! `read_file`.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Project, fault};
 
@@ -33,6 +33,36 @@ async fn a_part_names_both_counts_and_how_to_go_on() {
     assert_eq!(shown, "     8\t8\n     9\t9\n[lines 8 to 9 of 9]");
     let shown = part(json!({ "path": "a.txt", "max_chars": 4 })).await.unwrap();
     assert_eq!(shown, "     1\t1\n     2\t2\n[lines 1 to 2 of 9; to go on, set `offset` to 3]");
+}
+
+#[tokio::test]
+async fn a_raw_text_is_the_text_of_the_file() {
+    let project = Project::new();
+    let raw = async |mut arguments: Value| {
+        arguments["raw"] = json!(true);
+        project.call("read_file", arguments).await
+    };
+    project.put("a.txt", "\u{feff}one\r\n\n  two\nthree\n");
+    assert_eq!(raw(json!({ "path": "a.txt" })).await.unwrap(), "one\r\n\n  two\nthree\n");
+    assert_eq!(raw(json!({ "path": "a.txt", "offset": 3, "limit": 1 })).await.unwrap(), "  two\n");
+    assert_eq!(raw(json!({ "path": "a.txt", "offset": 3, "column": 3 })).await.unwrap(), "two\nthree\n");
+    assert_eq!(raw(json!({ "path": "a.txt", "offset": 9 })).await.unwrap(), "");
+    project.put("b.txt", "");
+    assert_eq!(raw(json!({ "path": "b.txt" })).await.unwrap(), "");
+}
+
+#[tokio::test]
+async fn a_raw_text_is_whole_or_an_error() {
+    let project = Project::new();
+    project.put("a.txt", "äöü\n");
+    let raw =
+        |max_chars: u32| project.call("read_file", json!({ "path": "a.txt", "raw": true, "max_chars": max_chars }));
+    assert_eq!(raw(4).await.unwrap(), "äöü\n");
+    assert_eq!(
+        raw(3).await.unwrap_err(),
+        "`project_read_file` failed: `a.txt`: the text has 4 characters, and `max_chars` is 3; raise it, or read fewer lines \
+         with `offset` and `limit`"
+    );
 }
 
 #[tokio::test]

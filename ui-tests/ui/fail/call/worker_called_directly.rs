@@ -1,4 +1,4 @@
-//! A worker without a body is not a function and cannot be called directly.
+//! A worker cannot be called as a function, whether or not it has a body.
 
 #![allow(unused)]
 
@@ -8,8 +8,14 @@ use llm_do::worker;
 #[worker]
 async fn judge(input: String) -> u8;
 
-async fn direct() {
-    let _ = judge("text".to_owned()).await;
+/// Judge by a prompt of its own.
+#[worker]
+async fn judge_by_prompt(input: String) -> u8 {
+    input
+}
+
+async fn direct() -> u8 {
+    judge("text".to_owned()).await + judge_by_prompt("text".to_owned()).await
 }
 
 fn main() {}

@@ -44,6 +44,11 @@ pub(super) enum Fault {
     #[error("`{path}` has {bytes} bytes; the maximum is {max}{hint}")]
     TooLarge { path: String, bytes: u64, max: u64, hint: &'static str },
 
+    #[error(
+        "`{path}`: the text has {chars} characters, and `max_chars` is {max}; raise it, or read fewer lines with `offset` and `limit`"
+    )]
+    TooLong { path: String, chars: usize, max: u32 },
+
     #[error("`{path}` is not UTF-8 text: {what} at byte {offset}")]
     NotText { path: String, what: &'static str, offset: usize },
 

@@ -1,8 +1,9 @@
-//! `read_file`: numbered lines of a text file.
+//! `read_file`: numbered lines of a text file, or its text alone.
 
 use std::fmt::Write;
+use std::iter;
 
-use super::fault::Fault;
+use super::fault::{Fault, shown};
 use super::open;
 use super::root::Root;
 use super::text;
@@ -18,6 +19,8 @@ pub(super) struct Part {
     pub(super) column: u32,
     /// The maximum number of characters.
     pub(super) max_chars: u32,
+    /// Whether the text is returned alone.
+    pub(super) raw: bool,
 }
 
 /// Reads a part of a file.
@@ -25,7 +28,26 @@ pub(super) fn read(root: &Root, path: &str, part: Part) -> Result<String, Fault>
     let place = open::find(root, path)?;
     let content = open::read(&place, root.max_bytes, "; search it with `search_files`")?;
     let whole = text::decode(content.bytes, &place.path)?;
-    Ok(numbered(text::without_mark(&whole), part))
+    let whole = text::without_mark(&whole);
+    if !part.raw {
+        return Ok(numbered(whole, part));
+    }
+    let text = raw(whole, part);
+    let chars = text.chars().count();
+    // A note on what is left out would be taken for text of the file.
+    if chars > part.max_chars as usize {
+        return Err(Fault::TooLong { path: shown(&place.path), chars, max: part.max_chars });
+    }
+    Ok(text)
+}
+
+/// Returns the part as it is in the file, with its line ends.
+fn raw(whole: &str, part: Part) -> String {
+    let limit = part.limit.map_or(usize::MAX, |limit| limit as usize);
+    let mut lines = whole.split_inclusive('\n').skip(part.offset.max(1) as usize - 1).take(limit);
+    let first = lines.next().unwrap_or_default();
+    let rest = first.char_indices().nth(part.column.max(1) as usize - 1).map_or("", |(start, _)| &first[start..]);
+    iter::once(rest).chain(lines).collect()
 }
 
 /// Returns the lines with their numbers, and a note on what is left out.

@@ -31,7 +31,7 @@ macro_rules! tools {
                 Self(Files::$open(ctx))
             }
 
-            /// Read a text file. Each line is returned with its number.
+            /// Read a text file. Each line is returned with its number, unless `raw` is set.
             #[tool(name = $read, effect = read_only, summary = "read {path}")]
             pub fn read_file(
                 &self,
@@ -52,8 +52,11 @@ macro_rules! tools {
                 #[arg(default = 1)]
                 #[schemars(range(min = 1))]
                 column: u32,
+                /// Whether to return the text alone, for code that processes it. A text longer than `max_chars` is then an error.
+                #[arg(default)]
+                raw: bool,
             ) -> Result<String> {
-                Ok(read::read(self.0.root()?, path, Part { offset, limit, column, max_chars })?)
+                Ok(read::read(self.0.root()?, path, Part { offset, limit, column, max_chars, raw })?)
             }
 
             /// Create a text file, or replace all of its content. Missing folders are created.
