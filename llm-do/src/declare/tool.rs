@@ -99,6 +99,18 @@ pub enum Effect {
     Undeclared,
 }
 
+impl Effect {
+    /// Returns the rank by what a call may do: of several effects, the highest covers all.
+    pub(crate) fn severity(self) -> u8 {
+        match self {
+            Self::ReadOnly => 0,
+            Self::Idempotent => 1,
+            Self::Undeclared => 2,
+            Self::Destructive => 3,
+        }
+    }
+}
+
 /// Finds the schema of `T` at compile time, if it implements `JsonSchema`: an inherent constant takes precedence.
 #[doc(hidden)]
 #[derive(Debug)]

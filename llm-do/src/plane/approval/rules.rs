@@ -150,7 +150,9 @@ impl Rules {
             None => None,
         };
         match decided {
-            None if self.has_calls_of(tool) => Ok(self.exact(tool, request.get()?, layer).map_or(fixed, Cow::Owned)),
+            None if self.has_calls_of(tool) => {
+                Ok(self.for_arguments(tool, request.get()?, layer).map_or(fixed, Cow::Owned))
+            }
             None => Ok(fixed),
             Some(decided) => Ok(Cow::Owned(decided)),
         }
@@ -160,13 +162,12 @@ impl Rules {
         self.policy.layers().any(|layer| layer.has_calls_of(tool))
     }
 
-    /// Returns the rule for a call with exactly these arguments, of a policy not behind that of the tool's rule; a block is
-    /// of any policy.
-    fn exact(&self, tool: &Registered, request: &ApprovalRequest, layer: usize) -> Option<SourcedRule> {
-        let rules = self.policy.layers().map(|policy| policy.exact(tool, request)).enumerate();
-        let rules = rules.filter_map(|(at, rule)| rule.filter(|rule| at <= layer || rule.is_blocked()));
-        let rule = first_or_block(rules, |rule| rule.is_blocked())?;
-        Some(SourcedRule { rule: rule.clone(), source: RuleSource::PolicyCall })
+    /// Returns the rule for a call with these arguments, of a policy not behind that of the tool's rule; a block is of any policy.
+    fn for_arguments(&self, tool: &Registered, request: &ApprovalRequest, layer: usize) -> Option<SourcedRule> {
+        let found = self.policy.layers().map(|policy| policy.for_arguments(tool, request)).enumerate();
+        let found = found.filter_map(|(at, call)| call.filter(|call| at <= layer || call.rule.is_blocked()));
+        let call = first_or_block(found, |call| call.rule.is_blocked())?;
+        Some(SourcedRule { rule: call.rule.clone(), source: call.source() })
     }
 
     /// Returns the decision of the policy's function about a call, if there is one.
