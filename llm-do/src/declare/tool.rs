@@ -100,6 +100,17 @@ pub enum Effect {
 }
 
 impl Effect {
+    /// Returns the word for it, as in JSON.
+    #[cfg(feature = "cli")]
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read_only",
+            Self::Idempotent => "idempotent",
+            Self::Undeclared => "undeclared",
+            Self::Destructive => "destructive",
+        }
+    }
+
     /// Returns the rank by what a call may do: of several effects, the highest covers all.
     pub(crate) fn severity(self) -> u8 {
         match self {

@@ -33,7 +33,9 @@ pub(crate) use self::contents::Contents;
 use self::contents::by_name;
 pub(crate) use self::effects::{EffectLayer, weakens};
 pub(crate) use self::group::{Group, is_of};
-pub(crate) use self::left_out::{LeftOut, foreign_tool_name, why_left_out};
+#[cfg(feature = "project")]
+pub(crate) use self::left_out::why_left_out;
+pub(crate) use self::left_out::{LeftOut, foreign_tool_name};
 use self::names::{DeclarationSource, Names, collisions};
 pub(crate) use self::origin::Origin;
 pub(crate) use self::plan::WorkerPlan;

@@ -143,6 +143,12 @@ impl Policy {
         self.calls.iter().any(|call| call.is_of(tool))
     }
 
+    /// Returns where the rule for a name stands, if it is of a file.
+    #[cfg(feature = "cli")]
+    pub(super) fn place_of(&self, name: &str) -> Option<&str> {
+        self.places.get(name).map(String::as_str)
+    }
+
     /// Sets where the rule for a name stands, for errors.
     #[cfg(feature = "project")]
     pub(crate) fn place(&mut self, name: &str, place: String) {

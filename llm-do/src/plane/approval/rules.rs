@@ -1,5 +1,7 @@
 //! The approval rule for each call, from policy, tools, toolsets and effects; resolved once for each tool that is called.
 
+#[cfg(feature = "cli")]
+mod explain;
 mod outside;
 
 use std::borrow::Cow;
@@ -7,6 +9,8 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
+#[cfg(feature = "cli")]
+pub(crate) use self::explain::Explanation;
 use super::rule::first_or_block;
 use super::{ApprovalRequest, Policy, ProposedCall, Rule};
 use crate::base::error::Fault;
