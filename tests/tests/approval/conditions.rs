@@ -93,36 +93,36 @@ async fn a_block_by_condition_holds_in_every_mode() {
 }
 
 /// A tool with a schema of its own, as those of servers have: no argument is required, and further ones are not mentioned.
-fn transfer() -> FunctionTool {
+fn send_money() -> FunctionTool {
     let schema = json!({
         "type": "object",
         "properties": { "to": { "type": "string" }, "cents": { "type": "integer" }, "days": { "type": "integer", "default": 30 } },
     });
-    FunctionTool::new("transfer", "Transfer.", schema, Effect::Destructive, |_, _: Value| async { Ok("done") })
+    FunctionTool::new("send_money", "Send money.", schema, Effect::Destructive, |_, _: Value| async { Ok("done") })
 }
 
-async fn transferred(policy: Policy, arguments: &Value) -> &'static str {
-    decided(Runtime::builder().only(["refunds"]).tool(transfer()).policy(policy), "transfer", arguments).await.0
+async fn sent(policy: Policy, arguments: &Value) -> &'static str {
+    decided(Runtime::builder().only(["refunds"]).tool(send_money()).policy(policy), "send_money", arguments).await.0
 }
 
 #[tokio::test]
 async fn an_approval_by_condition_holds_only_for_calls_with_each_argument_that_it_names() {
     let small = json!({ "properties": { "cents": { "maximum": 100 } } });
-    let approves = || Policy::new().when("transfer", small.clone(), Rule::PreApproved);
-    assert_eq!(transferred(approves(), &json!({ "cents": 7 })).await, "runs");
-    assert_eq!(transferred(approves(), &json!({ "cents": 700 })).await, "asks");
-    assert_eq!(transferred(approves(), &json!({})).await, "asks");
+    let approves = || Policy::new().when("send_money", small.clone(), Rule::PreApproved);
+    assert_eq!(sent(approves(), &json!({ "cents": 7 })).await, "runs");
+    assert_eq!(sent(approves(), &json!({ "cents": 700 })).await, "asks");
+    assert_eq!(sent(approves(), &json!({})).await, "asks");
     // A rule that is stricter holds for calls without the argument, as the schema does.
-    let blocks = Policy::new().when("transfer", small.clone(), Rule::blocked("too little"));
-    assert_eq!(transferred(blocks, &json!({})).await, "blocked");
+    let blocks = Policy::new().when("send_money", small.clone(), Rule::blocked("too little"));
+    assert_eq!(sent(blocks, &json!({})).await, "blocked");
 }
 
 #[tokio::test]
 async fn a_condition_sees_the_defaults_in_a_schema_of_its_own() {
     let soon = json!({ "properties": { "days": { "maximum": 40 } } });
-    let policy = || Policy::new().when("transfer", soon.clone(), Rule::PreApproved);
-    assert_eq!(transferred(policy(), &json!({})).await, "runs");
-    assert_eq!(transferred(policy(), &json!({ "days": 50 })).await, "asks");
+    let policy = || Policy::new().when("send_money", soon.clone(), Rule::PreApproved);
+    assert_eq!(sent(policy(), &json!({})).await, "runs");
+    assert_eq!(sent(policy(), &json!({ "days": 50 })).await, "asks");
 }
 
 #[test]
@@ -153,12 +153,12 @@ fn a_condition_that_can_decide_nothing_is_an_error_that_names_it() {
 fn an_argument_that_a_schema_does_not_mention_is_a_warning() {
     let misspelled = json!({ "properties": { "cent": { "minimum": 1 } } });
     for policy in [
-        Policy::new().when("transfer", misspelled, Rule::Ask),
-        Policy::new().call("transfer", json!({ "cent": 1 }), Rule::blocked("no")),
+        Policy::new().when("send_money", misspelled, Rule::Ask),
+        Policy::new().call("send_money", json!({ "cent": 1 }), Rule::blocked("no")),
     ] {
-        let runtime = Runtime::builder().only(["refunds"]).tool(transfer()).policy(policy).build().unwrap();
+        let runtime = Runtime::builder().only(["refunds"]).tool(send_money()).policy(policy).build().unwrap();
         let expected =
-            "a rule may match no call: the schema of `transfer` does not declare `cent`; did you mean `cents`?";
+            "a rule may match no call: the schema of `send_money` does not declare `cent`; did you mean `cents`?";
         assert_eq!(runtime.warnings(), [expected]);
     }
 }

@@ -17,7 +17,7 @@ use super::Scripted;
 
 /// Look something up.
 #[tool]
-fn look_up(word: String) -> usize {
+fn look_for(word: String) -> usize {
     word.len()
 }
 
@@ -29,7 +29,7 @@ fn throw_away(word: String) -> usize {
 
 toolset! {
     /// Words.
-    words = [look_up, throw_away];
+    words = [look_for, throw_away];
 }
 
 /// Calls a tool by its name.
@@ -41,7 +41,7 @@ async fn looks_up(ctx: &CallContext, tool: String) -> Result<Value> {
 /// Returns whether calls of both tools need approval.
 async fn asks(policy: Policy) -> [bool; 2] {
     let mut asks = [false; 2];
-    for (tool, asks) in ["look_up", "throw_away"].into_iter().zip(&mut asks) {
+    for (tool, asks) in ["look_for", "throw_away"].into_iter().zip(&mut asks) {
         let approver = Scripted::approving();
         let runtime = Runtime::builder().policy(policy.clone()).approver(approver.clone()).build().unwrap();
         runtime.run(looks_up { tool: tool.to_owned() }).await.unwrap();
@@ -53,8 +53,8 @@ async fn asks(policy: Policy) -> [bool; 2] {
 #[tokio::test]
 async fn an_effect_of_the_policy_decides_about_approval() {
     assert_eq!(asks(Policy::new()).await, [true, true]);
-    assert_eq!(asks(Policy::new().effect("look_up", Effect::ReadOnly)).await, [false, true]);
-    let ruled = Policy::new().effect("look_up", Effect::ReadOnly).tool("look_up", Rule::Ask);
+    assert_eq!(asks(Policy::new().effect("look_for", Effect::ReadOnly)).await, [false, true]);
+    let ruled = Policy::new().effect("look_for", Effect::ReadOnly).tool("look_for", Rule::Ask);
     assert_eq!(asks(ruled).await, [true, true], "a rule comes before an effect");
 }
 
@@ -63,7 +63,7 @@ async fn the_effect_of_a_toolset_leaves_destructive_tools_destructive_unless_the
     let of_set = Policy::new().effect("words", Effect::ReadOnly);
     assert_eq!(asks(of_set.clone()).await, [false, true]);
     assert_eq!(asks(of_set.clone().effect("throw_away", Effect::ReadOnly)).await, [false, false]);
-    assert_eq!(asks(of_set.effect("look_up", Effect::Destructive)).await, [true, true]);
+    assert_eq!(asks(of_set.effect("look_for", Effect::Destructive)).await, [true, true]);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn an_approver_and_a_listing_see_the_effect_of_the_policy() {
     let policy = Policy::new().effect("words", Effect::Idempotent);
     let runtime = Runtime::builder().policy(policy).build().unwrap();
     let effect = |name: &str| runtime.registry().get(name).unwrap().effect();
-    assert_eq!((effect("look_up"), effect("throw_away")), (Effect::Idempotent, Effect::Destructive));
+    assert_eq!((effect("look_for"), effect("throw_away")), (Effect::Idempotent, Effect::Destructive));
 }
 
 /// Two tools without an effect, each of which waits for the other.
@@ -124,8 +124,8 @@ fn an_effect_of_an_unknown_name_or_of_a_worker_is_an_error() {
         let builder = Runtime::builder().worker(worker.clone());
         builder.policy(Policy::new().effect(name, Effect::ReadOnly)).build().unwrap_err().to_string()
     };
-    let error = of("lookup");
-    assert!(error.contains("`effects`: unknown tool or toolset `lookup`; did you mean `look_up`?"), "{error}");
+    let error = of("lookfor");
+    assert!(error.contains("`effects`: unknown tool or toolset `lookfor`; did you mean `look_for`?"), "{error}");
     let error = of("thinker");
     assert!(error.contains("`effects`: `thinker` is not a tool, but a worker"), "{error}");
 }

@@ -168,10 +168,10 @@ impl Policy {
         let server_side: Vec<_> = ServerSideTool::ALL.iter().map(ServerSideTool::name).collect();
         let server_side = ("server-side tool", &*server_side);
         let at = |name| (name, self.places.get(name).map(String::as_str));
-        let is_known = |name: &&Arc<str>| !registry.lacks(name);
-        let calls = self.calls.iter().filter(|call| !call.is_approval() && is_known(&&call.tool));
+        let is_checked = |name: &&Arc<str>| !registry.lacks(name);
+        let calls = self.calls.iter().filter(|call| !call.is_approval() && is_checked(&&call.tool));
         let calls = calls.map(|call| (&call.tool, call.place.as_deref()));
-        unknown(self.tools.keys().filter(is_known).map(at), tool, toolset)
+        unknown(self.tools.keys().filter(is_checked).map(at), tool, toolset)
             .chain(unknown(calls, tool, toolset))
             .chain(unknown(self.toolsets.keys().map(at), toolset, tool))
             .chain(unknown(self.worker_overrides.keys().map(at), ("worker", &workers), tool))
