@@ -92,6 +92,18 @@ async fn a_block_by_condition_holds_in_every_mode() {
     assert_eq!(decision, ("blocked", RuleSource::PolicyCondition));
 }
 
+#[tokio::test]
+async fn the_function_of_a_policy_cannot_lift_a_block_for_some_arguments() {
+    let call = json!({ "to": "a" });
+    let approves = |policy: Policy| policy.decide_with(|_| Some(Rule::PreApproved));
+    let by_condition = Policy::new().when("refund_money", over(10_000), Rule::blocked("too much"));
+    assert_eq!(refunded(&approves(by_condition), &call).await, ("blocked", RuleSource::PolicyCondition));
+    let exact = Policy::new().call("refund_money", call.clone(), Rule::blocked("not to a"));
+    assert_eq!(refunded(&approves(exact), &call).await, ("blocked", RuleSource::PolicyCall));
+    let asks = Policy::new().when("refund_money", over(10_000), Rule::Ask);
+    assert_eq!(refunded(&approves(asks), &call).await, ("runs", RuleSource::Function));
+}
+
 /// A tool with a schema of its own, as those of servers have: no argument is required, and further ones are not mentioned.
 fn send_money() -> FunctionTool {
     let schema = json!({

@@ -26,6 +26,12 @@ pub(crate) struct SourcedRule {
     pub(super) source: RuleSource,
 }
 
+impl SourcedRule {
+    fn is_blocked(&self) -> bool {
+        self.rule.is_blocked()
+    }
+}
+
 /// The rules of a session.
 #[derive(Debug)]
 pub(super) struct Rules {
@@ -65,7 +71,7 @@ impl Layered {
     const DECLARED: usize = usize::MAX;
 
     fn is_blocked(&self) -> bool {
-        self.found.rule.is_blocked()
+        self.found.is_blocked()
     }
 }
 
@@ -149,17 +155,14 @@ impl Rules {
         if fixed.rule.is_blocked() {
             return Ok(fixed);
         }
+        let of_arguments = if self.has_calls_of(tool) { self.for_arguments(tool, request.get()?, layer) } else { None };
         let decided = match &self.policy.decide {
-            Some(_) => self.decide_call(tool, by, request.get()?),
-            None => None,
-        };
-        match decided {
-            None if self.has_calls_of(tool) => {
-                Ok(self.for_arguments(tool, request.get()?, layer).map_or(fixed, Cow::Owned))
+            Some(_) if !of_arguments.as_ref().is_some_and(SourcedRule::is_blocked) => {
+                self.decide_call(tool, by, request.get()?)
             }
-            None => Ok(fixed),
-            Some(decided) => Ok(Cow::Owned(decided)),
-        }
+            _ => None,
+        };
+        Ok(decided.or(of_arguments).map_or(fixed, Cow::Owned))
     }
 
     fn has_calls_of(&self, tool: &Registered) -> bool {

@@ -29,13 +29,14 @@ impl Rules {
         if fixed.as_ref().is_some_and(|fixed| fixed.rule.is_blocked()) {
             return Ok(fixed);
         }
+        let of_arguments =
+            if self.has_calls_of(tool) { self.for_arguments_outside(tool, request.get()?, layer) } else { None };
         if self.policy.decide.is_some()
+            && !of_arguments.as_ref().is_some_and(SourcedRule::is_blocked)
             && let Some(decided) = self.decide_call(tool, by, request.get()?)
         {
             return Ok(Some(decided));
         }
-        let of_arguments =
-            if self.has_calls_of(tool) { self.for_arguments_outside(tool, request.get()?, layer) } else { None };
         Ok(of_arguments.or(fixed))
     }
 
