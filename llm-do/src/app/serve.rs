@@ -2,6 +2,7 @@
 
 mod access;
 mod ask;
+mod check;
 mod engine;
 mod file;
 mod health;
@@ -33,6 +34,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 pub use self::access::{Client, Role};
+use self::check::check_known;
 use self::engine::active::ActiveRuns;
 use self::engine::{Options, Shared};
 use self::health::Health;
@@ -270,8 +272,8 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// Returns an error if the database cannot be opened, or if a client, a schedule or a webhook is unusable: it has the
-    /// name of another, or starts an unknown item.
+    /// Returns an error if the database cannot be opened, or if clients, schedules or webhooks are unusable, with all faults: they have
+    /// the name or the secret of another, start an unknown item, or have arguments that the item cannot have.
     ///
     /// # Panics
     ///
@@ -317,71 +319,6 @@ impl Service {
         let engine = tokio::spawn(Arc::clone(&shared).run(ProcessWatch::new(presence)));
         OpenService { shared, engine }
     }
-
-    fn check(&self) -> Result<(), ServiceError> {
-        let Options { clients, schedules, webhooks, .. } = &self.options;
-        unique("client", clients.iter().map(Client::name))?;
-        unique("schedule", schedules.iter().map(|schedule| &*schedule.name))?;
-        unique("webhook", webhooks.iter().map(|webhook| &*webhook.name))?;
-        check_secrets(clients, webhooks)?;
-        for schedule in schedules {
-            let named = |fault: &dyn fmt::Display| ServiceError::new(format!("schedule `{}`: {fault}", schedule.name));
-            check_known(&self.runtime, &schedule.entry).map_err(|error| named(&error))?;
-            let item = self.runtime.registry().get(&schedule.entry);
-            item.map_or(Ok(()), |item| item.validate(&schedule.arguments))
-                .map_err(|fault| named(&format_args!("invalid arguments for `{}`: {fault}", schedule.entry)))?;
-        }
-        webhooks.iter().try_for_each(|webhook| {
-            check_known(&self.runtime, &webhook.entry)
-                .map_err(|error| ServiceError::new(format!("webhook `{}`: {error}", webhook.name)))
-        })
-    }
-}
-
-/// Checks that each secret belongs to one client or webhook: it is who a request is from.
-fn check_secrets(clients: &[Client], webhooks: &[Webhook]) -> Result<(), ServiceError> {
-    let fault = |text: String| Err(ServiceError::new(text));
-    for (index, client) in clients.iter().enumerate() {
-        if let Some(other) = clients[..index].iter().find(|other| other.has_token_of(client)) {
-            return fault(format!("the clients `{}` and `{}` have the same token", other.name(), client.name()));
-        }
-    }
-    for (index, webhook) in webhooks.iter().enumerate() {
-        let name = &webhook.name;
-        if let Some(other) = webhooks[..index].iter().find(|other| other.has_key_of(webhook)) {
-            return fault(format!(
-                "the webhooks `{}` and `{name}` have the same secret: a request to one would be valid for the other",
-                other.name
-            ));
-        }
-        if let Some(client) = clients.iter().find(|client| webhook.has_secret_of(client)) {
-            return fault(format!(
-                "the token of the client `{}` is the secret of the webhook `{name}`: its sender could act as the client",
-                client.name()
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Checks that a runtime has an item of this name.
-fn check_known(runtime: &Runtime, name: &str) -> Result<(), ServiceError> {
-    let registry = runtime.registry();
-    if registry.get(name).is_some() {
-        return Ok(());
-    }
-    let hint = llm_do_worker_file::did_you_mean(name, registry.iter().map(|item| item.name()));
-    Err(ServiceError::new(format!("unknown entry, tool or worker `{name}`{hint}")))
-}
-
-fn unique<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> Result<(), ServiceError> {
-    let mut known = std::collections::HashSet::new();
-    for name in names {
-        if !known.insert(name) {
-            return Err(ServiceError::new(format!("two {what}s have the name `{name}`")));
-        }
-    }
-    Ok(())
 }
 
 impl OpenService {

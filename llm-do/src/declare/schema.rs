@@ -4,6 +4,7 @@ mod blocking;
 mod canonical;
 mod check;
 mod compare;
+mod condition;
 #[cfg(any(feature = "json-schema", test))]
 mod excess;
 mod fault;
@@ -15,6 +16,7 @@ mod foreign;
 mod format;
 mod graph;
 mod limits;
+mod property;
 mod rules;
 mod simple;
 mod subschemas;
@@ -32,8 +34,10 @@ pub(crate) use self::blocking::run_blocking;
 pub(crate) use self::canonical::follow;
 pub(crate) use self::check::{CheckedSchema, has_whole, make_whole};
 pub(crate) use self::compare::differences;
+pub(crate) use self::condition::condition_faults;
 pub(crate) use self::foreign::{schema_fault, untrusted_schema_fault};
 pub(crate) use self::limits::{MAX_VALUE_DEPTH, depth_fault, dismantle, is_shallow};
+pub(crate) use self::property::Property;
 #[cfg(feature = "mcp")]
 pub(crate) use self::usable::UsableSchema;
 

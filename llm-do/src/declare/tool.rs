@@ -101,6 +101,29 @@ pub enum Effect {
     Undeclared,
 }
 
+impl Effect {
+    /// Returns the word for it, as in JSON.
+    #[cfg(feature = "cli")]
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read_only",
+            Self::Idempotent => "idempotent",
+            Self::Undeclared => "undeclared",
+            Self::Destructive => "destructive",
+        }
+    }
+
+    /// Returns the rank by what a call may do: of several effects, the highest covers all.
+    pub(crate) fn severity(self) -> u8 {
+        match self {
+            Self::ReadOnly => 0,
+            Self::Idempotent => 1,
+            Self::Undeclared => 2,
+            Self::Destructive => 3,
+        }
+    }
+}
+
 /// Finds the schema of `T` at compile time, if it implements `JsonSchema`: an inherent constant takes precedence.
 #[doc(hidden)]
 #[derive(Debug)]

@@ -5,6 +5,7 @@ mod application;
 #[cfg(feature = "script")]
 mod code_workers;
 mod contents;
+mod effects;
 mod for_code;
 mod group;
 mod left_out;
@@ -30,8 +31,11 @@ use llm_do_worker_file::did_you_mean;
 pub(crate) use self::application::Application;
 pub(crate) use self::contents::Contents;
 use self::contents::by_name;
+pub(crate) use self::effects::{EffectLayer, weakens};
 pub(crate) use self::group::{Group, is_of};
-pub(crate) use self::left_out::{LeftOut, foreign_tool_name, why_left_out};
+#[cfg(feature = "project")]
+pub(crate) use self::left_out::why_left_out;
+pub(crate) use self::left_out::{LeftOut, foreign_tool_name};
 use self::names::{DeclarationSource, Names, collisions};
 pub(crate) use self::origin::Origin;
 pub(crate) use self::plan::WorkerPlan;
@@ -87,11 +91,12 @@ impl Registry {
         let warnings = contents.drop_foreign(&defs, &toolsets, taken);
         let groups = std::mem::take(&mut contents.groups);
         let left_out = std::mem::take(&mut contents.left_out);
+        let effects = std::mem::take(&mut contents.effects);
         let linked = defs
             .iter()
             .map(|def| (Arc::new(Registered::from_definition(def)), def.declaration.map(DeclarationSource::from)));
         let (items, declarations) = linked.chain(aliases).chain(contents.into_items()).unzip();
-        let mut registry = Self::build(items, declarations, &toolsets, groups, (left_out, faults))?;
+        let mut registry = Self::build(items, declarations, &toolsets, groups, &effects, (left_out, faults))?;
         registry.warnings.splice(0..0, warnings);
         Ok(registry)
     }
@@ -101,6 +106,7 @@ impl Registry {
         declarations: Vec<Option<DeclarationSource>>,
         toolsets: &[ToolsetDef],
         groups: Vec<Group>,
+        effects: &[EffectLayer],
         (left_out, mut faults): (Vec<LeftOut>, Vec<String>),
     ) -> Result<Self, RegistryError> {
         let mut warnings = Vec::new();
@@ -123,6 +129,8 @@ impl Registry {
             item.declared = declared;
             item.instances = instances;
         }
+        // Before scripts, which get the effects of what they call.
+        effects::declare(effects, &mut items, &toolsets, &groups);
         #[cfg(feature = "script")]
         scripts::link(&mut items, &mut faults);
         #[cfg(feature = "script")]
@@ -257,11 +265,6 @@ impl Registry {
     /// Returns the toolsets that are known only at run time, sorted by name.
     pub(crate) fn groups(&self) -> impl Iterator<Item = &Group> {
         self.groups.values()
-    }
-
-    /// Returns why what has this name is left out.
-    pub(crate) fn why_left_out(&self, name: &str) -> Option<String> {
-        why_left_out(&self.left_out, name).map(|why| why.trim_start_matches("; ").to_owned())
     }
 
     /// Returns a hint for an unknown name, or for one that the caller may not call.

@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod asked;
+mod conditions;
 mod edit;
+mod effects;
 mod exact;
 mod files;
 mod guards;

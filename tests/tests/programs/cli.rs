@@ -209,6 +209,30 @@ fn check_counts_entries_workers_and_tools() {
     assert_eq!(stdout(&app(&["check"])), "ok (entries: 1, workers: 3, tools: 30)\n");
 }
 
+#[test]
+fn check_shows_which_rule_decides_about_a_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("policy.json");
+    let condition = r#"{"properties":{"text":{"minLength":5}}}"#;
+    let rules = format!(
+        "{{\n\"tools\": {{ \"write\": \"pre_approved\" }},\n\"calls\": [\n{{ \"tool\": \"write\", \"when\": {condition}, \"rule\": \"ask\" }}\n]\n}}\n"
+    );
+    std::fs::write(&file, rules).unwrap();
+    let path = file.to_str().unwrap();
+    let of = |arguments: &str| stdout(&app(&["check", "--policy", path, "--call", "write", "--input-json", arguments]));
+    let effect = "needs approval: its effect is destructive, by its declaration";
+    let by_tool = format!("{path}:2: the policy, for `write`");
+    let expected = format!("write: runs without approval\n  by {by_tool}\nother rules that match:\n  {effect}\n");
+    assert_eq!(of(r#"{"text":"hi"}"#), expected);
+    let by_condition = format!("{path}:4: calls of `write` that match {condition}");
+    let expected = format!(
+        "write: needs approval\n  by {by_condition}\nother rules that match:\n  runs without approval: {by_tool}\n  {effect}\n"
+    );
+    assert_eq!(of(r#"{"text":"hello"}"#), expected);
+    fails(&["check", "--call", "write"], 1, "no call of `write` is possible: ");
+    fails(&["check", "--call", "wirte"], 2, "unknown tool, worker or entry `wirte`; did you mean `write`?");
+}
+
 /// Runs `check` in an application with faulty models, in an environment that sets no model.
 fn check_models(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_models"));

@@ -70,7 +70,7 @@ pub(super) enum Command {
     /// List tools, workers, entries and toolsets: kind, effect, approval of calls made by models or code, description.
     Tools(ToolsOptions),
     /// Check names, toolsets, state and models without running anything; warnings go to standard error.
-    #[command(after_help = "Example: check --replay run.jsonl")]
+    #[command(after_help = CHECK_EXAMPLES)]
     Check(CheckOptions),
     /// Serve tools, workers and entries to MCP clients; keep snapshots of servers.
     ///
@@ -136,6 +136,13 @@ pub(super) struct CheckOptions {
     /// deploy, with journals of runs in flight. Bodies of entries run again, tools and models do not.
     #[arg(long, value_name = "FILE")]
     pub(super) replay: Option<PathBuf>,
+    /// Show which rule decides about a call of this tool by a model or by code, and which other rules match it: those of `--policy`,
+    /// of the program and of the project.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["replay", "strict"])]
+    pub(super) call: Option<String>,
+    /// The arguments of `--call`, as a JSON object; default: `{}`.
+    #[arg(long, value_name = "JSON", requires = "call")]
+    pub(super) input_json: Option<String>,
     /// Fail if anything is left out: a faulty subagent, skill or MCP server that nothing names, or a tool that a server does not
     /// describe. Keys without an effect are not counted.
     #[arg(long)]
@@ -143,6 +150,10 @@ pub(super) struct CheckOptions {
     #[command(flatten)]
     pub(super) items: FileOptions,
 }
+
+const CHECK_EXAMPLES: &str = "Examples:
+  check --replay run.jsonl
+  check --policy policy.json --call refund --input-json '{\"cents\":20000}'";
 
 const RUN_EXAMPLES: &str = "Examples:
   run \"Review the notes\"          the default entry, with a prompt

@@ -1,6 +1,7 @@
 //! `check`: reports what would keep the program from running.
 
 mod replay;
+mod rule;
 
 use super::args::CheckOptions;
 use super::config::{Set, Settings};
@@ -23,6 +24,9 @@ pub(super) fn check(builder: RuntimeBuilder, options: &CheckOptions, runs_projec
         return Err(no_project());
     }
     let builder = settings.add_to(builder);
+    if let Some(name) = &options.call {
+        return rule::explain(builder, name, options.input_json.as_deref());
+    }
     let builder = match &options.replay {
         Some(journal) => return replay::replay(builder, journal),
         None => builder,

@@ -215,7 +215,7 @@ fn no_entry(entries: &Entries) -> CommandError {
     CommandError::Usage(format!("the project in {project} has no worker: add a file such as `main.worker`"))
 }
 
-fn object(json: &str) -> Result<Value, CommandError> {
+pub(super) fn object(json: &str) -> Result<Value, CommandError> {
     match serde_json::from_str(json) {
         Ok(value @ Value::Object(_)) => Ok(value),
         Ok(_) => Err(CommandError::Usage("--input-json must be a JSON object".to_owned())),

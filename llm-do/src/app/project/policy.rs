@@ -54,13 +54,17 @@ pub(super) fn from_node(node: &Node, file: &Path, key: &str, faults: &mut Vec<Fa
 /// Remembers where each rule stands: whether its name is known is checked when a runtime is built.
 fn with_places(mut policy: Policy, node: &Node, file: &Path) -> Policy {
     let Content::Map(kinds) = &node.content else { return policy };
-    for (_, rules) in kinds {
+    for (kind, rules) in kinds {
         let at = |place: Place| format!("{}:{}", shown(file).display(), place.line);
         match &rules.content {
+            Content::Map(effects) if kind.name == "effects" => {
+                effects.iter().for_each(|(name, _)| policy.place_effect(&name.name, at(name.place)));
+            }
             Content::Map(rules) => rules.iter().for_each(|(name, _)| policy.place(&name.name, at(name.place))),
             Content::List(calls) => {
                 for (index, call) in calls.iter().enumerate() {
-                    policy.place_call(index, at(call.get("tool").unwrap_or(call).place));
+                    let condition = call.get("when").map(|condition| at(condition.place));
+                    policy.place_call(index, at(call.get("tool").unwrap_or(call).place), condition);
                 }
             }
             _ => {}

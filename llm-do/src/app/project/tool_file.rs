@@ -184,6 +184,7 @@ pub(super) fn approval(node: Node, reader: &mut Reader<'_>) -> Option<DeclaredRu
     match word.value.as_str() {
         "ask" => Some(DeclaredRule::Ask),
         "pre_approved" => Some(DeclaredRule::PreApproved),
-        other => reader.invalid(word.place, format!("expected `ask` or `pre_approved`, found `{other}`")),
+        "blocked" => Some(DeclaredRule::Blocked("its tool file blocks it")),
+        other => reader.invalid(word.place, format!("expected `ask`, `pre_approved` or `blocked`, found `{other}`")),
     }
 }

@@ -1,5 +1,7 @@
 //! The service file: clients, schedules and webhooks.
 
+mod fields;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -8,55 +10,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use self::fields::Fields;
 use super::{Client, Role, Schedule, Service, ServiceError, Webhook};
-
-/// The file, in JSON.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ServiceFile {
-    #[serde(default)]
-    hosts: Vec<String>,
-    #[serde(default)]
-    clients: Vec<ClientEntry>,
-    #[serde(default)]
-    schedules: Vec<ScheduleEntry>,
-    #[serde(default)]
-    webhooks: Vec<WebhookEntry>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ClientEntry {
-    name: String,
-    token: Secret,
-    roles: Vec<Role>,
-    tenant: Option<String>,
-    max_runs: Option<u64>,
-    max_daily_cost: Option<Money>,
-    max_run_cost: Option<Money>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ScheduleEntry {
-    name: String,
-    cron: String,
-    time_zone: Option<String>,
-    entry: String,
-    arguments: Option<Value>,
-    tenant: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WebhookEntry {
-    name: String,
-    secret: Secret,
-    entry: String,
-    argument: Option<String>,
-    type_argument: Option<String>,
-    tenant: Option<String>,
-}
 
 /// Where a secret is: not in the file itself, which may be under version control.
 #[derive(Debug)]
@@ -117,88 +72,130 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// Returns an error, with the place in the file, if it cannot be read, has an unknown field or a value of the wrong type, or
-    /// if a part of it is unusable.
+    /// Returns all faults, each with the place in the file, if it cannot be read, has an unknown field or a value of the wrong type,
+    /// or if a part of it is unusable: by itself, or beside what was added before.
     pub fn configure(mut self, path: impl AsRef<Path>) -> Result<Self, ServiceError> {
         let path = path.as_ref();
         let at = |fault: String| ServiceError::new(format!("{}: {fault}", path.display()));
         let text = fs::read_to_string(path).map_err(|error| at(error.to_string()))?;
-        let file: ServiceFile = parse(&text).map_err(at)?;
-        let folder = path.parent().unwrap_or(Path::new(""));
-        self.options.hosts.extend(file.hosts);
-        let with_place = |error: ServiceError| at(error.to_string());
-        for entry in file.clients {
-            self = self.client(entry.client(folder).map_err(with_place)?);
+        let mut faults = Vec::new();
+        let file = fields::read(&text, &mut faults).map_err(at)?;
+        self.add(file, path.parent().unwrap_or(Path::new("")), &mut faults);
+        faults.extend(self.faults());
+        match faults.as_slice() {
+            [] => Ok(self),
+            [only] => Err(at(only.clone())),
+            all => Err(at(format!("{} faults:\n  {}", all.len(), all.join("\n  ")))),
         }
-        for entry in file.schedules {
-            self = self.schedule(entry.schedule().map_err(with_place)?);
+    }
+
+    /// Adds what a file configures.
+    fn add(&mut self, file: Value, folder: &Path, faults: &mut Vec<String>) {
+        let Some(mut file) = Fields::of(file, String::new(), faults) else { return };
+        let hosts: Vec<String> = file.optional("hosts").unwrap_or_default();
+        let [clients, schedules, webhooks] =
+            ["clients", "schedules", "webhooks"].map(|key| file.optional::<Vec<Value>>(key).unwrap_or_default());
+        file.finish();
+        self.options.hosts.extend(hosts);
+        let entries = |key: &'static str, values: Vec<Value>| {
+            values.into_iter().enumerate().map(move |(index, value)| (format!("{key}[{index}]"), value))
+        };
+        for (place, value) in entries("clients", clients) {
+            self.options.clients.extend(Fields::of(value, place, faults).and_then(|entry| client(entry, folder)));
         }
-        for entry in file.webhooks {
-            self = self.webhook(entry.webhook(folder).map_err(with_place)?);
+        for (place, value) in entries("schedules", schedules) {
+            self.options.schedules.extend(Fields::of(value, place, faults).and_then(schedule));
         }
-        Ok(self)
+        for (place, value) in entries("webhooks", webhooks) {
+            self.options.webhooks.extend(Fields::of(value, place, faults).and_then(|entry| webhook(entry, folder)));
+        }
     }
 }
 
-fn parse(text: &str) -> Result<ServiceFile, String> {
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let file = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-        let path = error.path().to_string();
-        let error = error.into_inner();
-        if path == "." { error.to_string() } else { format!("`{path}`: {error}") }
-    })?;
-    reader.end().map_err(|error| error.to_string())?;
-    Ok(file)
-}
-
-impl ClientEntry {
-    fn client(self, folder: &Path) -> Result<Client, ServiceError> {
-        let mut client = Client::new(self.name, &self.token.read(folder)?)?;
-        client = self.roles.into_iter().fold(client, Client::role);
-        if let Some(tenant) = self.tenant {
-            client = client.tenant(tenant);
-        }
-        if let Some(runs) = self.max_runs {
-            client = client.max_runs(runs);
-        }
-        if let Some(cost) = self.max_daily_cost {
-            client = client.max_daily_cost(cost);
-        }
-        Ok(match self.max_run_cost {
-            Some(cost) => client.max_run_cost(cost),
-            None => client,
-        })
+/// Reads a client; returns `None` if it has faults.
+fn client(mut entry: Fields<'_>, folder: &Path) -> Option<Client> {
+    let name: Option<String> = entry.required("name");
+    let token = entry.secret("token", folder);
+    let roles: Option<Vec<Role>> = entry.required("roles");
+    let tenant: Option<String> = entry.optional("tenant");
+    let max_runs: Option<u64> = entry.optional("max_runs");
+    let max_daily_cost: Option<Money> = entry.optional("max_daily_cost");
+    let max_run_cost: Option<Money> = entry.optional("max_run_cost");
+    let made = name.zip(token).and_then(|(name, token)| entry.made(Client::new(name, &token)));
+    let is_valid = entry.finish();
+    let mut client = made.filter(|_| is_valid)?;
+    client = roles?.into_iter().fold(client, Client::role);
+    if let Some(tenant) = tenant {
+        client = client.tenant(tenant);
     }
-}
-
-impl ScheduleEntry {
-    fn schedule(self) -> Result<Schedule, ServiceError> {
-        let mut schedule = Schedule::new(self.name, &self.cron, self.entry)?;
-        if let Some(zone) = self.time_zone {
-            schedule = schedule.time_zone(&zone)?;
-        }
-        if let Some(arguments) = self.arguments {
-            schedule = schedule.arguments(arguments);
-        }
-        Ok(match self.tenant {
-            Some(tenant) => schedule.tenant(tenant),
-            None => schedule,
-        })
+    if let Some(runs) = max_runs {
+        client = client.max_runs(runs);
     }
+    if let Some(cost) = max_daily_cost {
+        client = client.max_daily_cost(cost);
+    }
+    Some(match max_run_cost {
+        Some(cost) => client.max_run_cost(cost),
+        None => client,
+    })
 }
 
-impl WebhookEntry {
-    fn webhook(self, folder: &Path) -> Result<Webhook, ServiceError> {
-        let mut webhook = Webhook::new(self.name, &self.secret.read(folder)?, self.entry)?;
-        if let Some(argument) = self.argument {
-            webhook = webhook.argument(argument);
+/// Reads a schedule; returns `None` if it has faults.
+fn schedule(mut entry: Fields<'_>) -> Option<Schedule> {
+    let name: Option<String> = entry.required("name");
+    let cron: Option<String> = entry.required("cron");
+    let zone: Option<String> = entry.optional("time_zone");
+    let item: Option<String> = entry.required("entry");
+    let arguments: Option<Value> = entry.optional("arguments");
+    let tenant: Option<String> = entry.optional("tenant");
+    let parts = name.zip(cron).zip(item);
+    let made = parts.and_then(|((name, cron), item)| entry.made(Schedule::new(name, &cron, item)));
+    let made = match (made, zone) {
+        (Some(schedule), Some(zone)) => entry.made(schedule.time_zone(&zone)),
+        (made, _) => made,
+    };
+    let is_valid = entry.finish();
+    let mut schedule = made.filter(|_| is_valid)?;
+    if let Some(arguments) = arguments {
+        schedule = schedule.arguments(arguments);
+    }
+    Some(match tenant {
+        Some(tenant) => schedule.tenant(tenant),
+        None => schedule,
+    })
+}
+
+/// Reads a webhook; returns `None` if it has faults.
+fn webhook(mut entry: Fields<'_>, folder: &Path) -> Option<Webhook> {
+    let name: Option<String> = entry.required("name");
+    let secret = entry.secret("secret", folder);
+    let item: Option<String> = entry.required("entry");
+    let argument: Option<String> = entry.optional("argument");
+    let type_argument: Option<String> = entry.optional("type_argument");
+    let tenant: Option<String> = entry.optional("tenant");
+    let parts = name.zip(secret).zip(item);
+    let made = parts.and_then(|((name, secret), item)| entry.made(Webhook::new(name, &secret, item)));
+    let is_valid = entry.finish();
+    let mut webhook = made.filter(|_| is_valid)?;
+    if let Some(argument) = argument {
+        webhook = webhook.argument(argument);
+    }
+    if let Some(argument) = type_argument {
+        webhook = webhook.type_argument(argument);
+    }
+    Some(match tenant {
+        Some(tenant) => webhook.tenant(tenant),
+        None => webhook,
+    })
+}
+
+impl Fields<'_> {
+    /// Reads where a required secret is, and the secret.
+    fn secret(&mut self, name: &'static str, folder: &Path) -> Option<String> {
+        let secret: Secret = self.required(name)?;
+        match secret.read(folder) {
+            Ok(secret) => Some(secret),
+            Err(error) => self.fault(name, &error),
         }
-        if let Some(argument) = self.type_argument {
-            webhook = webhook.type_argument(argument);
-        }
-        Ok(match self.tenant {
-            Some(tenant) => webhook.tenant(tenant),
-            None => webhook,
-        })
     }
 }

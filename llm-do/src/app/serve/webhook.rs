@@ -94,6 +94,11 @@ impl Webhook {
         self
     }
 
+    /// Returns whether only requests of Standard Webhooks are accepted, which have no type.
+    pub(super) fn is_standard(&self) -> bool {
+        self.is_standard
+    }
+
     /// Returns whether a signature of one is one of the other: secrets can differ and make the same key.
     pub(super) fn has_key_of(&self, other: &Self) -> bool {
         let probe: &[&[u8]] = &[b"llm-do: are the keys equal?"];

@@ -154,6 +154,17 @@ impl CheckedSchema {
         self.check_while(value, &|| true)
     }
 
+    /// Returns whether a value follows the schema; `None` if that takes too much work to find out, or if the schema is invalid.
+    pub(crate) fn holds(&self, value: &Value) -> Option<bool> {
+        if self.is_simple(value) {
+            return Some(true);
+        }
+        if self.is_too_much(value) {
+            return None;
+        }
+        Some(self.decider()?.holds(value))
+    }
+
     /// Checks the value of one property; the rest of an object of the schema may be missing.
     pub(crate) fn check_property(schema: &Value, name: &str, value: &Value) -> Result<(), String> {
         let property = &schema["properties"][name];

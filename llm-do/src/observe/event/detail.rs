@@ -106,6 +106,8 @@ pub enum RuleSource {
     Function,
     /// The policy's rule for calls with exactly these arguments.
     PolicyCall,
+    /// The policy's rule for calls whose arguments match a condition.
+    PolicyCondition,
     /// The policy's rule for the tool.
     PolicyTool,
     /// The policy's rule for the worker.

@@ -78,11 +78,22 @@ fn outcome() -> impl Strategy<Value = Outcome> {
 
 fn rule() -> impl Strategy<Value = RuleSource> {
     use RuleSource::{
-        DeclaredTool, DeclaredToolset, Effect, Function, Journal, PolicyCall, PolicyTool, PolicyToolset, PolicyWorker,
-        PolicyWorkers, User,
+        DeclaredTool, DeclaredToolset, Effect, Function, Journal, PolicyCall, PolicyCondition, PolicyTool,
+        PolicyToolset, PolicyWorker, PolicyWorkers, User,
     };
     prop_oneof![
-        of([User, Journal, Function, PolicyCall, PolicyTool, PolicyWorker, PolicyWorkers, DeclaredTool, Effect]),
+        of([
+            User,
+            Journal,
+            Function,
+            PolicyCall,
+            PolicyCondition,
+            PolicyTool,
+            PolicyWorker,
+            PolicyWorkers,
+            DeclaredTool,
+            Effect
+        ]),
         name().prop_map(PolicyToolset),
         name().prop_map(DeclaredToolset),
     ]

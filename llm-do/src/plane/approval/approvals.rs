@@ -1,5 +1,8 @@
 //! The approvals of a session: the rules, the mode and the approver, applied to calls.
 
+#[cfg(feature = "cli")]
+mod explain;
+
 use std::sync::Arc;
 
 use futures_util::FutureExt;

@@ -3,6 +3,8 @@
 #[cfg(feature = "project")]
 mod advance;
 mod calls;
+mod condition;
+mod effects;
 mod layers;
 
 use std::collections::BTreeMap;
@@ -32,6 +34,8 @@ pub struct Policy {
     pub(super) toolsets: BTreeMap<Arc<str>, Rule>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     calls: Vec<CallRule>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    effects: BTreeMap<Arc<str>, Effect>,
     pub(super) workers: WorkerRule,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) worker_overrides: BTreeMap<Arc<str>, WorkerRule>,
@@ -44,6 +48,12 @@ pub struct Policy {
     /// Where the rules of a file stand, by name.
     #[serde(skip)]
     places: BTreeMap<Arc<str>, String>,
+    /// Where the effects of a file stand, by name.
+    #[serde(skip)]
+    effect_places: BTreeMap<Arc<str>, String>,
+    /// Whether it is of the files of a project, which may come from someone else.
+    #[serde(skip)]
+    is_of_project: bool,
     /// Rules that apply where this policy has none.
     #[serde(skip)]
     fallback: Option<Box<Policy>>,
@@ -60,19 +70,6 @@ impl Policy {
     #[must_use]
     pub fn tool(mut self, name: impl Into<Arc<str>>, rule: Rule) -> Self {
         self.tools.insert(name.into(), rule);
-        self
-    }
-
-    /// Sets the rule for calls of a tool with exactly these arguments, before the rule for the tool. Default: none.
-    ///
-    /// The arguments are decoded like those of a call when a runtime is built: defaults are filled in. A call with files or
-    /// with other fields beside them is another call. For a rule that asks or blocks, an optional argument that is `null`
-    /// equals an absent one, unless it has a default; for one that approves, only if it is an `Option` of a Rust function. If
-    /// no call can have the arguments, a rule that asks or blocks is an error, and one that approves has no effect and is one
-    /// of the [warnings](crate::Runtime::warnings).
-    #[must_use]
-    pub fn call(mut self, tool: impl Into<Arc<str>>, arguments: Value, rule: Rule) -> Self {
-        self.calls.push(CallRule { tool: tool.into(), arguments, rule, place: None });
         self
     }
 
@@ -146,23 +143,21 @@ impl Policy {
         self.calls.iter().any(|call| call.is_of(tool))
     }
 
+    /// Returns where the rule for a name stands, if it is of a file.
+    #[cfg(feature = "cli")]
+    pub(super) fn place_of(&self, name: &str) -> Option<&str> {
+        self.places.get(name).map(String::as_str)
+    }
+
     /// Sets where the rule for a name stands, for errors.
     #[cfg(feature = "project")]
     pub(crate) fn place(&mut self, name: &str, place: String) {
         self.places.insert(name.into(), place);
     }
 
-    /// Sets where the rule for calls with this index stands, for errors.
-    #[cfg(feature = "project")]
-    pub(crate) fn place_call(&mut self, index: usize, place: String) {
-        if let Some(call) = self.calls.get_mut(index) {
-            call.place = Some(place);
-        }
-    }
-
     /// Lists its names that are not registered, or that name an item of another kind.
     ///
-    /// Names in approvals for calls are [`ignored`](Self::ignored).
+    /// Names in approvals for calls are [`ignored`](Self::ignored). A tool whose server is not needed is not known, and not a fault.
     pub(super) fn faults(&self, registry: &Registry) -> Vec<String> {
         let items: Vec<_> = registry.iter().map(|item| item.name()).collect();
         let groups = registry.groups().map(|group| &*group.name);
@@ -173,13 +168,15 @@ impl Policy {
         let server_side: Vec<_> = ServerSideTool::ALL.iter().map(ServerSideTool::name).collect();
         let server_side = ("server-side tool", &*server_side);
         let at = |name| (name, self.places.get(name).map(String::as_str));
-        let calls = self.calls.iter().filter(|call| !call.is_approval());
+        let is_checked = |name: &&Arc<str>| !registry.lacks(name);
+        let calls = self.calls.iter().filter(|call| !call.is_approval() && is_checked(&&call.tool));
         let calls = calls.map(|call| (&call.tool, call.place.as_deref()));
-        unknown(self.tools.keys().map(at), tool, toolset)
+        unknown(self.tools.keys().filter(is_checked).map(at), tool, toolset)
             .chain(unknown(calls, tool, toolset))
             .chain(unknown(self.toolsets.keys().map(at), toolset, tool))
             .chain(unknown(self.worker_overrides.keys().map(at), ("worker", &workers), tool))
             .chain(unknown(self.server_side_overrides.keys().map(at), server_side, tool))
+            .chain(self.effect_faults(registry))
             .collect()
     }
 }
@@ -217,6 +214,7 @@ impl fmt::Debug for Policy {
             .field("tools", &self.tools)
             .field("toolsets", &self.toolsets)
             .field("calls", &self.calls)
+            .field("effects", &self.effects)
             .field("workers", &self.workers)
             .field("worker_overrides", &self.worker_overrides)
             .field("server_side_tools", &self.server_side_tools)

@@ -1,13 +1,17 @@
 //! Whether a call needs approval.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::plane::definition::DeclaredRule;
 
 /// Whether calls of a tool need approval.
 ///
-/// As JSON: `"ask"`, `"pre_approved"` or `{"blocked": {"reason": ".."}}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// As JSON: `"ask"`, `"pre_approved"`, `"blocked"` or `{"blocked": {"reason": ".."}}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
     /// Calls are refused, regardless of other rules, the mode and the approver.
@@ -44,6 +48,54 @@ impl Rule {
             Self::Ask => 1,
             Self::Blocked { .. } => 2,
         }
+    }
+}
+
+/// The reason of a rule that is the word `blocked` alone.
+const BLOCKED: &str = "a rule of the policy blocks it";
+/// The words for rules.
+const WORDS: &[&str] = &["blocked", "pre_approved", "ask"];
+
+impl<'de> Deserialize<'de> for Rule {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(RuleVisitor)
+    }
+}
+
+/// Reads a rule that is a word or a map.
+struct RuleVisitor;
+
+/// A rule that is a map.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum RuleMap {
+    Blocked { reason: String },
+    PreApproved,
+    Ask,
+}
+
+impl<'de> Visitor<'de> for RuleVisitor {
+    type Value = Rule;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(r#"`"ask"`, `"pre_approved"`, `"blocked"` or `{"blocked": {"reason": ".."}}`"#)
+    }
+
+    fn visit_str<E: Error>(self, word: &str) -> Result<Rule, E> {
+        match word {
+            "blocked" => Ok(Rule::blocked(BLOCKED)),
+            "pre_approved" => Ok(Rule::PreApproved),
+            "ask" => Ok(Rule::Ask),
+            _ => Err(E::unknown_variant(word, WORDS)),
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Rule, A::Error> {
+        Ok(match RuleMap::deserialize(MapAccessDeserializer::new(map))? {
+            RuleMap::Blocked { reason } => Rule::Blocked { reason },
+            RuleMap::PreApproved => Rule::PreApproved,
+            RuleMap::Ask => Rule::Ask,
+        })
     }
 }
 

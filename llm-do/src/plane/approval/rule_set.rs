@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+#[cfg(feature = "cli")]
+use super::rules::Explanation;
 use super::rules::{LazyRequest, Rules, SourcedRule};
 use super::{ApprovalRequest, Rule};
 use crate::base::error::Fault;
@@ -34,6 +36,17 @@ impl RuleSet {
         let own = self.own.fixed(tool)?;
         let is_concerned = self.outer.iter().any(|outer| outer.concerns(&self.own, tool));
         (!is_concerned).then_some(own)
+    }
+
+    /// Explains which rule of its runtime decides about a call.
+    #[cfg(feature = "cli")]
+    pub(super) fn explain(
+        &self,
+        tool: &Registered,
+        by: Caller,
+        request: &ApprovalRequest,
+    ) -> Result<Explanation, Fault> {
+        self.own.explain(tool, by, request)
     }
 
     /// Returns the rule for a call; the request is built only if a rule depends on the arguments.

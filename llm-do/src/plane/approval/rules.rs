@@ -1,5 +1,7 @@
 //! The approval rule for each call, from policy, tools, toolsets and effects; resolved once for each tool that is called.
 
+#[cfg(feature = "cli")]
+mod explain;
 mod outside;
 
 use std::borrow::Cow;
@@ -7,6 +9,8 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
+#[cfg(feature = "cli")]
+pub(crate) use self::explain::Explanation;
 use super::rule::first_or_block;
 use super::{ApprovalRequest, Policy, ProposedCall, Rule};
 use crate::base::error::Fault;
@@ -20,6 +24,12 @@ use crate::plane::registry::{Registered, Registry};
 pub(crate) struct SourcedRule {
     pub(super) rule: Rule,
     pub(super) source: RuleSource,
+}
+
+impl SourcedRule {
+    fn is_blocked(&self) -> bool {
+        self.rule.is_blocked()
+    }
 }
 
 /// The rules of a session.
@@ -61,7 +71,7 @@ impl Layered {
     const DECLARED: usize = usize::MAX;
 
     fn is_blocked(&self) -> bool {
-        self.found.rule.is_blocked()
+        self.found.is_blocked()
     }
 }
 
@@ -145,28 +155,26 @@ impl Rules {
         if fixed.rule.is_blocked() {
             return Ok(fixed);
         }
+        let of_arguments = if self.has_calls_of(tool) { self.for_arguments(tool, request.get()?, layer) } else { None };
         let decided = match &self.policy.decide {
-            Some(_) => self.decide_call(tool, by, request.get()?),
-            None => None,
+            Some(_) if !of_arguments.as_ref().is_some_and(SourcedRule::is_blocked) => {
+                self.decide_call(tool, by, request.get()?)
+            }
+            _ => None,
         };
-        match decided {
-            None if self.has_calls_of(tool) => Ok(self.exact(tool, request.get()?, layer).map_or(fixed, Cow::Owned)),
-            None => Ok(fixed),
-            Some(decided) => Ok(Cow::Owned(decided)),
-        }
+        Ok(decided.or(of_arguments).map_or(fixed, Cow::Owned))
     }
 
     fn has_calls_of(&self, tool: &Registered) -> bool {
         self.policy.layers().any(|layer| layer.has_calls_of(tool))
     }
 
-    /// Returns the rule for a call with exactly these arguments, of a policy not behind that of the tool's rule; a block is
-    /// of any policy.
-    fn exact(&self, tool: &Registered, request: &ApprovalRequest, layer: usize) -> Option<SourcedRule> {
-        let rules = self.policy.layers().map(|policy| policy.exact(tool, request)).enumerate();
-        let rules = rules.filter_map(|(at, rule)| rule.filter(|rule| at <= layer || rule.is_blocked()));
-        let rule = first_or_block(rules, |rule| rule.is_blocked())?;
-        Some(SourcedRule { rule: rule.clone(), source: RuleSource::PolicyCall })
+    /// Returns the rule for a call with these arguments, of a policy not behind that of the tool's rule; a block is of any policy.
+    fn for_arguments(&self, tool: &Registered, request: &ApprovalRequest, layer: usize) -> Option<SourcedRule> {
+        let found = self.policy.layers().map(|policy| policy.for_arguments(tool, request)).enumerate();
+        let found = found.filter_map(|(at, call)| call.filter(|call| at <= layer || call.rule.is_blocked()));
+        let call = first_or_block(found, |call| call.rule.is_blocked())?;
+        Some(SourcedRule { rule: call.rule.clone(), source: call.source() })
     }
 
     /// Returns the decision of the policy's function about a call, if there is one.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use llm_do_worker_file::did_you_mean;
 
 use super::names::DeclarationSource;
-use super::{Group, LeftOut, Origin, Registered, plan};
+use super::{EffectLayer, Group, LeftOut, Origin, Registered, plan};
 use crate::declare::toolset::Member;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::definition::{Declaration, ToolDef, ToolsetDef};
@@ -21,6 +21,8 @@ pub(crate) struct Contents {
     pub(crate) tools: Vec<(FunctionTool, Origin)>,
     pub(crate) aliases: Vec<(Alias, Origin)>,
     pub(crate) groups: Vec<Group>,
+    /// The effects that policies declare, the first one of which decides.
+    pub(crate) effects: Vec<EffectLayer>,
     /// What files of other programs define and cannot be used.
     pub(crate) left_out: Vec<LeftOut>,
     /// The linked items and toolsets to include, with what they declare; `None` for all.

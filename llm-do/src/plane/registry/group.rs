@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Origin;
+use super::{Origin, Registry};
 
 /// A toolset that the program adds: the tools that its name stands for.
 #[derive(Clone, Debug)]
@@ -24,6 +24,13 @@ impl Group {
     pub(crate) fn lacks(&self, name: &str) -> bool {
         let is_foreign = || self.foreign.iter().any(|(foreign, _)| is_of(name, foreign));
         self.is_absent && (is_of(name, &self.name) || is_foreign())
+    }
+}
+
+impl Registry {
+    /// Returns whether a name is that of a tool which is not known, since its server is not needed or cannot be used.
+    pub(crate) fn lacks(&self, name: &str) -> bool {
+        self.groups.values().any(|group| group.lacks(name))
     }
 }
 

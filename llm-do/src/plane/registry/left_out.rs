@@ -1,5 +1,7 @@
 //! What files of other programs define and no registry takes: an error only where something names it.
 
+use super::Registry;
+
 /// The beginning of the names of toolsets and tools of MCP servers.
 pub(crate) const MCP: &str = "mcp__";
 const SEPARATOR: &str = "__";
@@ -24,6 +26,13 @@ impl LeftOut {
             None => false,
         };
         self.names.iter().any(is_of)
+    }
+}
+
+impl Registry {
+    /// Returns why what has this name is left out.
+    pub(crate) fn why_left_out(&self, name: &str) -> Option<String> {
+        why_left_out(&self.left_out, name).map(|why| why.trim_start_matches("; ").to_owned())
     }
 }
 

@@ -30,6 +30,8 @@ pub struct Registered {
     pub(crate) place: Option<usize>,
     kind: ItemKind,
     pub(super) effect: Effect,
+    /// What it declares itself, if a policy declares another effect.
+    replaced_effect: Option<Effect>,
     pub(super) origin: Origin,
     pub(crate) timeout: Option<Duration>,
     /// What it may call; `None` for everything.
@@ -90,6 +92,23 @@ impl Registered {
     #[must_use]
     pub fn effect(&self) -> Effect {
         self.effect
+    }
+
+    /// Returns what it declares itself that a call may change.
+    pub(crate) fn declared_effect(&self) -> Effect {
+        self.replaced_effect.unwrap_or(self.effect)
+    }
+
+    /// Returns whether a policy declares its effect.
+    #[cfg(any(feature = "cli", feature = "script"))]
+    pub(crate) fn has_effect_of_policy(&self) -> bool {
+        self.replaced_effect.is_some()
+    }
+
+    /// Replaces the effect that it declares by that of a policy.
+    pub(super) fn set_effect(&mut self, effect: Effect) {
+        self.replaced_effect = Some(self.declared_effect());
+        self.effect = effect;
     }
 
     /// Returns whether it is a tool of a toolset that comes with this crate.

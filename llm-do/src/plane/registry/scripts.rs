@@ -16,6 +16,8 @@ struct Item {
     tool: Arc<FunctionTool>,
     script: Arc<Script>,
     effect: Effect,
+    /// Whether the effect is given, and not that of its tools.
+    has_effect: bool,
     callees: Vec<ScriptCallee>,
 }
 
@@ -91,9 +93,11 @@ pub(super) fn link(items: &mut BTreeMap<Arc<str>, Arc<Registered>>, faults: &mut
 fn item_of(item: &Registered) -> Option<Item> {
     let Code::Value(tool) = &item.code else { return None };
     let script = tool.script.clone()?;
+    let has_effect = tool.has_effect || item.has_effect_of_policy();
     // The least effect, to which those of its tools are added.
-    let effect = if tool.has_effect { tool.effect } else { Effect::ReadOnly };
-    Some(Item { name: Arc::clone(&item.name), tool: Arc::clone(tool), script, effect, callees: Vec::new() })
+    let effect = if has_effect { item.effect } else { Effect::ReadOnly };
+    let (name, tool) = (Arc::clone(&item.name), Arc::clone(tool));
+    Some(Item { name, tool, script, effect, has_effect, callees: Vec::new() })
 }
 
 /// Gives each script without an effect of its own all that its tools may change, which may be scripts too.
@@ -101,7 +105,7 @@ fn decide_effects(scripts: &mut [Item], items: &BTreeMap<Arc<str>, Arc<Registere
     loop {
         let known: BTreeMap<_, _> = scripts.iter().map(|script| (Arc::clone(&script.name), script.effect)).collect();
         let mut has_changed = false;
-        for script in scripts.iter_mut().filter(|script| !script.tool.has_effect) {
+        for script in scripts.iter_mut().filter(|script| !script.has_effect) {
             let declared = items[&script.name].declared.iter().flat_map(|declared| declared.iter());
             let effects = declared
                 .filter_map(|tool| known.get(&tool.tool).copied().or_else(|| Some(items.get(&tool.tool)?.effect)));
@@ -117,13 +121,7 @@ fn decide_effects(scripts: &mut [Item], items: &BTreeMap<Arc<str>, Arc<Registere
 
 /// Returns the effect of doing both.
 fn union(one: Effect, other: Effect) -> Effect {
-    let severity = |effect: &Effect| match effect {
-        Effect::ReadOnly => 0,
-        Effect::Idempotent => 1,
-        Effect::Undeclared => 2,
-        Effect::Destructive => 3,
-    };
-    if severity(&other) > severity(&one) { other } else { one }
+    if other.severity() > one.severity() { other } else { one }
 }
 
 /// Returns the tools that a script may call.

@@ -111,6 +111,37 @@ fn unindented(text: &str) -> Vec<String> {
     first.chain(rest).collect()
 }
 
+/// Where front matter stands that is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Misplaced {
+    /// It has no closing line `---`.
+    Open,
+    /// It stands below other text.
+    Below,
+}
+
+/// Returns why the front matter of a docstring is not read, if it has some.
+///
+/// Lines between two `---` below other text are front matter if they set one of `keys`, and otherwise a part of the description.
+pub(super) fn misplaced(body: &[Stmt], keys: &[&str]) -> Option<Misplaced> {
+    let lines = unindented(literal(body)?.value.to_str());
+    let is_fence = |line: &String| line.trim() == "---";
+    let first = lines.iter().position(|line| !line.trim().is_empty())?;
+    let (begins, is_split) = (is_fence(&lines[first]), split(&lines).0.is_some());
+    if begins {
+        return (!is_split).then_some(Misplaced::Open);
+    }
+    let sets = |line: &String| line.split_once(':').is_some_and(|(key, _)| keys.contains(&key.trim()));
+    let open = lines.iter().position(is_fence)?;
+    let mut block = lines[open + 1..].iter().take_while(|line| !is_fence(line));
+    block.any(sets).then_some(Misplaced::Below)
+}
+
+/// Returns whether a docstring begins with front matter.
+pub(super) fn has_front_matter(body: &[Stmt]) -> bool {
+    literal(body).is_some_and(|literal| split(&unindented(literal.value.to_str())).0.is_some())
+}
+
 /// Splits the front matter off, if the text begins with a line `---`.
 fn split(lines: &[String]) -> (Option<String>, &[String]) {
     let first = lines.iter().position(|line| !line.trim().is_empty());

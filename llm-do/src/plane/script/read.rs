@@ -9,6 +9,7 @@ use ruff_python_ast::{Stmt, StmtFunctionDef};
 use serde_json::Map;
 
 use super::annotation::{Scope, TYPES};
+use super::docstring::Misplaced;
 use super::fault::Faults;
 use super::literal::value_of;
 use super::parse::parse;
@@ -41,6 +42,7 @@ pub(super) fn read(file: &str, function: &str, text: &str) -> Result<Script, Vec
     check_docstring(definition, &docstring, &mut faults);
     let parameters = parameters(definition, &scope, &docstring, &classes, &mut faults);
     let output = output(definition, &scope, &mut faults);
+    check_front_matter(body, definition, &mut faults);
     let first_line = docstring::yaml_line(text, &definition.body);
     let settings = settings(docstring.front_matter.as_deref(), first_line, &mut faults);
     let runnable = program::runnable(text, body, &dicts);
@@ -113,6 +115,30 @@ fn check_docstring(definition: &StmtFunctionDef, docstring: &docstring::Docstrin
     for name in docstring.parameters.keys().filter(|name| !known.contains(&name.as_str())) {
         let hint = did_you_mean(name, known.iter().copied());
         faults.at(&definition.name, format!("the docstring describes `{name}`, which is not a parameter{hint}"));
+    }
+}
+
+/// Reports front matter that is not read: it would seem to set what it does not.
+fn check_front_matter(body: &[Stmt], definition: &StmtFunctionDef, faults: &mut Faults<'_>) {
+    let name = &definition.name;
+    if let Some(literal) = docstring::literal(&definition.body) {
+        let message = match docstring::misplaced(&definition.body, &KEYS) {
+            Some(Misplaced::Open) => Some("the front matter has no end: write a line `---` below it"),
+            Some(Misplaced::Below) => Some("the front matter stands first in the docstring: move it to its beginning"),
+            None => None,
+        };
+        message.into_iter().for_each(|message| faults.at(literal, message));
+    }
+    let nested = body.iter().filter_map(|statement| match statement {
+        Stmt::FunctionDef(function) if function.name != *name => Some(&function.body[..]),
+        Stmt::ClassDef(class) => Some(&class.body[..]),
+        _ => None,
+    });
+    for other in nested.chain([body]) {
+        let is_read_elsewhere = docstring::has_front_matter(other) || docstring::misplaced(other, &KEYS).is_some();
+        if let Some(literal) = docstring::literal(other).filter(|_| is_read_elsewhere) {
+            faults.at(literal, format!("front matter has no effect here: move it to the docstring of `{name}`"));
+        }
     }
 }
 

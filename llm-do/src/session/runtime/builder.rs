@@ -203,6 +203,7 @@ impl RuntimeBuilder {
         if !faults.is_empty() {
             return Err(BuildError::Sources(faults));
         }
+        contents.effects = self.policy.effect_layers();
         let registry = Registry::with(contents)?;
         self.warnings.extend(registry.warnings.iter().cloned());
         self.warnings.extend(self.policy.ignored(&registry));

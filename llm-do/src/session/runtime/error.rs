@@ -20,7 +20,8 @@ pub enum BuildError {
     MissingState(Vec<String>),
     /// Unusable models: each name with the reason and with its worker.
     Models(Vec<String>),
-    /// Rules of the approval policy for unknown names, each with a suggestion if there is one, and rules for calls that no call can match.
+    /// Rules of the approval policy for unknown names, each with a suggestion if there is one, rules for calls that no call can match,
+    /// and effects that the policy may not declare.
     Policy(Vec<String>),
     /// Limits or timeouts for names that they cannot apply to, each with a suggestion if there is one.
     Bounds(Vec<String>),

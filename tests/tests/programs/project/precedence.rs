@@ -5,7 +5,7 @@ use llm_do::prelude::*;
 use llm_do::project::Project;
 use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::ScriptedModel;
-use llm_do::{Value, json};
+use llm_do::{Effect, Value, json};
 use tempfile::TempDir;
 
 use super::{builder, erase, folder, open, write};
@@ -74,6 +74,42 @@ async fn a_rule_of_the_program_for_a_tool_holds_under_the_names_that_a_project_g
     assert!(asked.is_denied(), "{asked}");
     let blocked = called(open(&folder), Policy::new().tool("erase", Rule::blocked("never")), "wipe").await;
     assert!(blocked.unwrap_err().is_blocked());
+}
+
+#[test]
+fn a_project_cannot_weaken_what_the_program_declares_destructive() {
+    let build =
+        |folder: &TempDir, policy: Policy| builder().only(["destroyers"]).policy(policy).project(open(folder)).build();
+    for name in ["erase", "wipe"] {
+        let folder = project(&format!(r#"{{ "effects": {{ "{name}": "read_only" }} }}"#));
+        let error = build(&folder, Policy::new()).unwrap_err().to_string();
+        let expected = format!("project.json:1: `effects`: `{name}` is destructive: a project cannot change that");
+        assert!(error.contains(&expected), "{error}");
+        let runtime = build(&folder, Policy::new().effect(name, Effect::ReadOnly)).unwrap();
+        assert_eq!(runtime.registry().get(name).unwrap().effect(), Effect::ReadOnly, "the program decides");
+    }
+    let folder = project(r#"{ "effects": { "destroyers": "read_only" } }"#);
+    let runtime = build(&folder, Policy::new()).unwrap();
+    assert_eq!(runtime.registry().get("erase").unwrap().effect(), Effect::Destructive);
+}
+
+#[test]
+fn a_condition_that_can_decide_nothing_has_its_file_and_line() {
+    let rules =
+        "{ \"calls\": [\n{ \"tool\": \"erase\",\n\"when\": { \"required\": [\"wat\"] }, \"rule\": \"blocked\" }\n] }";
+    let folder = folder(&[("policy.json", rules)]);
+    let policy = Policy::from_file(folder.path().join("policy.json")).unwrap();
+    let error = builder().policy(policy).build().unwrap_err().to_string();
+    let expected = "policy.json:3: the condition of a rule for `erase`: `when.required`: unknown property `wat`; did you mean `what`?";
+    assert!(error.contains(expected), "{error}");
+}
+
+#[tokio::test]
+async fn a_tool_file_may_block_its_tool() {
+    let manifest = r#"{ "version": 1, "entry": { "agent": "cleaner" } }"#;
+    let wipe = format!("{WIPE}approval: blocked\n");
+    let folder = folder(&[("project.json", manifest), ("main.worker", CLEANER), ("tools/wipe.tool", &wipe)]);
+    assert!(called(open(&folder), Policy::new(), "wipe").await.unwrap_err().is_blocked());
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use super::{ASSISTANT, Place};
 const WRITE: &str = r#"call write_file {"path":"b.txt","content":"b"}"#;
 
 /// Projects whose files approve the call, and the text about each.
-const PROJECTS: [(&str, &str, &str, &str); 4] = [
+const PROJECTS: [(&str, &str, &str, &str); 6] = [
     ("project.json", "", r#"{ "approval_mode": "approve_all" }"#, "project.json:1: every call"),
     (
         "tools",
@@ -24,6 +24,18 @@ const PROJECTS: [(&str, &str, &str, &str); 4] = [
         r#"{ "calls": [{ "tool": "project_write_file", "arguments": { "path": "b.txt", "content": "b" }, "rule": "pre_approved" }] }"#,
         "{}",
         r#"project.json:1: calls of `project_write_file` with {"path":"b.txt","content":"b"}"#,
+    ),
+    (
+        "conditions",
+        r#"{ "calls": [{ "tool": "project_write_file", "when": { "properties": { "path": { "const": "b.txt" } } }, "rule": "pre_approved" }] }"#,
+        "{}",
+        r#"project.json:1: calls of `project_write_file` that match {"properties":{"path":{"const":"b.txt"}}}"#,
+    ),
+    (
+        "effects",
+        r#"{ "effects": { "project_write_file": "read_only" } }"#,
+        "{}",
+        "project.json:1: every call of `project_write_file`, which only reads by `effects`",
     ),
 ];
 

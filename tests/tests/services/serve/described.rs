@@ -109,6 +109,42 @@ fn each_fault_of_a_service_file_is_named_with_its_place() {
 }
 
 #[test]
+fn all_faults_of_a_service_file_are_reported_together() {
+    let setup = Setup::new();
+    let path = setup.folder.path().join("service.json");
+    let client = r#"{"name": "a", "roles": ["boss"], "token": {"env": "LLM_DO_TEST_NO_SUCH"}, "max_run": 3}"#;
+    let schedules =
+        r#"{"name": "s", "cron": "x", "entry": "greet"}, {"name": "t", "cron": "0 7 * * *", "entry": "gret"}"#;
+    let webhook = r#"{"name": "w", "secret": {"file": "missing"}}"#;
+    let text =
+        format!(r#"{{"client": [], "clients": [{client}], "schedules": [{schedules}], "webhooks": [{webhook}]}}"#);
+    std::fs::write(&path, text).unwrap();
+    let error = setup.service().configure(&path).unwrap_err().to_string();
+    assert!(error.contains("service.json: 8 faults:\n  "), "{error}");
+    for fault in [
+        "unknown field `client`; did you mean `clients`?",
+        "`clients[0].roles`: unknown variant `boss`",
+        "`clients[0].token`: the environment variable `LLM_DO_TEST_NO_SUCH` is not set",
+        "`clients[0]`: unknown field `max_run`; did you mean `max_runs`?",
+        "`schedules[0]`: schedule `s`: invalid cron expression `x`",
+        "`webhooks[0].secret`: cannot read",
+        "`webhooks[0].entry`: missing",
+        "schedule `t`: unknown entry, tool or worker `gret`; did you mean `greet`?",
+    ] {
+        assert!(error.contains(fault), "{fault}: {error}");
+    }
+}
+
+#[test]
+fn a_field_that_a_service_file_has_twice_is_a_fault() {
+    let setup = Setup::new();
+    let path = setup.folder.path().join("service.json");
+    std::fs::write(&path, r#"{"hosts": ["a"], "hosts": ["b"]}"#).unwrap();
+    let error = setup.service().configure(&path).unwrap_err().to_string();
+    assert!(error.contains("duplicate field `hosts`"), "{error}");
+}
+
+#[test]
 fn a_secret_that_is_written_into_the_file_by_mistake_is_not_printed() {
     let setup = Setup::new();
     let path = setup.folder.path().join("service.json");

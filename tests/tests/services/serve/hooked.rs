@@ -107,6 +107,24 @@ async fn the_type_of_an_event_is_passed_as_the_argument_for_it() {
     server.stop().await;
 }
 
+#[tokio::test]
+async fn a_webhook_whose_arguments_do_not_exist_is_refused() {
+    let standard = "whsec_MDEyMzQ1Njc4OWFiY2RlZg==";
+    let changes: [(&str, fn(Webhook) -> Webhook, &str); 5] = [
+        (SECRET, |hook| hook.argument("nam"), "`argument`: `greet` has no argument `nam`; did you mean `name`?"),
+        (SECRET, |hook| hook.argument("nam"), "`greet` requires `name`, which no request passes"),
+        (SECRET, |hook| hook.type_argument("kind"), "`type_argument`: `greet` has no argument `kind`"),
+        (SECRET, |hook| hook.argument("name").type_argument("name"), "name the same argument"),
+        (standard, |hook| hook.type_argument("name"), "`type_argument` is never passed"),
+    ];
+    for (secret, change, fault) in changes {
+        let setup = Setup::new();
+        let service = setup.service().webhook(change(Webhook::new("hook", secret, "greet").unwrap()));
+        let error = service.open(setup.folder.path().join("runs.db")).await.unwrap_err().to_string();
+        assert!(error.contains("webhook `hook`: ") && error.contains(fault), "{fault}: {error}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_event_with_an_odd_type_is_refused() {
     let server = hooked(|hook| hook).await;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use llm_do::Limits;
-use llm_do::approval::ApprovalMode;
+use llm_do::approval::{ApprovalMode, Policy};
 use llm_do::event::EventKind;
 use llm_do::script::ScriptTool;
 use llm_do::testing::Recorder;
@@ -42,6 +42,21 @@ fn the_effect_is_the_union_of_the_toolset_unless_it_is_narrowed() {
             Effect::ReadOnly,
         ]
     );
+}
+
+#[test]
+fn a_script_gets_the_effects_that_a_policy_declares() {
+    let (builder, _) = builder();
+    let policy = Policy::new().effect("erase", Effect::Idempotent).effect("pinned", Effect::ReadOnly);
+    let runtime = builder
+        .policy(policy)
+        .tool(script("erases", "toolsets: [erase]", "    return 1"))
+        .tool(script("pinned", "toolsets: [erase]", "    return 1"))
+        .tool(script("calls", "toolsets: [pinned]", "    return pinned()"))
+        .build()
+        .unwrap();
+    let effects = ["erases", "pinned", "calls"].map(|name| effect_of(&runtime, name));
+    assert_eq!(effects, [Effect::Idempotent, Effect::ReadOnly, Effect::ReadOnly]);
 }
 
 #[tokio::test]

@@ -71,6 +71,34 @@ def main() -> None:
 }
 
 #[test]
+fn front_matter_that_is_not_read_is_a_fault() {
+    let elsewhere = "front matter has no effect here: move it to the docstring of `main`";
+    for (text, place, fault) in [
+        ("\"\"\"\n---\ntoolsets: [a]\n---\n\"\"\"\n\ndef main() -> None:\n    \"\"\"Do it.\"\"\"\n", "1:1", elsewhere),
+        (
+            "def helper() -> None:\n    \"\"\"\n    ---\n    effect: read_only\n    ---\n    \"\"\"\n\ndef main() -> None:\n    \"\"\"Do it.\"\"\"\n",
+            "2:5",
+            elsewhere,
+        ),
+        (
+            "def main() -> None:\n    \"\"\"Do it.\n\n    ---\n    effect: read_only\n    ---\n    \"\"\"\n",
+            "2:5",
+            "the front matter stands first in the docstring: move it to its beginning",
+        ),
+        (
+            "def main() -> None:\n    \"\"\"\n    ---\n    toolsets: [a]\n    Do it.\n    \"\"\"\n",
+            "2:5",
+            "the front matter has no end: write a line `---` below it",
+        ),
+    ] {
+        let error = ScriptTool::parse("main", text).unwrap_err();
+        assert_eq!(error.faults(), [format!("main.py:{place}: {fault}")], "{text}");
+    }
+    let ruled = "def main() -> None:\n    \"\"\"Do it.\n\n    ---\n    Note: twice.\n    ---\n    \"\"\"\n";
+    ScriptTool::parse("main", ruled).unwrap();
+}
+
+#[test]
 fn invalid_syntax_is_reported_with_all_places() {
     check(
         "def main(:\n    return )\n",

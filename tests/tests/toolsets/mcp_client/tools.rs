@@ -138,6 +138,24 @@ async fn hints_of_a_server_never_make_approval_laxer() {
 }
 
 #[tokio::test]
+async fn a_policy_declares_the_effects_of_the_tools_of_a_server() {
+    let tools = json!([
+        listed("reads", &json!({})),
+        listed("changes", &json!({})),
+        listed("deletes", &json!({ "annotations": { "destructiveHint": true } })),
+    ]);
+    let script = Script::new(&["only="]).with_tools(&tools);
+    let effects = |policy: Policy| {
+        let runtime = builder(script.server()).policy(policy).build().unwrap();
+        ["reads", "changes", "deletes"].map(|tool| runtime.registry().get(&format!("mcp__s__{tool}")).unwrap().effect())
+    };
+    let policy = Policy::new().effect("mcp__s", Effect::ReadOnly);
+    assert_eq!(effects(policy.clone()), [Effect::ReadOnly, Effect::ReadOnly, Effect::Destructive]);
+    let policy = policy.effect("mcp__s__changes", Effect::Undeclared).effect("mcp__s__deletes", Effect::Idempotent);
+    assert_eq!(effects(policy), [Effect::ReadOnly, Effect::Undeclared, Effect::Idempotent]);
+}
+
+#[tokio::test]
 async fn a_policy_may_have_a_rule_for_all_tools_of_a_server() {
     let script = Script::new(&[]).with_file("log");
     let model = ScriptedModel::new().call("mcp__s__echo", json!({ "text": "x" }));

@@ -18,7 +18,7 @@ pub(super) fn of(server: &McpServer, tool: &str, hints: Option<&ToolAnnotations>
     }
     let general = server.effect.unwrap_or_default();
     match hinted.suspicion {
-        Some(suspicion) if strictness(suspicion) > strictness(general) => suspicion,
+        Some(suspicion) if suspicion.severity() > general.severity() => suspicion,
         _ => general,
     }
 }
@@ -47,15 +47,6 @@ fn hinted(hints: &ToolAnnotations) -> Hinted {
         (hints.read_only_hint == Some(false)).then_some(Effect::Undeclared)
     };
     Hinted { trusted, suspicion }
-}
-
-fn strictness(effect: Effect) -> u8 {
-    match effect {
-        Effect::ReadOnly => 0,
-        Effect::Idempotent => 1,
-        Effect::Undeclared => 2,
-        Effect::Destructive => 3,
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Policy;
-use super::calls::CallRule;
+use super::calls::{CallRule, MatchedCalls};
+use crate::declare::tool::Effect;
 use crate::plane::approval::Rule;
 
 impl Policy {
@@ -20,7 +21,21 @@ impl Policy {
         let sets = approved(&self.toolsets).map(|name| (place(name), format!("every call of the toolset `{name}`")));
         let calls = self.calls.iter().filter(|call| call.is_approval());
         let calls = calls.map(|call| (call.place.as_deref(), call.to_string()));
-        tools.chain(sets).chain(calls).collect()
+        tools.chain(sets).chain(calls).chain(self.eased()).collect()
+    }
+
+    /// Lists the effects by which calls run without approval, or again without a question.
+    fn eased(&self) -> impl Iterator<Item = (Option<&str>, String)> {
+        self.effects.iter().filter_map(|(name, effect)| {
+            let text = match effect {
+                Effect::ReadOnly => format!("every call of `{name}`, which only reads by `effects`"),
+                Effect::Idempotent => {
+                    format!("calls of `{name}` that are repeated on resume, which are idempotent by `effects`")
+                }
+                Effect::Undeclared | Effect::Destructive => return None,
+            };
+            Some((self.effect_places.get(name).map(String::as_str), text))
+        })
     }
 
     /// Drops the rules that approve calls in advance.
@@ -29,6 +44,7 @@ impl Policy {
         self.tools.retain(|_, rule| is_kept(rule));
         self.toolsets.retain(|_, rule| is_kept(rule));
         self.calls.retain(|call| is_kept(&call.rule));
+        self.effects.retain(|_, effect| matches!(effect, Effect::Undeclared | Effect::Destructive));
         self.fallback = self.fallback.map(|fallback| Box::new(fallback.without_advance()));
         self
     }
@@ -41,6 +57,9 @@ fn approved(rules: &BTreeMap<Arc<str>, Rule>) -> impl Iterator<Item = &Arc<str>>
 
 impl fmt::Display for CallRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "calls of `{}` with {}", self.tool, self.arguments)
+        match &self.calls {
+            MatchedCalls::Arguments(arguments) => write!(f, "calls of `{}` with {arguments}", self.tool),
+            MatchedCalls::Condition(condition) => write!(f, "calls of `{}` that match {condition}", self.tool),
+        }
     }
 }

@@ -36,6 +36,7 @@ impl Policy {
     fn drop_rules_of(&mut self, earlier: &Self) {
         drop_names(&mut self.tools, &earlier.tools);
         drop_names(&mut self.toolsets, &earlier.toolsets);
+        drop_names(&mut self.effects, &earlier.effects);
         drop_names(&mut self.worker_overrides, &earlier.worker_overrides);
         drop_names(&mut self.server_side_overrides, &earlier.server_side_overrides);
     }

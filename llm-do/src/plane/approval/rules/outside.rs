@@ -29,24 +29,29 @@ impl Rules {
         if fixed.as_ref().is_some_and(|fixed| fixed.rule.is_blocked()) {
             return Ok(fixed);
         }
+        let of_arguments =
+            if self.has_calls_of(tool) { self.for_arguments_outside(tool, request.get()?, layer) } else { None };
         if self.policy.decide.is_some()
+            && !of_arguments.as_ref().is_some_and(SourcedRule::is_blocked)
             && let Some(decided) = self.decide_call(tool, by, request.get()?)
         {
             return Ok(Some(decided));
         }
-        let exact = if self.has_calls_of(tool) { self.exact_outside(tool, request.get()?, layer) } else { None };
-        Ok(exact.or(fixed))
+        Ok(of_arguments.or(fixed))
     }
 
-    /// Returns the rule for a call with exactly these arguments in another runtime.
+    /// Returns the rule for a call with these arguments in another runtime.
     ///
     /// There, the name may belong to another item: a rule that asks about it or blocks it holds, an approval does not.
-    fn exact_outside(&self, tool: &Registered, request: &ApprovalRequest, layer: usize) -> Option<SourcedRule> {
+    fn for_arguments_outside(&self, tool: &Registered, request: &ApprovalRequest, layer: usize) -> Option<SourcedRule> {
         if request.variant.is_none() {
-            return self.exact(tool, request, layer);
+            return self.for_arguments(tool, request, layer);
         }
+        let holds = |found: &SourcedRule| found.rule != Rule::PreApproved;
         let namesake = ApprovalRequest { variant: None, ..request.clone() };
-        self.exact(tool, &namesake, layer).filter(|found| found.rule != Rule::PreApproved)
+        let found = self.for_arguments(tool, &namesake, layer).filter(holds);
+        // An approval by name may come before a condition, which holds all the same.
+        found.or_else(|| self.for_arguments(tool, request, layer).filter(holds))
     }
 
     /// Returns whether this policy may have a rule for a call of a tool in another runtime, whose own rules are `own`.

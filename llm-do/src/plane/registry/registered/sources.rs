@@ -96,6 +96,7 @@ impl Registered {
             place: None,
             kind: ItemKind::Tool,
             effect: Effect::Undeclared,
+            replaced_effect: None,
             origin,
             timeout: None,
             declared: None,

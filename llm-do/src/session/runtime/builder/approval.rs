@@ -33,10 +33,10 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Adds rules that apply where the policy has none.
+    /// Adds the rules of a project, which apply where the policy has none.
     #[cfg(feature = "project")]
     pub(crate) fn fallback_policy(mut self, policy: Policy) -> Self {
-        self.policy = self.policy.or(policy);
+        self.policy = self.policy.or(policy.of_project());
         self
     }
 

@@ -1,0 +1,73 @@
+//! Effects that policies declare, in place of those of the tools.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::{Group, Registered};
+use crate::declare::tool::Effect;
+use crate::observe::event::ItemKind;
+use crate::plane::definition::ToolsetDef;
+
+/// The effects that one policy declares, by the names of tools and toolsets.
+#[derive(Debug)]
+pub(crate) struct EffectLayer {
+    pub(crate) effects: BTreeMap<Arc<str>, Effect>,
+    /// Whether the policy is of the files of a project, which may come from someone else.
+    pub(crate) is_of_project: bool,
+}
+
+/// Returns whether an effect would make a tool harmless that declares itself destructive.
+pub(crate) fn weakens(tool: &Registered, effect: Effect) -> bool {
+    tool.declared_effect() == Effect::Destructive && effect != Effect::Destructive
+}
+
+/// Gives tools the effects that policies declare; the first policy that declares one decides.
+pub(super) fn declare(
+    layers: &[EffectLayer],
+    items: &mut BTreeMap<Arc<str>, Arc<Registered>>,
+    toolsets: &BTreeMap<&'static str, ToolsetDef>,
+    groups: &BTreeMap<Arc<str>, Group>,
+) {
+    if layers.is_empty() {
+        return;
+    }
+    let sets = toolsets_by_tool(toolsets, groups);
+    for item in items.values_mut().filter(|item| item.kind() == ItemKind::Tool) {
+        let of_sets = sets.get(item.alias_of().unwrap_or(item.name())).map(Vec::as_slice).unwrap_or_default();
+        let effect = layers.iter().find_map(|layer| layer.effect_of(item, of_sets));
+        if let (Some(effect), Some(item)) = (effect, Arc::get_mut(item)) {
+            item.set_effect(effect);
+        }
+    }
+}
+
+/// Returns the toolsets that contain each tool.
+fn toolsets_by_tool<'a>(
+    toolsets: &'a BTreeMap<&'static str, ToolsetDef>,
+    groups: &'a BTreeMap<Arc<str>, Group>,
+) -> HashMap<&'a str, Vec<&'a str>> {
+    let mut sets: HashMap<&str, Vec<&str>> = HashMap::new();
+    for set in toolsets.values() {
+        set.members.iter().for_each(|member| sets.entry(member.tool()).or_default().push(set.name));
+    }
+    for group in groups.values() {
+        group.tools.iter().for_each(|tool| sets.entry(tool).or_default().push(&group.name));
+    }
+    sets
+}
+
+impl EffectLayer {
+    /// Returns the effect that the policy declares for a tool: by its name, or else the strictest of its toolsets.
+    fn effect_of(&self, tool: &Registered, toolsets: &[&str]) -> Option<Effect> {
+        let named = || {
+            let target = tool.alias_of();
+            let effect = self.effects.get(tool.name()).or_else(|| self.effects.get(target?));
+            effect.copied().filter(|effect| !(self.is_of_project && weakens(tool, *effect)))
+        };
+        let of_toolsets = || {
+            let effects = toolsets.iter().filter_map(|name| self.effects.get(*name)).copied();
+            effects.max_by_key(|effect| effect.severity()).filter(|effect| !weakens(tool, *effect))
+        };
+        named().or_else(of_toolsets)
+    }
+}
