@@ -227,7 +227,8 @@ impl Run {
             None => Some(&self.conversation).filter(|_| ctx.is_first()),
         };
         let renders_only = self.settings.renders_only && ctx.is_first();
-        WorkerSetup { plane: &self.plane, guards: self.guards(ctx), conversation, renders_only }
+        let end_on_denial = self.ends_on_denial();
+        WorkerSetup { plane: &self.plane, guards: self.guards(ctx), conversation, renders_only, end_on_denial }
     }
 
     /// Returns a number for the next call.

@@ -400,12 +400,11 @@ async fn a_denial_that_was_sent_to_a_model_is_kept() {
     let world = World::default();
     let rejecting = |builder: RuntimeBuilder| builder.approval_mode(ApprovalMode::RejectAll);
     let blocking = |builder: RuntimeBuilder| builder.policy(Policy::new().tool("post", Rule::blocked("never")));
-    let without_approver = |builder: RuntimeBuilder| builder;
-    let denying: [&dyn Fn(RuntimeBuilder) -> RuntimeBuilder; 3] = [&rejecting, &blocking, &without_approver];
+    let denying: [&dyn Fn(RuntimeBuilder) -> RuntimeBuilder; 2] = [&rejecting, &blocking];
     for deny in denying {
         let journal = MemoryJournal::new();
         let run = async |builder: RuntimeBuilder, is_expected| {
-            let runtime = builder.return_permission_errors(true).force_model(model(is_expected)).build().unwrap();
+            let runtime = builder.force_model(model(is_expected)).build().unwrap();
             runtime.run(secretary { input: "Go.".into() }).await
         };
         let first = run(deny(process(&journal, &world)), true).await.unwrap();

@@ -78,6 +78,8 @@ fn compare(
         .add_model(builder)
         .without_journal_and_shadows()
         .approval_mode(mode)
+        // A worker that goes on without its tool would be compared as if it had it.
+        .end_on_denial(!options.approve_all)
         .build_on(registry)
         .map_err(CommandError::from_error)?;
     let summary = block_on(&token, compare_all(&runtime, &cases, pair.tool, options, &token))??;

@@ -97,7 +97,8 @@ async fn the_policy_of_a_project_applies_and_that_of_the_program_comes_first() {
     for manifest in [inline, in_file] {
         let folder = folder(&[("project.json", &manifest), ("main.worker", CLEANER), ("policy.json", policy)]);
         let run = async |policy: Policy| {
-            let runtime = builder().policy(policy).project(open(&folder)).force_model(erasing()).build().unwrap();
+            let builder = builder().policy(policy).project(open(&folder)).force_model(erasing());
+            let runtime = builder.end_on_denial(true).build().unwrap();
             runtime.run_named("cleaner", json!({ "input": "Clean." })).await
         };
         assert_eq!(run(Policy::new()).await.unwrap(), "done");
@@ -108,7 +109,7 @@ async fn the_policy_of_a_project_applies_and_that_of_the_program_comes_first() {
 
 #[tokio::test]
 async fn the_settings_of_a_manifest_apply() {
-    let settings = r#"{ "approval_mode": "reject_all", "return_permission_errors": true }"#;
+    let settings = r#"{ "approval_mode": "reject_all" }"#;
     let manifest = format!(r#"{{ "version": 1, "entry": {{ "agent": "cleaner" }}, "runtime": {settings} }}"#);
     let folder = folder(&[("project.json", &manifest), ("main.worker", CLEANER)]);
     let run = async |mode: Option<ApprovalMode>| {

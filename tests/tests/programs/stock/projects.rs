@@ -134,7 +134,7 @@ fn programs_read_the_result_with_its_usage_or_after_the_events() {
     assert!(events.len() > 3 && events.iter().all(|event| event["seq"].is_number()), "{events:?}");
 
     let write = r#"call write_file {"path":"b.txt","content":"b"}"#;
-    let failed = place.run(&["run", "--output", "json", "--reject-all", write]);
+    let failed = place.run(&["run", "--output", "json", "--reject-all", "--end-on-denial", write]);
     let json: Value = serde_json::from_str(&failed.out).unwrap();
     assert_eq!(failed.code, Some(1));
     assert!(json["error"].as_str().unwrap().contains("denied"), "{json}");
