@@ -242,7 +242,7 @@ impl Run {
         self.set_deadline(ctx, &tool);
         let shadowed = self.plane.shadows.prepare(&tool, ctx, &prepared).map(Box::new);
         let guarded = self.guards(ctx).map(|guards| Box::new((guards, guard::arguments_for_guards(&prepared))));
-        let mut open = OpenCall::start(ctx, tool.kind(), &mut prepared, attempt);
+        let mut open = OpenCall::start(ctx, &tool, &mut prepared, attempt);
         let is_recorded = in_flight.is_some() || record::is_recorded_root(ctx, &tool);
         let result = self.perform_until_stopped(&tool, prepared, ctx, is_recorded.then_some(&mut open)).await;
         // Few calls open instances.
