@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod asked;
+mod denials;
 mod edit;
 mod exact;
 mod files;

@@ -418,6 +418,56 @@ async fn a_denial_that_was_sent_to_a_model_is_kept() {
     }
 }
 
+#[tokio::test]
+async fn a_denial_that_stops_is_replayed_and_ends_the_run_again() {
+    let (journal, world) = (MemoryJournal::new(), World::default());
+    let run = async |journal: &MemoryJournal, decision: Decision| {
+        let builder = answering(journal, &world, decision).force_model(model(true));
+        builder.build().unwrap().run(secretary { input: "Go.".into() }).await
+    };
+    let first = run(&journal, Decision::deny_and_stop("enough")).await.unwrap_err();
+    assert!(first.is_stopped(), "{first:?}");
+    assert_eq!(world.take(), ["asked about a"]);
+    let again = run(&journal.replayed(), Decision::approve()).await.unwrap_err();
+    assert_eq!(llm_do::error::chain(&again), llm_do::error::chain(&first));
+    assert!(again.is_stopped() && world.take().is_empty(), "{again:?}");
+}
+
+#[tokio::test]
+async fn a_call_of_a_model_without_a_decision_is_asked_about_when_the_run_is_resumed() {
+    let undecided = Decision::undecided("the terminal was closed");
+    for decision in [None, Some(undecided)] {
+        let (journal, world) = (MemoryJournal::new(), World::default());
+        let run = async |builder: RuntimeBuilder| {
+            builder.force_model(model(true)).build().unwrap().run(secretary { input: "Go.".into() }).await
+        };
+        let first = match decision {
+            Some(decision) => answering(&journal, &world, decision),
+            None => process(&journal, &world),
+        };
+        assert!(run(first).await.unwrap_err().is_stopped());
+        assert_eq!(answers(&journal), Vec::<Value>::new());
+        world.take();
+        assert_eq!(run(answering(&journal.replayed(), &world, Decision::approve())).await.unwrap(), "1");
+        assert_eq!(world.take(), ["asked about a", "wrote a"]);
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_ended_with_a_denial_goes_on_with_its_reason_under_the_other_setting() {
+    let (journal, world) = (MemoryJournal::new(), World::default());
+    let run = async |journal: &MemoryJournal, decision: Decision, ends: bool| {
+        let builder = answering(journal, &world, decision).end_on_denial(ends).force_model(model(true));
+        builder.build().unwrap().run(secretary { input: "Go.".into() }).await
+    };
+    assert!(run(&journal, Decision::deny("not today"), true).await.unwrap_err().is_denied());
+    assert_eq!(world.take(), ["asked about a"]);
+    let told = run(&journal.replayed(), Decision::approve(), false).await.unwrap();
+    let expected = r#"{"error":"call to `post` denied: not today","tool_name":"post","error_type":"permission"}"#;
+    assert_eq!(told, expected);
+    assert!(world.take().is_empty(), "the decision of the person is kept");
+}
+
 /// Post a text in a nested call.
 #[tool(effect = read_only, toolsets = [post])]
 async fn post_below(ctx: &CallContext<post_below>, text: String) -> Result<usize> {
