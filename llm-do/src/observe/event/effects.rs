@@ -33,6 +33,7 @@ pub(crate) struct MadeEffect {
     arguments: Value,
     /// The result; the beginning of its JSON text if it is long.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schemars(with = "Option<Value>")]
     result: Option<Value>,
     /// The error of a call that failed, which may have changed something before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
