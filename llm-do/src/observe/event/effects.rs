@@ -168,3 +168,71 @@ impl super::EventSink for EffectSink {
         super::Delivery::Inline
     }
 }
+
+#[cfg(all(test, feature = "cli"))]
+mod tests {
+    use jiff::Timestamp;
+    use serde_json::json;
+
+    use super::{EffectLog, Event, EventKind, EventValue, MAX_EFFECTS, Outcome, Value};
+    use crate::declare::tool::Effect;
+    use crate::observe::event::{Caller, ItemKind};
+
+    fn event(run: &str, call: u64, kind: EventKind) -> Event {
+        let (parent, name, time) = (Some(0), "send".into(), Timestamp::UNIX_EPOCH);
+        Event { run: run.into(), call, parent, seq: 0, depth: 0, name, time, kind }
+    }
+
+    fn started(run: &str, call: u64, arguments: Value, effect: Option<Effect>) -> Event {
+        let (what, by, arguments) = (ItemKind::Tool, Caller::Model, EventValue::from(arguments));
+        event(run, call, EventKind::CallStarted { what, by, arguments, effect })
+    }
+
+    fn finished(run: &str, call: u64, outcome: Outcome) -> Event {
+        let (attachments, note) = (Vec::new(), None);
+        event(run, call, EventKind::CallFinished { outcome, attachments, note, elapsed_ms: 0, replayed: false })
+    }
+
+    #[test]
+    fn a_list_has_each_call_with_its_outcome_and_no_call_that_only_reads() {
+        let mut log = EffectLog::default();
+        for call in 1..4 {
+            log.push(&started("r", call, json!({ "to": call }), Some(Effect::Destructive)));
+        }
+        log.push(&started("r", 4, json!({}), None));
+        log.push(&finished("r", 1, Outcome::Result(json!("sent").into())));
+        log.push(&finished("r", 2, Outcome::Error("no\nline \u{1b}[2J".into())));
+        log.push(&finished("r", 4, Outcome::Result(json!("read").into())));
+        let expected = "\neffects that the run made:\n  send {\"to\":1} → \"sent\"\n  send {\"to\":2} failed, and may have had its \
+                        effect: no";
+        let text = log.after_error();
+        assert!(text.starts_with(expected) && !text.contains('\u{1b}'), "{text}");
+        assert!(text.ends_with("\n  send {\"to\":3} was not finished, and may have had its effect"), "{text}");
+        assert_eq!(text.lines().count(), 5);
+    }
+
+    #[test]
+    fn a_retried_call_is_listed_once_with_its_last_outcome() {
+        let mut log = EffectLog::default();
+        for outcome in [Outcome::Error("timed out".into()), Outcome::Result(json!(null).into())] {
+            log.push(&started("r", 1, json!({}), Some(Effect::Undeclared)));
+            log.push(&finished("r", 1, outcome));
+        }
+        let (effects, _) = log.into_parts();
+        assert_eq!(json!(effects), json!([{ "tool": "send", "arguments": {}, "result": null }]));
+    }
+
+    #[test]
+    fn a_list_is_bounded_and_another_run_begins_another_one() {
+        let mut log = EffectLog::default();
+        for call in 0..MAX_EFFECTS as u64 + 5 {
+            log.push(&started("r", call, json!("x".repeat(10_000)), Some(Effect::Idempotent)));
+        }
+        assert!(log.after_error().ends_with("\n  … and 185 more"), "{}", log.after_error());
+        let (effects, more) = log.clone().into_parts();
+        assert_eq!((effects.len(), more), (MAX_EFFECTS, 5));
+        assert!(json!(effects).to_string().len() < MAX_EFFECTS * 400);
+        log.push(&started("other", 1, json!({}), None));
+        assert_eq!(log.after_error(), "");
+    }
+}

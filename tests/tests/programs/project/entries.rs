@@ -126,6 +126,25 @@ async fn the_settings_of_a_manifest_apply() {
     );
 }
 
+#[tokio::test]
+async fn a_manifest_ends_the_run_on_a_denial_and_never_keeps_one_going() {
+    for (settings, by_program, ends) in [
+        (r"{}", false, false),
+        (r#"{ "end_on_denial": true }"#, false, true),
+        (r#"{ "end_on_denial": false }"#, true, true),
+        (r#"{ "return_permission_errors": false }"#, false, true),
+        (r#"{ "return_permission_errors": true }"#, true, true),
+        (r#"{ "return_permission_errors": false, "end_on_denial": false }"#, false, false),
+    ] {
+        let manifest = format!(r#"{{ "version": 1, "entry": {{ "agent": "cleaner" }}, "runtime": {settings} }}"#);
+        let folder = folder(&[("project.json", &manifest), ("main.worker", CLEANER)]);
+        let builder = builder().approval_mode(ApprovalMode::RejectAll).end_on_denial(by_program);
+        let runtime = builder.project(open(&folder)).force_model(erasing()).build().unwrap();
+        let result = runtime.run_named("cleaner", json!({ "input": "Clean." })).await;
+        assert_eq!(result.is_err_and(|error| error.is_denied()), ends, "{settings}, {by_program}");
+    }
+}
+
 #[test]
 fn a_missing_project_is_an_error() {
     let error = Project::open("no/such/folder").unwrap_err();
