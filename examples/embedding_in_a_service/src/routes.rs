@@ -117,7 +117,7 @@ pub(crate) async fn decide(
     if approve {
         pending.approve();
     } else {
-        pending.deny("the user denied it");
+        pending.deny_and_stop("the user denied it");
     }
     Ok(StatusCode::NO_CONTENT)
 }

@@ -73,7 +73,8 @@ pub struct Project {
     /// The approval mode, with its place.
     mode: Option<(ApprovalMode, String)>,
     max_depth: Option<u32>,
-    return_permission_errors: Option<bool>,
+    /// Whether a denied call ends the run; false keeps what the program sets.
+    end_on_denial: Option<bool>,
     takes_input: Option<bool>,
     /// What clients are offered.
     exposed: Vec<String>,
@@ -250,8 +251,8 @@ impl RuntimeBuilder {
         if let Some(depth) = project.max_depth {
             self = self.max_depth(depth);
         }
-        if let Some(returned) = project.return_permission_errors {
-            self = self.return_permission_errors(returned);
+        if project.end_on_denial == Some(true) {
+            self = self.end_on_denial(true);
         }
         #[cfg(all(feature = "cli", feature = "mcp"))]
         let servers: Vec<_> = servers.into_iter().map(|server| server.tokens_in(project.tokens.as_ref())).collect();

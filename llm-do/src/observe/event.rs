@@ -6,6 +6,8 @@ mod callback;
 mod channel;
 mod content;
 mod detail;
+#[cfg(any(feature = "cli", feature = "serve"))]
+mod effects;
 mod flush;
 mod json_lines;
 mod kind;
@@ -33,6 +35,12 @@ pub(crate) use self::content::{SchemaDigests, SentRequest, ShownContent};
 pub use self::detail::{
     ApprovalScope, Caller, CodeAnswer, DecidedBy, Delta, GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
 };
+#[cfg(any(feature = "cli", feature = "serve"))]
+pub(crate) use self::effects::EffectLog;
+#[cfg(feature = "cli")]
+pub(crate) use self::effects::EffectSink;
+#[cfg(feature = "serve")]
+pub(crate) use self::effects::MadeEffect;
 pub(crate) use self::flush::{flush, flush_with_timeout};
 pub use self::json_lines::JsonLines;
 pub use self::kind::EventKind;

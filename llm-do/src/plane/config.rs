@@ -45,7 +45,8 @@ pub(crate) struct SessionConfig {
     pub(crate) streaming: bool,
     /// Whether events have the content of requests.
     pub(crate) content: bool,
-    pub(crate) return_permission_errors: bool,
+    /// Whether a denied call ends the run instead of being returned to the model.
+    pub(crate) end_on_denial: bool,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) input_handler: Option<Arc<dyn InputHandler>>,
     pub(crate) processors: Arc<Vec<Arc<dyn HistoryProcessor>>>,
@@ -83,7 +84,7 @@ impl Default for SessionConfig {
             close_timeout: CLOSE_TIMEOUT,
             streaming: false,
             content: false,
-            return_permission_errors: false,
+            end_on_denial: false,
             clock: Arc::new(SystemClock),
             input_handler: None,
             processors: Arc::default(),

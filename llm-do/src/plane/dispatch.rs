@@ -227,7 +227,8 @@ impl Run {
             None => Some(&self.conversation).filter(|_| ctx.is_first()),
         };
         let renders_only = self.settings.renders_only && ctx.is_first();
-        WorkerSetup { plane: &self.plane, guards: self.guards(ctx), conversation, renders_only }
+        let end_on_denial = self.ends_on_denial();
+        WorkerSetup { plane: &self.plane, guards: self.guards(ctx), conversation, renders_only, end_on_denial }
     }
 
     /// Returns a number for the next call.
@@ -241,7 +242,7 @@ impl Run {
         self.set_deadline(ctx, &tool);
         let shadowed = self.plane.shadows.prepare(&tool, ctx, &prepared).map(Box::new);
         let guarded = self.guards(ctx).map(|guards| Box::new((guards, guard::arguments_for_guards(&prepared))));
-        let mut open = OpenCall::start(ctx, tool.kind(), &mut prepared, attempt);
+        let mut open = OpenCall::start(ctx, &tool, &mut prepared, attempt);
         let is_recorded = in_flight.is_some() || record::is_recorded_root(ctx, &tool);
         let result = self.perform_until_stopped(&tool, prepared, ctx, is_recorded.then_some(&mut open)).await;
         // Few calls open instances.

@@ -59,8 +59,8 @@ pub(crate) struct WorkerRun {
     pub(crate) output: Output,
     pub(crate) settings: Settings,
     pub(crate) streaming: bool,
-    /// Whether a denied call is reported to the model instead of failing the run.
-    pub(crate) return_denials: bool,
+    /// Whether a denied call ends the run instead of being returned to the model.
+    pub(crate) end_on_denial: bool,
     pub(crate) processors: Arc<Vec<Arc<dyn HistoryProcessor>>>,
     pub(crate) guards: Option<Guards>,
     /// The conversation to continue and to save, for a root call or one in a thread.

@@ -27,7 +27,7 @@ fn model() -> ScriptedModel {
 fn main() -> ExitCode {
     let cli = llm_do::cli::Cli::new().configure(|builder| {
         let shell = Shell::new().sandbox(Sandbox::Off);
-        builder.force_model(model()).state(shell).return_permission_errors(true)
+        builder.force_model(model()).state(shell)
     });
     cli.main()
 }

@@ -147,7 +147,6 @@ fn main() -> Result<()> {
         .force_model(model())
         .approve_with(decide)
         .approval_mode(mode(&mode_name))
-        .return_permission_errors(case == "dared")
         .worker_store(folder.join("made"))
         .worker_dir(folder.join("made"))
         .build()?;

@@ -3,6 +3,7 @@
 
 mod asked;
 mod conditions;
+mod denials;
 mod edit;
 mod effects;
 mod exact;

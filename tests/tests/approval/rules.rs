@@ -221,9 +221,9 @@ async fn the_users_own_call_runs_even_if_the_tool_is_blocked() {
 }
 
 /// The result of a model's call of `tool`, and the decision.
-async fn by_model(tool: &'static str, tells: bool) -> (Result<String, CallError>, (bool, DecidedBy, RuleSource)) {
+async fn by_model(tool: &'static str, ends: bool) -> (Result<String, CallError>, (bool, DecidedBy, RuleSource)) {
     let (approver, recorder) = (Scripted::approving(), Recorder::new());
-    let builder = Runtime::builder().force_model(calling(tool, json!({}))).return_permission_errors(tells);
+    let builder = Runtime::builder().force_model(calling(tool, json!({}))).end_on_denial(ends);
     let runtime = builder.approver(approver).sink(recorder.clone()).build().unwrap();
     let result = runtime.run(agent { input: "Go.".into() }).await;
     let [decision] = decisions(&recorder, tool).try_into().unwrap();
@@ -234,14 +234,14 @@ async fn by_model(tool: &'static str, tells: bool) -> (Result<String, CallError>
 async fn calls_by_models_and_by_code_have_the_same_rule() {
     for tool in ["asks", "runs", "broken"] {
         let (.., by_code) = call(Runtime::builder(), tool, json!({})).await;
-        assert_eq!(by_model(tool, false).await.1, by_code);
+        assert_eq!(by_model(tool, true).await.1, by_code);
     }
 }
 
 #[tokio::test]
 async fn a_block_stops_the_run_or_is_reported_to_the_model_like_a_denial() {
-    assert!(by_model("broken", false).await.0.unwrap_err().is_blocked());
-    let told: Value = serde_json::from_str(&by_model("broken", true).await.0.unwrap()).unwrap();
+    assert!(by_model("broken", true).await.0.unwrap_err().is_blocked());
+    let told: Value = serde_json::from_str(&by_model("broken", false).await.0.unwrap()).unwrap();
     let expected = json!({
         "error": "`broken` is blocked: it is broken", "tool_name": "broken", "error_type": "permission",
     });
@@ -250,7 +250,7 @@ async fn a_block_stops_the_run_or_is_reported_to_the_model_like_a_denial() {
 
 #[tokio::test]
 async fn permission_errors_of_the_system_are_failures_and_not_denials() {
-    let (told, (approved, ..)) = by_model("refused_by_the_system", true).await;
+    let (told, (approved, ..)) = by_model("refused_by_the_system", false).await;
     assert!(approved);
     assert_eq!(told.unwrap(), "`refused_by_the_system` failed: permission denied");
 }

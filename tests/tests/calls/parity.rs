@@ -186,7 +186,7 @@ type Configure<'a> = &'a dyn Fn(RuntimeBuilder) -> RuntimeBuilder;
 
 /// Makes the calls by the model and by code; `builder` returns a builder for a root of the given depth.
 async fn both(calls: Vec<Call>, at_once: bool, told: bool, builder: &dyn Fn(u32) -> RuntimeBuilder) -> [Seen; 2] {
-    let built = |depth| builder(depth).return_permission_errors(told);
+    let built = |depth| builder(depth).end_on_denial(!told);
     let model = seen(by_model { calls: calls.clone(), at_once }, built(1)).await;
     let code = seen(by_code { calls, at_once, told_of_denials: told }, built(0)).await;
     [model, code]

@@ -282,7 +282,7 @@ async fn approvals_use_the_registered_name() {
 async fn a_denial_for_a_model_uses_the_shown_name() {
     let seen = Seen::default();
     let model = seen.calling("fs_write_file", &json!({ "path": "a" }));
-    let builder = Runtime::builder().approval_mode(ApprovalMode::RejectAll).return_permission_errors(true);
+    let builder = Runtime::builder().approval_mode(ApprovalMode::RejectAll);
     builder.force_model(model).build().unwrap().run(of_prefixed { input: "go".into() }).await.unwrap();
     let told: Value = serde_json::from_str(&seen.result().content).unwrap();
     assert_eq!(told["tool_name"], "fs_write_file");

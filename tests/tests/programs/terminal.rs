@@ -12,7 +12,7 @@ pub(crate) mod session;
 mod streaming;
 
 /// The prompt of an approval, at the start of a row.
-const PROMPT: &str = "\r\nApprove? [y]es, this [s]ession, [a]lways, [n]o and why, [e]dit, [d]etails: ";
+const PROMPT: &str = "\r\nApprove? [y]es, [s]ession, [a]lways, [n]o and why, s[t]op, [e]dit, [d]etails: ";
 
 /// The arguments that run a tool with this input.
 fn tool<'a>(name: &'a str, input: &'a str) -> [&'a str; 5] {

@@ -55,7 +55,8 @@ async fn a_run_is_one_tree_with_the_entry_at_depth_0_and_its_workers_at_1() {
 async fn answers_before_a_failure_are_in_the_events() {
     let recorder = Recorder::new();
     let builder = Runtime::builder().force_model(TestModel::new()).approval_mode(ApprovalMode::RejectAll);
-    let error = builder.sink(recorder.clone()).build().unwrap().run(report_all {}).await.unwrap_err();
+    let error =
+        builder.end_on_denial(true).sink(recorder.clone()).build().unwrap().run(report_all {}).await.unwrap_err();
     assert!(llm_do::error::chain(&error).contains("call to `save` denied"), "{error}");
     let events = recorder.events();
     let kinds = |name: &str| events.iter().filter(|event| &*event.name == name).map(|event| &event.kind).collect();

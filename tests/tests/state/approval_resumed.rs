@@ -400,12 +400,11 @@ async fn a_denial_that_was_sent_to_a_model_is_kept() {
     let world = World::default();
     let rejecting = |builder: RuntimeBuilder| builder.approval_mode(ApprovalMode::RejectAll);
     let blocking = |builder: RuntimeBuilder| builder.policy(Policy::new().tool("post", Rule::blocked("never")));
-    let without_approver = |builder: RuntimeBuilder| builder;
-    let denying: [&dyn Fn(RuntimeBuilder) -> RuntimeBuilder; 3] = [&rejecting, &blocking, &without_approver];
+    let denying: [&dyn Fn(RuntimeBuilder) -> RuntimeBuilder; 2] = [&rejecting, &blocking];
     for deny in denying {
         let journal = MemoryJournal::new();
         let run = async |builder: RuntimeBuilder, is_expected| {
-            let runtime = builder.return_permission_errors(true).force_model(model(is_expected)).build().unwrap();
+            let runtime = builder.force_model(model(is_expected)).build().unwrap();
             runtime.run(secretary { input: "Go.".into() }).await
         };
         let first = run(deny(process(&journal, &world)), true).await.unwrap();
@@ -417,6 +416,57 @@ async fn a_denial_that_was_sent_to_a_model_is_kept() {
         assert_eq!(run(approving.policy(Policy::new().tool("post", Rule::PreApproved)), false).await.unwrap(), first);
         assert!(world.take().is_empty());
     }
+}
+
+#[tokio::test]
+async fn a_denial_that_stops_is_replayed_and_ends_the_run_again() {
+    let (journal, world) = (MemoryJournal::new(), World::default());
+    let run = async |journal: &MemoryJournal, decision: Decision| {
+        let builder = answering(journal, &world, decision).force_model(model(true));
+        builder.build().unwrap().run(secretary { input: "Go.".into() }).await
+    };
+    let first = run(&journal, Decision::deny_and_stop("enough")).await.unwrap_err();
+    assert!(first.is_stopped(), "{first:?}");
+    assert_eq!(world.take(), ["asked about a"]);
+    let again = run(&journal.replayed(), Decision::approve()).await.unwrap_err();
+    assert_eq!(llm_do::error::chain(&again), llm_do::error::chain(&first));
+    assert!(again.is_stopped() && world.take().is_empty(), "{again:?}");
+}
+
+#[tokio::test]
+async fn a_call_of_a_model_without_a_decision_is_asked_about_when_the_run_is_resumed() {
+    let undecided = Decision::undecided("the terminal was closed");
+    for decision in [None, Some(undecided)] {
+        let (journal, world) = (MemoryJournal::new(), World::default());
+        let run = async |builder: RuntimeBuilder| {
+            builder.force_model(model(true)).build().unwrap().run(secretary { input: "Go.".into() }).await
+        };
+        let first = match decision {
+            Some(decision) => answering(&journal, &world, decision),
+            None => process(&journal, &world),
+        };
+        assert!(run(first).await.unwrap_err().is_stopped());
+        assert_eq!(answers(&journal), Vec::<Value>::new());
+        world.take();
+        assert_eq!(run(answering(&journal.replayed(), &world, Decision::approve())).await.unwrap(), "1");
+        assert_eq!(world.take(), ["asked about a", "wrote a"]);
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_ended_with_a_denial_goes_on_with_its_reason_under_the_other_setting() {
+    let (journal, world) = (MemoryJournal::new(), World::default());
+    let run = async |journal: &MemoryJournal, decision: Decision, ends: bool| {
+        let builder = answering(journal, &world, decision).end_on_denial(ends).force_model(model(true));
+        builder.build().unwrap().run(secretary { input: "Go.".into() }).await
+    };
+    assert!(run(&journal, Decision::deny("not today"), true).await.unwrap_err().is_denied());
+    assert_eq!(world.take(), ["asked about a"]);
+    let told = run(&journal.replayed(), Decision::approve(), false).await.unwrap();
+    let error = "call to `post` denied: not today";
+    let expected = json!({ "error": error, "tool_name": "post", "error_type": "permission" });
+    assert_eq!(serde_json::from_str::<Value>(&told).unwrap(), expected);
+    assert!(world.take().is_empty(), "the decision of the person is kept");
 }
 
 /// Post a text in a nested call.

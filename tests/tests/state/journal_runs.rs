@@ -235,7 +235,7 @@ async fn a_denial_that_was_sent_to_a_model_is_not_asked_again() {
     let model = calling([("write", json!({ "text": "a" })), ("look", json!({ "text": "b" }))]);
     let run = async |journal: &MemoryJournal, decision: Decision, model: FunctionModel| {
         let approver = Always(decision, log.clone());
-        let builder = process(journal, &log).approver(approver).return_permission_errors(true).force_model(model);
+        let builder = process(journal, &log).approver(approver).force_model(model);
         builder.build().unwrap().run(assistant { input: "Go.".into() }).await.unwrap()
     };
     let first = run(&journal, Decision::deny("not today"), model).await;

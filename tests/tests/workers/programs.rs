@@ -164,8 +164,8 @@ async fn the_description_of_a_tool_states_what_code_gets() {
 async fn a_call_of_code_needs_approval_as_any() {
     for Provider { answers, model } in providers() {
         let server = Server::answering(answers.to_vec());
-        let error =
-            run(Runtime::builder().approval_mode(ApprovalMode::RejectAll), model(&server.url)).await.unwrap_err();
+        let builder = Runtime::builder().approval_mode(ApprovalMode::RejectAll).end_on_denial(true);
+        let error = run(builder, model(&server.url)).await.unwrap_err();
         assert!(error.is_denied(), "{error}");
         assert_eq!(server.bodies().len(), 1);
     }

@@ -322,7 +322,7 @@ async fn creating_a_worker_needs_approval_with_a_summary() {
         asked.lock().unwrap().push(request);
         async { Decision::deny("not now") }
     });
-    let runtime = runtime.return_permission_errors(true).build().unwrap();
+    let runtime = runtime.build().unwrap();
     assert!(results_of(&runtime).await[0].contains("not now"));
     let seen = seen.lock().unwrap().clone();
     let summary = r#"create the worker helper: tools ["i_look","listen"], model test:m"#;

@@ -238,14 +238,14 @@ async fn every_tool_call_has_its_result_in_the_history() {
 }
 
 #[tokio::test]
-async fn a_denied_call_fails_the_run_unless_denials_are_returned() {
+async fn a_denied_call_is_returned_to_the_model_or_ends_the_run() {
     let answers = || vec![vec![call("erase", &json!({ "path": "a" }))], vec![call("final_result", &finding())]];
-    let reject = |yes| {
-        let builder = builder(scripted(answers())).approval_mode(ApprovalMode::RejectAll);
-        builder.return_permission_errors(yes).build().unwrap()
-    };
-    assert!(reject(false).run(assess { path: "a".into() }).await.unwrap_err().is_denied());
-    assert_eq!(reject(true).run(assess { path: "a".into() }).await.unwrap().score, 7);
+    let reject = || builder(scripted(answers())).approval_mode(ApprovalMode::RejectAll);
+    let ending = reject().end_on_denial(true).build().unwrap();
+    assert!(ending.run(assess { path: "a".into() }).await.unwrap_err().is_denied());
+    for builder in [reject(), reject().end_on_denial(false)] {
+        assert_eq!(builder.build().unwrap().run(assess { path: "a".into() }).await.unwrap().score, 7);
+    }
 }
 
 #[tokio::test]
@@ -357,7 +357,7 @@ async fn outer(input: String) -> String;
 #[tokio::test]
 async fn an_entry_that_a_model_calls_needs_approval() {
     let model = scripted(vec![vec![call("inner_entry", &json!({}))], vec![text("done")]]);
-    let runtime = builder(model).approval_mode(ApprovalMode::RejectAll).build().unwrap();
+    let runtime = builder(model).approval_mode(ApprovalMode::RejectAll).end_on_denial(true).build().unwrap();
     assert!(runtime.run(outer { input: "go".into() }).await.unwrap_err().is_denied());
 }
 
@@ -376,7 +376,7 @@ async fn failures_in_one_answer_count_once_and_a_success_resets_the_count() {
 async fn returned_denials_do_not_use_up_retries() {
     let erase = || vec![call("erase", &json!({ "path": "a" }))];
     let model = scripted(vec![erase(), erase(), erase(), vec![call("final_result", &finding())]]);
-    let builder = builder(model).approval_mode(ApprovalMode::RejectAll).return_permission_errors(true);
+    let builder = builder(model).approval_mode(ApprovalMode::RejectAll);
     assert_eq!(builder.build().unwrap().run(assess { path: "a".into() }).await.unwrap().score, 7);
 }
 

@@ -18,7 +18,10 @@ const PREVIEW_BYTES: usize = 12_000;
 /// The maximum size of arguments that are shown with the question, in bytes.
 const ARGUMENTS_BYTES: usize = 4_000;
 
-const CHOICES: &str = "Approve? [y]es, this [s]ession, [a]lways, [n]o and why, [e]dit, [d]etails: ";
+const CHOICES: &str = "Approve? [y]es, [s]ession, [a]lways, [n]o and why, s[t]op, [e]dit, [d]etails: ";
+
+/// The reason of a denial without one.
+const NO: &str = "the user answered no";
 
 #[async_trait]
 impl Approver for TerminalUser {
@@ -42,6 +45,8 @@ enum Answer<'a> {
     ApproveForSession,
     ApproveAlways,
     Deny(&'a str),
+    /// No, and the run ends.
+    Stop(&'a str),
     Edit(&'a str),
     Details,
     Unknown,
@@ -58,6 +63,7 @@ impl<'a> Answer<'a> {
             ("a" | "always", "") => Self::ApproveAlways,
             ("d" | "details" | "?", "") => Self::Details,
             ("n" | "no", reason) => Self::Deny(reason),
+            ("t" | "stop", reason) => Self::Stop(reason),
             ("e" | "edit", arguments) if arguments.is_empty() || arguments.starts_with('{') => Self::Edit(arguments),
             _ => Self::Unknown,
         }
@@ -94,8 +100,10 @@ impl<C: Console> Dialogue<'_, C> {
                         return Ok(decision);
                     }
                 }
-                Answer::Deny("") => return Ok(Decision::deny("the user answered no")),
+                Answer::Deny("") => return Ok(Decision::deny(NO)),
                 Answer::Deny(reason) => return Ok(Decision::deny(reason)),
+                Answer::Stop("") => return Ok(Decision::deny_and_stop(NO)),
+                Answer::Stop(reason) => return Ok(Decision::deny_and_stop(reason)),
                 Answer::Edit(arguments) => {
                     if let Some(arguments) = self.read_arguments(arguments)? {
                         return Ok(Decision::approve_with(arguments));
@@ -231,6 +239,8 @@ mod tests {
         assert_eq!(decided("s\n"), Decision::approve_for_session());
         assert_eq!(decided("n\n"), Decision::deny("the user answered no"));
         assert_eq!(decided("no not in  this folder\n"), Decision::deny("not in  this folder"));
+        assert_eq!(decided("t\n"), Decision::deny_and_stop("the user answered no"));
+        assert_eq!(decided("stop  not today\n"), Decision::deny_and_stop("not today"));
         for line in
             ["ab", "a second line of the text", "yes please", "y, then", "s s", "session of today", "d y", "e y"]
         {

@@ -25,7 +25,7 @@ use super::setup::async_runtime;
 use super::terminal_user::TerminalUser;
 use super::{CommandError, print};
 use crate::base::printable::printable;
-use crate::observe::event::Verbosity;
+use crate::observe::event::{EffectSink, Verbosity};
 use crate::plane::history::History;
 use crate::plane::registry::{Registered, Registry};
 use crate::session::runtime::{Chat, Runtime, RuntimeBuilder};
@@ -54,7 +54,9 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
     let partner = partner.name().to_owned();
     let progress = Progress::new(settings.verbosity());
     progress.show_answers(&registry);
+    let effects = Arc::new(EffectSink::default());
     let builder = configure(builder, &settings, &entries, &progress).history_processor(compact.clone());
+    let builder = builder.shared_sink(Arc::clone(&effects) as _);
     progress.show_panics();
     let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
     let mut saved = saved.take().unwrap_or_else(|| store.new_chat(&partner));
@@ -71,6 +73,7 @@ pub(super) fn chat(builder: RuntimeBuilder, mut options: ChatOptions, runs_proje
         progress,
         lines,
         compact,
+        effects,
         verbosity: settings.verbosity(),
         has_failed: false,
         termination: CancellationToken::new(),
@@ -96,6 +99,8 @@ struct Dialogue {
     progress: Progress,
     lines: Lines,
     compact: CompactOnDemand,
+    /// The effects of the latest message.
+    effects: Arc<EffectSink>,
     verbosity: Verbosity,
     /// Whether a message failed.
     has_failed: bool,
@@ -186,7 +191,7 @@ impl Dialogue {
 
     fn fail(&mut self, error: &str) {
         self.has_failed = true;
-        note(&format!("error: {error}"));
+        note(&format!("error: {error}{}", self.effects.log().after_error()));
     }
 
     fn save(&mut self, message: &str) {

@@ -74,12 +74,10 @@ fn compare(
     let cases = cases(pair.worker, options)?;
     let token = builder.cancellation_token();
     let mode = if options.approve_all { ApprovalMode::ApproveAll } else { ApprovalMode::RejectAll };
-    let runtime = settings
-        .add_model(builder)
-        .without_journal_and_shadows()
-        .approval_mode(mode)
-        .build_on(registry)
-        .map_err(CommandError::from_error)?;
+    let builder = settings.add_model(builder).without_journal_and_shadows().approval_mode(mode);
+    // A worker that goes on without its tool would be compared as if it had it.
+    let builder = if options.approve_all { builder } else { builder.end_on_denial(true) };
+    let runtime = builder.build_on(registry).map_err(CommandError::from_error)?;
     let summary = block_on(&token, compare_all(&runtime, &cases, pair.tool, options, &token))??;
     if options.json { print_json(&json!(summary).to_string()) } else { print(&summary.to_string()) }?;
     if summary.all_agree() {

@@ -12,7 +12,7 @@ use crate::base::clip::{MAX_DIAGNOSTICS, diagnostic};
 use crate::base::error::{CallError, chain};
 use crate::base::printable::printable;
 use crate::declare::tool::ToolReturn;
-use crate::observe::event::JsonLines;
+use crate::observe::event::{EffectLog, JsonLines};
 use crate::session::runtime::{RunHandle, RuntimeBuilder};
 
 /// A form of output.
@@ -21,7 +21,7 @@ pub(super) enum Format {
     /// The result: text as it is, other values as JSON.
     #[default]
     Text,
-    /// A JSON object with `result` or `error`, `run` and `usage`.
+    /// A JSON object with `result` or `error`, `run` and `usage`; with an error, also `effects` and `more_effects`.
     Json,
     /// Each event as a line of JSON, and then that object on one line.
     Jsonl,
@@ -45,14 +45,18 @@ impl Format {
         self,
         result: &Result<ToolReturn, CallError>,
         run: &RunHandle,
+        effects: &EffectLog,
         shown: Option<&str>,
     ) -> Result<(), CommandError> {
         let object = || {
-            let (key, value) = match result {
-                Ok(returned) => ("result", returned.value().clone()),
-                Err(error) => ("error", Value::String(chain(error))),
-            };
-            json!({ key: value, "run": run.id(), "usage": run.usage_tree().total() })
+            let (id, usage) = (run.id(), run.usage_tree().total());
+            match result {
+                Ok(returned) => json!({ "result": returned.value(), "run": id, "usage": usage }),
+                Err(error) => {
+                    let (effects, more) = effects.clone().into_parts();
+                    json!({ "error": chain(error), "run": id, "usage": usage, "effects": effects, "more_effects": more })
+                }
+            }
         };
         match (self, result) {
             (Self::Text, Ok(returned)) => print_unless_shown(returned.value(), shown),

@@ -27,7 +27,7 @@ use crate::base::error::{CallError, chain};
 use crate::base::open_file::{create_private_unlinked, refuse_link};
 use crate::base::printable::printable;
 use crate::base::usage::UsageTree;
-use crate::observe::event::{JsonLines, Verbosity};
+use crate::observe::event::{EffectLog, EffectSink, JsonLines, Verbosity};
 use crate::observe::journal::{FileJournal, JournalError};
 use crate::session::runtime::RuntimeBuilder;
 
@@ -70,7 +70,8 @@ pub(super) fn run(
     if let Some(file) = &file {
         builder = builder.shared_sink(Arc::clone(file) as _);
     }
-    let (mut builder, printed) = settings.format().add_to(builder);
+    let effects = Arc::new(EffectSink::default());
+    let (mut builder, printed) = settings.format().add_to(builder.shared_sink(Arc::clone(&effects) as _));
     if let Some(journal) = journal {
         builder = builder.journal(journal);
     }
@@ -94,13 +95,14 @@ pub(super) fn run(
         Ok((result, is_aborted))
     })??;
     let journal = options.journal.as_deref();
+    let effects = effects.log();
     if is_aborted {
         let hint = journal.map(resume_hint).unwrap_or_default();
-        return Err(CommandError::Error(format!("aborted by user{hint}")));
+        return Err(CommandError::Error(format!("aborted by user{}{hint}", effects.after_error())));
     }
-    settings.format().print(&result, &handle, progress.take_answer().as_deref())?;
+    settings.format().print(&result, &handle, &effects, progress.take_answer().as_deref())?;
     let verbosity = settings.verbosity();
-    let returned = result.map_err(|error| run_error(&error, verbosity, journal, cannot_ask, is_asking))?;
+    let returned = result.map_err(|error| run_error(&error, verbosity, journal, (cannot_ask, is_asking), &effects))?;
     files::write_all(returned.attachments(), options.session.items.files.as_deref())
 }
 
@@ -226,22 +228,24 @@ async fn interrupts(token: CancellationToken, ready: oneshot::Sender<()>) {
     }
 }
 
-/// Returns the error of a failed run, with advice.
+/// Returns the error of a failed run, with the effects that it made, and advice.
+///
+/// `cannot_ask` and `is_asking` are whether there is no approver, and whether there is one.
 ///
 /// `--approve-all` is advised only for an undecided call, not after a denial by a user, an approver or `--reject-all`.
 fn run_error(
     error: &CallError,
     verbosity: Verbosity,
     journal: Option<&Path>,
-    cannot_ask: bool,
-    is_asking: bool,
+    (cannot_ask, is_asking): (bool, bool),
+    effects: &EffectLog,
 ) -> CommandError {
     let is_denied = error.is_denied() && !error.is_blocked();
     let hint = if is_denied && cannot_ask { "\nrun with --approve-all to approve every call" } else { "" };
     let resume = journal
         .filter(|_| !is_journal_error(error))
         .map(|journal| if is_denied && is_asking { denial_hint(journal) } else { resume_hint(journal) });
-    CommandError::Error(described(error, verbosity) + hint + &resume.unwrap_or_default())
+    CommandError::Error(described(error, verbosity) + &effects.after_error() + hint + &resume.unwrap_or_default())
 }
 
 /// Returns the text of an error and its sources; with `-vv` also what a model's provider wrote, if one refused.

@@ -138,14 +138,10 @@ impl Project {
         })
     }
 
-    fn of_limits(&self) -> Vec<Demand> {
-        let depth = self.max_depth.filter(|depth| *depth > MAX_DEPTH);
-        let depth = depth.map(|depth| {
-            Demand::new(Kind::Limit, MANIFEST, format!("workers may be nested {depth} deep, and not only {MAX_DEPTH}"))
-        });
-        let continues = (self.return_permission_errors == Some(true))
-            .then(|| Demand::new(Kind::Limit, MANIFEST, "a run goes on after the user has denied one of its calls"));
-        depth.into_iter().chain(continues).collect()
+    fn of_limits(&self) -> Option<Demand> {
+        let depth = self.max_depth.filter(|depth| *depth > MAX_DEPTH)?;
+        let text = format!("workers may be nested {depth} deep, and not only {MAX_DEPTH}");
+        Some(Demand::new(Kind::Limit, MANIFEST, text))
     }
 }
 

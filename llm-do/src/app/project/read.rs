@@ -258,7 +258,7 @@ impl<'a> ProjectReader<'a> {
         let place = |line| format!("{}:{line}", shown(self.path).display());
         self.project.mode = runtime.mode.map(|mode| (mode.value, place(mode.place.line)));
         self.project.max_depth = runtime.max_depth;
-        self.project.return_permission_errors = runtime.return_permission_errors;
+        self.project.end_on_denial = runtime.end_on_denial;
         self.project.takes_input = takes_input;
         self.project.exposed = exposed;
         self.project.store = store.and_then(|path| self.store(&path));

@@ -39,6 +39,9 @@ impl RunFile {
     /// Returns an error if the file cannot be read.
     pub(in crate::app) fn run(&self, id: &str) -> Result<Option<Value>, BoxError> {
         let Some((run, waits)) = self.0.run(id, http::MAX_LIST)? else { return Ok(None) };
-        Ok(Some(serde_json::to_value(http::RunView::new(run, waits))?))
+        let has_no_result = run.state.is_unsuccessful();
+        let view = http::RunView::new(run, waits);
+        let view = if has_no_result { view.with_effects(self.0.effects(id)?) } else { view };
+        Ok(Some(serde_json::to_value(view)?))
     }
 }

@@ -31,7 +31,7 @@ impl Builder {
         let call = &mut self.trace.calls[place];
         call.last = call.last.max(event.time);
         match &event.kind {
-            EventKind::CallStarted { what, by, arguments } => {
+            EventKind::CallStarted { what, by, arguments, .. } => {
                 (call.what, call.by, call.arguments) = (Some(*what), Some(*by), arguments.value().into_owned());
             }
             EventKind::CallFinished { outcome, attachments, note, replayed, .. } => {

@@ -52,6 +52,8 @@ pub enum CallError {
         tool: String,
         /// The reason, in a form that may be shown to a model.
         reason: String,
+        /// Whether the denial ends the run instead of being returned to a model: by decision of the approver, or without a decision.
+        stops: bool,
     },
 
     /// A rule blocks every such call, so that no approval is possible; nothing ran.

@@ -84,6 +84,15 @@ impl CallError {
         matches!(self.innermost(), Self::Denied { .. } | Self::Blocked { .. })
     }
 
+    /// Returns whether the call, or a call nested in it, was denied by a decision that ends the run.
+    ///
+    /// Not returned to a model: the approver [stopped](crate::approval::Decision::DeniedAndStopped) the run, or there was
+    /// [no decision](crate::approval::Decision::Undecided).
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        matches!(self.innermost(), Self::Denied { stops: true, .. })
+    }
+
     /// Returns whether the call, or a call nested in it, is blocked, so that no approval is possible.
     #[must_use]
     pub fn is_blocked(&self) -> bool {

@@ -15,6 +15,7 @@ use super::parts::EventPart;
 use super::value::EventValue;
 use crate::base::usage::RunUsage;
 use crate::declare::question::Question;
+use crate::declare::tool::Effect;
 
 /// What happened in a call or run.
 ///
@@ -32,6 +33,9 @@ pub enum EventKind {
         by: Caller,
         /// The arguments.
         arguments: EventValue,
+        /// What the call may change itself; `None` for a call that only reads, and for one that acts through other calls only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        effect: Option<Effect>,
     },
     /// The call reports its progress, by `ctx.progress(..)`.
     Progress {

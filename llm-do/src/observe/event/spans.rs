@@ -69,7 +69,7 @@ impl EventSink for TracingSink {
         let mut open = self.open.lock().ignore_poison();
         let here = (Arc::clone(&event.run), event.call);
         match &event.kind {
-            EventKind::CallStarted { what, by, arguments } => {
+            EventKind::CallStarted { what, by, arguments, .. } => {
                 let call = self.start(event, *what, *by, arguments, caller(&mut open, event));
                 open.insert(here, call);
             }

@@ -18,6 +18,7 @@ use super::{
     GuardAction, GuardHook, ItemKind, Outcome, RuleSource,
 };
 use crate::base::usage::{Cost, RunUsage};
+use crate::declare::tool::Effect;
 
 const SCOPES: [ApprovalScope; 4] =
     [ApprovalScope::Call, ApprovalScope::Caller, ApprovalScope::Run, ApprovalScope::Session];
@@ -161,9 +162,12 @@ fn part() -> impl Strategy<Value = EventPart> {
 fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
     let kinds = of([ItemKind::Tool, ItemKind::Worker, ItemKind::Entry]);
     match kind {
-        EventKind::CallStarted { .. } => (kinds, caller(), event_value())
-            .prop_map(|(what, by, arguments)| EventKind::CallStarted { what, by, arguments })
-            .boxed(),
+        EventKind::CallStarted { .. } => {
+            let effects = [Effect::Idempotent, Effect::Destructive, Effect::Undeclared];
+            (kinds, caller(), event_value(), prop::option::of(of(effects)))
+                .prop_map(|(what, by, arguments, effect)| EventKind::CallStarted { what, by, arguments, effect })
+                .boxed()
+        }
         EventKind::Progress { .. } => text().prop_map(|text| EventKind::Progress { text }).boxed(),
         EventKind::CallFinished { .. } => {
             (outcome(), prop::collection::vec(text(), 0..3), maybe(), any::<u64>(), any::<bool>())
@@ -281,7 +285,12 @@ fn kinds() -> Vec<EventKind> {
     let (tool, points): (Arc<str>, _) = (Arc::default(), BTreeMap::new());
     let outcome = || Outcome::Error(none());
     vec![
-        EventKind::CallStarted { what: ItemKind::Tool, by: Caller::User, arguments: EventValue::default() },
+        EventKind::CallStarted {
+            what: ItemKind::Tool,
+            by: Caller::User,
+            arguments: EventValue::default(),
+            effect: None,
+        },
         EventKind::Progress { text: none() },
         EventKind::CallFinished {
             outcome: Outcome::Result(EventValue::default()),

@@ -17,6 +17,9 @@ pub(crate) struct Answer {
     /// What the call acted on besides its arguments; `None` in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) environment: Option<EnvironmentDigest>,
+    /// Whether a denial ends the run instead of being returned to a model. Default in older records: false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) stops: bool,
 }
 
 /// Whether a call may run.
@@ -41,12 +44,22 @@ pub(crate) fn edited(recorded: &Value) -> Option<Value> {
 
 impl Answer {
     pub(crate) fn approved(by: DecidedBy) -> Self {
-        Self { verdict: Verdict::Approved(None), by, scope: ApprovalScope::Call, environment: None }
+        Self { verdict: Verdict::Approved(None), by, scope: ApprovalScope::Call, environment: None, stops: false }
     }
 
     pub(crate) fn denied(reason: impl Into<String>, by: DecidedBy) -> Self {
         let verdict = Verdict::Denied(reason.into());
-        Self { verdict, by, scope: ApprovalScope::Call, environment: None }
+        Self { verdict, by, scope: ApprovalScope::Call, environment: None, stops: false }
+    }
+
+    /// Denies the call, and ends the run if a model made the call.
+    pub(crate) fn stopped(reason: impl Into<String>, by: DecidedBy) -> Self {
+        Self { stops: true, ..Self::denied(reason, by) }
+    }
+
+    /// Denies the call without a decision: the run ends, so that it can ask when it is resumed.
+    pub(crate) fn undecided(reason: impl Into<String>) -> Self {
+        Self::stopped(reason, DecidedBy::Policy)
     }
 
     pub(crate) fn is_approved(&self) -> bool {
@@ -82,7 +95,7 @@ impl Answer {
 
     pub(crate) fn blocked(reason: &str) -> Self {
         let verdict = Verdict::Blocked(reason.to_owned());
-        Self { verdict, by: DecidedBy::Policy, scope: ApprovalScope::Call, environment: None }
+        Self { verdict, by: DecidedBy::Policy, scope: ApprovalScope::Call, environment: None, stops: false }
     }
 
     pub(super) fn approved_for(scope: ApprovalScope) -> Self {

@@ -176,7 +176,8 @@ impl Approvals {
     ) -> Result<Ruling, Fault> {
         let found = self.rules.rule(tool, by, &mut LazyRequest::new(request))?;
         let denied = || {
-            Answer::denied("a shadow cannot ask for approval: it may only call pre-approved tools", DecidedBy::Policy)
+            // A model that continued without the call would be compared with one that made it.
+            Answer::undecided("a shadow cannot ask for approval: it may only call pre-approved tools")
         };
         let outcome = Outcome::Decided(answer_of(&found.rule).unwrap_or_else(denied));
         Ok(Ruling { source: found.source.clone(), outcome })
@@ -269,7 +270,7 @@ impl Approvals {
                     Some(began) => format!("the call {began}, and {reason}"),
                     None => reason.to_owned(),
                 };
-                decided(request, Answer::denied(reason, DecidedBy::Policy))
+                decided(request, Answer::undecided(reason))
             }
             (ApprovalMode::Prompt, Some(queue)) => {
                 let review = Review { preview, validate: validate_edit(&request), journal: journal.cloned() };

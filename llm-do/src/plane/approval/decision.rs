@@ -25,13 +25,24 @@ pub enum Decision {
         arguments: Value,
     },
     /// The call may not run. The denial is not remembered: an equal call needs approval again.
+    ///
+    /// If a model made the call, it gets the reason and goes on, unless the runtime
+    /// [ends its runs on a denial](crate::runtime::RuntimeBuilder::end_on_denial). Code gets an error.
     Denied {
         /// The reason; models may see it.
         reason: String,
     },
+    /// The call may not run, and no model goes on after it: the run ends with the error.
+    ///
+    /// Code gets the error too, and may handle it.
+    DeniedAndStopped {
+        /// The reason.
+        reason: String,
+    },
     /// The call may not run, because there was no decision, for example since the user interface was closed.
     ///
-    /// A resumed run asks again; after [`Denied`](Self::Denied), it does not.
+    /// No model goes on after it: the run ends with the error, and asks again when it is resumed. After
+    /// [`Denied`](Self::Denied) and [`DeniedAndStopped`](Self::DeniedAndStopped), it does not.
     Undecided {
         /// The reason; models may see it.
         reason: String,
@@ -69,9 +80,23 @@ impl Decision {
         Self::ApprovedWith { arguments }
     }
 
-    /// Denies the call; the caller's error contains `reason`.
+    /// Denies the call; a model gets `reason` and goes on, and the error of code contains it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use llm_do::approval::Decision;
+    ///
+    /// assert_eq!(Decision::deny("use the test account"), Decision::Denied { reason: "use the test account".into() });
+    /// assert_eq!(Decision::deny_and_stop("enough"), Decision::DeniedAndStopped { reason: "enough".into() });
+    /// ```
     pub fn deny(reason: impl Into<String>) -> Self {
         Self::Denied { reason: reason.into() }
+    }
+
+    /// Denies the call and ends the run; the error contains `reason`.
+    pub fn deny_and_stop(reason: impl Into<String>) -> Self {
+        Self::DeniedAndStopped { reason: reason.into() }
     }
 
     /// Denies the call because there was no decision; the caller's error contains `reason`.

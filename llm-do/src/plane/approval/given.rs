@@ -22,10 +22,13 @@ pub(crate) enum GivenDecision {
         /// The arguments.
         arguments: Value,
     },
-    /// The call may not run.
+    /// The call may not run: a model gets the reason and goes on.
     Deny {
         /// The reason; models may see it.
         reason: String,
+        /// Whether the run ends instead: default false.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        stop: bool,
     },
 }
 
@@ -58,7 +61,8 @@ impl From<GivenDecision> for Decision {
             GivenDecision::Approve { scope: GivenScope::Caller } => Self::approve_for(ApprovalScope::Caller),
             GivenDecision::Approve { scope: GivenScope::Run } => Self::approve_for(ApprovalScope::Run),
             GivenDecision::Edit { arguments } => Self::approve_with(arguments),
-            GivenDecision::Deny { reason } => Self::deny(reason),
+            GivenDecision::Deny { reason, stop: false } => Self::deny(reason),
+            GivenDecision::Deny { reason, stop: true } => Self::deny_and_stop(reason),
         }
     }
 }

@@ -147,9 +147,14 @@ impl PendingApproval {
         self.respond(Decision::approve_with(arguments));
     }
 
-    /// Denies the call; the caller's error contains `reason`.
+    /// Denies the call; a model gets `reason` and goes on, and the error of code contains it.
     pub fn deny(self, reason: impl Into<String>) {
         self.respond(Decision::deny(reason));
+    }
+
+    /// Denies the call and ends the run; the error contains `reason`.
+    pub fn deny_and_stop(self, reason: impl Into<String>) {
+        self.respond(Decision::deny_and_stop(reason));
     }
 
     /// Sends the decision; it has no effect if no call waits for it any more.

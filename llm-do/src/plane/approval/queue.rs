@@ -250,7 +250,8 @@ async fn ask(
             Ok(Decision::Approved) => return Answer::approved(DecidedBy::Approver),
             Ok(Decision::ApprovedFor { scope }) => return Answer::approved_for(scope),
             Ok(Decision::Denied { reason }) => return Answer::denied(reason, DecidedBy::Approver),
-            Ok(Decision::Undecided { reason }) => return Answer::denied(reason, DecidedBy::Policy),
+            Ok(Decision::DeniedAndStopped { reason }) => return Answer::stopped(reason, DecidedBy::Approver),
+            Ok(Decision::Undecided { reason }) => return Answer::undecided(reason),
             Ok(Decision::ApprovedWith { arguments }) => match validated(arguments, &validate).await {
                 Ok(arguments) => {
                     // Compared with what would run, which may contain more than the displayed arguments.
@@ -263,7 +264,7 @@ async fn ask(
                 }
                 Err(problem) => problem,
             },
-            Err(_) => return Answer::denied("the approver panicked", DecidedBy::Policy),
+            Err(_) => return Answer::undecided("the approver panicked"),
         };
         request.problem = Some(problem);
         // Without this, an approver that never waits would block cancellation.

@@ -170,7 +170,7 @@ impl Run {
             edited = self.ask_once(ctx, tool, prepared, *required, round).await?;
         }
         let reason = format!("guards changed the approver's arguments {MAX_ROUNDS} times");
-        Err(CallError::Denied { tool: tool.name().to_owned(), reason })
+        Err(CallError::Denied { tool: tool.name().to_owned(), reason, stops: false })
     }
 
     /// Runs the guards on the approver's arguments; returns whether a guard changed them.
@@ -204,7 +204,7 @@ impl Run {
     /// Reports an approval request once it can be found, and waits for its answer, unless the journal has it.
     ///
     /// Recorded are the approver's answers, and denials after which a model or code continues. A mode or rule decides again
-    /// when the run is resumed.
+    /// when the run is resumed, and a call without a decision is asked about again.
     ///
     /// `round` is the 0-based number of the request among those for one call.
     pub(super) async fn ask(
@@ -223,14 +223,14 @@ impl Run {
             let (again, denied) = (submitted.clone(), step.clone());
             let unrecorded = Arc::new(OnceLock::new());
             let (unrecorded_answer, tool) = (Arc::clone(&unrecorded), ctx.name().to_owned());
-            let keeps_denials = self.plane.config.return_permission_errors;
+            let keeps_denials = self.returns_denials_to(ctx);
             let asked = async move {
                 let environment = submitted.request.environment.clone();
                 let mut answer = answer_of(submitted, round).await;
                 if answer.is_approved() {
                     answer.environment = environment;
                 }
-                if answer.by == DecidedBy::Approver || (keeps_denials && !answer.is_approved()) {
+                if answer.by == DecidedBy::Approver || (keeps_denials && !answer.is_approved() && !answer.stops) {
                     return Ok(answer);
                 }
                 drop(unrecorded_answer.set(answer));
@@ -295,7 +295,7 @@ fn edited_arguments(tool: &Registered, answer: Answer) -> Result<Option<Value>, 
     match answer.verdict {
         Verdict::Approved(edited) => Ok(edited),
         Verdict::Denied(_) if answer.by == DecidedBy::Cancellation => Err(CallError::Cancelled { tool: tool() }),
-        Verdict::Denied(reason) => Err(CallError::Denied { tool: tool(), reason }),
+        Verdict::Denied(reason) => Err(CallError::Denied { tool: tool(), reason, stops: answer.stops }),
         Verdict::Blocked(reason) => Err(CallError::Blocked { tool: tool(), reason }),
     }
 }

@@ -133,7 +133,7 @@ pub(super) async fn begin(ctx: &CallContext, tool: &Registered, attempt: u32) ->
         "the call {}, and its journal cannot be asked whether its result is recorded; implement `is_recorded` for it",
         may_have_happened(began)
     );
-    Err(CallError::Denied { tool: ctx.name().to_owned(), reason })
+    Err(CallError::Denied { tool: ctx.name().to_owned(), reason, stops: true })
 }
 
 /// Records that a call failed which may have made changes in its own body: it is asked about again if the failure is retried.

@@ -5,10 +5,17 @@ use std::time::Instant;
 use llm_do_providers::Attachment;
 
 use crate::base::error::{CallError, chain};
-use crate::declare::tool::ToolReturn;
+use crate::declare::tool::{Effect, ToolReturn};
 use crate::observe::event::{EventKind, EventValue, ItemKind, Outcome};
 use crate::plane::context::CallContext;
-use crate::plane::registry::Prepared;
+use crate::plane::function_tool::Acts;
+use crate::plane::registry::{Prepared, Registered};
+
+/// Returns what a call of a tool may change itself.
+fn own_effect(tool: &Registered) -> Option<Effect> {
+    let acts = tool.kind() == ItemKind::Tool && matches!(tool.acts(), Acts::Itself | Acts::Either);
+    Some(tool.effect()).filter(|effect| acts && *effect != Effect::ReadOnly)
+}
 
 /// A call in flight; if dropped before it finishes, it is reported as cancelled.
 pub(super) struct OpenCall<'a> {
@@ -24,11 +31,11 @@ pub(super) struct OpenCall<'a> {
 
 impl<'a> OpenCall<'a> {
     /// Reports that the call starts; `attempt` is the 0-based number of its attempt.
-    pub(super) fn start(ctx: &'a CallContext, what: ItemKind, prepared: &mut Prepared, attempt: u32) -> Self {
+    pub(super) fn start(ctx: &'a CallContext, tool: &Registered, prepared: &mut Prepared, attempt: u32) -> Self {
         // Arguments that cannot be written as JSON are refused if approval is needed; an event omits them.
         let mut arguments = || prepared.arguments_of_event().unwrap_or_default();
-        let by = ctx.frame().by;
-        ctx.emit(|| EventKind::CallStarted { what, by, arguments: arguments() });
+        let (what, by) = (tool.kind(), ctx.frame().by);
+        ctx.emit(|| EventKind::CallStarted { what, by, arguments: arguments(), effect: own_effect(tool) });
         Self { ctx, started: ctx.is_observed().then(Instant::now), attempt, is_replayed: false, is_finished: false }
     }
 

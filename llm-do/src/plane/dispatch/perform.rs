@@ -31,6 +31,8 @@ pub(super) struct WorkerSetup<'a> {
     pub(super) conversation: Option<&'a Arc<Conversation>>,
     /// Whether the call returns its prompt instead of asking its model.
     pub(super) renders_only: bool,
+    /// Whether a denied call ends the run instead of being returned to the worker's model.
+    pub(super) end_on_denial: bool,
 }
 
 /// The model of a worker, and the tools and output that its requests use.
@@ -244,7 +246,7 @@ impl WorkerSetup<'_> {
             output,
             settings: plan.settings.clone().over(&self.plane.config.settings),
             streaming: self.plane.config.streaming,
-            return_denials: self.plane.config.return_permission_errors,
+            end_on_denial: self.end_on_denial,
             processors: Arc::clone(&self.plane.config.processors),
             guards: self.guards.cloned(),
             conversation: self.conversation.cloned(),

@@ -207,18 +207,22 @@ struct RecordedSetup {
     guards: Option<Guards>,
     conversation: Option<Arc<Conversation>>,
     renders_only: bool,
+    end_on_denial: bool,
 }
 
 impl From<WorkerSetup<'_>> for RecordedSetup {
-    fn from(WorkerSetup { plane, guards, conversation, renders_only }: WorkerSetup<'_>) -> Self {
-        Self { plane: Arc::clone(plane), guards: guards.cloned(), conversation: conversation.cloned(), renders_only }
+    fn from(setup: WorkerSetup<'_>) -> Self {
+        let WorkerSetup { plane, guards, conversation, renders_only, end_on_denial } = setup;
+        let (guards, conversation) = (guards.cloned(), conversation.cloned());
+        Self { plane: Arc::clone(plane), guards, conversation, renders_only, end_on_denial }
     }
 }
 
 impl RecordedSetup {
     fn borrowed(&self) -> WorkerSetup<'_> {
-        let Self { plane, guards, conversation, renders_only } = self;
-        WorkerSetup { plane, guards: guards.as_ref(), conversation: conversation.as_ref(), renders_only: *renders_only }
+        let Self { plane, guards, conversation, renders_only, end_on_denial } = self;
+        let (guards, conversation) = (guards.as_ref(), conversation.as_ref());
+        WorkerSetup { plane, guards, conversation, renders_only: *renders_only, end_on_denial: *end_on_denial }
     }
 }
 

@@ -45,12 +45,14 @@ impl Run {
         };
         emit_decision(&ctx, &ruling.source, &answer);
         let name = || tool.name().to_owned();
+        // Without a decision, the worker works without the tool, as it does after a denial.
+        let ends_run = answer.stops && answer.by == DecidedBy::Approver;
         let error = match answer.verdict {
             Verdict::Approved(_) => return Ok(true),
             Verdict::Denied(_) if answer.by == DecidedBy::Cancellation => {
                 return Err(CallError::Cancelled { tool: worker.name().to_owned() });
             }
-            Verdict::Denied(reason) => CallError::Denied { tool: name(), reason },
+            Verdict::Denied(reason) => CallError::Denied { tool: name(), reason, stops: answer.stops },
             Verdict::Blocked(reason) => CallError::Blocked { tool: name(), reason },
         };
         ctx.emit(|| EventKind::CallRefused {
@@ -58,7 +60,7 @@ impl Run {
             error: chain(&error),
             arguments: Some(tool.options().into()),
         });
-        Ok(false)
+        if ends_run { Err(error) } else { Ok(false) }
     }
 
     /// Asks for the approval of one tool, unless the journal has the answer.

@@ -115,6 +115,11 @@ impl Run {
         std::iter::successors(self.outer.as_deref(), |run| run.outer.as_deref())
     }
 
+    /// Returns whether a denied call ends the run, by the setting of this runtime or of one around it.
+    pub(super) fn ends_on_denial(&self) -> bool {
+        self.plane.config.end_on_denial || self.outer_runs().any(|run| run.plane.config.end_on_denial)
+    }
+
     /// Returns the sinks of the runtime, unless a run that contains this one already sends its events to them.
     pub(super) fn runtime_sinks(&self) -> &[Arc<dyn EventSink>] {
         if self.is_repeated { &[] } else { &self.plane.sinks }

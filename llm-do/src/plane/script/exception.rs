@@ -35,11 +35,14 @@ pub(super) fn raised(error: &CallError) -> Raised {
     };
     let text = error.model_message();
     match error {
-        // The text is all that a journal keeps, so the kind is found in it: a replay raises the same.
-        CallError::Failed { source, .. } => match of_text(&chain(source.as_ref())) {
-            Some((kind, message)) => Raised::Exception(kind, message),
-            None => Raised::Exception(kind, text),
-        },
+        // The text is all that a journal keeps, so the kind is found in it: a replay raises the same. Not in the reason of a
+        // denial, which is a person's.
+        CallError::Failed { source, .. } if kind != ExcType::PermissionError => {
+            match of_text(&chain(source.as_ref())) {
+                Some((kind, message)) => Raised::Exception(kind, message),
+                None => Raised::Exception(kind, text),
+            }
+        }
         _ => Raised::Exception(kind, text),
     }
 }

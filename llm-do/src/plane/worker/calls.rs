@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::WorkerRun;
 use super::tool_search::Found;
-use super::turn::{CallFault, CallResult};
+use super::turn::{CallFault, CallResult, Refusal};
 use crate::base::error::{CallError, chain};
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Caller, EventKind};
@@ -15,6 +15,16 @@ use crate::plane::declared::Callee;
 
 /// How many read-only calls of one turn may run concurrently.
 const MAX_CONCURRENT_CALLS: usize = 16;
+
+impl Refusal {
+    /// Returns who refused the call, if it failed for that.
+    fn of(error: &CallError) -> Option<Self> {
+        if error.is_denied() {
+            return Some(Self::Denied);
+        }
+        error.is_refused().then_some(Self::ByGuard)
+    }
+}
 
 impl WorkerRun {
     /// Makes the calls of one turn: concurrently if all of them are read-only, otherwise in order.
@@ -29,7 +39,7 @@ impl WorkerRun {
         stream::iter(calls).buffered(concurrency).try_collect().await
     }
 
-    /// Makes one call; an error that the model may correct becomes its result.
+    /// Makes one call; a denial, or an error that the model may correct, becomes its result.
     async fn call(&self, call: &ToolCall) -> Result<CallResult, CallError> {
         if let Some(found) = self.search.as_ref().and_then(|search| search.answer(call)) {
             return Ok(self.found(call, found));
@@ -41,25 +51,30 @@ impl WorkerRun {
                 return Ok(CallResult {
                     result: tool_result(call, returned),
                     fault: None,
-                    is_denied: false,
+                    refusal: None,
                     loaded: None,
                 });
             }
             Err(error) => error,
         };
-        let (is_denied, is_refused) = (error.is_denied(), error.is_refused());
+        let refusal = Refusal::of(&error);
         let is_invalid = matches!(error, CallError::InvalidArguments { .. } | CallError::NotFound { .. });
         // If the call used up the worker's own time, none is left to correct the error.
-        let is_returned =
-            if is_denied { self.return_denials } else { error.is_recoverable() && self.ctx.check_deadline().is_ok() };
+        let is_returned = match refusal {
+            Some(Refusal::Denied) => !self.end_on_denial && !error.is_stopped(),
+            _ => error.is_recoverable() && self.ctx.check_deadline().is_ok(),
+        };
         if !is_returned {
             return Err(error);
         }
         let error = self.with_shown_name(error, &call.name);
-        let content = if is_denied { denial(&error, &call.name) } else { error.model_message() };
+        let content = match refusal {
+            Some(Refusal::Denied) => denial(&error, &call.name),
+            _ => error.model_message(),
+        };
         let result = ToolResult::new(call, content).with_error(true);
         let fault = Some(CallFault { text: chain(&error), is_invalid });
-        Ok(CallResult { result, fault, is_denied: is_denied || is_refused, loaded: None })
+        Ok(CallResult { result, fault, refusal, loaded: None })
     }
 
     /// Returns the result of a search for tools, and reports it.
@@ -68,7 +83,7 @@ impl WorkerRun {
         self.ctx.emit(|| EventKind::Progress { text: format!("`{}`: {text}", call.name) });
         let fault = is_error.then(|| CallFault { text: text.clone(), is_invalid: true });
         let result = ToolResult::new(call, text).with_error(is_error);
-        CallResult { result, fault, is_denied: false, loaded }
+        CallResult { result, fault, refusal: None, loaded }
     }
 
     /// Returns the error with the name that the model uses for the tool.

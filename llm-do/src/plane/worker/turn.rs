@@ -10,8 +10,8 @@ use llm_do_providers::{Attachment, FinishReason, Message, Response, ToolCall, To
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub(crate) use self::failures::CallFault;
-use self::failures::Failures;
+pub(crate) use self::failures::{CallFault, Refusal};
+use self::failures::{Denials, Failures};
 use super::output::Output;
 use crate::base::error::Fault;
 use crate::declare::toolset::OUTPUT_TOOL;
@@ -38,6 +38,8 @@ pub(crate) struct Turns {
     /// How many of the messages the model has already received or sent.
     sent: usize,
     failures: Failures,
+    #[serde(default)]
+    denials: Denials,
     /// The files that the model created so far, which are returned with the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     files: Vec<Attachment>,
@@ -84,9 +86,8 @@ pub(crate) struct CallResult {
     pub(crate) result: ToolResult,
     /// Why it failed, if it did; the model gets the result instead.
     pub(crate) fault: Option<CallFault>,
-    /// Whether the call was denied, or a guard refused it. This is not the model's failure, so it does not use up a
-    /// retry.
-    pub(crate) is_denied: bool,
+    /// Who refused the call, if it was refused. This is not the model's failure, so it does not use up a retry.
+    pub(crate) refusal: Option<Refusal>,
     /// The tool that the call loaded.
     pub(crate) loaded: Option<Arc<str>>,
 }
@@ -102,6 +103,7 @@ impl Turns {
             kept,
             sent: 0,
             failures: Failures::default(),
+            denials: Denials::default(),
             files: Vec::new(),
             loaded: Vec::new(),
         }
@@ -261,7 +263,8 @@ impl Turns {
         };
         let failed = outcomes.iter().any(|outcome| outcome.fault.is_some());
         self.add_loaded(outcomes.iter().filter_map(|outcome| outcome.loaded.clone()));
-        let spent = self.failures.count(&calls, &outcomes, self.limits.retries);
+        let denied = self.denials.count(&calls, &outcomes);
+        let spent = self.failures.count(&calls, &outcomes, self.limits.retries).or(denied);
         let mut results: Vec<_> = outcomes.into_iter().map(|outcome| outcome.result).collect();
         match pending {
             Some(PendingResult { calls, value }) if !failed => {

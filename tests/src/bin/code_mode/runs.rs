@@ -104,12 +104,13 @@ async fn result(worker: &str, builder: RuntimeBuilder) -> Value {
     result.unwrap_or_else(|error| json!({ "error": chain(&error) }))
 }
 
-/// Prints each request to an approver, who denies even tickets and edits the third, and then the result.
+/// Prints each request to an approver, who denies even tickets, edits the third and stops at the ninth, and then the result.
 async fn asked(turns: Vec<Turn>) {
     let decide = |request: ApprovalRequest| async move {
         print(&json!({ "tool": &*request.tool, "arguments": &request.arguments }));
         match request.arguments["id"].as_u64() {
             Some(3) => Decision::approve_with(json!({ "id": 5, "reason": "edited" })),
+            Some(9) => Decision::deny_and_stop("enough"),
             Some(id) if id % 2 == 0 => Decision::deny("not this one"),
             _ => Decision::approve(),
         }

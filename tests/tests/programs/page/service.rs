@@ -83,6 +83,23 @@ fn a_denied_call_ends_the_run_with_the_reason_and_keys_do_the_same() {
     tab.0.execute("document.querySelector('.wait-card a').click()");
     tab.reaches("failed");
     assert!(tab.text("#run-error").contains("denied: not on a Friday"), "{}", tab.text("#run-error"));
+    assert!(tab.text("#run-effects").contains("Effects that it made"), "{}", tab.text("#run-effects"));
+}
+
+#[test]
+fn a_person_denies_a_call_and_ends_the_run_on_the_page() {
+    let service = Service::start();
+    let Some(tab) = Tab::open(&service.url, "/?view=start") else { return };
+    tab.start_run("report");
+    tab.0.go(&format!("{}/?view=inbox", service.url));
+    tab.wait_for("document.activeElement?.classList.contains('wait-card') === true");
+    tab.0.press("d");
+    tab.fill("input[aria-label=Reason]", "not on a Friday");
+    tab.click("Deny and end the run");
+    tab.wait_for("document.querySelector('.outcome')?.textContent === 'Denied, and the run ends.'");
+    tab.0.execute("document.querySelector('.wait-card a').click()");
+    tab.reaches("failed");
+    assert!(tab.text("#run-error").contains("denied: not on a Friday"), "{}", tab.text("#run-error"));
 }
 
 #[test]

@@ -97,7 +97,8 @@ async fn the_policy_of_a_project_applies_and_that_of_the_program_comes_first() {
     for manifest in [inline, in_file] {
         let folder = folder(&[("project.json", &manifest), ("main.worker", CLEANER), ("policy.json", policy)]);
         let run = async |policy: Policy| {
-            let runtime = builder().policy(policy).project(open(&folder)).force_model(erasing()).build().unwrap();
+            let builder = builder().policy(policy).project(open(&folder)).force_model(erasing());
+            let runtime = builder.end_on_denial(true).build().unwrap();
             runtime.run_named("cleaner", json!({ "input": "Clean." })).await
         };
         assert_eq!(run(Policy::new()).await.unwrap(), "done");
@@ -108,7 +109,7 @@ async fn the_policy_of_a_project_applies_and_that_of_the_program_comes_first() {
 
 #[tokio::test]
 async fn the_settings_of_a_manifest_apply() {
-    let settings = r#"{ "approval_mode": "reject_all", "return_permission_errors": true }"#;
+    let settings = r#"{ "approval_mode": "reject_all" }"#;
     let manifest = format!(r#"{{ "version": 1, "entry": {{ "agent": "cleaner" }}, "runtime": {settings} }}"#);
     let folder = folder(&[("project.json", &manifest), ("main.worker", CLEANER)]);
     let run = async |mode: Option<ApprovalMode>| {
@@ -123,6 +124,25 @@ async fn the_settings_of_a_manifest_apply() {
         run(Some(ApprovalMode::ApproveAll)).await.contains("erased old.txt"),
         "the mode of the program comes first"
     );
+}
+
+#[tokio::test]
+async fn a_manifest_ends_the_run_on_a_denial_and_never_keeps_one_going() {
+    for (settings, by_program, ends) in [
+        (r"{}", false, false),
+        (r#"{ "end_on_denial": true }"#, false, true),
+        (r#"{ "end_on_denial": false }"#, true, true),
+        (r#"{ "return_permission_errors": false }"#, false, true),
+        (r#"{ "return_permission_errors": true }"#, true, true),
+        (r#"{ "return_permission_errors": false, "end_on_denial": false }"#, false, false),
+    ] {
+        let manifest = format!(r#"{{ "version": 1, "entry": {{ "agent": "cleaner" }}, "runtime": {settings} }}"#);
+        let folder = folder(&[("project.json", &manifest), ("main.worker", CLEANER)]);
+        let builder = builder().approval_mode(ApprovalMode::RejectAll).end_on_denial(by_program);
+        let runtime = builder.project(open(&folder)).force_model(erasing()).build().unwrap();
+        let result = runtime.run_named("cleaner", json!({ "input": "Clean." })).await;
+        assert_eq!(result.is_err_and(|error| error.is_denied()), ends, "{settings}, {by_program}");
+    }
 }
 
 #[test]

@@ -28,7 +28,8 @@ fn project(rules: &str) -> TempDir {
 async fn called(project: Project, policy: Policy, tool: &str) -> Result<Value, CallError> {
     let model = ScriptedModel::new().call(tool, json!({ "what": "a", "force": true })).text("done");
     let builder = builder().only(["destroyers"]).policy(policy).project(project).force_model(model);
-    builder.build().unwrap().run_named("cleaner", json!({ "input": "Clean." })).await
+    let runtime = builder.end_on_denial(true).build().unwrap();
+    runtime.run_named("cleaner", json!({ "input": "Clean." })).await
 }
 
 #[tokio::test]

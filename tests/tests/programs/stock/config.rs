@@ -83,7 +83,7 @@ fn settings(folder: &str) -> Vec<(&'static str, String, Value)> {
     vec![
         row("model", "echo:model", json!("echo:model")),
         row("approval_mode", "reject_all", json!("reject_all")),
-        row("return_permission_errors", "true", json!(true)),
+        row("end_on_denial", "true", json!(true)),
         row("max_depth", "3", json!(3)),
         row("limit_requests", "10", json!(10)),
         row("limit_tokens", "1000", json!(1000)),
@@ -133,20 +133,20 @@ fn the_settings_are_shown_as_a_table() {
     let show = ["config", "show", "--approve-all", "-v", "--max-depth", "2"];
     let out = place.run_in(&[("LLM_DO_MODEL", "echo:m"), ("LLM_DO_CHATS", "chats")], &show).output();
     let expected = "\
-model                     echo:m       LLM_DO_MODEL
-approval_mode             approve_all  --approve-all
-return_permission_errors  false        default
-max_depth                 2            --max-depth
-limit_requests            unlimited    default
-limit_tokens              unlimited    default
-limit_cost                unlimited    default
-timeout                   90s          .llm-do/config.yaml:2
-policy                    none         default
-worker_dir                none         default
-chats                     chats        LLM_DO_CHATS
-verbose                   1            --verbose
-output                    text         default
-content                   false        default
+model           echo:m       LLM_DO_MODEL
+approval_mode   approve_all  --approve-all
+end_on_denial   false        default
+max_depth       2            --max-depth
+limit_requests  unlimited    default
+limit_tokens    unlimited    default
+limit_cost      unlimited    default
+timeout         90s          .llm-do/config.yaml:2
+policy          none         default
+worker_dir      none         default
+chats           chats        LLM_DO_CHATS
+verbose         1            --verbose
+output          text         default
+content         false        default
 ";
     assert_eq!(out, expected);
 }
@@ -154,11 +154,12 @@ content                   false        default
 #[test]
 fn an_option_can_turn_off_what_a_file_turns_on() {
     let place = Place::new(&[("main.worker", ASSISTANT)]);
-    let user = User::new("approval_mode: approve_all\nreturn_permission_errors: true\n");
+    let user = User::new("approval_mode: approve_all\nend_on_denial: true\n");
     let write = r#"call write_file {"path":"b.txt","content":"b"}"#;
-    let asks = ["run", "--approval-mode", "prompt", "--return-permission-errors=false", write];
+    let asks = ["run", "--approval-mode", "prompt", "--end-on-denial=false", write];
     user.run(&place, &asks).fails(1, "no terminal to ask the user");
-    let returned = user.run(&place, &["run", "--reject-all", "--return-permission-errors", write]).output();
+    user.run(&place, &["run", "--reject-all", write]).fails(1, "the approval mode rejects every call");
+    let returned = user.run(&place, &["run", "--reject-all", "--end-on-denial=false", write]).output();
     assert!(returned.starts_with("result: "), "{returned}");
     assert!(!place.path().join("b.txt").exists());
     user.run(&place, &["run", write]).output();

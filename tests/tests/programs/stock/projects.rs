@@ -157,10 +157,32 @@ fn programs_read_the_result_with_its_usage_or_after_the_events() {
     assert!(events.len() > 3 && events.iter().all(|event| event["seq"].is_number()), "{events:?}");
 
     let write = r#"call write_file {"path":"b.txt","content":"b"}"#;
-    let failed = place.run(&["run", "--output", "json", "--reject-all", write]);
+    let failed = place.run(&["run", "--output", "json", "--reject-all", "--end-on-denial", write]);
     let json: Value = serde_json::from_str(&failed.out).unwrap();
     assert_eq!(failed.code, Some(1));
     assert!(json["error"].as_str().unwrap().contains("denied"), "{json}");
+}
+
+#[test]
+fn a_run_that_ends_in_an_error_lists_the_effects_that_it_made() {
+    let place = Place::new(&[("main.worker", ASSISTANT)]);
+    let write = r#"call write_file {"path":"b.txt","content":"b"}"#;
+    // The request after the call is refused.
+    let limited = ["run", "--approve-all", "--limit-requests", "1"];
+    let failed = place.run(&[&limited[..], &["--output", "json", write]].concat());
+    assert_eq!(failed.code, Some(1), "{failed:?}");
+    let json: Value = serde_json::from_str(&failed.out).unwrap();
+    let [effect] = json["effects"].as_array().unwrap().as_slice() else { panic!("{json}") };
+    assert_eq!(effect["tool"], "project_write_file");
+    assert_eq!((&effect["arguments"]["path"], effect["result"].is_null()), (&Value::from("b.txt"), false), "{effect}");
+    let answer = place.run(&[&limited[..], &[write]].concat());
+    let listed = "effects that the run made:\n  project_write_file {\"path\":\"b.txt\",\"content\":\"b\"} → ";
+    assert!(answer.err.contains(listed), "{answer:?}");
+    answer.fails(1, "`requests` is limited to 1");
+    let read = place.run(&["run", "--limit-requests", "1", "--output", "json", "call list_files {}"]);
+    assert_eq!(serde_json::from_str::<Value>(&read.out).unwrap()["effects"], serde_json::json!([]));
+    let done = place.run(&["run", "--output", "json", "hello"]).output();
+    assert_eq!(serde_json::from_str::<Value>(&done).unwrap().get("effects"), None);
 }
 
 #[test]

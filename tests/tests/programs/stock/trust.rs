@@ -81,8 +81,8 @@ fn the_stricter_rules_of_a_project_hold_against_its_approvals() {
     let rules = r#"{ "toolsets": { "filesystem_project": "pre_approved" },
         "tools": { "project_write_file": { "blocked": { "reason": "never" } } } }"#;
     let place = place(rules, "{}");
-    place.run(&["run", "--approve-all", WRITE]).fails(1, "never");
-    place.run(&["run", "--trust-project", WRITE]).fails(1, "never");
+    place.run(&["run", "--approve-all", "--end-on-denial", WRITE]).fails(1, "never");
+    place.run(&["run", "--trust-project", "--end-on-denial", WRITE]).fails(1, "never");
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn after_a_denial_by_the_user_the_error_does_not_advise_approve_all() {
         1,
         r#"
 `buy` wants to call order(article="tea")
-Approve? [y]es, this [s]ession, [a]lways, [n]o and why, [e]dit, [d]etails: n
+Approve? [y]es, [s]ession, [a]lways, [n]o and why, s[t]op, [e]dit, [d]etails: n
 error: `buy` failed: call to `order` denied: the user answered no"#,
     );
 }

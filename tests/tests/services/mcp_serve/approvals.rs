@@ -51,6 +51,20 @@ async fn only_an_explicit_decision_to_allow_runs_a_call() {
 }
 
 #[tokio::test]
+async fn the_reason_of_a_denial_is_that_of_the_user() {
+    let answers = [
+        json!({ "decision": "deny", "reason": " not this file " }),
+        json!({ "decision": "stop", "reason": "not this file" }),
+    ];
+    for (era, answer) in ERAS.into_iter().flat_map(|era| answers.clone().map(|answer| (era, answer))) {
+        let client = connect(serving(|builder| builder), era, User::accepting(answer.clone())).await;
+        let result = client.call_tool(call("delete", json!({ "path": "a" }))).await.unwrap();
+        assert_eq!(result.is_error, Some(true), "{era:?} {answer}");
+        assert!(text(&result).ends_with("call to `delete` denied: not this file"), "{}", text(&result));
+    }
+}
+
+#[tokio::test]
 async fn a_client_without_forms_gets_a_denial_with_what_the_operator_can_do() {
     for era in ERAS {
         let client = connect(serving(|builder| builder), era, User::default()).await;

@@ -1,5 +1,7 @@
 //! Approvals and questions: stored first, answered once, by a person who saw what is asked.
 
+use llm_do::model::Message;
+
 use super::*;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -50,6 +52,65 @@ async fn a_denied_call_does_not_run_and_its_run_gets_the_reason() {
     let run = server.reaches(&id, "failed").await;
     assert!(run["error"].as_str().unwrap().ends_with("denied: not today"), "{run}");
     assert!(setup.lines.all().is_empty());
+    server.stop().await;
+}
+
+/// Write what is asked for.
+#[worker(toolsets = [write_line])]
+async fn writer(input: String) -> String;
+
+/// Serves a worker whose model writes the line `a`, and answers with the result.
+async fn serve_writer(setup: &Setup) -> Server {
+    let model = FunctionModel::answering(|request| match request.messages.last() {
+        Some(Message::Tool { results }) => Answer::text(results[0].content.clone()),
+        _ => Answer::call("write_line", json!({ "line": "a" })),
+    });
+    let service = setup.service_of(|builder| builder.force_model(model));
+    setup.serve_this(service.entries(["writer"]).unwrap()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_denied_call_of_a_model_goes_on_with_the_reason_or_ends_the_run() {
+    for (stop, state) in [(None, "succeeded"), (Some(false), "succeeded"), (Some(true), "failed")] {
+        let setup = Setup::new();
+        let server = serve_writer(&setup).await;
+        let id = server.start("writer", json!({ "input": "Go." })).await;
+        let shown = server.waiting("/approvals").await;
+        let mut decision = json!({ "decision": "deny", "reason": "not \"today\"" });
+        if let Some(stop) = stop {
+            decision["stop"] = json!(stop);
+        }
+        assert_eq!(server.decide(&shown, decision).await.0, StatusCode::OK);
+        let run = server.reaches(&id, state).await;
+        if state == "failed" {
+            assert!(run["error"].as_str().unwrap().ends_with("denied: not \"today\""), "{run}");
+            assert_eq!(run["effects"], json!([]));
+        } else {
+            let told: Value = serde_json::from_str(run["result"].as_str().unwrap()).unwrap();
+            assert_eq!(told["error"], "call to `write_line` denied: not \"today\"");
+        }
+        assert!(setup.lines.all().is_empty());
+        server.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_failed_lists_the_effects_that_it_made() {
+    let setup = Setup::new();
+    let server = setup.serve().await;
+    let id = server.start("write_lines", json!({ "lines": ["a", "b"] })).await;
+    server.decide(&server.waiting("/approvals").await, json!({ "decision": "approve" })).await;
+    let second = loop {
+        let shown = server.waiting("/approvals").await;
+        if shown["request"]["arguments"]["line"] == "b" {
+            break shown;
+        }
+    };
+    assert_eq!(server.get(&format!("/runs/{id}")).await["effects"], Value::Null, "it has not ended");
+    server.decide(&second, json!({ "decision": "deny", "reason": "no more" })).await;
+    let run = server.reaches(&id, "failed").await;
+    assert_eq!(run["effects"], json!([{ "tool": "write_line", "arguments": { "line": "a" }, "result": 1 }]), "{run}");
+    assert_eq!(run["more_effects"], 0);
     server.stop().await;
 }
 

@@ -137,6 +137,11 @@ impl Plan {
         below.chain(own.into_iter().flatten()).collect()
     }
 
+    /// Returns whether the approver panics about a call.
+    pub(crate) fn leaves_undecided(&self) -> bool {
+        self.answer == Answer::Panic || self.calls.iter().any(Self::leaves_undecided)
+    }
+
     /// Returns the maximum number of times that each call is made, by its id before edits.
     pub(crate) fn counts(&self) -> BTreeMap<u32, usize> {
         let mut counts = BTreeMap::from([(self.id, 1)]);

@@ -184,7 +184,7 @@ fn builder(setting: &Setting, world: &World) -> RuntimeBuilder {
         .force_model(model(world.clone()))
         .max_depth(setting.max_depth)
         .limits(limits)
-        .return_permission_errors(setting.return_denials)
+        .end_on_denial(!setting.return_denials)
         .streaming(setting.streams)
 }
 

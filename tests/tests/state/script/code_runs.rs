@@ -34,6 +34,14 @@ out";
 }
 
 #[test]
+fn a_denial_that_stops_ends_the_run_although_the_code_catches_it() {
+    let code = "try:\n    close_ticket(9, 'old')\nexcept PermissionError:\n    pass\n'unreached'";
+    let lines = command(&["asked", code, "'also unreached'"]);
+    assert!(lines[1]["error"].as_str().unwrap().contains("denied: enough"), "{lines:?}");
+    assert_eq!(lines[2], json!([]));
+}
+
+#[test]
 fn code_that_is_killed_anywhere_and_resumed_has_the_same_result_and_repeats_nothing() {
     let code = [
         "closed = [close_ticket(i, 'old') for i in list_tickets()[:2]]\nx = 40",

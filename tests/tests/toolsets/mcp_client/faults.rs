@@ -280,6 +280,7 @@ async fn instructions_in_a_description_are_text_for_the_model_and_change_no_appr
     let model = ScriptedModel::new().call("mcp__s__own", json!({}));
     let runtime = builder(script.server())
         .approval_mode(llm_do::approval::ApprovalMode::RejectAll)
+        .end_on_denial(true)
         .worker(WorkerSpec::new("worker", "Try.").toolsets(["mcp__s"]))
         .force_model(model)
         .build()

@@ -110,6 +110,7 @@ async fn a_call_is_asked_about_with_its_server_its_tool_and_its_arguments() {
             seen.lock().unwrap().push(request.summary());
             async { Decision::deny("no") }
         })
+        .end_on_denial(true)
         .build()
         .unwrap();
     let error = runtime.run_named("worker", json!({ "input": "go" })).await.unwrap_err();
@@ -163,6 +164,7 @@ async fn a_policy_may_have_a_rule_for_all_tools_of_a_server() {
         .policy(Policy::new().toolset("mcp__s", Rule::blocked("not today")))
         .worker(WorkerSpec::new("worker", "Echo.").toolsets(["mcp__s"]))
         .force_model(model)
+        .end_on_denial(true)
         .build()
         .unwrap();
     let error = runtime.run_named("worker", json!({ "input": "go" })).await.unwrap_err();

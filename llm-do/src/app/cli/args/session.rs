@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args};
 
 use crate::app::cli::CommandError;
-use crate::app::cli::config::{Set, Settings, approval_mode, seconds};
+use crate::app::cli::config::{EndsRun, Set, Settings, approval_mode, seconds};
 use crate::app::cli::project::{Entries, FileOptions};
 use crate::app::cli::run::verbosity;
 use crate::plane::approval::ApprovalMode;
@@ -29,7 +29,7 @@ pub(in crate::app::cli) struct SessionOptions {
     /// Deny every call that needs approval.
     #[arg(long, conflicts_with = "approval_mode")]
     reject_all: bool,
-    /// Return the denial of a call to the worker's model instead of ending the run; `=false` ends the run.
+    /// End the run when a call is denied; `=false`, the default, returns the denial to the worker's model.
     #[arg(
         long,
         value_name = "BOOL",
@@ -37,7 +37,7 @@ pub(in crate::app::cli) struct SessionOptions {
         require_equals = true,
         default_missing_value = "true"
     )]
-    return_permission_errors: Option<bool>,
+    end_on_denial: Option<bool>,
     /// Record what is sent to models in the events: messages, instructions, tool definitions, images; shown by `trace`.
     #[arg(
         long,
@@ -71,7 +71,7 @@ impl SessionOptions {
         Settings {
             model: Set::option(self.model.clone(), "--model"),
             approval_mode: self.approval_mode(),
-            return_permission_errors: Set::option(self.return_permission_errors, "--return-permission-errors"),
+            end_on_denial: Set::option(self.end_on_denial.map(EndsRun), "--end-on-denial"),
             content: Set::option(self.content, "--content"),
             max_depth: Set::option(self.max_depth, "--max-depth"),
             limit_requests: Set::option(limits.limit_requests, "--limit-requests"),

@@ -7,6 +7,7 @@ use llm_do_providers::is_registered_by_program;
 
 use super::file::ConfigFile;
 use super::source::{Given, Set, Slot, Source};
+use super::types::EndsRun;
 use crate::app::cli::CommandError;
 use crate::app::cli::output::Format;
 use crate::app::project::{Demand, Kind};
@@ -48,7 +49,7 @@ impl Setting {
 pub(super) const SETTINGS: [Setting; 14] = [
     Setting::new("model", |settings| &mut settings.model),
     Setting::new("approval_mode", |settings| &mut settings.approval_mode),
-    Setting::new("return_permission_errors", |settings| &mut settings.return_permission_errors),
+    Setting::new("end_on_denial", |settings| &mut settings.end_on_denial),
     Setting::new("max_depth", |settings| &mut settings.max_depth),
     Setting::new("limit_requests", |settings| &mut settings.limit_requests).unlimited(),
     Setting::new("limit_tokens", |settings| &mut settings.limit_tokens).unlimited(),
@@ -67,7 +68,7 @@ pub(super) const SETTINGS: [Setting; 14] = [
 pub(in crate::app::cli) struct Settings {
     pub(in crate::app::cli) model: Set<String>,
     pub(in crate::app::cli) approval_mode: Set<ApprovalMode>,
-    pub(in crate::app::cli) return_permission_errors: Set<bool>,
+    pub(in crate::app::cli) end_on_denial: Set<EndsRun>,
     pub(in crate::app::cli) max_depth: Set<u32>,
     pub(in crate::app::cli) limit_requests: Set<u64>,
     pub(in crate::app::cli) limit_tokens: Set<u64>,
@@ -116,7 +117,7 @@ impl Settings {
         self.offer(&all, application, &Source::Manifest);
         self.offer(application, &default, &Source::Application);
         self.approval_mode.offer(default.approval_mode, Source::Default);
-        self.return_permission_errors.offer(default.return_permission_errors, Source::Default);
+        self.end_on_denial.offer(EndsRun(default.end_on_denial), Source::Default);
         self.max_depth.offer(default.max_depth, Source::Default);
         self.verbose.offer(Verbosity::default(), Source::Default);
         self.output.offer(Format::default(), Source::Default);
@@ -142,8 +143,8 @@ impl Settings {
         let (limits, fewer) = (&preset.limits, &base.limits);
         differing(&mut self.model, preset.model.as_ref(), base.model.as_ref(), source);
         differing(&mut self.approval_mode, Some(&preset.approval_mode), Some(&base.approval_mode), source);
-        let (returns, base_returns) = (&preset.return_permission_errors, &base.return_permission_errors);
-        differing(&mut self.return_permission_errors, Some(returns), Some(base_returns), source);
+        let (ends, base_ends) = (EndsRun(preset.end_on_denial), EndsRun(base.end_on_denial));
+        differing(&mut self.end_on_denial, Some(&ends), Some(&base_ends), source);
         differing(&mut self.content, Some(&preset.content), Some(&base.content), source);
         differing(&mut self.max_depth, Some(&preset.max_depth), Some(&base.max_depth), source);
         differing(&mut self.limit_requests, limits.requests.as_ref(), fewer.requests.as_ref(), source);
@@ -189,8 +190,8 @@ impl Settings {
         if let Some(mode) = self.approval_mode.get() {
             builder = builder.approval_mode(*mode);
         }
-        if let Some(returned) = self.return_permission_errors.get() {
-            builder = builder.return_permission_errors(*returned);
+        if let Some(EndsRun(ends)) = self.end_on_denial.get() {
+            builder = builder.end_on_denial(*ends);
         }
         if let Some(content) = self.content.get() {
             builder = builder.content(*content);

@@ -74,6 +74,24 @@ impl Parsed for bool {
     }
 }
 
+/// Whether a denied call ends the run, which is stricter than to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::app::cli) struct EndsRun(pub(in crate::app::cli) bool);
+
+impl Parsed for EndsRun {
+    fn parse(given: &Given, folder: &Path) -> Result<Self, String> {
+        bool::parse(given, folder).map(Self)
+    }
+
+    fn to_json(&self) -> Value {
+        self.0.to_json()
+    }
+
+    fn is_stricter(&self, other: &Self) -> bool {
+        self.0 && !other.0
+    }
+}
+
 /// A whole number of at most `MAX`.
 fn count<T: std::str::FromStr>(given: &Given, max: impl std::fmt::Display) -> Result<T, String> {
     let expected = format!("a whole number from 0 to {max}");

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::CommandError;
 use crate::base::printable::{printable, printable_line};
 use crate::base::usage::Cost;
+use crate::observe::event::MadeEffect;
 use crate::usage::{Money, Unpriced};
 
 /// The maximum number of characters of a result or an error in a list.
@@ -46,6 +47,10 @@ pub(super) struct Run {
     usage: Used,
     #[serde(default)]
     waits: Vec<Wait>,
+    #[serde(default)]
+    effects: Vec<MadeEffect>,
+    #[serde(default)]
+    more_effects: u64,
 }
 
 /// What started a run.
@@ -156,7 +161,9 @@ impl Run {
             ("error", self.error.clone()),
         ];
         let fields = fields.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        fields.chain(self.waits.iter().map(|wait| (wait.label(), wait.to_string()))).collect()
+        let fields = fields.chain(self.effects.iter().map(|effect| ("effect", effect.to_string())));
+        let more = (self.more_effects > 0).then(|| ("effects", format!("and {} more", self.more_effects)));
+        fields.chain(more).chain(self.waits.iter().map(|wait| (wait.label(), wait.to_string()))).collect()
     }
 }
 

@@ -113,8 +113,8 @@ pub(super) async fn ask(
         Err(reason) => return Ok(Err(refused(reason))),
     };
     match ctx.call_tool(&mcp_sampling_name(&server.name), arguments).await {
-        // Limits and cancellation end the whole run.
-        Err(error) if error.is_of_plane() && !error.is_denied() => Err(error),
+        // Limits, cancellation and the denial of a person who stops the run end the whole run.
+        Err(error) if error.is_of_plane() && (!error.is_denied() || error.is_stopped()) => Err(error),
         answer => Ok(sampled(answer)),
     }
 }

@@ -155,7 +155,7 @@ impl Ask {
     /// Informs the run that there will be no answer.
     pub(super) fn refuse(self, reason: &str) {
         match self {
-            Self::Approval { answer, .. } => drop(answer.send(Decision::deny(reason))),
+            Self::Approval { answer, .. } => drop(answer.send(Decision::undecided(reason))),
             Self::Question { answer, .. } => drop(answer.send(Err(reason.into()))),
             Self::Client { answer, .. } => drop(answer.send(Err(reason.into()))),
         }

@@ -13,6 +13,8 @@ use crate::plane::user_input;
 const MAX_DETAILS: usize = 64 << 10;
 /// The field of a form about an approval.
 const DECISION: &str = "decision";
+/// The field of a form about an approval with the reason of a denial.
+const REASON: &str = "reason";
 /// The field of a form about a question without a name.
 const ANSWER: &str = "answer";
 
@@ -52,10 +54,15 @@ pub(super) fn question_message(request: &user_input::InputRequest) -> String {
 
 /// Returns the schema of the answer about an approval.
 pub(super) fn decision_schema() -> Value {
-    let choices = json!([{ "const": "allow", "title": "Allow once" }, { "const": "deny", "title": "Deny" }]);
+    let choices = json!([
+        { "const": "allow", "title": "Allow once" },
+        { "const": "deny", "title": "Deny" },
+        { "const": "stop", "title": "Deny and end the run" },
+    ]);
+    let reason = json!({ "type": "string", "title": "Reason of a denial", "description": "Models may see it." });
     json!({
         "type": "object",
-        "properties": { DECISION: { "type": "string", "title": "Decision", "oneOf": choices } },
+        "properties": { DECISION: { "type": "string", "title": "Decision", "oneOf": choices }, REASON: reason },
         "required": [DECISION],
     })
 }
@@ -80,13 +87,16 @@ pub(super) fn answer_schema(question: &Question) -> Value {
 
 /// Reads the client's answer about an approval: only an explicit `allow` approves.
 pub(super) fn decision(result: &ElicitResult) -> Decision {
-    let decided = result.content.as_ref().map(|content| &content[DECISION]);
-    match (&result.action, decided.and_then(Value::as_str)) {
+    let field = |name: &str| result.content.as_ref().and_then(|content| content[name].as_str());
+    let reason = || match field(REASON).map(str::trim) {
+        Some(reason) if !reason.is_empty() => reason,
+        _ => "the user of the client denied the call",
+    };
+    match (&result.action, field(DECISION)) {
         (ElicitationAction::Accept, Some("allow")) => Decision::approve(),
-        (ElicitationAction::Accept, Some("deny")) | (ElicitationAction::Decline, _) => {
-            Decision::deny("the user of the client denied the call")
-        }
-        (ElicitationAction::Accept, _) => Decision::deny("the client's answer contains no decision"),
+        (ElicitationAction::Accept, Some("deny")) | (ElicitationAction::Decline, _) => Decision::deny(reason()),
+        (ElicitationAction::Accept, Some("stop")) => Decision::deny_and_stop(reason()),
+        (ElicitationAction::Accept, _) => Decision::undecided("the client's answer contains no decision"),
         _ => Decision::undecided("the user of the client did not decide"),
     }
 }

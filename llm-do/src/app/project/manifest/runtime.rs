@@ -6,10 +6,11 @@ use super::{DOCUMENTATION, Reading};
 use crate::app::project::report::shown;
 use crate::plane::approval::{ApprovalMode, Policy, WorkerRule};
 
-const RUNTIME_KEYS: [&str; 7] = [
+const RUNTIME_KEYS: [&str; 8] = [
     "approval_mode",
     "auth_mode",
     "max_depth",
+    "end_on_denial",
     "return_permission_errors",
     "agent_calls_require_approval",
     "agent_attachments_require_approval",
@@ -27,7 +28,8 @@ const RULE_KEYS: [&str; 2] = ["calls_require_approval", "attachments_require_app
 pub(in super::super) struct RuntimeKeys {
     pub(in super::super) mode: Option<Located<ApprovalMode>>,
     pub(in super::super) max_depth: Option<u32>,
-    pub(in super::super) return_permission_errors: Option<bool>,
+    /// Whether a denied call ends the run.
+    pub(in super::super) end_on_denial: Option<bool>,
     pub(in super::super) rules: Policy,
 }
 
@@ -35,6 +37,8 @@ impl Reading<'_> {
     pub(super) fn runtime(&mut self, node: Node) {
         let Some(entries) = self.reader("runtime").map(node) else { return };
         let mut rule = WorkerRule::new();
+        // The key of earlier projects, with the opposite meaning.
+        let mut returns_denials = None;
         for (key, node) in entries {
             let name = format!("runtime.{}", key.name);
             let flag = |reading: &mut Self| reading.reader(&name).flag(&node);
@@ -42,7 +46,8 @@ impl Reading<'_> {
                 "approval_mode" => self.manifest.runtime.mode = self.mode(node),
                 "auth_mode" => self.auth_mode(&node),
                 "max_depth" => self.max_depth(&node),
-                "return_permission_errors" => self.manifest.runtime.return_permission_errors = flag(self),
+                "end_on_denial" => self.manifest.runtime.end_on_denial = flag(self),
+                "return_permission_errors" => returns_denials = flag(self),
                 "agent_calls_require_approval" => rule = flag(self).map_or(rule, |asks| rule.calls(asks)),
                 "agent_attachments_require_approval" => rule = flag(self).map_or(rule, |asks| rule.attachments(asks)),
                 "agent_approval_overrides" => self.overrides(node),
@@ -53,8 +58,10 @@ impl Reading<'_> {
                 _ => self.faults.push(unknown_key(&key, " in `runtime`", &RUNTIME_KEYS, DOCUMENTATION)),
             }
         }
-        let rules = std::mem::take(&mut self.manifest.runtime.rules);
-        self.manifest.runtime.rules = rules.workers(rule);
+        let runtime = &mut self.manifest.runtime;
+        runtime.end_on_denial = runtime.end_on_denial.or(returns_denials.map(|returned: bool| !returned));
+        let rules = std::mem::take(&mut runtime.rules);
+        runtime.rules = rules.workers(rule);
     }
 
     fn mode(&mut self, node: Node) -> Option<Located<ApprovalMode>> {

@@ -180,7 +180,9 @@ pub(super) async fn one(
 async fn view(shared: &Shared, client: &Identity, id: &str) -> Result<RunView, Problem> {
     let run = visible(shared, client, id).await?;
     let waits = shared.store.waits_of(&run.id, MAX_LIST).await?;
-    Ok(RunView::new(run, waits))
+    let has_no_result = run.state.is_unsuccessful();
+    let view = RunView::new(run, waits);
+    Ok(if has_no_result { view.with_effects(shared.store.effects(id).await?) } else { view })
 }
 
 /// Returns a run that the client has changed.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::app::serve::store::{ChatRow, Filter, Outcome, Page, RunRow, RunState, Source, Wait, WaitKind};
 use crate::base::usage::RunUsage;
+use crate::observe::event::{EffectLog, MadeEffect};
 use crate::plane::approval::GivenDecision;
 
 /// The maximum number of runs, chats, approvals and questions in a list.
@@ -130,6 +131,12 @@ pub(in crate::app::serve) struct RunView {
     /// Its approvals and questions, if one run was requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waits: Vec<WaitView>,
+    /// The calls that may have changed something, in their order, if one run was requested that failed or was cancelled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effects: Option<Vec<MadeEffect>>,
+    /// How many such calls are not listed, since the list is full.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    more_effects: Option<u64>,
 }
 
 /// A run, or for a client without the role `watch` and for a webhook, only what it needs to refer to the run.
@@ -218,7 +225,15 @@ impl RunView {
             worked_ms: u64::try_from(run.worked.as_millis()).unwrap_or(u64::MAX),
             usage: run.usage.into(),
             waits,
+            effects: None,
+            more_effects: None,
         }
+    }
+
+    /// Adds the calls that may have changed something.
+    pub(in crate::app::serve) fn with_effects(self, log: EffectLog) -> Self {
+        let (effects, more) = log.into_parts();
+        Self { effects: Some(effects), more_effects: Some(more), ..self }
     }
 }
 

@@ -144,13 +144,15 @@ class WaitCard {
   deny() {
     if (this.wait.kind !== "approval") return;
     const reason = element("input", { type: "text", placeholder: "The reason, which models may see", "aria-label": "Reason" });
-    this.ask(reason, "Deny", () => this.send({ decision: "deny", reason: reason.value.trim() || "denied" }));
+    const deny = (stop) => this.send({ decision: "deny", reason: reason.value.trim() || "denied", stop });
+    const stop = element("button", { type: "button", class: "more danger", onclick: () => deny(true) }, "Deny and end the run");
+    this.ask(reason, "Deny", () => deny(false), [stop]);
   }
 
   /** Replaces the buttons by a field until the person is done or cancels. */
-  ask(field, label, submit) {
+  ask(field, label, submit, others = []) {
     const form = element("form", { class: "ask" }, field, element("div", { class: "wait-buttons" },
-      element("button", { class: "primary" }, label),
+      element("button", { class: "primary" }, label), ...others,
       element("button", { type: "button", class: "more", onclick: () => this.close() }, "Cancel")));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -207,7 +209,8 @@ class WaitCard {
     for (const button of this.foot.querySelectorAll("button")) button.disabled = true;
     try {
       await post(`/${this.wait.kind}s/${encodeURIComponent(this.wait.id)}`, { digest: this.wait.digest, ...answer });
-      this.end(answer.decision === "deny" ? "Denied." : answer.decision ? "Approved." : "Answered.");
+      const denied = answer.stop ? "Denied, and the run ends." : "Denied.";
+      this.end(answer.decision === "deny" ? denied : answer.decision ? "Approved." : "Answered.");
     } catch (error) {
       if (error.code === "already_answered") this.end(firstDecision(error.current));
       else if (error.code === "withdrawn") this.end(WITHDRAWN);

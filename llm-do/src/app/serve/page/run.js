@@ -37,6 +37,20 @@ function runPage(id) {
   });
 }
 
+/** Lists the calls of a run without a result that may have changed something. */
+function madeEffects({ effects, more_effects: more }) {
+  const ending = (effect) => {
+    if (effect.result !== undefined) return [" → ", element("code", {}, oneLine(visibleJson(effect.result), 400))];
+    if (effect.error !== undefined) return [element("span", { class: "quiet" }, ` failed, and may have had its effect: ${effect.error}`)];
+    return [element("span", { class: "quiet" }, " was not finished, and may have had its effect")];
+  };
+  const items = effects.map((effect) => element("li", {},
+    element("strong", {}, effect.tool), " ", element("code", {}, oneLine(visibleJson(effect.arguments), 400)), ...ending(effect)));
+  if (more > 0) items.push(element("li", { class: "quiet" }, `and ${more} more`));
+  const none = element("p", { class: "quiet" }, "It made no effects.");
+  return element("section", { id: "run-effects" }, element("h2", {}, "Effects that it made"), items.length ? element("ul", {}, items) : none);
+}
+
 function showRun(run, head, outcome, load) {
   const shown = JSON.stringify([run.state, run.is_cancelled, run.finished, run.wakes]);
   if (head.shown === shown) return;
@@ -63,5 +77,6 @@ function showRun(run, head, outcome, load) {
     run.state === "failed" || run.state === "cancelled" ? act("Resume", "resume", "more") : "");
   outcome.replaceChildren();
   if (run.error !== undefined) append(outcome, [element("div", { class: "error", id: "run-error" }, plainText(run.error))]);
+  if (run.effects !== undefined) append(outcome, [madeEffects(run)]);
   if (run.result !== undefined) append(outcome, [element("div", { id: "run-result" }, fold("Result", () => anyValue(run.result, { isProse: true }), { open: true }))]);
 }

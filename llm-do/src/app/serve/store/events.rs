@@ -7,12 +7,32 @@ use super::page::Page;
 use super::usage::raised;
 use super::{Store, StoreError};
 use crate::base::usage::RunUsage;
+use crate::observe::event::{EffectLog, Event};
 use crate::observe::journal::Fence;
 
 /// How many events are read together at most.
 const EVENT_BATCH: u32 = 500;
 /// The maximum size of events that are read together, in bytes: each open stream holds as many while its client reads.
 pub(super) const EVENT_BATCH_BYTES: u64 = 256 << 10;
+
+/// The events of calls that start and end. A text that contains these words has escaped quotes.
+const CALLS: &str = r#"SELECT event FROM events WHERE run = ?
+    AND (instr(event, '"kind":"call_started"') OR instr(event, '"kind":"call_finished"')) ORDER BY number"#;
+
+/// Returns the calls of a run that may have changed something, those of earlier attempts included.
+pub(super) fn effects(connection: &rusqlite::Connection, run: &str) -> rusqlite::Result<EffectLog> {
+    let mut statement = connection.prepare_cached(CALLS)?;
+    let mut rows = statement.query([run])?;
+    let mut log = EffectLog::default();
+    // One by one: the events of a long run do not fit into memory.
+    while let Some(row) = rows.next()? {
+        let event: String = row.get(0)?;
+        if let Ok(event) = serde_json::from_str::<Event>(&event) {
+            log.push(&event);
+        }
+    }
+    Ok(log)
+}
 
 /// An event of a run, as JSON.
 #[derive(Clone, Debug)]
@@ -50,6 +70,12 @@ impl Store {
             Ok(())
         });
         added.await
+    }
+
+    /// Returns the calls of a run that may have changed something.
+    pub(in crate::app::serve) async fn effects(&self, run: &str) -> Result<EffectLog, StoreError> {
+        let run = run.to_owned();
+        self.database.read(move |connection| effects(connection, &run)).await
     }
 
     /// Returns the next events of a run after a number: at least one, if there is one.

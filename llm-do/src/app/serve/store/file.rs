@@ -5,8 +5,9 @@ use std::path::Path;
 use super::page::Page;
 use super::runs::{Filter, RunRow};
 use super::waits::Wait;
-use super::{COMPONENT, StoreError, runs, waits};
+use super::{COMPONENT, StoreError, events, runs, waits};
 use crate::observe::database::DatabaseFile;
+use crate::observe::event::EffectLog;
 
 /// The file of a service, which may be running or not. Nothing is written.
 #[derive(Debug)]
@@ -21,6 +22,11 @@ impl StoreFile {
     /// Lists runs, the latest first.
     pub(in crate::app::serve) fn runs(&self, filter: &Filter) -> Result<Page<RunRow>, StoreError> {
         self.0.read(|connection| runs::list(connection, filter))
+    }
+
+    /// Returns the calls of a run that may have changed something.
+    pub(in crate::app::serve) fn effects(&self, id: &str) -> Result<EffectLog, StoreError> {
+        self.0.read(|connection| events::effects(connection, id))
     }
 
     /// Returns a run with what it asked, up to `limit`.

@@ -43,6 +43,11 @@ impl RunState {
     pub(in crate::app::serve) fn is_finished(self) -> bool {
         matches!(self, Self::Succeeded | Self::Failed | Self::Cancelled)
     }
+
+    /// Returns whether it has ended without a result.
+    pub(in crate::app::serve) fn is_unsuccessful(self) -> bool {
+        matches!(self, Self::Failed | Self::Cancelled)
+    }
 }
 
 impl FromStr for RunState {

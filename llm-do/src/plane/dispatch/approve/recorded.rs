@@ -195,6 +195,11 @@ impl Run {
         }
     }
 
+    /// Returns whether a model made the call and gets its denial, after which it goes on.
+    pub(super) fn returns_denials_to(&self, ctx: &CallContext) -> bool {
+        ctx.frame().by == Caller::Model && !self.ends_on_denial()
+    }
+
     /// Records that a rule blocked a call, if the caller continues after it: a replay must continue in the same way.
     ///
     /// If code gets the refusal, it is recorded once the code continues. Returns the refusal, or the error of recording it.
@@ -208,7 +213,7 @@ impl Run {
         let CallError::Blocked { reason, .. } = &refusal else { return refusal };
         let Some(step) = ctx.frame().step.get() else { return refusal };
         let answer = Answer::blocked(reason);
-        if !self.plane.config.return_permission_errors {
+        if !self.returns_denials_to(ctx) {
             keep_denial(ctx, approval_step(step, round), &answer);
             return refusal;
         }

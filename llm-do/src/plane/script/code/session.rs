@@ -140,7 +140,12 @@ impl Calls<'_> {
             .iter()
             .map(|Call { shown, arguments, .. }| format!("{shown}({})", clipped(&arguments.to_string())))
             .collect();
-        let answers = calls::make(self.ctx, calls, &mut Vec::new()).await?;
+        let mut raised = Vec::new();
+        let answers = calls::make(self.ctx, calls, &mut raised).await?;
+        // The code is the model's: it does not go on either.
+        if let Some(stopped) = raised.into_iter().find(CallError::is_stopped) {
+            return Err(stopped);
+        }
         for (call, answer) in texts.into_iter().zip(&answers) {
             let result = match answer {
                 Answer::Value(value) => value.to_string(),

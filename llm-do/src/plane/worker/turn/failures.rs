@@ -1,4 +1,4 @@
-//! How often equal calls, invalid arguments and the output failed in a row.
+//! How often equal calls, invalid arguments and the output failed in a row, and equal calls were denied.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,9 @@ use super::CallResult;
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::observe::journal::digest;
 
+/// In how many turns equal calls may be denied: a model that still repeats them does not read the answers.
+const MAX_DENIALS: u32 = 3;
+
 /// Why a call failed.
 #[derive(Debug)]
 pub(crate) struct CallFault {
@@ -19,9 +22,21 @@ pub(crate) struct CallFault {
     pub(crate) is_invalid: bool,
 }
 
+/// Who refused a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The approver, the approval mode or a rule.
+    Denied,
+    ByGuard,
+}
+
 /// Failures since the last success, by tool name; those of the output by the name of its tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Failures(BTreeMap<String, ToolFailures>);
+
+/// In how many turns of a call equal calls were denied, by tool name and digest of the arguments; no success resets it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Denials(BTreeMap<String, BTreeMap<String, u32>>);
 
 /// The failures of one tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -40,7 +55,7 @@ impl Failures {
     /// Returns the reason to give up if a failure happened more than `retries` times.
     pub(super) fn count(&mut self, calls: &[ToolCall], outcomes: &[CallResult], retries: u32) -> Option<String> {
         let mut failed = BTreeMap::new();
-        for (outcome, call) in outcomes.iter().zip(calls).filter(|(outcome, _)| !outcome.is_denied) {
+        for (outcome, call) in outcomes.iter().zip(calls).filter(|(outcome, _)| outcome.refusal.is_none()) {
             if let Some(CallFault { text, is_invalid }) = &outcome.fault {
                 let arguments = (!is_invalid).then(|| digest_of(&call.arguments));
                 failed.insert((&*outcome.result.name, arguments), &**text);
@@ -80,6 +95,28 @@ impl Failures {
         *times += 1;
         (*times > retries)
             .then(|| format!("`{tool}` failed {times} times with the same arguments; the last error: {reason}"))
+    }
+}
+
+impl Denials {
+    /// Counts the denials of one turn, equal ones at most once; returns the reason to give up if there were too many.
+    pub(super) fn count(&mut self, calls: &[ToolCall], outcomes: &[CallResult]) -> Option<String> {
+        let mut denied = BTreeMap::new();
+        for (CallResult { result, fault, refusal, .. }, call) in outcomes.iter().zip(calls) {
+            if let (Some(Refusal::Denied), Some(fault)) = (refusal, fault) {
+                denied.insert((&*result.name, digest_of(&call.arguments)), &*fault.text);
+            }
+        }
+        let spent: Vec<_> =
+            denied.into_iter().filter_map(|((tool, arguments), reason)| self.add(tool, arguments, reason)).collect();
+        spent.into_iter().next()
+    }
+
+    fn add(&mut self, tool: &str, arguments: String, reason: &str) -> Option<String> {
+        let times = self.0.entry(tool.to_owned()).or_default().entry(arguments).or_default();
+        *times += 1;
+        (*times > MAX_DENIALS)
+            .then(|| format!("`{tool}` was denied {times} times with the same arguments; the last denial: {reason}"))
     }
 }
 

@@ -79,10 +79,46 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Sets whether a worker's model is informed of a denied call and may continue. Default: false, a denial fails the
-    /// run.
-    pub fn return_permission_errors(mut self, yes: bool) -> Self {
-        self.config.return_permission_errors = yes;
+    /// Sets whether a denied call ends the run. Default: false, the model that made the call gets the reason and goes on.
+    ///
+    /// The model gets `{"error", "tool_name", "error_type": "permission"}` as the result of the call. That holds for a denial
+    /// of the approver, for one of [`ApprovalMode::RejectAll`], and for a call that a rule [blocks](crate::approval::Rule::Blocked).
+    /// A denial uses up none of the worker's retries, but a worker gives up once equal calls were denied in four of its turns.
+    ///
+    /// In any case, the run ends if the approver [stops it](Decision::DeniedAndStopped), and if there is
+    /// [no decision](Decision::Undecided), such as without an approver. Code that makes a call gets its denial as an error.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use llm_do::prelude::*;
+    /// use llm_do::approval::Decision;
+    /// use llm_do::json;
+    /// use llm_do::testing::ScriptedModel;
+    ///
+    /// /// Delete a file.
+    /// #[tool(effect = destructive)]
+    /// fn delete(path: String) {
+    ///     let _ = path;
+    /// }
+    ///
+    /// /// Tidy up.
+    /// #[worker(toolsets = [delete])]
+    /// async fn tidy(input: String) -> String;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let model = || ScriptedModel::new().call("delete", json!({ "path": "a" })).text("I kept it.");
+    /// let builder = || Runtime::builder().force_model(model()).approve_with(|_| async { Decision::deny("I need it") });
+    /// let runtime = builder().build()?;
+    /// assert_eq!(runtime.run(tidy { input: "Tidy up.".into() }).await?, "I kept it.");
+    /// let strict = builder().end_on_denial(true).build()?;
+    /// assert!(strict.run(tidy { input: "Tidy up.".into() }).await.unwrap_err().is_denied());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn end_on_denial(mut self, ends: bool) -> Self {
+        self.config.end_on_denial = ends;
         self
     }
 

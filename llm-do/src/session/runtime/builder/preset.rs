@@ -10,7 +10,7 @@ pub(crate) struct Preset {
     /// The model of workers that declare none.
     pub(crate) model: Option<String>,
     pub(crate) approval_mode: ApprovalMode,
-    pub(crate) return_permission_errors: bool,
+    pub(crate) end_on_denial: bool,
     pub(crate) max_depth: u32,
     pub(crate) limits: Limits,
     pub(crate) content: bool,
@@ -23,7 +23,7 @@ impl RuntimeBuilder {
         Preset {
             model: model.or_else(|| self.default_model.clone()),
             approval_mode: self.mode.unwrap_or_default(),
-            return_permission_errors: self.config.return_permission_errors,
+            end_on_denial: self.config.end_on_denial,
             max_depth: self.config.max_depth,
             limits: self.config.limits.as_deref().cloned().unwrap_or_default(),
             content: self.config.content,

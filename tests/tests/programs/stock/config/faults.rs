@@ -47,7 +47,7 @@ fn an_invalid_variable_is_named() {
             "yes",
             "`LLM_DO_APPROVAL_MODE`: expected `prompt`, `approve_all` or `reject_all`, found `yes`",
         ),
-        ("LLM_DO_RETURN_PERMISSION_ERRORS", "1", "`LLM_DO_RETURN_PERMISSION_ERRORS`: expected `true` or `false`"),
+        ("LLM_DO_END_ON_DENIAL", "1", "`LLM_DO_END_ON_DENIAL`: expected `true` or `false`"),
         ("LLM_DO_LIMIT_REQUESTS", "-1", "`LLM_DO_LIMIT_REQUESTS`: expected a whole number from 0 to"),
         ("LLM_DO_LIMIT_COST", "much", "`LLM_DO_LIMIT_COST`: invalid amount `much`"),
         ("LLM_DO_TIMEOUT", "0", "`LLM_DO_TIMEOUT`: expected a positive number of seconds"),

@@ -12,14 +12,15 @@ fn project(settings: &str) -> Place {
 
 #[test]
 fn the_file_of_a_project_cannot_approve_calls() {
-    let place = project("approval_mode: approve_all\nreturn_permission_errors: true\n");
+    let place = project("approval_mode: approve_all\nend_on_denial: false\n");
+    let user = User::new("end_on_denial: true\n");
     place.run(&["run", WRITE]).fails(1, "denied: no terminal to ask the user");
     assert!(!place.path().join("b.txt").exists());
     let text = ".llm-do/config.yaml:1: `approval_mode` has no effect: the value in effect is stricter (default), and a \
                 project's file cannot loosen it";
     for command in [&["check"][..], &SHOW] {
-        let answer = place.run(command);
-        assert!(answer.err.contains(text) && answer.err.contains(":2: `return_permission_errors`"), "{}", answer.err);
+        let answer = user.run(&place, command);
+        assert!(answer.err.contains(text) && answer.err.contains(":2: `end_on_denial`"), "{}", answer.err);
         answer.output();
     }
     assert_eq!(shown(place.run(&SHOW), "approval_mode"), ("prompt".into(), "default".to_owned()));
@@ -29,11 +30,12 @@ fn the_file_of_a_project_cannot_approve_calls() {
 fn the_file_of_a_project_can_deny_what_the_user_or_the_manifest_approves() {
     let place = project("approval_mode: reject_all\n");
     let user = User::new("approval_mode: approve_all\n");
-    user.run(&place, &["run", WRITE]).fails(1, "the approval mode rejects every call that needs approval");
+    let run = ["run", "--end-on-denial", WRITE];
+    user.run(&place, &run).fails(1, "the approval mode rejects every call that needs approval");
     let manifest =
         r#"{ "version": 1, "entry": { "agent": "assistant" }, "runtime": { "approval_mode": "approve_all" } }"#;
     place.write("project.json", manifest);
-    place.run(&["run", WRITE]).fails(1, "the approval mode rejects every call that needs approval");
+    place.run(&run).fails(1, "the approval mode rejects every call that needs approval");
     place.run(&["run", "--approve-all", WRITE]).output();
     assert_eq!(place.read("b.txt"), "b", "an option comes first");
 }

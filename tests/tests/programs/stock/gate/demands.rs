@@ -157,7 +157,6 @@ fn what_the_files_of_a_project_demand_is_named_and_not_done() {
 const OF_MANIFEST: &[(&str, &str)] = &[
     (r#""runtime": { "approval_mode": "approve_all" }"#, "project.json:1: every call"),
     (r#""runtime": { "max_depth": 50 }"#, "workers may be nested 50 deep"),
-    (r#""runtime": { "return_permission_errors": true }"#, "a run goes on after the user has denied"),
     (r#""policy": { "tools": { "project_write_file": "pre_approved" } }"#, "every call of `project_write_file`"),
     (r#""policy": { "toolsets": { "filesystem_cwd": "pre_approved" } }"#, "every call of the toolset `filesystem_cwd`"),
     (

@@ -25,7 +25,7 @@ pub(super) fn write_kind(line: &mut String, kind: &EventKind) -> serde_json::Res
 /// Adds an event of a call.
 fn write_call(line: &mut String, kind: &EventKind) -> serde_json::Result<()> {
     match kind {
-        EventKind::CallStarted { what, by, arguments } => {
+        EventKind::CallStarted { what, by, arguments, effect } => {
             line.push_str(",\"kind\":\"call_started\",\"what\":\"");
             line.push_str(what.as_str());
             line.push_str(match by {
@@ -33,7 +33,12 @@ fn write_call(line: &mut String, kind: &EventKind) -> serde_json::Result<()> {
                 Caller::Code => "\",\"by\":\"code\",\"arguments\":",
                 Caller::Model => "\",\"by\":\"model\",\"arguments\":",
             });
-            write_value(line, arguments)
+            write_value(line, arguments)?;
+            if let Some(effect) = effect {
+                line.push_str(",\"effect\":");
+                write_json(line, effect)?;
+            }
+            Ok(())
         }
         EventKind::CallFinished {
             outcome: Outcome::Result(result),
