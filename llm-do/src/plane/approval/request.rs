@@ -238,6 +238,9 @@ impl ApprovalRequest {
         if let Some(given) = &self.given {
             text.push_str(&argument("given as", given));
         }
+        if let Some(edit) = &self.refused_edit {
+            text.push_str(&argument("refused edit", &edit.arguments));
+        }
         if let Some(preview) = &self.preview {
             let _ = write!(text, "preview:\n    {}\n", preview.replace('\n', "\n    "));
         }

@@ -34,11 +34,7 @@ fn field_name(question: &Question) -> &str {
 
 /// Describes a call that needs approval.
 pub(super) fn approval_message(request: &ApprovalRequest) -> String {
-    let edited = request.refused_edit.as_ref().map(|edit| format!("\nthe edited arguments: {}", edit.arguments));
-    let edited = edited.unwrap_or_default();
-    let edited = printable(clip(&edited, MAX_DETAILS));
-    let problem = request.problem.as_ref().map(|problem| format!("{}{edited}\n\n", printable(problem)));
-    let problem = problem.unwrap_or_default();
+    let problem = request.problem.as_ref().map(|problem| format!("{}\n\n", printable(problem))).unwrap_or_default();
     let details = request.details();
     let shown = clip(&details, MAX_DETAILS);
     let more = match details.len() - shown.len() {
