@@ -14,7 +14,7 @@ pub(super) fn ask_or_answer(call: &mut Call, event: &Event) {
                 call.arguments = arguments.clone();
             }
             // One without an answer is asked again.
-            if open_approval(call).is_none_or(|open| call.repeats.approvals.is_new(open)) {
+            if !reopen_approval(call) && open_approval(call).is_none_or(|open| call.repeats.approvals.is_new(open)) {
                 call.approvals.push(Approval { asked: Some(event.time), ..Approval::default() });
             }
         }
@@ -72,6 +72,16 @@ fn first_open<T>(closed: &mut usize, items: &[T], is_closed: impl Fn(&T) -> bool
 
 fn open_approval(call: &mut Call) -> Option<usize> {
     first_open(&mut call.decided_approvals, &call.approvals, |approval| approval.decided.is_some())
+}
+
+/// Opens the approval that the end of an earlier attempt decided; returns false if the next one to repeat is none.
+fn reopen_approval(call: &mut Call) -> bool {
+    let is_interrupted = |decided: &Decided| decided.by == DecidedBy::Cancellation;
+    let is_next = |place: usize| call.approvals[place].decided.as_ref().is_some_and(is_interrupted);
+    let Some(place) = call.repeats.approvals.next(is_next) else { return false };
+    call.approvals[place].decided = None;
+    call.decided_approvals = call.decided_approvals.min(place);
+    true
 }
 
 /// Notes an edit of the approval that is open, or of the one that is decided next.

@@ -94,11 +94,11 @@ class WaitCard {
   }
 
   approval() {
-    const { summary, description, problem, path, preview, arguments: args, given } = this.wait.request;
+    const { summary, description, problem, path, preview, arguments: args, given, refused_edit: edit } = this.wait.request;
     return [
       element("h2", {}, summary), description && element("p", { class: "quiet" }, oneLine(description, 300)),
       path.length > 0 && element("p", { class: "path" }, path.join(" › ")),
-      problem && element("p", { class: "error" }, problem),
+      problem && element("p", { class: "error" }, problem), edit && refusedEdit(edit, args),
       preview && element("pre", { class: "plain diff" }, preview.split("\n").map((line) => element("span", { class: diffKind(line) }, `${line}\n`))),
       fold("Arguments", () => anyValue(args), { open: !preview }),
       given !== null && given !== undefined && fold("As given by the caller", () => anyValue(given)),
