@@ -205,7 +205,7 @@ class WaitCard {
     for (const button of this.foot.querySelectorAll("button")) button.disabled = true;
     try {
       await post(`/${this.wait.kind}s/${encodeURIComponent(this.wait.id)}`, { digest: this.wait.digest, ...answer });
-      this.end(answer.decision === "deny" ? "Denied." : answer.decision ? "Approved." : "Answered.");
+      this.end(SENT[answer.decision] ?? "Answered.");
     } catch (error) {
       if (error.code === "already_answered") this.end(firstDecision(error.current));
       else if (error.code === "withdrawn") this.end(WITHDRAWN);
@@ -232,6 +232,8 @@ class WaitCard {
     }, 6000);
   }
 }
+
+const SENT = { approve: "Approved.", edit: "Approved with these arguments, unless they cannot run.", deny: "Denied." };
 
 const WITHDRAWN = "The run no longer waits for it.";
 
