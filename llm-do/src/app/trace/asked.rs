@@ -74,7 +74,7 @@ fn open_approval(call: &mut Call) -> Option<usize> {
     first_open(&mut call.decided_approvals, &call.approvals, |approval| approval.decided.is_some())
 }
 
-/// Opens the approval that the end of an earlier attempt decided; returns false if the next one to repeat is none.
+/// Opens the next approval to repeat if the end of an earlier attempt decided it; returns whether it did.
 fn reopen_approval(call: &mut Call) -> bool {
     let is_interrupted = |decided: &Decided| decided.by == DecidedBy::Cancellation;
     let is_next = |place: usize| call.approvals[place].decided.as_ref().is_some_and(is_interrupted);

@@ -17,7 +17,7 @@ pub(super) struct Attempts {
     pub(super) current: u32,
     /// The number of the last event.
     last_event: u64,
-    /// Whether this attempt numbers calls anew.
+    /// Whether this attempt numbers calls from 0.
     renumbers: bool,
     places: HashMap<u64, usize>,
     /// The places of all calls, in the order in which they were first made.

@@ -235,6 +235,19 @@ mod tests {
     }
 
     #[test]
+    fn an_edit_that_a_rule_refuses_is_a_line_with_its_arguments_and_the_rule() {
+        let refused = r#"{"run":"r","call":0,"seq":1,"depth":0,"name":"a","time":"2026-07-28T12:00:01Z","kind":"edit_refused","arguments":{"to":"all"},"rule":{"policy_toolset":"mail"},"reason":"no"}"#;
+        let (asked, decided) = LOG.split_once('\n').unwrap();
+        let trace = Trace::read(format!("{asked}\n{refused}\n{decided}").as_bytes()).unwrap();
+        let text = tree(&trace, Style { has_colors: false, width: 120 });
+        let lines = [
+            r#"? edit {"to":"all"} refused by a rule (policy toolset mail): no"#,
+            "? approved by the approver after 2.0 s",
+        ];
+        assert!(lines.iter().all(|line| text.contains(line)), "{text}");
+    }
+
+    #[test]
     fn a_time_has_the_unit_that_suits_it() {
         let texts = [999, 1_000, 59_999, 61_000, 3_661_000].map(duration);
         assert_eq!(texts, ["999 ms", "1.0 s", "59.9 s", "1 min 01 s", "1 h 01 min"]);

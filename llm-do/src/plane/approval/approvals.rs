@@ -5,7 +5,6 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::ready;
 use llm_do_providers::ServerSideTool;
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::edit::ValidEdit;
@@ -58,8 +57,8 @@ pub(crate) struct SubmittedRequest {
     pub(crate) request: Arc<ApprovalRequest>,
     /// Cancelled once the request can be found where it is answered.
     pub(crate) announced: CancellationToken,
-    /// The approver's arguments that could not run, so far.
-    pub(crate) refused: RefusedEdits,
+    /// The approver's arguments that could not run, so far; `None` if the approver is not asked.
+    pub(crate) refused: Option<RefusedEdits>,
     answer: AnswerState,
 }
 
@@ -265,7 +264,7 @@ impl Approvals {
         let decided = |request, answer| SubmittedRequest {
             request: Arc::new(request),
             announced: CancellationToken::new(),
-            refused: watch::channel(Vec::new()).1,
+            refused: None,
             answer: AnswerState::Ready(answer),
         };
         match (self.mode, queue) {
@@ -283,9 +282,12 @@ impl Approvals {
                 let review = Review { preview, validate: validate_edit(&request), journal: journal.cloned() };
                 match queue.enqueue(request, run, review) {
                     Enqueued::Remembered(request) => decided(*request, Answer::approved(DecidedBy::Memory)),
-                    Enqueued::Pending(QueuedRequest { request, answer, announced, refused }) => {
-                        SubmittedRequest { request, announced, refused, answer: AnswerState::Pending(answer) }
-                    }
+                    Enqueued::Pending(QueuedRequest { request, answer, announced, refused }) => SubmittedRequest {
+                        request,
+                        announced,
+                        refused: Some(refused),
+                        answer: AnswerState::Pending(answer),
+                    },
                 }
             }
         }

@@ -32,7 +32,7 @@ impl Log {
         self.tenths += 1;
     }
 
-    /// Begins another attempt, which numbers its events anew, after some tenths of a second.
+    /// Begins another attempt, which numbers its events from 0, after some tenths of a second.
     pub(crate) fn resume(&mut self, tenths: u64) {
         self.before = self.lines.len();
         self.tenths += tenths;

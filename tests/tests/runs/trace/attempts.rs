@@ -145,7 +145,7 @@ fn of_a_killed_program() -> Log {
 }
 
 #[test]
-fn a_resumed_run_is_one_tree_whatever_numbers_its_calls_have() {
+fn a_resumed_run_is_one_tree_although_its_calls_have_other_numbers() {
     let trace = read(&of_a_killed_program().text).to_json();
     assert_eq!(trace["runs"].as_array().unwrap().len(), 1);
     let root = &trace["runs"][0];
@@ -230,7 +230,7 @@ async fn the_events_of_a_run_and_of_its_resumption_are_one_run() {
     let attempt = async |journal: MemoryJournal, letters: &'static str| {
         let builder = Runtime::builder().sink(recorder.clone()).approve_with(move |request| {
             let is_answered = request.arguments["to"].as_str().is_some_and(|to| letters.contains(to));
-            async move { if is_answered { Decision::approve() } else { Decision::undecided("nobody is here") } }
+            async move { if is_answered { Decision::approve() } else { Decision::undecided("no answer") } }
         });
         let runtime = builder.build().unwrap();
         let ended = runtime.start(send_both {}).journal(journal).await;

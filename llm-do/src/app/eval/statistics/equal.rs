@@ -30,15 +30,15 @@ impl Bounds {
 
 /// Returns the mean of equal values with its 95 % interval; `None` if the values differ.
 ///
-/// All of `n` cases have the value, so by Clopper and Pearson, at least the share `0.025^(1/n)` of all cases has it. The others may
-/// have any value within the bounds.
+/// All of `n` cases have the value, so by Clopper and Pearson, at least the share `0.025^(1/n)` of all cases has it. The other
+/// cases may have any value within the bounds.
 pub(super) fn estimate_equal(values: &[f64], bounds: Bounds) -> Option<Estimate> {
     let mean = *values.first()?;
     if values.iter().any(|value| (value - mean).abs() > ROUNDING) {
         return None;
     }
-    let others = 1.0 - TAIL.powf(1.0 / values.len() as f64);
-    Some(Estimate { mean, low: mean - others * (mean - bounds.low), high: mean + others * (bounds.high - mean) })
+    let rest = 1.0 - TAIL.powf(1.0 / values.len() as f64);
+    Some(Estimate { mean, low: mean - rest * (mean - bounds.low), high: mean + rest * (bounds.high - mean) })
 }
 
 #[cfg(test)]
@@ -52,7 +52,7 @@ mod tests {
         format!("{low:.4} {high:.4}")
     }
 
-    /// 0 of 20 by Newcombe (1998), "Two-sided confidence intervals for the single proportion", Table I, method 5; the others by
+    /// 0 of 20 by Newcombe (1998), "Two-sided confidence intervals for the single proportion", Table I, method 5; the other ends by
     /// `binom.test` of R.
     #[test]
     fn shares_of_none_and_of_all_have_the_published_intervals() {

@@ -15,7 +15,7 @@ use crate::plane::registry::{Prepared, Registered};
 pub(super) struct RequestReports<'c> {
     ctx: &'c CallContext,
     request: Arc<ApprovalRequest>,
-    refused: watch::Receiver<Vec<RefusedEdit>>,
+    refused: Option<watch::Receiver<Vec<RefusedEdit>>>,
     pub(super) has_request: bool,
     /// How many of the edits are reported.
     edits: usize,
@@ -44,7 +44,11 @@ impl<'c> RequestReports<'c> {
 
     /// Waits for the next edit that cannot run, and reports it; never returns once there can be none.
     pub(super) async fn next_edit(&mut self) {
-        if self.refused.changed().await.is_err() {
+        let has_edit = match &mut self.refused {
+            Some(refused) => refused.changed().await.is_ok(),
+            None => false,
+        };
+        if !has_edit {
             std::future::pending::<()>().await;
         }
         self.finish();
@@ -54,7 +58,8 @@ impl<'c> RequestReports<'c> {
     pub(super) fn finish(&mut self) {
         self.request();
         // Copied: a sink may take long, and the queue must not wait for it.
-        let edits = self.refused.borrow_and_update()[self.edits..].to_vec();
+        let new = |refused: &mut watch::Receiver<Vec<RefusedEdit>>| refused.borrow_and_update()[self.edits..].to_vec();
+        let edits = self.refused.as_mut().map(new).unwrap_or_default();
         self.edits += edits.len();
         for RefusedEdit { arguments, rule, reason } in edits {
             self.ctx.emit(|| EventKind::EditRefused { arguments, rule, reason });
