@@ -199,7 +199,7 @@ pub mod approval {
     pub use crate::observe::event::{ApprovalScope, DecidedBy, RuleSource};
     pub use crate::plane::approval::{
         ApprovalInbox, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, Decision, InboxApprover,
-        PendingApproval, Policy, ProposedCall, RememberedApproval, Rule, WorkerRule,
+        PendingApproval, Policy, ProposedCall, RefusedEdit, RememberedApproval, Rule, WorkerRule,
     };
 }
 

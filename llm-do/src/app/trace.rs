@@ -1,17 +1,22 @@
 #![doc = include_str!("../../docs/trace.md")]
 
+mod asked;
+mod attempts;
 mod build;
 mod call;
 #[cfg(feature = "cli")]
 mod diff;
+mod ending;
 mod figures;
 mod lines;
 mod page;
 mod read;
+mod repeats;
 mod report;
 #[cfg(feature = "cli")]
 mod text;
-mod waits;
+mod times;
+mod work;
 
 use std::io::{self, BufRead};
 

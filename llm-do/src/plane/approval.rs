@@ -12,6 +12,7 @@ mod overview;
 mod policy;
 mod queue;
 mod request;
+mod review;
 mod rule;
 mod rule_set;
 mod rules;
@@ -23,15 +24,16 @@ use async_trait::async_trait;
 pub(crate) use self::answer::{Answer, Verdict, edited};
 pub(crate) use self::approvals::{Approvals, Outcome, Ruling, SubmittedRequest};
 pub use self::decision::Decision;
+pub use self::edit::RefusedEdit;
 pub(crate) use self::function::ByFunction;
 pub(crate) use self::given::GivenDecision;
 pub use self::inbox::{ApprovalInbox, InboxApprover, PendingApproval};
 pub(crate) use self::memory::{EnvironmentDigest, LastingApproval, RunMemory, RunScope};
 pub use self::overview::{ApprovalOverview, RememberedApproval};
 pub use self::policy::{Policy, ProposedCall, WorkerRule};
-pub(crate) use self::queue::ShowPreview;
 pub use self::request::ApprovalRequest;
 pub(crate) use self::request::may_have_happened;
+pub(crate) use self::review::ShowPreview;
 pub use self::rule::Rule;
 
 /// Decides about calls that need approval.

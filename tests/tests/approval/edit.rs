@@ -1,7 +1,7 @@
 //! An approver that changes the arguments.
 
 use llm_do::Runtime;
-use llm_do::approval::{Decision, Policy, Rule};
+use llm_do::approval::{Decision, Policy, RefusedEdit, Rule, RuleSource};
 use llm_do::event::EventKind;
 use llm_do::journal::MemoryJournal;
 use llm_do::prelude::*;
@@ -89,6 +89,50 @@ async fn an_edit_cannot_bypass_a_block() {
     let (result, approver, _) = run(&[everybody, Decision::deny("then not")], policy).await;
     assert!(result.unwrap_err().is_denied());
     assert_eq!(approver.asked()[1].problem.as_deref(), Some("a rule blocks these arguments: they would mind"));
+}
+
+/// The edits that could not run, in the events.
+fn refused(recorder: &Recorder) -> Vec<(Value, Option<RuleSource>, String)> {
+    let refused = |kind| match kind {
+        EventKind::EditRefused { arguments, rule, reason } => Some((arguments, rule, reason)),
+        _ => None,
+    };
+    recorder.kinds().into_iter().filter_map(refused).collect()
+}
+
+#[tokio::test]
+async fn an_edit_that_a_rule_refuses_is_shown_with_its_arguments_and_the_rule() {
+    let policy = Policy::new()
+        .decide_with(|call| (call.arguments["to"] == "everybody").then(|| Rule::blocked("they would mind")));
+    let everybody = Decision::approve_with(json!({ "to": "everybody" }));
+    let (result, approver, recorder) = run(&[everybody, Decision::approve()], policy).await;
+    assert_eq!(result.unwrap(), "1 to Ann");
+    let arguments = json!({ "to": "everybody", "copies": 1 });
+    let [first, second] = approver.asked().try_into().unwrap();
+    assert_eq!(first.refused_edit, None);
+    let RefusedEdit { arguments: shown, rule, reason, .. } = second.refused_edit.clone().unwrap();
+    assert_eq!((&shown, rule, &*reason), (&arguments, Some(RuleSource::Function), "they would mind"));
+    assert!(second.details().contains("everybody") && second.arguments["to"] == "Ann", "{}", second.details());
+    assert_eq!(refused(&recorder), [(arguments, Some(RuleSource::Function), "they would mind".to_owned())]);
+    let kinds = recorder.kinds();
+    let place = |is: fn(&EventKind) -> bool| kinds.iter().position(is).unwrap();
+    let asked = place(|kind| matches!(kind, EventKind::ApprovalAsked { .. }));
+    let refused = place(|kind| matches!(kind, EventKind::EditRefused { .. }));
+    let approved = kinds.iter().rposition(|kind| matches!(kind, EventKind::ApprovalDecided { .. })).unwrap();
+    assert!(asked < refused && refused < approved, "{kinds:?}");
+}
+
+#[tokio::test]
+async fn an_invalid_edit_is_shown_with_its_fault_and_without_a_rule() {
+    let wrong = json!({ "to": 3 });
+    let (result, approver, recorder) =
+        run(&[Decision::approve_with(wrong.clone()), Decision::approve()], Policy::new()).await;
+    assert_eq!(result.unwrap(), "1 to Ann");
+    let edit = approver.asked()[1].refused_edit.clone().unwrap();
+    assert_eq!((&edit.arguments, &edit.rule), (&wrong, &None));
+    let refused = refused(&recorder);
+    assert_eq!((refused.len(), &refused[0].1), (1, &None));
+    assert!(refused[0].2.contains("/to") && refused[0].2 == edit.reason, "{refused:?}");
 }
 
 #[tokio::test]

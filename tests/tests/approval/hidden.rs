@@ -217,3 +217,22 @@ async fn events_show_given_arguments_and_hide_masked_values() {
     assert_eq!(given, None, "the arguments contain all but the secret");
     assert!(!events.contains("1234") && !events.contains("9999"), "{events}");
 }
+
+#[tokio::test]
+async fn a_refused_edit_hides_masked_values() {
+    let recorder = Recorder::new();
+    let pins = |pin: &str, amount: i64| json!({ "transfers": [{ "amount": amount, "to": "ann", "pin": pin }] });
+    let blocked = Policy::new()
+        .decide_with(|call| (call.arguments["transfers"][0]["amount"] == 9).then(|| Rule::blocked("too much")));
+    for edited in [pins("9999", 9), pins("9999", -1)] {
+        let approver = Scripted::new([Decision::approve_with(edited), Decision::approve()]);
+        let builder = Runtime::builder().approver(approver.clone()).policy(blocked.clone()).sink(recorder.clone());
+        let call = show_by_name { tool: "transfer".into(), arguments: pins("1234", 1) };
+        builder.build().unwrap().run(call).await.unwrap();
+        let edit = approver.asked()[1].refused_edit.clone().unwrap();
+        assert!(!format!("{edit:?}").contains("9999"), "{edit:?}");
+    }
+    let is_edit = |kind: &&EventKind| matches!(kind, EventKind::EditRefused { .. });
+    let edits: Vec<_> = recorder.kinds().iter().filter(is_edit).map(|kind| format!("{kind:?}")).collect();
+    assert!(edits.len() == 2 && edits.iter().all(|edit| !edit.contains("9999")), "{edits:?}");
+}

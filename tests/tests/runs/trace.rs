@@ -1,5 +1,7 @@
 //! Logs as trees of calls.
 
+mod attempts;
+
 use std::io::{self, BufReader, Read};
 use std::time::{Duration, Instant};
 

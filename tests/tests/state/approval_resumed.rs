@@ -257,7 +257,7 @@ async fn the_recorded_decision_of_a_person_is_reported_in_a_replay() {
     assert!(world.take().is_empty());
     assert_eq!(decisions(&recorder), vec![(true, DecidedBy::Approver, RuleSource::Journal); 2]);
     let edited = recorder.kinds().into_iter().filter_map(|kind| match kind {
-        EventKind::ApprovalDecided { edited, .. } => edited,
+        EventKind::ApprovalDecided { edited, replayed: true, .. } => edited,
         _ => None,
     });
     assert_eq!(edited.collect::<Vec<_>>(), vec![json!({ "text": "edited" }); 2]);
@@ -290,8 +290,15 @@ async fn recorded_edited_arguments_are_checked_against_the_current_rules() {
 
     let blocking = Policy::new()
         .decide_with(|call| (call.arguments["text"] == "edited").then(|| Rule::blocked("edits are blocked now")));
-    let error = run(resumed().policy(blocking)).await.unwrap_err();
+    let recorder = Recorder::new();
+    let error = run(resumed().policy(blocking).sink(recorder.clone())).await.unwrap_err();
     assert!(error.is_blocked() && llm_do::error::chain(&error).contains("edits are blocked now"), "{error:?}");
+    let refused = EventKind::EditRefused {
+        arguments: json!({ "text": "edited" }),
+        rule: Some(RuleSource::Function),
+        reason: "edits are blocked now".into(),
+    };
+    assert!(recorder.kinds().contains(&refused), "{:?}", recorder.kinds());
     assert!(world.take().is_empty());
 
     let error = run(resumed()).await.unwrap_err();

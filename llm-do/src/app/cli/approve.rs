@@ -88,6 +88,10 @@ impl<C: Console> Dialogue<'_, C> {
         if let Some(problem) = &self.request.problem {
             self.console.show_text(&format!("The edited call did not run: {problem}"))?;
         }
+        if let Some(edit) = &self.request.refused_edit {
+            let edited = cut(&edit.arguments.to_string(), ARGUMENTS_BYTES);
+            self.console.show_text(&format!("Its arguments: {edited}"))?;
+        }
         loop {
             let Some(line) = self.console.ask(CHOICES)? else {
                 return Ok(Decision::undecided("the user closed the terminal"));

@@ -82,7 +82,8 @@ pub struct MetricSummary {
     pub labels: BTreeMap<String, usize>,
 }
 
-/// A mean, with its 95 % confidence interval by the bootstrap over cases.
+/// A mean, with its 95 % confidence interval: by the bootstrap over cases, or exact if all cases have
+/// [the same value](crate::eval#reports).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Estimate {

@@ -2,6 +2,10 @@
 
 #![expect(clippy::cast_precision_loss, reason = "counts of runs are small")]
 
+mod equal;
+
+pub(super) use self::equal::Bounds;
+use self::equal::estimate_equal;
 use super::random::Random;
 use super::report::Estimate;
 
@@ -13,8 +17,11 @@ const FLIPS: usize = 10_000;
 
 /// Returns the mean of some values, each that of a case, with its 95 % interval by the bootstrap; `None` without values.
 ///
-/// Cases are drawn, not runs, since runs of one case are not independent.
-pub(super) fn estimate(values: &[f64], seed: u64) -> Option<Estimate> {
+/// Cases are drawn, not runs, since runs of one case are not independent. Of equal values within known bounds, the interval is exact.
+pub(super) fn estimate(values: &[f64], bounds: Option<Bounds>, seed: u64) -> Option<Estimate> {
+    if let Some(exact) = bounds.and_then(|bounds| estimate_equal(values, bounds)) {
+        return Some(exact);
+    }
     let mean = mean(values)?;
     let mut random = Random::new(seed);
     let sample = |random: &mut Random| {
@@ -87,13 +94,13 @@ mod tests {
     #[test]
     fn an_interval_contains_the_mean_and_is_the_same_for_the_same_seed() {
         let values: Vec<f64> = (0..40).map(|n| f64::from(n % 4)).collect();
-        let one = estimate(&values, 7).unwrap();
+        let one = estimate(&values, None, 7).unwrap();
         assert_eq!(one.mean, 1.5);
         assert!(one.low > 1.0 && one.low < 1.5 && one.high > 1.5 && one.high < 2.0, "{one:?}");
-        assert_eq!(estimate(&values, 7).unwrap(), one);
-        assert_ne!(estimate(&values, 8).unwrap(), one);
-        let same = estimate(&[1.0; 9], 0).unwrap();
-        assert_eq!((same.low, same.high), (1.0, 1.0));
+        assert_eq!(estimate(&values, None, 7).unwrap(), one);
+        assert_ne!(estimate(&values, None, 8).unwrap(), one);
+        let scores = estimate(&[4.0; 9], None, 0).unwrap();
+        assert_eq!((scores.low, scores.high), (4.0, 4.0), "the bounds are not known");
     }
 
     /// In about 95 of 100 samples the interval has the mean of what they are drawn from.
@@ -103,7 +110,7 @@ mod tests {
         let covered = (0..400)
             .filter(|seed| {
                 let values: Vec<f64> = (0..50).map(|_| f64::from(u8::from(random.index(10) < 3))).collect();
-                let interval = estimate(&values, *seed).unwrap();
+                let interval = estimate(&values, Bounds::of(&values), *seed).unwrap();
                 interval.low <= 0.3 && 0.3 <= interval.high
             })
             .count();

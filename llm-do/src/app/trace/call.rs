@@ -7,8 +7,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::figures::Figures;
-use super::waits::Waits;
+use super::repeats::Repeats;
+use super::times::Times;
+use super::work::Work;
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, ItemKind, RuleSource};
+use crate::plane::approval::RefusedEdit;
 
 /// A call of a run.
 #[derive(Debug)]
@@ -24,14 +27,23 @@ pub(super) struct Call {
     pub(super) what: Option<ItemKind>,
     pub(super) by: Option<Caller>,
     pub(super) arguments: Value,
-    /// The times of the first and of the last event.
+    /// The time of the first event.
     pub(super) first: Timestamp,
-    pub(super) last: Timestamp,
+    /// When it started last, and in which attempt.
+    pub(super) started: Option<(Timestamp, u32)>,
+    pub(super) work: Work,
     pub(super) ending: Ending,
+    /// Whether the log has an end of the call that was not replayed.
+    pub(super) has_end: bool,
     pub(super) note: Option<String>,
     pub(super) attachments: Vec<String>,
+    /// Whether the log has only a replay of the call.
     pub(super) is_replayed: bool,
     pub(super) requests: Vec<ModelRequest>,
+    /// The place of the request that is answered next.
+    pub(super) open_request: usize,
+    /// A request that the current attempt makes again, and an earlier one has with its answer.
+    pub(super) asked_again: Option<ModelRequest>,
     pub(super) approvals: Vec<Approval>,
     pub(super) questions: Vec<Question>,
     /// How many of the first approvals and questions are known to be decided and answered.
@@ -40,10 +52,16 @@ pub(super) struct Call {
     /// Why the model was asked again, and what else went wrong without ending the call.
     pub(super) retries: Vec<String>,
     pub(super) remarks: Vec<String>,
+    /// What the current attempt has repeated.
+    pub(super) repeats: Repeats,
     /// The times in which the call itself waited.
-    pub(super) waits: Waits,
+    pub(super) waits: Times,
+    /// The times in which its model answered.
+    pub(super) answers: Times,
     /// How long the call and all calls below it waited, in milliseconds.
     pub(super) waited: u64,
+    /// How long attempts worked on the call, and how long it waited, in milliseconds.
+    pub(super) elapsed: u64,
     pub(super) own: Figures,
     pub(super) total: Figures,
 }
@@ -71,13 +89,19 @@ pub(super) struct ModelRequest {
     pub(super) output_tokens: u64,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) replayed: bool,
+    /// The attempt that sent it.
+    #[serde(skip)]
+    pub(super) attempt: u32,
 }
 
 /// A decision about the call.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Approval {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) asked: Option<Timestamp>,
+    /// The approver's arguments that could not run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) refused_edits: Vec<RefusedEdit>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) decided: Option<Decided>,
 }
@@ -93,6 +117,18 @@ pub(super) struct Decided {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) edited: Option<Value>,
     pub(super) scope: ApprovalScope,
+    /// Whether the log has only a replay of the decision.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) replayed: bool,
+}
+
+impl Decided {
+    /// Returns whether both decide the same for the same reason.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        let Self { time: _, approved, by, rule, reason, edited, scope, replayed: _ } = self;
+        (approved, by, rule) == (&other.approved, &other.by, &other.rule)
+            && (reason, edited, scope) == (&other.reason, &other.edited, &other.scope)
+    }
 }
 
 /// A question to the user.
@@ -118,7 +154,7 @@ impl Ending {
 }
 
 impl Call {
-    pub(super) fn new(run: Arc<str>, id: u64, name: Arc<str>, at: Timestamp) -> Self {
+    pub(super) fn new((run, id): (Arc<str>, u64), name: Arc<str>, at: Timestamp, attempt: u32) -> Self {
         Self {
             run,
             id,
@@ -130,28 +166,36 @@ impl Call {
             by: None,
             arguments: Value::Null,
             first: at,
-            last: at,
+            started: None,
+            work: Work::new(at, attempt),
             ending: Ending::Unfinished,
+            has_end: false,
             note: None,
             attachments: Vec::new(),
             is_replayed: false,
             requests: Vec::new(),
+            open_request: 0,
+            asked_again: None,
             approvals: Vec::new(),
             questions: Vec::new(),
             decided_approvals: 0,
             answered_questions: 0,
             retries: Vec::new(),
             remarks: Vec::new(),
-            waits: Waits::default(),
+            repeats: Repeats::default(),
+            waits: Times::default(),
+            answers: Times::default(),
             waited: 0,
+            elapsed: 0,
             own: Figures::default(),
             total: Figures::default(),
         }
     }
 
-    /// Returns the time from the first to the last event, in milliseconds.
+    /// Returns how long attempts worked on the call, and how long it waited, in milliseconds: times between attempts, replays, and
+    /// what is after its end do not count.
     pub(super) fn elapsed(&self) -> u64 {
-        millis(self.first, self.last)
+        self.elapsed
     }
 
     /// Returns how long the call or a call below it waited for a decision, an answer or a rate limit, in milliseconds.

@@ -9,9 +9,12 @@ use sha2::{Digest, Sha256};
 use super::lines::{Next, next};
 
 /// The scripts that show a model, in the order in which they use each other: a page is one script, in one scope.
-const SCRIPTS: [&str; 11] = [
+const SCRIPTS: [&str; 14] = [
     include_str!("page/format.js"),
     include_str!("page/dom.js"),
+    include_str!("page/attempts.js"),
+    include_str!("page/times.js"),
+    include_str!("page/handlers.js"),
     include_str!("page/model.js"),
     include_str!("page/markdown.js"),
     include_str!("page/diff.js"),

@@ -10,7 +10,8 @@ use self::line::{Columns, fitted};
 use super::Trace;
 use super::call::{Approval, Call, Ending, millis};
 use crate::base::printable::printable_line;
-use crate::observe::event::{DecidedBy, ItemKind};
+use crate::observe::event::{DecidedBy, ItemKind, RuleSource};
+use crate::plane::approval::RefusedEdit;
 
 /// How text is printed.
 #[derive(Clone, Copy, Debug)]
@@ -127,7 +128,10 @@ impl Printed<'_> {
 /// Returns the lines below the line of a call: a mark, a text and a colour.
 fn details(call: &Call) -> Vec<(&'static str, String, Option<&'static str>)> {
     let mut lines = Vec::new();
-    lines.extend(call.approvals.iter().filter_map(approval));
+    for decision in &call.approvals {
+        lines.extend(decision.refused_edits.iter().map(|edit| ("?", refused(edit), Some(YELLOW))));
+        lines.extend(approval(decision));
+    }
     for question in &call.questions {
         let answer = match (&question.answer, question.answered_at) {
             (Some(answer), Some(at)) => format!("{answer} (after {})", duration(millis(question.asked_at, at))),
@@ -148,6 +152,24 @@ fn details(call: &Call) -> Vec<(&'static str, String, Option<&'static str>)> {
         Ending::Result(_) => {}
     }
     lines
+}
+
+/// Describes an edit that could not run.
+fn refused(edit: &RefusedEdit) -> String {
+    let by = edit.rule.as_ref().map(|rule| format!(" by a rule ({})", rule_name(rule))).unwrap_or_default();
+    format!("edit {} refused{by}: {}", edit.arguments, edit.reason)
+}
+
+/// Returns where a rule came from, in words.
+fn rule_name(rule: &RuleSource) -> String {
+    let words = match serde_json::to_value(rule) {
+        Ok(serde_json::Value::String(name)) => name,
+        Ok(serde_json::Value::Object(named)) => {
+            named.into_iter().map(|(kind, of)| format!("{kind} {}", of.as_str().unwrap_or_default())).collect()
+        }
+        _ => String::new(),
+    };
+    words.replace('_', " ")
 }
 
 /// Describes a decision that a person made, or that refused the call; rules and modes that approve are the usual case.
@@ -171,9 +193,10 @@ fn approval(approval: &Approval) -> Option<(&'static str, String, Option<&'stati
     let after = |asked| format!(" after {}, at {:.0}", duration(millis(asked, decided.time)), decided.time);
     let after = asked.map(after).unwrap_or_default();
     let edited = decided.edited.as_ref().map(|edited| format!(", with {edited}")).unwrap_or_default();
+    let replayed = if decided.replayed { ", from the journal" } else { "" };
     let reason = decided.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
     let color = if decided.approved { GREEN } else { RED };
-    Some(("?", format!("{verdict} by {by}{after}{edited}{reason}"), Some(color)))
+    Some(("?", format!("{verdict} by {by}{after}{edited}{replayed}{reason}"), Some(color)))
 }
 
 /// Returns a time in the unit that suits it.
@@ -209,6 +232,19 @@ mod tests {
         let text = tree(&trace, Style { has_colors: false, width: 100 });
         assert!(text.contains("? approved by the approver after 2.0 s, at 2026-07-28T12:00:02Z"), "{text}");
         assert!(tree(&trace, Style { has_colors: true, width: 100 }).contains("\u{1b}[32m? approved"), "in green");
+    }
+
+    #[test]
+    fn an_edit_that_a_rule_refuses_is_a_line_with_its_arguments_and_the_rule() {
+        let refused = r#"{"run":"r","call":0,"seq":1,"depth":0,"name":"a","time":"2026-07-28T12:00:01Z","kind":"edit_refused","arguments":{"to":"all"},"rule":{"policy_toolset":"mail"},"reason":"no"}"#;
+        let (asked, decided) = LOG.split_once('\n').unwrap();
+        let trace = Trace::read(format!("{asked}\n{refused}\n{decided}").as_bytes()).unwrap();
+        let text = tree(&trace, Style { has_colors: false, width: 120 });
+        let lines = [
+            r#"? edit {"to":"all"} refused by a rule (policy toolset mail): no"#,
+            "? approved by the approver after 2.0 s",
+        ];
+        assert!(lines.iter().all(|line| text.contains(line)), "{text}");
     }
 
     #[test]

@@ -103,6 +103,20 @@ pub enum EventKind {
         edited: Option<Value>,
         /// Which equal calls will run without a question: only this one, unless the approver chose a wider scope.
         scope: ApprovalScope,
+        /// Whether the journal has the decision: an earlier attempt of the run reported it when it was made.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        replayed: bool,
+    },
+    /// The approver's arguments cannot run: a rule blocks them, or they are invalid. The approver is asked again, unless a
+    /// denial follows.
+    EditRefused {
+        /// The arguments, as their types write them, which may hide secrets.
+        arguments: Value,
+        /// Where the rule came from that blocks them; `None` if they are invalid.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<RuleSource>,
+        /// Why they cannot run.
+        reason: String,
     },
     /// A guard changed or refused something. There is no event where guards let everything pass.
     Guarded {

@@ -205,17 +205,21 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
             ]);
             // Null cannot be distinguished from absent arguments.
             let edited = prop::option::of(value().prop_filter("null", |value| !value.is_null()));
-            (any::<bool>(), by, rule(), maybe(), edited, of(SCOPES))
-                .prop_map(|(approved, by, rule, reason, edited, scope)| EventKind::ApprovalDecided {
+            (any::<bool>(), by, rule(), maybe(), edited, of(SCOPES), any::<bool>())
+                .prop_map(|(approved, by, rule, reason, edited, scope, replayed)| EventKind::ApprovalDecided {
                     approved,
                     by,
                     rule,
                     reason,
                     edited,
                     scope,
+                    replayed,
                 })
                 .boxed()
         }
+        EventKind::EditRefused { .. } => (value(), prop::option::of(rule()), text())
+            .prop_map(|(arguments, rule, reason)| EventKind::EditRefused { arguments, rule, reason })
+            .boxed(),
         EventKind::Guarded { .. } => {
             let hook =
                 of([GuardHook::BeforeCall, GuardHook::AfterCall, GuardHook::BeforeRequest, GuardHook::AfterResponse]);
@@ -308,7 +312,9 @@ fn kinds() -> Vec<EventKind> {
             reason: None,
             edited: None,
             scope: ApprovalScope::Call,
+            replayed: false,
         },
+        EventKind::EditRefused { arguments: Value::Null, rule: None, reason: none() },
         EventKind::Guarded {
             guard: Arc::clone(&tool),
             hook: GuardHook::BeforeCall,

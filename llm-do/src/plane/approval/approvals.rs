@@ -10,11 +10,14 @@ use futures_util::future::ready;
 use llm_do_providers::ServerSideTool;
 use tokio_util::sync::CancellationToken;
 
-use super::queue::{ApprovalQueue, Enqueued, Review, SharedAnswer, ShowPreview, ValidateEdit};
+use super::edit::ValidEdit;
+use super::queue::{ApprovalQueue, Enqueued, QueuedRequest, SharedAnswer};
+use super::review::{RefusedEdits, Review, ShowPreview, ValidateEdit};
 use super::rule_set::RuleSet;
 use super::rules::{BuildRequest, LazyRequest, Rules, SourcedRule};
 use super::{
-    Answer, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, LastingApproval, Policy, Rule, RunScope,
+    Answer, ApprovalMode, ApprovalOverview, ApprovalRequest, Approver, LastingApproval, Policy, RefusedEdit, Rule,
+    RunScope,
 };
 use crate::base::error::Fault;
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, RuleSource};
@@ -57,6 +60,8 @@ pub(crate) struct SubmittedRequest {
     pub(crate) request: Arc<ApprovalRequest>,
     /// Cancelled once the request can be found where it is answered.
     pub(crate) announced: CancellationToken,
+    /// The approver's arguments that could not run, so far; `None` if the approver is not asked.
+    pub(crate) refused: Option<RefusedEdits>,
     answer: AnswerState,
 }
 
@@ -157,7 +162,11 @@ impl Approvals {
             let arguments = request.arguments.clone();
             let fixed = "the options of a server-side tool cannot be edited; approve or deny the tool as it is";
             Box::new(move |edited| {
-                let validated = if edited == arguments { Ok(edited) } else { Err(fixed.to_owned()) };
+                let validated = if edited == arguments {
+                    Ok(ValidEdit { arguments: edited.clone(), shown: edited })
+                } else {
+                    Err(RefusedEdit::invalid(edited, fixed))
+                };
                 ready(validated).boxed()
             })
         };
@@ -259,6 +268,7 @@ impl Approvals {
         let decided = |request, answer| SubmittedRequest {
             request: Arc::new(request),
             announced: CancellationToken::new(),
+            refused: None,
             answer: AnswerState::Ready(answer),
         };
         match (self.mode, queue) {
@@ -276,9 +286,12 @@ impl Approvals {
                 let review = Review { preview, validate: validate_edit(&request), journal: journal.cloned() };
                 match queue.enqueue(request, run, review) {
                     Enqueued::Remembered(request) => decided(*request, Answer::approved(DecidedBy::Memory)),
-                    Enqueued::Pending(request, answer, announced) => {
-                        SubmittedRequest { request, announced, answer: AnswerState::Pending(answer) }
-                    }
+                    Enqueued::Pending(QueuedRequest { request, answer, announced, refused }) => SubmittedRequest {
+                        request,
+                        announced,
+                        refused: Some(refused),
+                        answer: AnswerState::Pending(answer),
+                    },
                 }
             }
         }

@@ -18,8 +18,8 @@ pub enum Decision {
     },
     /// The call may run with other arguments, which are validated like a caller's; an equal call needs approval again.
     ///
-    /// If they are invalid, the approver is asked again, and the request has a
-    /// [`problem`](super::ApprovalRequest::problem).
+    /// If they are invalid, or a rule blocks them, the approver is asked again, and the request has a
+    /// [`problem`](super::ApprovalRequest::problem) and the [edit](super::ApprovalRequest::refused_edit).
     ApprovedWith {
         /// The arguments of the call.
         arguments: Value,

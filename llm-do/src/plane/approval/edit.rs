@@ -3,15 +3,51 @@
 use std::sync::Arc;
 
 use futures_util::FutureExt;
+use serde::Serialize;
 use serde_json::Value;
 
-use super::queue::ValidateEdit;
+use super::review::ValidateEdit;
 use super::rule_set::RuleSet;
 use super::rules::LazyRequest;
 use super::{ApprovalRequest, Rule};
 use crate::base::error::Fault;
-use crate::observe::event::Caller;
+use crate::observe::event::{Caller, RuleSource};
 use crate::plane::registry::{Prepared, Registered};
+
+/// Arguments of the approver that cannot run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RefusedEdit {
+    /// The arguments: defaults filled in if they are valid, without what their types hide. `null` if they are nested too deep.
+    pub arguments: Value,
+    /// Where the rule came from that blocks a call with them; `None` if they are invalid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<RuleSource>,
+    /// Why they cannot run.
+    pub reason: String,
+}
+
+/// Arguments of the approver that may run.
+pub(super) struct ValidEdit {
+    /// As they run.
+    pub(super) arguments: Value,
+    /// Without what their types hide.
+    pub(super) shown: Value,
+}
+
+impl RefusedEdit {
+    pub(super) fn invalid(arguments: Value, reason: impl Into<String>) -> Self {
+        Self { arguments, rule: None, reason: reason.into() }
+    }
+
+    /// Returns the [problem](ApprovalRequest::problem) of the request that follows.
+    pub(super) fn problem(&self) -> String {
+        match &self.rule {
+            Some(_) => format!("a rule blocks these arguments: {}", self.reason),
+            None => self.reason.clone(),
+        }
+    }
+}
 
 impl RuleSet {
     /// Returns the function that validates the approver's arguments against the schema and the blocking rules.
@@ -20,11 +56,17 @@ impl RuleSet {
         Box::new(move |edited| {
             let (rules, tool, request) = (rules.clone(), Arc::clone(&tool), request.clone());
             let validated = async move {
-                let decoded = Prepared::decode_apart(&tool, edited, true, &mut None).await?;
-                rules.permitted_edit(&tool, by, &request, &decoded)
+                let mut refused = None;
+                match Prepared::decode_apart(&tool, edited, true, &mut refused).await {
+                    Ok(decoded) => rules.permitted_edit(&tool, by, &request, &decoded),
+                    // The approver wrote the arguments, so it gets the full problem.
+                    Err(fault) => {
+                        let arguments = refused.map(|refused| tool.shown(refused)).unwrap_or_default();
+                        Err(RefusedEdit::invalid(arguments, fault.model_message()))
+                    }
+                }
             };
-            // The approver wrote the arguments, so it gets the full problem.
-            validated.map(|validated| validated.map_err(|fault| fault.model_message().to_owned())).boxed()
+            validated.boxed()
         })
     }
 
@@ -39,18 +81,25 @@ impl RuleSet {
         by: Caller,
         request: &ApprovalRequest,
         edited: &Prepared,
-    ) -> Result<Value, Fault> {
-        let build = || {
+    ) -> Result<ValidEdit, RefusedEdit> {
+        let build = || -> Result<ApprovalRequest, Fault> {
             let mut request = request.clone();
             request.set_arguments(edited.shown()?);
             Ok(request)
         };
-        let shown = build()?;
-        // `given`, where a type writes its value differently: the approver's own form runs.
-        let arguments = shown.given.unwrap_or(shown.arguments);
-        match &self.rule(tool, by, &mut LazyRequest::new(&build))?.rule {
-            Rule::Blocked { reason } => Err(Fault::new(format!("a rule blocks these arguments: {reason}"))),
-            Rule::PreApproved | Rule::Ask => Ok(arguments),
+        let ApprovalRequest { arguments: shown, given, .. } =
+            build().map_err(|fault| RefusedEdit::invalid(Value::Null, fault.model_message()))?;
+        let mut lazy = LazyRequest::new(&build);
+        let found = match self.rule(tool, by, &mut lazy) {
+            Ok(found) => found,
+            Err(fault) => return Err(RefusedEdit::invalid(shown, fault.model_message())),
+        };
+        match &found.rule {
+            Rule::Blocked { reason } => {
+                Err(RefusedEdit { arguments: shown, rule: Some(found.source.clone()), reason: reason.clone() })
+            }
+            // `given`, where a type writes its value differently: the approver's own form runs.
+            Rule::PreApproved | Rule::Ask => Ok(ValidEdit { arguments: given.unwrap_or_else(|| shown.clone()), shown }),
         }
     }
 }

@@ -2,43 +2,19 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, Shared, WeakShared, poll_immediate};
-use serde_json::Value;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use futures_util::future::{BoxFuture, Shared, WeakShared};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::memory::{EqualCall, LastingApproval, RunScope, SessionMemory};
 use super::request::BatchTotal;
-use super::{Answer, ApprovalOverview, ApprovalRequest, Approver, Decision, GivenDecision, RememberedApproval};
-use crate::base::error::chain;
+use super::review::{RefusedEdits, Review, ask};
+use super::{Answer, ApprovalOverview, ApprovalRequest, Approver, RememberedApproval};
 use crate::base::mutex::IgnorePoison;
-use crate::declare::nesting;
-use crate::observe::event::{ApprovalScope, DecidedBy};
-use crate::observe::journal::{Journal, Promise};
-
-/// How often an approver may give invalid arguments for one call; stops an approver that ignores the problem.
-const MAX_EDITS: u32 = 10;
-
-/// Why the arguments of a call cannot be edited whose steps are recorded.
-const HAS_BEGUN: &str = "steps of this call are recorded with its original arguments; approve it unchanged, or deny it";
-
-/// Validates the approver's arguments, and returns them as they would run, defaults filled in.
-pub(super) type ValidateEdit = Box<dyn Fn(Value) -> BoxFuture<'static, Result<Value, String>> + Send + Sync>;
-
-/// Returns the text that shows the approver what the call would do; nothing runs until it is polled.
-pub(crate) type ShowPreview = BoxFuture<'static, String>;
-
-/// What a review needs besides the request.
-pub(super) struct Review {
-    pub(super) preview: Option<ShowPreview>,
-    pub(super) validate: ValidateEdit,
-    /// Stores the request before the approver is asked.
-    pub(super) journal: Option<Arc<dyn Journal>>,
-}
+use crate::observe::event::ApprovalScope;
 
 /// A pending answer, shared by equal calls; cancelled once the last of them is dropped.
 pub(super) type SharedAnswer = Shared<BoxFuture<'static, Answer>>;
@@ -84,14 +60,24 @@ struct OpenRequest {
     answer: WeakShared<BoxFuture<'static, Answer>>,
     /// Cancelled once the request can be found.
     announced: CancellationToken,
+    refused: RefusedEdits,
 }
 
 /// The result of adding a request to the queue.
 pub(super) enum Enqueued {
     /// An approval in memory covers the call.
     Remembered(Box<ApprovalRequest>),
-    /// The request, or an equal one, is in the queue; the token is cancelled once the request can be found where it is answered.
-    Pending(Arc<ApprovalRequest>, SharedAnswer, CancellationToken),
+    /// The request, or an equal one, is in the queue.
+    Pending(QueuedRequest),
+}
+
+/// A request in the queue.
+pub(super) struct QueuedRequest {
+    pub(super) request: Arc<ApprovalRequest>,
+    pub(super) answer: SharedAnswer,
+    /// Cancelled once the request can be found where it is answered.
+    pub(super) announced: CancellationToken,
+    pub(super) refused: RefusedEdits,
 }
 
 impl ApprovalQueue {
@@ -111,7 +97,7 @@ impl ApprovalQueue {
         let open = lock(&self.open);
         let mut pending: Vec<_> = open.by_key.iter().filter(|(key, _)| key.run == run.number).collect();
         pending.sort_unstable_by_key(|(_, open)| open.number);
-        let pending = pending.into_iter().filter_map(|(_, open)| open.join()).map(|(request, ..)| request).collect();
+        let pending = pending.into_iter().filter_map(|(_, open)| open.join()).map(|queued| queued.request).collect();
         drop(open);
         let mut remembered = [self.session.approvals(), run.approvals()].concat();
         remembered.sort_by_cached_key(RememberedApproval::order);
@@ -130,8 +116,8 @@ impl ApprovalQueue {
         let own = request.key.clone().filter(|_| request.began.is_some());
         let (caller, has_begun) = (request.path_ids.last().copied(), request.has_begun);
         let key = QueueKey { run: run.number, caller, has_begun, own, call };
-        if let Some((request, answer, announced)) = open.by_key.get(&key).and_then(OpenRequest::join) {
-            return Enqueued::Pending(request, answer, announced);
+        if let Some(queued) = open.by_key.get(&key).and_then(OpenRequest::join) {
+            return Enqueued::Pending(queued);
         }
         let number = open.assign_position(&mut request);
         let request = Arc::new(request);
@@ -143,6 +129,7 @@ impl ApprovalQueue {
         let (approver, widest, asked) = (Arc::clone(&self.approver), self.widest, Arc::clone(&request));
         let announced = CancellationToken::new();
         let announcement = announced.clone();
+        let (refused_edits, refused) = watch::channel(Vec::new());
         let answer = async move {
             // The semaphore is never closed; an error would only allow more concurrent requests.
             let _permit: Option<OwnedSemaphorePermit> = if let Some(permit) = acquired {
@@ -152,7 +139,7 @@ impl ApprovalQueue {
                 announcement.cancel();
                 acquire.await.ok()
             };
-            let mut answer = ask(&*approver, &asked, review, &announcement).await;
+            let mut answer = ask(&*approver, &asked, review, (&announcement, &refused_edits)).await;
             // Narrowed before it is recorded: the process that resumes the run may not know which approver answered.
             answer.scope = answer.scope.min(widest);
             closing.close(&asked, &answer);
@@ -160,12 +147,10 @@ impl ApprovalQueue {
         };
         let answer = answer.boxed().shared();
         if let Some(weak) = answer.downgrade() {
-            open.by_key.insert(
-                key,
-                OpenRequest { number, request: Arc::clone(&request), answer: weak, announced: announced.clone() },
-            );
+            let (request, announced, refused) = (Arc::clone(&request), announced.clone(), refused.clone());
+            open.by_key.insert(key, OpenRequest { number, request, answer: weak, announced, refused });
         }
-        Enqueued::Pending(request, answer, announced)
+        Enqueued::Pending(QueuedRequest { request, answer, announced, refused })
     }
 }
 
@@ -192,8 +177,9 @@ impl OpenRequests {
 
 impl OpenRequest {
     /// Returns a handle to the same answer, unless all calls that waited for it are gone.
-    fn join(&self) -> Option<(Arc<ApprovalRequest>, SharedAnswer, CancellationToken)> {
-        Some((Arc::clone(&self.request), self.answer.upgrade()?, self.announced.clone()))
+    fn join(&self) -> Option<QueuedRequest> {
+        let (request, announced, refused) = (Arc::clone(&self.request), self.announced.clone(), self.refused.clone());
+        Some(QueuedRequest { request, answer: self.answer.upgrade()?, announced, refused })
     }
 }
 
@@ -228,98 +214,6 @@ fn remember(session: &SessionMemory, run: &RunScope, LastingApproval { scope, ca
         ApprovalScope::Caller | ApprovalScope::Run => run.remember(path, call),
         ApprovalScope::Session => session.remember(call),
     }
-}
-
-/// Asks for a decision; asks again while edited arguments are invalid.
-async fn ask(
-    approver: &dyn Approver,
-    request: &ApprovalRequest,
-    review: Review,
-    announced: &CancellationToken,
-) -> Answer {
-    let Review { preview, validate, journal } = review;
-    let mut request = request.clone();
-    if let Some(preview) = preview {
-        request.preview = Some(preview.await);
-    }
-    for edits in 0..MAX_EDITS {
-        let is_repeated = edits > 0 || request.is_asked_again;
-        // A panic denies the call.
-        let review = AssertUnwindSafe(decide(approver, &mut request, journal.as_deref(), is_repeated, announced));
-        let problem = match review.catch_unwind().await {
-            Ok(Decision::Approved) => return Answer::approved(DecidedBy::Approver),
-            Ok(Decision::ApprovedFor { scope }) => return Answer::approved_for(scope),
-            Ok(Decision::Denied { reason }) => return Answer::denied(reason, DecidedBy::Approver),
-            Ok(Decision::DeniedAndStopped { reason }) => return Answer::stopped(reason, DecidedBy::Approver),
-            Ok(Decision::Undecided { reason }) => return Answer::undecided(reason),
-            Ok(Decision::ApprovedWith { arguments }) => match validated(arguments, &validate).await {
-                Ok(arguments) => {
-                    // Compared with what would run, which may contain more than the displayed arguments.
-                    let requested = request.given.as_ref().unwrap_or(&request.arguments);
-                    let edited = (arguments != *requested).then_some(arguments);
-                    if edited.is_none() || !request.has_begun {
-                        return Answer::edited(edited);
-                    }
-                    HAS_BEGUN.to_owned()
-                }
-                Err(problem) => problem,
-            },
-            Err(_) => return Answer::undecided("the approver panicked"),
-        };
-        request.problem = Some(problem);
-        // Without this, an approver that never waits would block cancellation.
-        tokio::task::yield_now().await;
-    }
-    let reason = format!("the approver's edited arguments were invalid {MAX_EDITS} times");
-    Answer::denied(reason, DecidedBy::Approver)
-}
-
-/// Stores a request, and waits for the first decision: of the approver, or under the id of the promise.
-async fn decide(
-    approver: &dyn Approver,
-    request: &mut ApprovalRequest,
-    journal: Option<&dyn Journal>,
-    is_repeated: bool,
-    announced: &CancellationToken,
-) -> Decision {
-    let promise = match (journal, request.promise_spec(is_repeated)) {
-        (Some(journal), Some(asked)) => journal.promise(asked).await,
-        _ => Ok(None),
-    };
-    match promise {
-        Ok(None) => reviewed(approver, request, announced).await,
-        Ok(Some(Promise { id, answer, .. })) => {
-            request.promise = Some(id);
-            tokio::select! {
-                biased;
-                answer = answer => answer.map_or_else(|error| Decision::undecided(chain(&error)), GivenDecision::read),
-                decision = reviewed(approver, request, announced) => decision,
-            }
-        }
-        Err(error) => Decision::undecided(chain(&error)),
-    }
-}
-
-/// Asks the approver, and announces the request: before, or once the approver has listed it.
-async fn reviewed(approver: &dyn Approver, request: &ApprovalRequest, announced: &CancellationToken) -> Decision {
-    if !approver.lists_requests() {
-        announced.cancel();
-        // The event about it comes first.
-        tokio::task::yield_now().await;
-        return approver.review(request).await;
-    }
-    let mut review = approver.review(request);
-    let decided = poll_immediate(&mut review).await;
-    announced.cancel();
-    match decided {
-        Some(decision) => decision,
-        None => review.await,
-    }
-}
-
-/// Returns the approver's own arguments as they would run.
-async fn validated(arguments: Value, validate: &ValidateEdit) -> Result<Value, String> {
-    validate(nesting::shallow(arguments).map_err(|fault| fault.to_string())?).await
 }
 
 fn lock(open: &Mutex<OpenRequests>) -> MutexGuard<'_, OpenRequests> {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::EnvironmentDigest;
+use super::{EnvironmentDigest, RefusedEdit};
 use crate::base::printable::printable;
 use crate::declare::argument;
 use crate::declare::tool::Effect;
@@ -64,6 +64,9 @@ pub struct ApprovalRequest {
     pub position: usize,
     /// Why the approver is asked again, such as the fault of the arguments that it gave.
     pub problem: Option<String>,
+    /// The arguments that the approver gave last, if they cannot run: a rule blocks them, or they are invalid. The
+    /// [`problem`](Self::problem) has the reason as text.
+    pub refused_edit: Option<RefusedEdit>,
     /// Whether steps of the call are recorded from before the run was resumed. Edited arguments are then invalid: they would
     /// make it another call, and repeat effects.
     pub has_begun: bool,
@@ -112,6 +115,7 @@ impl ApprovalRequest {
             preview: None,
             position: 1,
             problem: None,
+            refused_edit: None,
             has_begun: false,
             began: None,
             total: BatchTotal::new(1),
@@ -146,6 +150,9 @@ impl ApprovalRequest {
         });
         if let Some(began) = self.began {
             shown["began"] = json!(began);
+        }
+        if let Some(edit) = &self.refused_edit {
+            shown["refused_edit"] = json!(edit);
         }
         shown
     }
@@ -230,6 +237,9 @@ impl ApprovalRequest {
         }
         if let Some(given) = &self.given {
             text.push_str(&argument("given as", given));
+        }
+        if let Some(edit) = &self.refused_edit {
+            text.push_str(&argument("refused edit", &edit.arguments));
         }
         if let Some(preview) = &self.preview {
             let _ = write!(text, "preview:\n    {}\n", preview.replace('\n', "\n    "));

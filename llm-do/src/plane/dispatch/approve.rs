@@ -4,6 +4,7 @@ mod environment;
 mod overview;
 mod preview;
 mod recorded;
+mod report;
 mod request;
 
 use std::pin::pin;
@@ -14,12 +15,14 @@ use serde_json::Value;
 
 pub(super) use self::recorded::{RecordedCall, approval_step};
 use self::recorded::{keep_approval, keep_denial};
+pub(super) use self::report::emit_decision_of;
+use self::report::{RequestReports, emit_decision, masked};
 pub(super) use self::request::{approval_key, set_caller};
 use super::admit::refuse_cycle;
 use super::decode::decode_async;
 use super::{Plane, Run};
 use crate::base::error::{CallError, Fault};
-use crate::observe::event::{Caller, DecidedBy, EventKind, RuleSource};
+use crate::observe::event::{Caller, DecidedBy, RuleSource};
 use crate::plane::approval::{Answer, ApprovalRequest, Outcome, Ruling, SubmittedRequest, Verdict};
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::model_choice::ChosenModel;
@@ -214,7 +217,7 @@ impl Run {
         round: u32,
     ) -> Result<StepOutcome<Answer>, CallError> {
         let (request, announced) = (Arc::clone(&submitted.request), submitted.announced.clone());
-        let (asked, mut is_reported) = (Arc::clone(&request), false);
+        let mut reports = RequestReports::new(ctx, &submitted);
         let step = ctx.frame().step.get().map(|step| approval_step(step, round));
         let fresh = |value| StepOutcome { value, is_replayed: false };
         let _paused = submitted.is_pending().then(|| ctx.pause_for_person());
@@ -265,28 +268,14 @@ impl Run {
                     late => Err(late),
                 },
                 // Only now, so that a client that follows events finds the request.
-                () = announced.cancelled(), if !is_reported => {
-                    report_request(ctx, &asked);
-                    is_reported = true;
-                }
+                () = announced.cancelled(), if !reports.has_request => reports.request(),
+                () = reports.next_edit() => {}
                 answer = &mut answer => break answer,
             }
         };
-        if !is_reported {
-            report_request(ctx, &asked);
-        }
+        reports.finish();
         ended
     }
-}
-
-fn report_request(ctx: &CallContext, request: &ApprovalRequest) {
-    ctx.emit(|| EventKind::ApprovalAsked {
-        summary: request.summary(),
-        arguments: request.arguments.clone(),
-        given: request.given_in_events(),
-        position: request.position,
-        total: if request.position == 0 { 0 } else { request.total() },
-    });
 }
 
 /// Returns the arguments by which the approver replaced those of the call; the error of a call that may not run.
@@ -321,33 +310,4 @@ impl Plane {
         let tier = plan.settings.service_tier.as_ref().or(self.config.settings.service_tier.as_ref());
         model.price().map(|price| price.unpriced(&tools, tier.map(String::as_str)))
     }
-}
-
-/// Returns an answer for events: with edited arguments as their types write them, which may hide secrets.
-fn masked(tool: &Registered, answer: &Answer) -> Answer {
-    let shown = |edited: &Value| -> Option<Value> {
-        let decoded = Prepared::decode(tool, edited.clone(), true).ok()?;
-        Some(decoded.arguments().ok()?.into_owned())
-    };
-    let mut masked = answer.clone();
-    if let Verdict::Approved(Some(edited)) = &mut masked.verdict
-        && !tool.is_checked_slowly(edited)
-        && let Some(shown) = shown(edited)
-    {
-        *edited = shown;
-    }
-    masked
-}
-
-/// Reports the decision about a call.
-pub(super) fn emit_decision(ctx: &CallContext, rule: &RuleSource, answer: &Answer) {
-    ctx.emit(|| {
-        let rule = rule.clone();
-        let (approved, reason, edited) = match &answer.verdict {
-            Verdict::Approved(edited) => (true, None, edited.clone()),
-            Verdict::Denied(reason) | Verdict::Blocked(reason) => (false, Some(reason.clone()), None),
-        };
-        let (by, scope) = (answer.by, answer.scope);
-        EventKind::ApprovalDecided { approved, by, rule, reason, edited, scope }
-    });
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use llm_do_providers::ServerSideTool;
 
 use super::Run;
-use super::approve::{RecordedCall, approval_key, emit_decision, set_caller};
+use super::approve::{RecordedCall, approval_key, emit_decision_of, set_caller};
 use crate::base::error::{CallError, chain};
 use crate::declare::tool::Effect;
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, EventKind};
@@ -34,16 +34,17 @@ impl Run {
         let ctx = worker.clone().into_child(|worker| self.server_side_frame(worker, tool));
         let approvals = self.approvals();
         let ruling = approvals.evaluate_server_side(request(&ctx, tool));
-        let answer = match ruling.outcome {
+        let fresh = |value| StepOutcome { value, is_replayed: false };
+        let StepOutcome { value: answer, is_replayed } = match ruling.outcome {
             Outcome::Decided(answer) if answer.is_approved() => return Ok(true),
-            Outcome::Decided(answer) => answer,
-            Outcome::NeedsApproval(_) if ctx.frame().is_shadow => Answer::denied(
+            Outcome::Decided(answer) => fresh(answer),
+            Outcome::NeedsApproval(_) if ctx.frame().is_shadow => fresh(Answer::denied(
                 "a shadow cannot ask for approval: it may only use pre-approved tools",
                 DecidedBy::Policy,
-            ),
+            )),
             Outcome::NeedsApproval(request) => self.ask_server_side(&ctx, *request).await?,
         };
-        emit_decision(&ctx, &ruling.source, &answer);
+        emit_decision_of(&ctx, &ruling.source, &answer, is_replayed);
         let name = || tool.name().to_owned();
         // Without a decision, the worker works without the tool, as it does after a denial.
         let ends_run = answer.stops && answer.by == DecidedBy::Approver;
@@ -64,7 +65,11 @@ impl Run {
     }
 
     /// Asks for the approval of one tool, unless the journal has the answer.
-    async fn ask_server_side(&self, ctx: &CallContext, mut request: ApprovalRequest) -> Result<Answer, CallError> {
+    async fn ask_server_side(
+        &self,
+        ctx: &CallContext,
+        mut request: ApprovalRequest,
+    ) -> Result<StepOutcome<Answer>, CallError> {
         request.key = approval_key(ctx, 0);
         request.environment = Some(self.environment(ctx, None));
         request.is_asked_again = RecordedCall::has_answer(ctx, 0);
@@ -74,7 +79,13 @@ impl Run {
         if is_replayed && answer.scope != ApprovalScope::Call {
             self.remember(ctx, &request, answer.scope);
         }
-        Ok(if is_replayed { self.approvals().rechecked_mode(answer) } else { answer })
+        if !is_replayed {
+            return Ok(StepOutcome { value: answer, is_replayed });
+        }
+        let was_approved = answer.is_approved();
+        let answer = self.approvals().rechecked_mode(answer);
+        let is_replayed = answer.is_approved() == was_approved;
+        Ok(StepOutcome { value: answer, is_replayed })
     }
 
     fn server_side_frame(&self, worker: &CallContext, tool: &ServerSideTool) -> CallFrame {

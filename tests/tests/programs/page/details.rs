@@ -84,3 +84,75 @@ fn a_hybrid_and_a_drifted_shadow_are_remarks() {
     }
     assert!(!page.run("document.body.innerText").as_str().unwrap().contains("not read"));
 }
+
+#[test]
+fn an_edit_that_a_rule_refuses_shows_its_arguments_and_the_rule() {
+    let mut log = Log::default();
+    log.root();
+    let (asked, edited) = (json!({ "to": "Ann" }), json!({ "to": "everybody" }));
+    log.event(
+        TOOL,
+        json!({ "kind": "approval_asked", "summary": "act", "arguments": asked, "position": 1, "total": 1 }),
+    );
+    log.event(
+        TOOL,
+        json!({ "kind": "edit_refused", "arguments": edited, "rule": "policy_tool", "reason": "they would mind" }),
+    );
+    log.event(TOOL, json!({ "kind": "edit_refused", "arguments": { "to": 3 }, "reason": "expected a string" }));
+    let Some(page) = Page::open(&log.text()) else { return };
+    let text = details(&page, 1);
+    for expected in [
+        "Edit refused by a rule: they would mind",
+        "Rule: policy tool",
+        "-   \"to\": \"Ann\"",
+        "+   \"to\": \"everybody\"",
+        "Edit refused: expected a string",
+        "Waiting for a decision",
+    ] {
+        assert!(text.contains(expected), "`{expected}` is not in {text}");
+    }
+    assert!(!page.run("document.body.innerText").as_str().unwrap().contains("not read"));
+}
+
+#[test]
+fn a_replay_is_not_drawn_again_and_does_not_extend_its_call() {
+    let (root, other) = ((0, None, "review_all"), (2, Some(0), "act"));
+    let asked = json!({ "kind": "approval_asked", "summary": "act", "arguments": {}, "position": 1, "total": 1 });
+    let decided = |rule: &str, is_replayed: bool| {
+        json!({
+            "kind": "approval_decided", "approved": true, "by": "approver", "rule": rule, "scope": "call",
+            "replayed": is_replayed,
+        })
+    };
+    let finished = |is_replayed: bool| json!({ "kind": "call_finished", "result": "done", "elapsed_ms": 100, "replayed": is_replayed });
+    let mut log = Log::default();
+    log.root();
+    log.event(TOOL, asked.clone());
+    log.event(TOOL, decided("effect", false));
+    log.event(TOOL, started(&json!({})));
+    log.event(TOOL, finished(false));
+    log.event(other, asked.clone());
+    log.resume(200);
+    log.root();
+    log.event(TOOL, decided("journal", true));
+    log.event(TOOL, started(&json!({})));
+    log.event(TOOL, finished(true));
+    log.event(other, asked);
+    log.event(other, decided("effect", false));
+    log.event(other, started(&json!({})));
+    log.event(other, finished(false));
+    log.event(root, finished(false));
+    let Some(page) = Page::open(&log.text()) else { return };
+    assert_eq!(page.names(), ["review_all", "act", "act"]);
+    let durations = page.run(
+        "[...document.querySelectorAll('.row')].sort((a, b) => a.dataset.index - b.dataset.index)\
+                              .map(row => row.querySelector('.cell-duration').textContent)",
+    );
+    assert_eq!((&durations[1], &durations[2]), (&json!("300 ms"), &json!("20.8 s")), "{durations}");
+    let text = details(&page, 1);
+    assert_eq!(text.matches("Approved").count(), 1, "{text}");
+    assert!(text.contains("100 ms") && !text.contains("from the journal"), "{text}");
+    let text = details(&page, 2);
+    assert_eq!((text.matches("Approved").count(), text.matches("Waiting for a decision").count()), (1, 0), "{text}");
+    assert!(details(&page, 0).contains("20.7 s"), "it waited: {}", details(&page, 0));
+}

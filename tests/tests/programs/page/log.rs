@@ -11,6 +11,8 @@ const PICTURE: &str =
 pub(crate) struct Log {
     lines: Vec<String>,
     tenths: u64,
+    /// The number of events before the attempt.
+    before: usize,
 }
 
 impl Log {
@@ -19,7 +21,7 @@ impl Log {
         let time =
             format!("2026-07-28T{:02}:{:02}:{:02}.{tenths}Z", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
         let mut event = json!({
-            "run": "r1", "call": call, "parent": parent, "seq": self.lines.len(), "depth": u64::from(parent.is_some()),
+            "run": "r1", "call": call, "parent": parent, "seq": self.lines.len() - self.before, "depth": u64::from(parent.is_some()),
             "name": name, "time": time,
         });
         let (fields, Value::Object(more)) = (event.as_object_mut().unwrap(), kind) else {
@@ -28,6 +30,12 @@ impl Log {
         fields.extend(more);
         self.lines.push(event.to_string());
         self.tenths += 1;
+    }
+
+    /// Begins another attempt, which numbers its events from 0, after some tenths of a second.
+    pub(crate) fn resume(&mut self, tenths: u64) {
+        self.before = self.lines.len();
+        self.tenths += tenths;
     }
 
     pub(crate) fn text(&self) -> String {

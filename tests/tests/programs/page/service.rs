@@ -46,6 +46,10 @@ fn a_run_is_started_watched_and_decided_with_a_reload_in_the_middle() {
     tab.start_run("report");
     assert!(tab.text(".wait-card h2").contains("report-approved"), "{}", tab.text(".wait-card"));
     tab.click("Edit…");
+    tab.fill("textarea[aria-label=Arguments]", r#"{"what": 7}"#);
+    tab.click("Approve with these arguments");
+    tab.wait_for("document.querySelector('.wait-card .refused-edit .added')?.textContent.includes('7') === true");
+    tab.click("Edit…");
     tab.fill("textarea[aria-label=Arguments]", r#"{"what": "edited by a person"}"#);
     tab.click("Approve with these arguments");
     tab.wait_for("document.querySelector('.wait-card h2')?.textContent.includes('report-right') === true");

@@ -22,6 +22,19 @@ async fn a_report_has_the_share_of_runs_that_pass_with_an_interval() {
 }
 
 #[tokio::test]
+async fn a_share_of_all_or_none_has_the_exact_interval() {
+    let variants = ["good", "again"].map(|name| Variant::new(name, "capital", &runtime_of("good")));
+    let evaluation = variants.into_iter().fold(Evaluation::new(capitals()), Evaluation::variant);
+    let report = evaluation.run().await.unwrap();
+    let passes = report.metric("good", "passes").unwrap().estimate.unwrap();
+    // By Clopper and Pearson for 8 of 8.
+    assert_eq!(format!("{:.4} {:.4}", passes.low, passes.high), "0.6306 1.0000");
+    let same = report.comparisons[0].difference;
+    assert_eq!(format!("{:.4} {:.4} {:.4}", same.mean, same.low, same.high), "0.0000 -0.3694 0.3694");
+    assert!(report.to_string().contains("1.000 [0.631, 1.000]"), "{report}");
+}
+
+#[tokio::test]
 async fn later_variants_are_compared_with_the_first_case_by_case() {
     let report = three_models().await;
     let found: Vec<_> = report

@@ -1,5 +1,6 @@
 //! Approvals and questions: stored first, answered once, by a person who saw what is asked.
 
+use llm_do::approval::{Policy, Rule};
 use llm_do::model::Message;
 
 use super::*;
@@ -128,12 +129,52 @@ async fn an_edited_call_runs_with_the_arguments_of_the_person() {
         }
     };
     assert_eq!(again["id"], shown["id"]);
+    assert_eq!(again["request"]["refused_edit"]["arguments"], json!({ "line": 7 }));
     assert_ne!(again["digest"], shown["digest"], "the person must look again");
     let (status, _) = server.decide(&shown, json!({ "decision": "approve" })).await;
     assert_eq!(status, StatusCode::CONFLICT);
     server.decide(&again, json!({ "decision": "edit", "arguments": { "line": "b" } })).await;
     server.reaches(&id, "succeeded").await;
     assert_eq!(setup.lines.all(), ["b"]);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_that_a_rule_refuses_is_in_the_answer_and_in_the_events() {
+    let setup = Setup::new();
+    let policy = Policy::new()
+        .decide_with(|call| (call.arguments["line"] == "secret").then(|| Rule::blocked("it must stay secret")));
+    let server = setup.serve_limited(|runtime| runtime.policy(policy)).await;
+    let id = server.start("write_lines", json!({ "lines": ["a", "b"] })).await;
+    let shown = server.waiting("/approvals").await;
+    assert_eq!(shown["request"].get("refused_edit"), None);
+    server.decide(&shown, json!({ "decision": "edit", "arguments": { "line": "secret" } })).await;
+    let again = loop {
+        let again = server.waiting("/approvals").await;
+        if again["request"]["problem"].is_string() {
+            break again;
+        }
+    };
+    let edit = json!({ "arguments": { "line": "secret" }, "rule": "function", "reason": "it must stay secret" });
+    assert_eq!(again["request"]["refused_edit"], edit);
+    assert_eq!(server.get(&format!("/approvals/{}", again["id"].as_str().unwrap())).await, again);
+    server.decide(&again, json!({ "decision": "approve" })).await;
+    // The run is set aside and resumed meanwhile.
+    let next = loop {
+        let next = server.waiting("/approvals").await;
+        if next["id"] != again["id"] {
+            break next;
+        }
+    };
+    assert_eq!(next["request"].get("refused_edit"), None);
+    server.decide(&next, json!({ "decision": "approve" })).await;
+    server.reaches(&id, "succeeded").await;
+    assert_eq!(setup.lines.all(), ["a", "b"]);
+    let events = server.request(Method::GET, &format!("/runs/{id}/events")).send().await.unwrap().text().await.unwrap();
+    let of_kind = |kind: &str| events.matches(&format!("\"kind\":\"{kind}\"")).count();
+    assert_eq!((of_kind("edit_refused"), of_kind("approval_asked")), (1, 2), "{events}");
+    // That of the run, and one for each call, however often they were replayed.
+    assert_eq!(of_kind("approval_decided"), 3, "{events}");
     server.stop().await;
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Comparison, Latency, MetricSummary, PASSES, Report, VariantSummary};
 use crate::app::eval::evaluator::Scalar;
 use crate::app::eval::record::RunRecord;
-use crate::app::eval::statistics::{deviation, estimate, mean, paired_test, percentile};
+use crate::app::eval::statistics::{Bounds, deviation, estimate, mean, paired_test, percentile};
 
 impl Report {
     /// Computes the report of some runs; `variants` and `cases` are the names in their order.
@@ -99,7 +99,7 @@ impl<'a> Figures<'a> {
         (runs > 0).then(|| MetricSummary {
             name: name.to_owned(),
             runs,
-            estimate: estimate(&means, seed),
+            estimate: estimate(&means, Bounds::of(&means), seed),
             deviation: deviation(&values),
             labels,
         })
@@ -108,14 +108,16 @@ impl<'a> Figures<'a> {
     /// Compares a metric case by case; `None` if no case has values of both.
     pub(super) fn compare(&self, other: &Figures<'_>, metric: &str, seed: u64) -> Option<Comparison> {
         let pairs = self.values(metric).into_iter().zip(other.values(metric));
-        let difference = |(mine, others): (Vec<f64>, Vec<f64>)| Some(mean(&others)? - mean(&mine)?);
-        let differences: Vec<_> = pairs.filter_map(difference).collect();
+        let means = |(mine, others): (Vec<f64>, Vec<f64>)| Some([mean(&mine)?, mean(&others)?]);
+        let means: Vec<_> = pairs.filter_map(means).collect();
+        let bounds = Bounds::of(means.iter().flatten()).map(Bounds::of_differences);
+        let differences: Vec<_> = means.iter().map(|[mine, others]| others - mine).collect();
         Some(Comparison {
             baseline: self.name.clone(),
             variant: other.name.clone(),
             metric: metric.to_owned(),
             cases: differences.len(),
-            difference: estimate(&differences, seed)?,
+            difference: estimate(&differences, bounds, seed)?,
             p: paired_test(&differences, seed),
             higher: differences.iter().filter(|difference| **difference > 0.0).count(),
             lower: differences.iter().filter(|difference| **difference < 0.0).count(),

@@ -20,7 +20,7 @@ pub(super) fn page(report: &Report) -> String {
          content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n<meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n<p>{} cases, {} runs each, seed {}. \
-         Intervals: 95 %, by the bootstrap over cases.</p>\n",
+         Intervals: 95 %, by the bootstrap over cases; exact where all cases have the same share.</p>\n",
         report.cases, report.repetitions, report.seed
     );
     html.push_str(&plot(report));

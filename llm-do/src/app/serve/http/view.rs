@@ -266,7 +266,8 @@ pub(in crate::app::serve) struct WaitView {
     /// The entry of the run.
     entry: String,
     kind: WaitKind,
-    /// What to show: of an approval `tool`, `summary`, `arguments`, `preview` and more; of a question `prompt` and `choices`.
+    /// What to show: of an approval `tool`, `summary`, `arguments`, `preview` and more, such as `refused_edit`, the edited arguments
+    /// that cannot run; of a question `prompt` and `choices`.
     request: Value,
     /// The digest of `request`, which the answer must name.
     digest: String,

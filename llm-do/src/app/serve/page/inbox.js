@@ -94,11 +94,11 @@ class WaitCard {
   }
 
   approval() {
-    const { summary, description, problem, path, preview, arguments: args, given } = this.wait.request;
+    const { summary, description, problem, path, preview, arguments: args, given, refused_edit: edit } = this.wait.request;
     return [
       element("h2", {}, summary), description && element("p", { class: "quiet" }, oneLine(description, 300)),
       path.length > 0 && element("p", { class: "path" }, path.join(" › ")),
-      problem && element("p", { class: "error" }, problem),
+      problem && element("p", { class: "error" }, problem), edit && refusedEdit(edit, args),
       preview && element("pre", { class: "plain diff" }, preview.split("\n").map((line) => element("span", { class: diffKind(line) }, `${line}\n`))),
       fold("Arguments", () => anyValue(args), { open: !preview }),
       given !== null && given !== undefined && fold("As given by the caller", () => anyValue(given)),
@@ -209,8 +209,7 @@ class WaitCard {
     for (const button of this.foot.querySelectorAll("button")) button.disabled = true;
     try {
       await post(`/${this.wait.kind}s/${encodeURIComponent(this.wait.id)}`, { digest: this.wait.digest, ...answer });
-      const denied = answer.stop ? "Denied, and the run ends." : "Denied.";
-      this.end(answer.decision === "deny" ? denied : answer.decision ? "Approved." : "Answered.");
+      this.end(answer.stop ? "Denied, and the run ends." : (SENT[answer.decision] ?? "Answered."));
     } catch (error) {
       if (error.code === "already_answered") this.end(firstDecision(error.current));
       else if (error.code === "withdrawn") this.end(WITHDRAWN);
@@ -237,6 +236,8 @@ class WaitCard {
     }, 6000);
   }
 }
+
+const SENT = { approve: "Approved.", edit: "Approved with these arguments, unless they cannot run.", deny: "Denied." };
 
 const WITHDRAWN = "The run no longer waits for it.";
 

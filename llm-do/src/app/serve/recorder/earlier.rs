@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use serde_json::{Value, json};
 
 use crate::app::serve::store::{Store, StoreError};
-use crate::observe::event::Event;
+use crate::observe::event::{Event, EventKind};
 use crate::observe::journal::digest;
 
 /// What differs in an event that is reported again.
@@ -16,6 +16,8 @@ const CHANGING: [&str; 6] = ["time", "seq", "elapsed_ms", "replayed", "position"
 pub(super) struct EarlierAttempts {
     /// The events that were not reported again, by digest.
     events: HashMap<String, usize>,
+    /// Those of them that are decisions, by the number of their call, in order.
+    decisions: HashMap<u64, VecDeque<String>>,
     /// The numbers of the calls that were not made again, in their order, by the number of the caller and their name.
     calls: HashMap<(Option<u64>, String), VecDeque<u64>>,
     /// The stored numbers of calls, by their numbers in this attempt: a call that is replayed as a whole makes no calls, so the
@@ -47,7 +49,12 @@ impl EarlierAttempts {
             self.calls.entry(call).or_default().push_back(number);
             self.next = self.next.max(number + 1);
         }
-        *self.events.entry(identity(event)).or_default() += 1;
+        let decided = event["call"].as_u64().filter(|_| event["kind"] == "approval_decided");
+        let identity = identity(event);
+        if let Some(number) = decided {
+            self.decisions.entry(number).or_default().push_back(identity.clone());
+        }
+        *self.events.entry(identity).or_default() += 1;
     }
 
     /// Returns an event as JSON, unless an earlier attempt has reported it.
@@ -57,13 +64,25 @@ impl EarlierAttempts {
         let mut value = serde_json::to_value(event).ok()?;
         value["call"] = json!(number);
         value["parent"] = json!(parent);
-        let identity = identity(value.clone());
+        let mut identity = identity(value.clone());
+        if let EventKind::ApprovalDecided { replayed, .. } = event.kind
+            && let Some(earlier) = self.repeated_decision(number, &identity, replayed)
+        {
+            identity = earlier;
+        }
         let Some(count) = self.events.get_mut(&identity) else { return Some(value.to_string()) };
         *count -= 1;
         if *count == 0 {
             self.events.remove(&identity);
         }
         None
+    }
+
+    /// Returns the decision that this one reports again: if the journal has it, the call's next one, whose rule may be another.
+    fn repeated_decision(&mut self, call: u64, identity: &str, is_replayed: bool) -> Option<String> {
+        let decisions = self.decisions.get_mut(&call)?;
+        let is_repeated = decisions.front().is_some_and(|earlier| is_replayed || earlier == identity);
+        if is_repeated { decisions.pop_front() } else { None }
     }
 
     /// Returns the stored number of the event's call: that of an earlier call, if it is made again.

@@ -39,14 +39,15 @@ class Detail {
 
   made(call) {
     const decided = call.approvals.filter((approval) => approval.decided !== undefined).length;
+    const edits = call.approvals.reduce((sum, approval) => sum + approval.edits.length, 0);
     const answered = call.questions.filter((question) => question.answered !== undefined).length;
-    const facts = JSON.stringify([call.start, call.end, call.own, call.total, call.children.length, waitingOf(call)]);
+    const facts = JSON.stringify([this.model.timeOf(call), call.own, call.total, call.children.length, waitingOf(call)]);
     if (call.requests.length) this.requests.update();
     return [
       this.kept("head", [call.status, call.what, call.by, call.replayed], () => this.head(call)),
       this.kept("facts", [facts], () => this.facts(call)),
       this.kept("error", [call.error], () => call.error !== undefined && section("Error", element("div", { class: "error" }, plainText(String(call.error))))),
-      this.kept("approvals", [call.approvals.length, decided], () => this.approvals(call)),
+      this.kept("approvals", [call.approvals.length, decided, edits], () => this.approvals(call)),
       this.kept("questions", [call.questions.length, answered], () => this.questions(call)),
       this.kept("arguments", [call.arguments], () =>
         call.arguments !== undefined && section("Arguments", anyValue(call.arguments, { isProse: true }), copyButton(call.arguments))),
@@ -84,14 +85,14 @@ class Detail {
 
   facts(call) {
     const waiting = waitingOf(call);
-    const elapsed = call.end - call.start;
+    const { elapsed } = this.model.timeOf(call);
     const fact = (name, value, title) => value !== "" && element("div", { class: "fact", title }, element("dt", {}, name), element("dd", {}, value));
     const both = (format) => {
       const [own, total] = [format(call.own), format(call.total)];
       return own === total || !total ? total : [total, element("small", {}, own ? `${own} own` : "below it")];
     };
     return element("dl", { class: "facts" },
-      fact("Started", formatClock(call.start), formatDate(call.start)),
+      fact("Started", formatClock(call.first), formatDate(call.first)),
       fact("Time", formatDuration(elapsed)),
       waiting > 0 && fact("Waiting", formatDuration(waiting), "For approvals, answers and rate limits; times that overlap count once"),
       waiting > 0 && fact("Working", formatDuration(Math.max(0, elapsed - waiting))),
@@ -114,8 +115,10 @@ class Detail {
           element("strong", {}, verdict),
           decided && ` by ${DECIDERS[approval.by] ?? approval.by}`,
           after && ` after ${after}`,
+          approval.replayed && ", from the journal",
           decided && element("time", { title: formatDate(approval.decided) }, ` at ${formatClock(approval.decided)}`)),
         approval.summary && element("div", { class: "quiet" }, oneLine(approval.summary, 300)),
+        approval.edits.map((edit) => refusedEdit(edit, approval.arguments ?? approval.given ?? call.arguments)),
         approval.reason && element("div", {}, "Reason: ", approval.reason),
         approval.rule && element("div", { class: "quiet" }, `Rule: ${ruleName(approval.rule)}`,
           approval.scope && approval.scope !== "call" && ` · holds for the ${approval.scope}`),
@@ -141,8 +144,16 @@ class Detail {
     ].sort((a, b) => a.time - b.time);
     if (!all.length) return null;
     return section("Events", all.slice(0, 500).map(({ time, text }) =>
-      element("div", { class: "remark" }, element("time", {}, `+${formatDuration(time - call.start)}`), element("span", {}, text))));
+      element("div", { class: "remark" }, element("time", {}, `+${formatDuration(time - call.first)}`), element("span", {}, text))));
   }
+}
+
+/** Shows arguments of the approver that cannot run, beside those of the call. */
+function refusedEdit({ arguments: edited, rule, reason }, before) {
+  return element("div", { class: "refused-edit" },
+    element("div", {}, element("strong", {}, "Edit refused"), rule ? ` by a rule: ${reason}` : `: ${reason}`),
+    rule && element("div", { class: "quiet" }, `Rule: ${ruleName(rule)}`),
+    lineDiff(pretty(before), pretty(edited)));
 }
 
 const CALLERS = { user: "the user", code: "code", model: "a model" };

@@ -12,7 +12,7 @@ class TraceModel {
     this.events = 0;
     /** Lines that could not be read, and events of unknown kinds. */
     this.unread = 0;
-    this.byKey = new Map();
+    this.runs = new Map();
     /** Instructions, tools and schemas by kind, run and digest. */
     this.definitions = new Map();
     /** Files by run and digest. */
@@ -37,8 +37,10 @@ class TraceModel {
     }
     this.events += 1;
     const time = parseTime(String(event.time));
-    const call = this.find(event.run, event.call) ?? this.add(event, time);
-    for (let above = call; above && above.end < time; above = above.parent) above.end = time;
+    const run = this.run(event.run);
+    run.note(event.seq);
+    const call = run.calls.get(event.call) ?? this.add(event, time, run);
+    noteWork(call, time, run.current);
     call.version += 1;
     endModelWait(call, event, time);
     if (RUNS.includes(event.kind)) for (let again = call; again; again = again.parent) retract(again);
@@ -48,13 +50,28 @@ class TraceModel {
     return call;
   }
 
-  find(run, id) {
-    return this.byKey.get(`${run}#${id}`);
+  run(id) {
+    const known = this.runs.get(String(id));
+    if (known) return known;
+    const run = new Attempts();
+    this.runs.set(String(id), run);
+    return run;
   }
 
-  add(event, time) {
-    let parent = typeof event.parent === "number" ? this.find(event.run, event.parent) : undefined;
+  /** Returns from when until when the bar of a call reaches, and how long attempts worked on it and it waited. */
+  timeOf(call) {
+    if (!this.run(call.run).hasGaps) return { start: call.start, end: call.end, elapsed: call.end - call.start };
+    if (this.times?.events !== this.events) this.times = { events: this.events, of: joinedTimes(this.calls) };
+    return this.times.of.get(call);
+  }
+
+  /** Returns a call that an earlier attempt made, or a new one. */
+  add(event, time, run) {
+    let parent = typeof event.parent === "number" ? run.calls.get(event.parent) : undefined;
     if (parent?.level >= MAX_LEVEL) parent = parent.parent;
+    const by = `${parent?.index ?? ""}#${event.name}`;
+    const known = run.madeBefore(event.call, by);
+    if (known) return known;
     const call = {
       index: this.calls.length,
       run: String(event.run),
@@ -73,8 +90,21 @@ class TraceModel {
       note: undefined,
       attachments: [],
       replayed: false,
+      first: time,
+      /** The attempt that did the work, up to the end of the call. */
       start: time,
       end: time,
+      started: undefined,
+      attempt: run.current,
+      again: undefined,
+      isEnded: false,
+      /** Whether the log has an end of the call that was not replayed. */
+      hasEnd: false,
+      repeats: undefined,
+      openRequest: 0,
+      askedAgain: undefined,
+      /** The times in which its model answered. */
+      answers: [],
       waitingSince: undefined,
       waits: [],
       approvals: [],
@@ -92,7 +122,7 @@ class TraceModel {
     call.root = parent ? parent.root : call;
     (parent ? parent.children : this.roots).push(call);
     this.calls.push(call);
-    this.byKey.set(`${call.run}#${call.id}`, call);
+    run.add(event.call, by, call);
     return call;
   }
 
@@ -170,7 +200,7 @@ function fail(call, status, error) {
 function retract(call) {
   if (!isFault(call)) return;
   for (let above = call.parent; above; above = above.parent) above.faultsBelow -= 1;
-  Object.assign(call, { status: "running", error: undefined });
+  Object.assign(call, { status: "running", error: undefined, isEnded: false });
 }
 
 /** What only a call that runs does. */
@@ -188,129 +218,6 @@ function endModelWait(call, event, time) {
     wait(call, call.waitingSince.time, time, call.waitingSince.on);
     call.waitingSince = undefined;
   }
-}
-
-const HANDLERS = {
-  call_started(call, event) {
-    const what = ["entry", "worker", "tool"].includes(event.what) ? event.what : "tool";
-    Object.assign(call, { what, by: event.by, arguments: event.arguments, status: "running" });
-  },
-  call_finished(call, event) {
-    if (event.error !== undefined) fail(call, "failed", event.error);
-    else {
-      retract(call);
-      Object.assign(call, { status: "done", result: event.result });
-    }
-    Object.assign(call, { attachments: event.attachments ?? [], note: event.note, replayed: event.replayed === true });
-  },
-  call_refused(call, event) {
-    call.by = event.by;
-    if (event.arguments !== undefined) call.arguments = event.arguments;
-    fail(call, "refused", event.error);
-  },
-  progress(call, event, time) {
-    call.progress.push({ time, text: event.text });
-  },
-  approval_asked(call, event, time) {
-    call.arguments ??= event.arguments;
-    const { summary, given, position } = event;
-    call.approvals.push({ asked: time, summary, given, position, arguments: event.arguments, decided: undefined });
-  },
-  approval_decided(call, event, time) {
-    let approval = call.approvals.find((open) => open.decided === undefined);
-    if (!approval) call.approvals.push((approval = { asked: undefined }));
-    Object.assign(approval, { ...event, decided: time });
-    if (approval.asked !== undefined) wait(call, approval.asked, time, "approval");
-  },
-  guarded(call, event, time) {
-    const done = event.action === "refused" ? "refused" : "changed";
-    const what = { before_call: "call", after_call: "result", before_request: "request", after_response: "response" }[event.hook];
-    call.remarks.push({ time, text: `Guard ${event.guard} ${done} the ${what}${event.reason ? `: ${event.reason}` : ""}` });
-  },
-  input_asked(call, event, time) {
-    call.questions.push({ asked: time, prompt: event.prompt, choices: event.choices ?? [], answered: undefined, answer: undefined });
-  },
-  input_answered(call, event, time) {
-    const question = call.questions.find((open) => open.answered === undefined);
-    if (!question) return;
-    Object.assign(question, { answered: time, answer: event.answer });
-    wait(call, question.asked, time, "question");
-  },
-  subtask(call, event, time) {
-    call.remarks.push({ time, text: `Subtask for ${event.worker}: ${event.description}` });
-  },
-  drifted(call, event, time) {
-    call.remarks.push({ time, text: `Shadow ${event.worker} disagreed in ${event.disagree} of ${event.of} comparisons` });
-  },
-  hybrid(call, event, time) {
-    const did = { answered: "answered in place of the model", abstained: "left the answer to the model", failed: "failed, so the model answers" };
-    call.remarks.push({ time, text: `Tool ${event.tool} ${did[event.answer] ?? event.answer}${event.reason ? `: ${event.reason}` : ""}` });
-  },
-  shadowed(call, event, time) {
-    call.remarks.push({ time, text: `Shadow ${event.worker} ${event.agrees ? "agrees" : "disagrees"}` });
-  },
-  model_request(call, event, time, model) {
-    const content = event.content;
-    call.requests.push({
-      sent: time, model: event.model, turn: event.turn, count: event.messages, tools: event.tools ?? [], content,
-      firstDelta: undefined, partial: "", answered: undefined, parts: undefined, files: [], usage: undefined, replayed: false,
-    });
-    if (!content) return;
-    for (const kind of ["instructions", "tools", "output"]) model.define(call.run, kind, content[kind]);
-    model.addFiles(call.run, content.files);
-  },
-  model_waiting(call, event, time) {
-    call.remarks.push({ time, text: `Waiting: ${event.on}` });
-  },
-  setting_warning(call, event, time) {
-    call.remarks.push({ time, text: `Setting ${event.setting} of ${event.model}: ${event.message}` });
-  },
-  model_delta(call, event, time) {
-    const request = call.requests.at(-1);
-    if (!request || request.answered !== undefined) return;
-    request.firstDelta ??= time;
-    if (typeof event.text === "string") request.partial += event.text;
-  },
-  server_side_tool_started() {},
-  server_side_tool_finished(call, event, time) {
-    if (event.error) call.remarks.push({ time, text: `Server-side tool ${event.tool}: ${event.error}` });
-  },
-  model_response(call, event, time, model) {
-    let request = call.requests.at(-1);
-    if (!request) call.requests.push((request = { sent: time, model: event.model, turn: 1, count: 0, tools: [], files: [] }));
-    Object.assign(request, {
-      answered: time, parts: event.parts, files: event.files ?? [], usage: event, replayed: event.replayed === true, partial: "",
-    });
-    model.addFiles(call.run, event.files);
-  },
-  model_retry(call, event, time) {
-    call.retries.push({ time, reason: event.reason });
-  },
-  usage(call, event) {
-    count(call, used(event));
-  },
-  dropped(call, event, time) {
-    call.remarks.push({ time, text: `${counted(event.count, "event")} missing: the log was too slow` });
-  },
-};
-
-/** Returns how long a call waited: the times of the call and all below it, joined where they overlap. */
-function waitingOf(call) {
-  const all = [];
-  const open = [call];
-  while (open.length) {
-    const next = open.pop();
-    for (const { from, to } of next.waits) all.push([from, to]);
-    for (const child of next.children) open.push(child);
-  }
-  all.sort((a, b) => a[0] - b[0]);
-  let total = 0;
-  let end = -Infinity;
-  for (const [from, to] of all) {
-    if (to > end) total += to - Math.max(from, end);
-    end = Math.max(end, to);
-  }
-  return total;
 }
 
 function isFault(call) {

@@ -1,7 +1,8 @@
 // The bars of calls on the axis of their run.
 
 class Timeline {
-  constructor() {
+  constructor(model) {
+    this.model = model;
     /** The call that the axis is zoomed to. */
     this.zoomed = undefined;
   }
@@ -9,17 +10,19 @@ class Timeline {
   /** Returns the start and the length of the axis of a call's run. */
   range(call) {
     const within = this.zoomed?.root === call.root ? this.zoomed : call.root;
-    return { start: within.start, length: Math.max(within.end - within.start, 0.001) };
+    const { start, end } = this.model.timeOf(within);
+    return { start, length: Math.max(end - start, 0.001) };
   }
 
   /** Returns the bar of a call: when it ran, and in it when its model worked and when it waited. */
   bar(call) {
     const range = this.range(call);
     const bar = element("div", { class: `bar ${call.what || "tool"} ${call.status}` });
-    place(bar, range, call.start, call.end);
-    const inside = { start: call.start, length: Math.max(call.end - call.start, 0.001) };
+    const { start, end } = this.model.timeOf(call);
+    place(bar, range, start, end);
+    const inside = { start, length: Math.max(end - start, 0.001) };
     for (const request of call.requests.slice(0, MAX_PARTS)) {
-      bar.append(part("model", inside, request.sent, request.answered ?? call.end));
+      bar.append(part("model", inside, request.sent, request.answered ?? end));
     }
     for (const { from, to } of call.waits.slice(0, MAX_PARTS)) bar.append(part("waiting", inside, from, to));
     return bar;

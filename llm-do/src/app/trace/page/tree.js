@@ -97,7 +97,7 @@ class TreeList {
     append(row, [
       name,
       element("div", { class: "cell-time" }, this.drawTimeline(call)),
-      element("div", { class: "cell-duration" }, formatDuration(call.end - call.start)),
+      element("div", { class: "cell-duration" }, formatDuration(this.model.timeOf(call).elapsed)),
       element("div", { class: "cell-cost" }, formatCost(call.total)),
     ]);
     toggle.addEventListener("click", (event) => {

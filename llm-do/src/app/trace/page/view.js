@@ -47,7 +47,7 @@ class View {
   constructor(model) {
     this.model = model;
     this.search = new Search(model);
-    this.timeline = new Timeline();
+    this.timeline = new Timeline(model);
     this.tree = new TreeList(model, this.search, byId("rows"), {
       onSelect: (call) => this.select(call),
       drawTimeline: (call) => this.timeline.bar(call),
@@ -200,12 +200,12 @@ class View {
     const first = model.roots[0];
     const faults = model.calls.filter(isFault).length;
     const waiting = model.roots.reduce((sum, root) => sum + waitingOf(root), 0);
-    const elapsed = model.roots.reduce((sum, root) => sum + root.end - root.start, 0);
+    const elapsed = model.roots.reduce((sum, root) => sum + model.timeOf(root).elapsed, 0);
     const title = first ? (model.roots.length > 1 ? `${first.name} and ${counted(model.roots.length - 1, "more run")}` : first.name) : "No calls";
     byId("title").textContent = visible(title);
     document.title = visible(`${title} · trace`);
     const facts = [
-      first && formatDate(first.start), formatDuration(elapsed), waiting > 0 && `${formatDuration(waiting)} waiting`,
+      first && formatDate(first.first), formatDuration(elapsed), waiting > 0 && `${formatDuration(waiting)} waiting`,
       counted(model.calls.length, "call"), total.requests && counted(total.requests, "request"),
       total.requests && `${formatTokens(total)} tokens`, formatCost(total), faults > 0 && counted(faults, "error"),
       model.unread > 0 && `${counted(model.unread, "line")} not read`,

@@ -30,6 +30,10 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
             let decided = if *approved { "approved" } else { "denied" };
             Some(with_value(&format!("{decided} {name}"), reason.as_deref().unwrap_or_default(), ""))
         }
+        EventKind::EditRefused { arguments, reason, .. } => {
+            let edit = with_value(&format!("refused the edit of {name}"), &arguments.to_string(), ":");
+            Some(with_value(&edit, reason, ""))
+        }
         EventKind::Shadowed { worker, agrees: true, .. } => Some(format!("= {name} agrees with {}", one_line(worker))),
         EventKind::Shadowed { worker, answer, other, .. } => Some(differing(&name, answer, worker, other)),
         EventKind::Drifted { worker, disagree, of } => {

@@ -177,7 +177,7 @@ fn is_shown(request: &Value, shown: &str) -> bool {
     }
     let content = |text: &str| {
         let mut content: Value = serde_json::from_str(text).ok()?;
-        for ignored in ["problem", "description"] {
+        for ignored in ["problem", "refused_edit", "description"] {
             content.as_object_mut()?.shift_remove(ignored);
         }
         Some(content)

@@ -10,11 +10,12 @@ use serde_json::Value;
 
 use super::super::Run;
 use super::super::decode::{decode, decode_async};
-use super::{MAX_ROUNDS, edited_arguments, emit_decision, first_round, masked};
+use super::report::emit_refused_edit;
+use super::{MAX_ROUNDS, edited_arguments, emit_decision_of, first_round, masked};
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, RuleSource};
 use crate::observe::journal::{StepKind, StepSpec};
-use crate::plane::approval::{Answer, ApprovalRequest, LastingApproval};
+use crate::plane::approval::{Answer, ApprovalRequest, LastingApproval, Verdict};
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::registry::{Prepared, Registered};
 
@@ -123,7 +124,7 @@ impl Run {
     /// Reports the approval of a call with a recorded result: the original rule where it is known without applying the rules.
     fn approve_as_run(&self, ctx: &CallContext, tool: &Registered) {
         let rule = self.approvals().pre_approved(tool).unwrap_or(&RuleSource::Journal);
-        emit_decision(ctx, rule, &Answer::approved(DecidedBy::Policy));
+        emit_decision_of(ctx, rule, &Answer::approved(DecidedBy::Policy), true);
     }
 
     /// Applies a recorded answer to a call; a call without a recorded result is also checked against the rules.
@@ -141,18 +142,20 @@ impl Run {
         self.remember_recorded(ctx, tool, prepared, &answer)?;
         let edited =
             answer.edited_arguments().map(|edited| decode(tool, Ok(edited.clone().into()), true)).transpose()?;
-        let (rule, answer) = if has_result || !answer.is_approved() {
+        let was_approved = answer.is_approved();
+        let (rule, answer) = if has_result || !was_approved {
             (RuleSource::Journal, answer)
+        } else if self.is_users(ctx) {
+            (RuleSource::User, self.approvals().rechecked_mode(answer))
         } else {
             let request = || self.request(ctx, tool, edited.as_ref().unwrap_or(prepared));
-            if self.is_users(ctx) {
-                let answer = self.approvals().rechecked_mode(answer);
-                emit_decision(ctx, &RuleSource::User, &masked(tool, &answer));
-                return edited_arguments(tool, answer);
-            }
             self.approvals().recheck(tool, ctx.frame().by, &request, answer).map_err(invalid)?
         };
-        emit_decision(ctx, &rule, &masked(tool, &answer));
+        let is_replayed = answer.is_approved() == was_approved;
+        if let (Verdict::Blocked(reason), Some(edited), false) = (&answer.verdict, &edited, is_replayed) {
+            emit_refused_edit(ctx, edited, &rule, reason);
+        }
+        emit_decision_of(ctx, &rule, &masked(tool, &answer), is_replayed);
         edited_arguments(tool, answer)
     }
 

@@ -60,6 +60,7 @@ fn write_call(line: &mut String, kind: &EventKind) -> serde_json::Result<()> {
             reason: None,
             edited: None,
             scope: ApprovalScope::Call,
+            replayed: false,
         } => {
             line.push_str(",\"kind\":\"approval_decided\",\"approved\":true,\"by\":\"policy\",\"rule\":");
             match rule {

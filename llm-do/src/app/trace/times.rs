@@ -1,4 +1,4 @@
-//! The times in which calls wait.
+//! The times in which calls work and wait.
 
 use jiff::Timestamp;
 
@@ -6,9 +6,9 @@ use super::call::millis;
 
 /// Times, each with its start and end.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Waits(Vec<(Timestamp, Timestamp)>);
+pub(super) struct Times(Vec<(Timestamp, Timestamp)>);
 
-impl Waits {
+impl Times {
     pub(super) fn add(&mut self, from: Timestamp, to: Timestamp) {
         if from < to {
             self.0.push((from, to));
@@ -19,7 +19,7 @@ impl Waits {
         self.0.extend_from_slice(&others.0);
     }
 
-    /// Adds more times without a copy of the longer list: it may have all waits of a log, at each level of its calls.
+    /// Adds more times without a copy of the longer list: it may have all times of a log, at each level of its calls.
     pub(super) fn append(&mut self, mut others: Self) {
         if others.0.len() > self.0.len() {
             std::mem::swap(self, &mut others);
@@ -39,6 +39,16 @@ impl Waits {
         });
     }
 
+    /// Removes what is after `end` from joined times.
+    pub(super) fn clip(&mut self, end: Timestamp) {
+        while self.0.last().is_some_and(|(from, _)| *from >= end) {
+            self.0.pop();
+        }
+        if let Some((_, to)) = self.0.last_mut() {
+            *to = (*to).min(end);
+        }
+    }
+
     /// Returns the milliseconds of joined times.
     pub(super) fn total(&self) -> u64 {
         self.0.iter().map(|(from, to)| millis(*from, *to)).sum()
@@ -49,16 +59,20 @@ impl Waits {
 mod tests {
     use jiff::Timestamp;
 
-    use super::Waits;
+    use super::Times;
 
     #[test]
     fn overlapping_times_count_once() {
         let at = |millis| Timestamp::from_millisecond(millis).unwrap();
-        let mut waits = Waits::default();
+        let mut times = Times::default();
         for (from, to) in [(50, 60), (0, 10), (5, 20), (20, 25), (55, 55)] {
-            waits.add(at(from), at(to));
+            times.add(at(from), at(to));
         }
-        waits.join();
-        assert_eq!(waits.total(), 35);
+        times.join();
+        assert_eq!(times.total(), 35);
+        times.clip(at(52));
+        assert_eq!(times.total(), 27);
+        times.clip(at(50));
+        assert_eq!(times.total(), 25);
     }
 }

@@ -1,0 +1,116 @@
+//! Events about the approval of a call.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::observe::event::{EventKind, RuleSource};
+use crate::plane::approval::{Answer, ApprovalRequest, RefusedEdit, SubmittedRequest, Verdict};
+use crate::plane::context::CallContext;
+use crate::plane::registry::{Prepared, Registered};
+
+/// Reports a request, and then each edit that cannot run; all of them once.
+pub(super) struct RequestReports<'c> {
+    ctx: &'c CallContext,
+    request: Arc<ApprovalRequest>,
+    refused: Option<watch::Receiver<Vec<RefusedEdit>>>,
+    pub(super) has_request: bool,
+    /// How many of the edits are reported.
+    edits: usize,
+}
+
+impl<'c> RequestReports<'c> {
+    pub(super) fn new(ctx: &'c CallContext, submitted: &SubmittedRequest) -> Self {
+        let (request, refused) = (Arc::clone(&submitted.request), submitted.refused.clone());
+        Self { ctx, request, refused, has_request: false, edits: 0 }
+    }
+
+    /// Reports the request, unless it is reported.
+    pub(super) fn request(&mut self) {
+        if std::mem::replace(&mut self.has_request, true) {
+            return;
+        }
+        let request = &self.request;
+        self.ctx.emit(|| EventKind::ApprovalAsked {
+            summary: request.summary(),
+            arguments: request.arguments.clone(),
+            given: request.given_in_events(),
+            position: request.position,
+            total: if request.position == 0 { 0 } else { request.total() },
+        });
+    }
+
+    /// Waits for the next edit that cannot run, and reports it; never returns once there can be none.
+    pub(super) async fn next_edit(&mut self) {
+        let has_edit = match &mut self.refused {
+            Some(refused) => refused.changed().await.is_ok(),
+            None => false,
+        };
+        if !has_edit {
+            std::future::pending::<()>().await;
+        }
+        self.finish();
+    }
+
+    /// Reports what is not reported so far.
+    pub(super) fn finish(&mut self) {
+        self.request();
+        // Copied: a sink may take long, and the queue must not wait for it.
+        let new = |refused: &mut watch::Receiver<Vec<RefusedEdit>>| refused.borrow_and_update()[self.edits..].to_vec();
+        let edits = self.refused.as_mut().map(new).unwrap_or_default();
+        self.edits += edits.len();
+        for RefusedEdit { arguments, rule, reason } in edits {
+            self.ctx.emit(|| EventKind::EditRefused { arguments, rule, reason });
+        }
+    }
+}
+
+/// Reports that a rule blocks the recorded edit of a call.
+pub(super) fn emit_refused_edit(ctx: &CallContext, edited: &Prepared, rule: &RuleSource, reason: &str) {
+    ctx.emit(|| EventKind::EditRefused {
+        arguments: edited.arguments().map(Cow::into_owned).unwrap_or_default(),
+        rule: Some(rule.clone()),
+        reason: reason.to_owned(),
+    });
+}
+
+/// Returns an answer for events: with edited arguments as their types write them, which may hide secrets.
+pub(super) fn masked(tool: &Registered, answer: &Answer) -> Answer {
+    let shown = |edited: &Value| -> Option<Value> {
+        let decoded = Prepared::decode(tool, edited.clone(), true).ok()?;
+        Some(decoded.arguments().ok()?.into_owned())
+    };
+    let mut masked = answer.clone();
+    if let Verdict::Approved(Some(edited)) = &mut masked.verdict
+        && !tool.is_checked_slowly(edited)
+        && let Some(shown) = shown(edited)
+    {
+        *edited = shown;
+    }
+    masked
+}
+
+/// Reports the decision about a call, which is made now.
+pub(super) fn emit_decision(ctx: &CallContext, rule: &RuleSource, answer: &Answer) {
+    emit_decision_of(ctx, rule, answer, false);
+}
+
+/// Reports the decision about a call; `replayed` is whether the journal has it.
+pub(in crate::plane::dispatch) fn emit_decision_of(
+    ctx: &CallContext,
+    rule: &RuleSource,
+    answer: &Answer,
+    replayed: bool,
+) {
+    ctx.emit(|| {
+        let rule = rule.clone();
+        let (approved, reason, edited) = match &answer.verdict {
+            Verdict::Approved(edited) => (true, None, edited.clone()),
+            Verdict::Denied(reason) | Verdict::Blocked(reason) => (false, Some(reason.clone()), None),
+        };
+        let (by, scope) = (answer.by, answer.scope);
+        EventKind::ApprovalDecided { approved, by, rule, reason, edited, scope, replayed }
+    });
+}
