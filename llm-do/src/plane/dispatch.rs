@@ -26,6 +26,7 @@ mod under;
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -43,7 +44,7 @@ pub(crate) use self::record::may_repeat_effects;
 pub(crate) use self::record::recorded_outcome;
 pub(crate) use self::root::{Root, fresh_id};
 pub(crate) use self::run_settings::RunSettings;
-pub(crate) use self::runtime_worker::RuntimeWorkers;
+pub(crate) use self::runtime_worker::{CreatedWorkers, StoredWorker};
 use self::send::SentEvents;
 pub use self::shadow::Shadow;
 pub(crate) use self::shadow::Shadows;
@@ -77,8 +78,17 @@ pub(crate) struct Plane {
     pub(crate) root_steps: ChildSteps,
     pub(crate) shadows: Shadows,
     pub(crate) hybrids: Hybrids,
-    /// Workers created at run time.
-    pub(crate) runtime_workers: RuntimeWorkers,
+    /// The folder that the files of created workers are written to.
+    pub(crate) worker_store: Option<PathBuf>,
+}
+
+/// The parts of a chat that a run continues and extends; a run without a chat has its own.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ChatParts {
+    /// The conversation that the root call continues and extends.
+    pub(crate) conversation: Arc<Conversation>,
+    pub(crate) threads: Arc<Threads>,
+    pub(crate) created_workers: Arc<CreatedWorkers>,
 }
 
 /// One run: a root call and all calls below it.
@@ -94,6 +104,8 @@ pub(crate) struct Run {
     /// The conversation that the root call continues and extends.
     conversation: Arc<Conversation>,
     threads: Arc<Threads>,
+    /// The workers created in the run, or in its chat.
+    created_workers: Arc<CreatedWorkers>,
     /// Locked while the sinks receive an event, so that they receive events in order.
     sent: Mutex<SentEvents>,
     /// The setting warnings already reported, with the model.
@@ -134,7 +146,7 @@ impl Run {
     pub(crate) fn new(
         plane: Arc<Plane>,
         id: Arc<str>,
-        (conversation, threads): (Arc<Conversation>, Arc<Threads>),
+        ChatParts { conversation, threads, created_workers }: ChatParts,
         is_resumed: bool,
         approved: RunScope,
         mut settings: RunSettings,
@@ -152,6 +164,7 @@ impl Run {
             calls: AtomicU64::new(0),
             conversation,
             threads,
+            created_workers,
             sent: Mutex::default(),
             warned: Mutex::default(),
             shown_content,

@@ -111,8 +111,17 @@ impl Host for Run {
         Box::pin(self.run_subtask(caller, request))
     }
 
-    fn create_worker<'a>(&'a self, ctx: &'a CallContext, spec: WorkerSpec) -> BoxFuture<'a, Result<Value, BoxError>> {
-        Box::pin(self.create_worker(ctx, spec))
+    fn create_worker<'a>(
+        &'a self,
+        ctx: &'a CallContext,
+        spec: WorkerSpec,
+        replaces: bool,
+    ) -> BoxFuture<'a, Result<Value, BoxError>> {
+        Box::pin(self.create_worker(ctx, spec, replaces))
+    }
+
+    fn list_workers(&self, ctx: &CallContext) -> Value {
+        self.list_workers(ctx)
     }
 
     fn call_runtime_worker<'a>(
