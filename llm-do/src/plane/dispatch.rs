@@ -5,6 +5,7 @@ mod admit;
 mod approve;
 mod begun;
 mod decode;
+mod deep;
 mod guard;
 mod host;
 mod hybrid;
@@ -42,7 +43,7 @@ use self::perform::{Execution, WorkerSetup, close_instances, flatten_panic, pani
 #[cfg(feature = "serve")]
 pub(crate) use self::record::may_repeat_effects;
 pub(crate) use self::record::recorded_outcome;
-pub(crate) use self::root::{Root, fresh_id};
+pub(crate) use self::root::{ChatParts, Root, fresh_id};
 pub(crate) use self::run_settings::RunSettings;
 pub(crate) use self::runtime_worker::{CreatedWorkers, StoredWorker};
 use self::send::SentEvents;
@@ -80,15 +81,6 @@ pub(crate) struct Plane {
     pub(crate) hybrids: Hybrids,
     /// The folder that the files of created workers are written to.
     pub(crate) worker_store: Option<PathBuf>,
-}
-
-/// The parts of a chat that a run continues and extends; a run without a chat has its own.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ChatParts {
-    /// The conversation that the root call continues and extends.
-    pub(crate) conversation: Arc<Conversation>,
-    pub(crate) threads: Arc<Threads>,
-    pub(crate) created_workers: Arc<CreatedWorkers>,
 }
 
 /// One run: a root call and all calls below it.
@@ -335,8 +327,12 @@ impl Run {
 
 /// Yields to other tasks when due; returns an error if the caller is cancelled.
 async fn yield_unless_cancelled(ctx: &CallContext) -> Result<(), CallError> {
-    // Code that makes many quick calls must not starve other tasks.
-    tokio::task::coop::consume_budget().await;
+    // Code that makes many quick calls must not starve other tasks. The thread of deep calls has no budget.
+    if deep::is_deep(ctx.frame().nesting) {
+        tokio::task::yield_now().await;
+    } else {
+        tokio::task::coop::consume_budget().await;
+    }
     if ctx.caller().is_some_and(CallContext::is_cancelled) {
         // Code that keeps calling must wait here, so that the cancelled run can drop it.
         tokio::task::yield_now().await;

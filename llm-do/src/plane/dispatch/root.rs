@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::record::retry;
-use super::{ChatParts, Plane, Run, RunSettings};
+use super::{CreatedWorkers, Plane, Run, RunSettings};
 use crate::base::cancellation::Cancellation;
 use crate::base::error::CallError;
 use crate::base::usage::Limits;
@@ -18,7 +18,17 @@ use crate::observe::event::Caller;
 use crate::observe::journal::{ChildSteps, Journal, JournalError, StepKind, StepSpec};
 use crate::plane::approval::RunMemory;
 use crate::plane::context::{CallContext, CallFrame, Deadline, Host};
+use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::declared::Callee;
+
+/// The parts of a chat that a run continues and extends; a run without a chat has its own.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ChatParts {
+    /// The conversation that the root call continues and extends.
+    pub(crate) conversation: Arc<Conversation>,
+    pub(crate) threads: Arc<Threads>,
+    pub(crate) created_workers: Arc<CreatedWorkers>,
+}
 
 /// A root call before it is made.
 pub(crate) struct Root {

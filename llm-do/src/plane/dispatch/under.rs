@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 
+use super::deep::with_stack;
 use super::run_settings::lowest;
 use super::{ChatParts, Plane, Readers, Root, Run, RunSettings};
 use crate::base::cancellation::cancelled_with;
@@ -70,7 +71,7 @@ impl FirstCall<'_> {
             }
             Err(error) => run.refuse(ctx, error, arguments.into()).boxed(),
         };
-        cancelled_with(&cancellation, &token, calling).await
+        cancelled_with(&cancellation, &token, with_stack(name, nesting, calling)).await
     }
 }
 

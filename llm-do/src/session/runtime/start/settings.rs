@@ -186,7 +186,7 @@ impl<T, C> Start<T, C> {
         self
     }
 
-    /// Sets whose run it is, for a program that serves several parties. Default: nobody's.
+    /// Sets whose run it is, for a program that serves several parties. Default: not set.
     ///
     /// The files of workers that its models create are written to a folder of the tenant, `.tenants/NAME` inside the
     /// [store](crate::runtime::RuntimeBuilder::worker_store), so that tenants neither take names from each other nor learn them.
