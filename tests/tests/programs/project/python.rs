@@ -20,7 +20,10 @@ async fn tools_of(folder: &TempDir, worker: &str) -> Vec<String> {
 async fn its_toolsets_have_their_names() {
     let text = "---\nname: main\ntoolsets:\n  - dynamic_agents\n  - shell_readonly\n---\nDo it.\n";
     let folder = folder(&[("main.agent", text)]);
-    assert_eq!(tools_of(&folder, "main").await, ["agent_create", "agent_call", "shell_readonly"]);
+    assert_eq!(
+        tools_of(&folder, "main").await,
+        ["agent_create", "agent_call", "agent_list", "agent_replace", "shell_readonly"]
+    );
 }
 
 #[cfg(unix)]
