@@ -85,7 +85,7 @@ async fn a_chat_keeps_its_workers_also_after_it_was_saved() {
     let mut loaded = later.chat().with_state(state);
     assert_eq!(loaded.send(steps(&["call", "replace Two.", "call"])).await.unwrap(), ["One.", CREATED, "Two."]);
 
-    // A fork has a future of its own, and another chat has nothing of it.
+    // A fork goes on by itself, and another chat has other workers.
     let mut fork = chat.clone();
     fork.send(steps(&["replace Three."])).await.unwrap();
     assert_eq!(fork.send(steps(&["call"])).await.unwrap(), ["Three."]);

@@ -31,7 +31,8 @@ async fn a_tenant_neither_calls_nor_learns_of_the_workers_of_another_and_has_its
         let policy = Policy::new().tool("worker_create", Rule::PreApproved);
         runtime.force_model(model).policy(policy).worker_store(&store)
     });
-    let client = |name, token| Client::new(name, token).unwrap().role(Role::Start).role(Role::Watch);
+    let client =
+        |name: &'static str, token: &str| Client::new(name, token).unwrap().role(Role::Start).role(Role::Watch);
     let service = service.entries(["hire"]).unwrap().client(client("ann", ANN)).client(client("bob", BOB));
     let server = setup.serve_this(service).await;
     let ended = async |token: &str, arguments: Value| {
