@@ -307,6 +307,7 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `limits` | A map with `requests`, `tool_calls`, `input_tokens`, `output_tokens`, `cached_tokens`, `reasoning_tokens`, `total_tokens`, `cost` in dollars, `allow_unpriced`, and `wall_time` as `timeout` |
 /// | `timeout` | A string such as `1h 30m`, or a number of seconds |
 /// | `input_schema` | A JSON schema; its property names and `required` must be those of the signature |
+/// | `input_model_ref` | Only a class of Python, with an `input_schema` |
 /// | `output_schema` | A JSON schema; its names, `required` and simple types must match the return type, which is checked when the registry is built |
 ///
 /// All keys are optional. It is an error to give a key, or the instructions, both here and in the attribute. In an editor that

@@ -9,6 +9,7 @@ pub(crate) mod error;
 #[cfg(all(target_os = "linux", any(feature = "mcp", feature = "shell")))]
 pub(crate) mod inherited_files;
 pub(crate) mod json;
+pub(crate) mod large_stack;
 pub(crate) mod mutex;
 pub(crate) mod open_file;
 pub(crate) mod pauses;

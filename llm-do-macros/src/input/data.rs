@@ -75,7 +75,9 @@ fn check_lifetimes(generics: &Generics, fields: &[Field], errors: &mut Errors) {
         );
     }
     let mut borrowed = Borrowed(errors);
-    fields.iter().for_each(|field| borrowed.visit_type(&field.ty));
+    for field in fields {
+        borrowed.visit_type(&field.ty);
+    }
 }
 
 /// Finds what borrows in the type of a field.

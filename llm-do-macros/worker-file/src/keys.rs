@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::input_model::{self, InputModel};
 use crate::limits::{self, Limits};
 use crate::mcp_server::{McpServerItem, read_mcp_items};
 use crate::name::{check_model_name, check_worker_name, is_tool, not_a_tool, tool_name};
@@ -18,7 +19,7 @@ pub const ZERO_TURNS: &str = "`max_turns` must be at least 1: each turn is one r
 /// The fault of a timeout of 0.
 pub const ZERO_TIMEOUT: &str = "`timeout` must be longer than 0: remove the key for no timeout";
 
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 21] = [
     "name",
     "description",
     "model",
@@ -35,6 +36,7 @@ const KEYS: [&str; 20] = [
     "limits",
     "timeout",
     "input_schema",
+    "input_model_ref",
     "output_schema",
     "skills",
     "context",
@@ -42,10 +44,9 @@ const KEYS: [&str; 20] = [
 ];
 
 /// Keys of other versions of the format, and what to do instead.
-const UNSUPPORTED: [(&str, &str); 3] = [
+const UNSUPPORTED: [(&str, &str); 2] = [
     ("entry", "the caller chooses which worker to run"),
     ("schema_in_ref", "write the schema of the arguments as `input_schema`"),
-    ("input_model_ref", "write the schema of the arguments as `input_schema`"),
 ];
 
 /// The keys of the front matter; an absent or invalid key is `None`.
@@ -85,6 +86,8 @@ pub struct Keys {
     pub timeout: Option<Located<Duration>>,
     /// The JSON schema of the arguments: a map.
     pub input_schema: Option<Node>,
+    /// The item whose arguments it takes, or a class of Python.
+    pub input_model_ref: Option<Located<InputModel>>,
     /// The JSON schema of the output: a map.
     pub output_schema: Option<Node>,
     /// The skills of the project that it may read.
@@ -107,12 +110,13 @@ pub(crate) fn read(root: Node, faults: &mut Vec<Fault>) -> Keys {
         }
     }
     keys.check_models(faults);
+    keys.check_inputs(faults);
     keys.check_tools(faults);
     keys
 }
 
 impl Keys {
-    /// Returns a fault for each key that works only in files of a project.
+    /// Returns a fault for each key that works only in files of a project: elsewhere nothing would report that it has no effect.
     #[must_use]
     pub fn outside_project(&self) -> Vec<Fault> {
         let skills = self.skills.as_ref().map(|skills| ("skills", skills.place));
@@ -121,7 +125,17 @@ impl Keys {
         let fault = |(name, place)| {
             Fault::new(place, format!("`{name}` works only in the files of a project: see `llm_do::project`"))
         };
-        [skills, context, servers].into_iter().flatten().map(fault).collect()
+        let class = self.unread_class().map(|Located { place, value }| Fault::new(place, input_model::unread(value)));
+        [skills, context, servers].into_iter().flatten().map(fault).chain(class).collect()
+    }
+
+    /// Returns the class of Python that describes the arguments, unless a schema does.
+    #[must_use]
+    pub fn unread_class(&self) -> Option<Located<&str>> {
+        let Located { place, value } =
+            self.input_model_ref.as_ref().filter(|_| self.place_of("input_schema").is_none())?;
+        let InputModel::Python(class) = value else { return None };
+        Some(Located { place: *place, value: class })
     }
 
     /// Returns the place of a key, even if its value is invalid.
@@ -152,6 +166,7 @@ impl Keys {
             "limits" => self.limits = at(place, limits::read(node, &mut reader)),
             "timeout" => self.timeout = at(place, timeout(&node, &mut reader)),
             "input_schema" => self.input_schema = schema::input(node, &mut reader),
+            "input_model_ref" => self.input_model_ref = input_model::read(node, &mut reader),
             "output_schema" => self.output_schema = schema::output(node, &mut reader),
             "skills" => self.skills = at(place, skills(node, &mut reader)),
             "context" => self.context = at(place, context(&node, &mut reader)),
@@ -164,6 +179,14 @@ impl Keys {
     fn check_models(&self, faults: &mut Vec<Fault>) {
         if let (Some(_), Some(place)) = (self.place_of("model"), self.place_of("compatible_models")) {
             faults.push(Fault::new(place, MODEL_CHOICE));
+        }
+    }
+
+    /// Reports two definitions of the arguments; a class of Python defines nothing here.
+    fn check_inputs(&self, faults: &mut Vec<Fault>) {
+        let Some(Located { place, value: InputModel::Item(_) }) = &self.input_model_ref else { return };
+        if self.place_of("input_schema").is_some() {
+            faults.push(Fault::new(*place, input_model::TWO_INPUTS));
         }
     }
 

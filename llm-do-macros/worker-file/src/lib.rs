@@ -27,6 +27,7 @@ mod duration;
 mod fault;
 mod file;
 mod front_matter;
+mod input_model;
 mod keys;
 mod limits;
 #[cfg(feature = "mcp")]
@@ -49,6 +50,7 @@ pub use self::duration::{InvalidDuration, parse_duration};
 pub use self::fault::{Fault, Located, Place};
 pub use self::file::{Reading, WorkerFile, read, read_keys};
 pub use self::front_matter::{Parts, split as split_front_matter};
+pub use self::input_model::InputModel;
 pub use self::keys::{Context, Keys, MODEL_CHOICE, OutputMode, Skills, ZERO_TIMEOUT, ZERO_TURNS};
 pub use self::limits::{LIMITS, Limits};
 #[cfg(feature = "mcp")]

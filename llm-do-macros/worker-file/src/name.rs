@@ -70,7 +70,7 @@ pub(crate) fn is_tool(item: &str) -> bool {
     is_registrable(item) || is_path(item)
 }
 
-fn is_registrable(name: &str) -> bool {
+pub(crate) fn is_registrable(name: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(is_allowed)
 }

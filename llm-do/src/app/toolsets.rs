@@ -25,4 +25,4 @@ mod short_names;
 #[cfg(feature = "user_input")]
 pub use self::questions::{ask_user, user_input};
 #[cfg(feature = "workers")]
-pub use self::runtime_worker::{Input, worker_call, worker_create, workers};
+pub use self::runtime_worker::{Input, worker_call, worker_create, worker_list, worker_replace, workers};

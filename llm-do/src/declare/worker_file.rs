@@ -218,6 +218,9 @@ pub(crate) struct ReadWorker {
     pub(crate) context: Option<Located<Context>>,
     #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of files in projects"))]
     pub(crate) servers: Vec<McpServerItem>,
+    /// The class of Python whose fields it would take, which cannot be read.
+    #[cfg_attr(not(feature = "project"), expect(dead_code, reason = "of files in projects"))]
+    pub(crate) unread_class: Option<Located<String>>,
 }
 
 /// Parses a worker file that does not belong to a project. The faults are sorted by position.
@@ -241,9 +244,12 @@ pub(crate) fn checked(reading: Reading) -> Result<ReadWorker, Vec<Fault>> {
     let skills = file.keys.skills.take().map(|skills| skills.value);
     let context = file.keys.context.take();
     let servers = file.keys.mcp_servers.take().map(|servers| servers.value).unwrap_or_default();
+    let unread_class = file.keys.unread_class();
+    let unread_class = unread_class.map(|Located { place, value }| Located { place, value: value.to_owned() });
     let spec = spec::from_file(file);
     let faults: Vec<_> = spec.faults().into_iter().map(|message| at_key(message, &keys)).collect();
-    if faults.is_empty() { Ok(ReadWorker { spec, tools, skills, context, servers }) } else { Err(faults) }
+    let read = ReadWorker { spec, tools, skills, context, servers, unread_class };
+    if faults.is_empty() { Ok(read) } else { Err(faults) }
 }
 
 /// Returns a fault at the position of the key that its message begins with: schemas are checked here, not by the reader.

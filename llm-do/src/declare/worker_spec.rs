@@ -90,6 +90,8 @@ pub struct WorkerSpec {
     pub(crate) server_side_tools: Vec<ServerSideTool>,
     pub(crate) mode: OutputMode,
     pub(crate) input_schema: Option<Value>,
+    /// The registered item whose arguments it takes, until a registry has replaced this by their schema.
+    pub(crate) input_of: Option<String>,
     pub(crate) output_schema: Option<Value>,
     /// Whether the schema of the output comes from a Rust type.
     pub(crate) is_typed: bool,
@@ -119,6 +121,7 @@ impl WorkerSpec {
             server_side_tools: Vec::new(),
             mode: OutputMode::Auto,
             input_schema: None,
+            input_of: None,
             output_schema: None,
             is_typed: false,
             too_deep: Vec::new(),
@@ -183,6 +186,7 @@ impl WorkerSpec {
     /// It has [limits](#schemas), and needs the feature `json-schema`.
     pub fn input_schema(mut self, schema: Value) -> Self {
         self.input_schema = self.keep_shallow("input_schema", schema);
+        self.input_of = None;
         self
     }
 

@@ -78,7 +78,7 @@ pub(crate) enum Callee<'a> {
     Shown(&'a str),
     /// A worker that is defined for one call.
     Inline(&'a WorkerSpec),
-    /// A worker that was created in this session.
+    /// A worker that was created in this run or its chat.
     RuntimeWorker(&'a str),
 }
 

@@ -5,6 +5,7 @@ mod admit;
 mod approve;
 mod begun;
 mod decode;
+mod deep;
 mod guard;
 mod host;
 mod hybrid;
@@ -26,6 +27,7 @@ mod under;
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -41,9 +43,9 @@ use self::perform::{Execution, WorkerSetup, close_instances, flatten_panic, pani
 #[cfg(feature = "serve")]
 pub(crate) use self::record::may_repeat_effects;
 pub(crate) use self::record::recorded_outcome;
-pub(crate) use self::root::{Root, fresh_id};
+pub(crate) use self::root::{ChatParts, Root, fresh_id};
 pub(crate) use self::run_settings::RunSettings;
-pub(crate) use self::runtime_worker::RuntimeWorkers;
+pub(crate) use self::runtime_worker::{CreatedWorkers, StoredWorker};
 use self::send::SentEvents;
 pub use self::shadow::Shadow;
 pub(crate) use self::shadow::Shadows;
@@ -77,8 +79,8 @@ pub(crate) struct Plane {
     pub(crate) root_steps: ChildSteps,
     pub(crate) shadows: Shadows,
     pub(crate) hybrids: Hybrids,
-    /// Workers created at run time.
-    pub(crate) runtime_workers: RuntimeWorkers,
+    /// The folder that the files of created workers are written to.
+    pub(crate) worker_store: Option<PathBuf>,
 }
 
 /// One run: a root call and all calls below it.
@@ -94,6 +96,8 @@ pub(crate) struct Run {
     /// The conversation that the root call continues and extends.
     conversation: Arc<Conversation>,
     threads: Arc<Threads>,
+    /// The workers created in the run, or in its chat.
+    created_workers: Arc<CreatedWorkers>,
     /// Locked while the sinks receive an event, so that they receive events in order.
     sent: Mutex<SentEvents>,
     /// The setting warnings already reported, with the model.
@@ -134,7 +138,7 @@ impl Run {
     pub(crate) fn new(
         plane: Arc<Plane>,
         id: Arc<str>,
-        (conversation, threads): (Arc<Conversation>, Arc<Threads>),
+        ChatParts { conversation, threads, created_workers }: ChatParts,
         is_resumed: bool,
         approved: RunScope,
         mut settings: RunSettings,
@@ -152,6 +156,7 @@ impl Run {
             calls: AtomicU64::new(0),
             conversation,
             threads,
+            created_workers,
             sent: Mutex::default(),
             warned: Mutex::default(),
             shown_content,
@@ -323,8 +328,12 @@ impl Run {
 
 /// Yields to other tasks when due; returns an error if the caller is cancelled.
 async fn yield_unless_cancelled(ctx: &CallContext) -> Result<(), CallError> {
-    // Code that makes many quick calls must not starve other tasks.
-    tokio::task::coop::consume_budget().await;
+    // Code that makes many quick calls must not starve other tasks. The thread of deep calls has no budget.
+    if deep::is_deep(ctx.frame().nesting) {
+        tokio::task::yield_now().await;
+    } else {
+        tokio::task::coop::consume_budget().await;
+    }
     if ctx.caller().is_some_and(CallContext::is_cancelled) {
         // Code that keeps calling must wait here, so that the cancelled run can drop it.
         tokio::task::yield_now().await;

@@ -6,8 +6,10 @@ mod application;
 mod code_workers;
 mod contents;
 mod effects;
+mod error;
 mod for_code;
 mod group;
+mod inputs;
 mod left_out;
 mod names;
 mod origin;
@@ -20,7 +22,6 @@ mod scripts;
 mod snapshots;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fmt;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
@@ -32,6 +33,7 @@ pub(crate) use self::application::Application;
 pub(crate) use self::contents::Contents;
 use self::contents::by_name;
 pub(crate) use self::effects::{EffectLayer, weakens};
+pub use self::error::RegistryError;
 pub(crate) use self::group::{Group, is_of};
 #[cfg(feature = "project")]
 pub(crate) use self::left_out::why_left_out;
@@ -83,6 +85,7 @@ impl Registry {
         let mut unknown = Vec::new();
         let (mut defs, toolsets) = contents.linked(&mut unknown);
         let mut faults = contents::linked_faults(&defs);
+        faults.extend(contents.resolve_inputs());
         faults.extend(contents.faults().chain(unknown));
         let own_names = contents.own_names();
         let aliases = contents.take_aliases(&defs, &mut faults);
@@ -188,6 +191,8 @@ impl Registry {
 
     fn assemble(&self, spec: &WorkerSpec, origin: Origin, taken: Option<String>) -> Result<Registered, Vec<String>> {
         let mut faults = spec.faults();
+        let resolved = self.with_input(spec, &mut faults);
+        let spec = resolved.as_ref().unwrap_or(spec);
         if spec.code {
             faults.push("`code` works only for workers that are added to a runtime; remove it".to_owned());
         }
@@ -319,33 +324,3 @@ impl Registry {
         missing.iter().map(describe).collect()
     }
 }
-
-/// The errors of a registry: all of them, not only the first.
-///
-/// `Debug` shows the same text as `Display`, since a test that fails with `?` prints it.
-pub struct RegistryError {
-    faults: Vec<String>,
-}
-
-impl RegistryError {
-    /// Returns the errors, one sentence each.
-    #[must_use]
-    pub fn faults(&self) -> &[String] {
-        &self.faults
-    }
-}
-
-impl fmt::Display for RegistryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("invalid registry:")?;
-        self.faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
-    }
-}
-
-impl fmt::Debug for RegistryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl std::error::Error for RegistryError {}

@@ -281,7 +281,62 @@ fn a_name_is_required_and_a_text() {
 fn keys_of_elsewhere_are_refused_with_the_way_out() {
     assert_eq!(fault("entry: true"), "line 3: unsupported key `entry`: the caller chooses which worker to run");
     assert!(fault("schema_in_ref: a.py:B").contains("as `input_schema`"));
-    assert!(fault("input_model_ref: a.py:B").contains("as `input_schema`"));
+    let unread =
+        "line 3: `input_model_ref`: the Python class `a.py:B` cannot be read; write its fields as `input_schema`";
+    assert_eq!(fault("input_model_ref: a.py:B"), unread);
+    assert!(fault("input_model_ref: a.b.C").contains("the Python class `a.b.C` cannot be read"));
+    // A file for both programs.
+    let schema = "input_schema: { type: object, properties: { b: { type: integer } } }";
+    let spec = read(&format!("---\nname: a\ninput_model_ref: a.py:B\n{schema}\n---\nDo it.\n"));
+    assert!(!spec.to_worker_file().contains("input_model_ref"), "{}", spec.to_worker_file());
+}
+
+// Conformance 47.
+#[test]
+fn a_worker_takes_the_arguments_of_the_item_that_it_names() {
+    let named = |name: &str| format!("---\nname: reader\ninput_model_ref: {name}\n---\nRead.\n");
+    let schema = "input_schema: { type: object, properties: { pages: { type: integer } }, required: [pages] }";
+    let typed = format!("---\nname: helper\n{schema}\n---\nHelp.\n");
+    let of = |name: &str, helper: &str| built(&[("helper.worker", helper), ("reader.worker", &named(name))]);
+    let parameters = |runtime: &Runtime, name: &str| runtime.registry().get(name).unwrap().parameters().clone();
+
+    let runtime = of("helper", &typed).unwrap();
+    assert_eq!(parameters(&runtime, "reader"), parameters(&runtime, "helper"));
+    assert_eq!(parameters(&runtime, "reader")["required"], json!(["pages"]));
+    // A linked item, and one that takes a prompt.
+    let runtime = of("delegate", &typed).unwrap();
+    assert_eq!(parameters(&runtime, "reader")["required"], json!(["task"]));
+    assert!(of("helper", HELPER.1).unwrap().registry().get("reader").unwrap().takes_prompt());
+
+    for (name, helper, expected) in [
+        ("helpr", typed.clone(), "unknown tool, worker or entry `helpr`; did you mean `helper`?"),
+        ("helper", named("delegate").replace("reader", "helper"), "`helper` takes the arguments of `delegate` itself"),
+    ] {
+        let error = of(name, &helper).unwrap_err().to_string();
+        assert!(error.contains("reader.worker") && error.contains(expected), "{error}");
+    }
+    assert_eq!(
+        read(&named("look")).to_worker_file(),
+        "---\nname: \"reader\"\ninput_model_ref: \"look\"\n---\n\nRead.\n"
+    );
+}
+
+/// Asks a worker that is defined for one call and takes the arguments of another item.
+#[entry]
+async fn ask_reader(ctx: &CallContext, of: String) -> Result<String> {
+    let spec = read(&format!("---\nname: reader\ninput_model_ref: {of}\n---\nRead.\n"));
+    Ok(ctx.llm_agent(spec).arguments(json!({ "task": "books" })).await?)
+}
+
+#[tokio::test]
+async fn a_worker_of_one_call_takes_the_arguments_of_an_item_too() {
+    let builder = builder().only(["ask_reader"]).worker(WorkerSpec::new("helper", "Help."));
+    let runtime = builder.force_model(curious()).build().unwrap();
+    let answer = runtime.run(ask_reader { of: "delegate".into() }).await.unwrap();
+    assert!(answer.contains(r#""task":"books""#) || answer.contains(r#""task": "books""#), "{answer}");
+    let error = runtime.run(ask_reader { of: "delegat".into() }).await.unwrap_err();
+    let text = llm_do::error::chain(&error);
+    assert!(text.contains("`input_model_ref`: unknown item `delegat`: did you mean `delegate`?"), "{text}");
 }
 
 // Conformance 57.

@@ -162,7 +162,7 @@ async fn a_library_that_calls_back_without_end_is_stopped_by_the_depth() {
         });
     let built = Runtime::builder().only([] as [&str; 0]).tool(again).build().unwrap();
     let error = runtime.get_or_init(|| built).run_named("again", json!({})).await.unwrap_err();
-    assert!(llm_do::error::chain(&error).contains("nesting limit 50"), "{}", llm_do::error::chain(&error));
+    assert!(llm_do::error::chain(&error).contains("nesting limit 300"), "{}", llm_do::error::chain(&error));
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ mod attacks;
 mod authority;
 mod begun;
 mod chats;
+mod created;
 mod crowded;
 mod deployed;
 mod described;

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod broken_streams;
+mod created_scope;
+mod deep;
 mod harden;
 mod hardening_worker;
 mod hybrid;

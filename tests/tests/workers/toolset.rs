@@ -174,6 +174,7 @@ fn the_two_tools_have_the_documented_arguments() {
     let all = "name instructions description model toolsets output_schema input_schema";
     assert_eq!(arguments("worker_create"), (all.to_owned(), json!(["name", "instructions", "description"])));
     assert_eq!(arguments("worker_call"), ("worker input attachments".to_owned(), json!(["worker", "input"])));
+    assert_eq!(arguments("worker_replace"), arguments("worker_create"));
 }
 
 #[tokio::test]
@@ -303,11 +304,14 @@ async fn only_worker_call_can_call_a_created_worker_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_created_worker_exists_until_the_session_ends() {
-    let runtime = builder(vec![call("coded", "again")]).build().unwrap();
+async fn a_created_worker_exists_until_its_run_ends() {
+    let runtime = builder(vec![create(&json!({})), call("helper", "again")]).build().unwrap();
     runtime.run(by_code { tools: Vec::new() }).await.unwrap();
-    assert_eq!(results_of(&runtime).await, ["Help. again []"]);
+    for _ in 0..2 {
+        assert_eq!(results_of(&runtime).await[1], "Help. again []");
+    }
     let other = builder(vec![call("coded", "again")]).build().unwrap();
+    other.run(by_code { tools: Vec::new() }).await.unwrap();
     assert!(results_of(&other).await[0].contains("no worker has been created yet"));
 }
 
@@ -368,7 +372,10 @@ async fn a_created_worker_may_call_at_most_what_its_creator_may() {
     .await;
     assert_eq!(told[0], r#"{"worker":"a","may_call":["look","listen","worker_call"]}"#);
     // Under any name: the creator may call each of its tools.
-    assert_eq!(told[1], r#"{"worker":"b","may_call":["worker_create","worker_call","look","listen"]}"#);
+    assert_eq!(
+        told[1],
+        r#"{"worker":"b","may_call":["worker_create","worker_call","worker_list","worker_replace","look","listen"]}"#
+    );
     assert!(told[2].contains("unavailable toolset `look`: its name in these toolsets is `i_look`"), "{told:#?}");
     assert!(told[3].contains("unavailable toolset `powers`"), "{told:#?}");
     assert_eq!(told[4], r#"Help. now ["look", "listen", "worker_call"]"#);

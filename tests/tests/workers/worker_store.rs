@@ -140,8 +140,9 @@ async fn a_run_resumes_from_every_record_after_creating_a_worker() {
     let store = folder.path().join("made");
     let whole = MemoryJournal::new();
     let first = process(&store, Some(&whole)).run(make_below {}).await.unwrap();
-    assert!(first[2].ends_with("a worker named `helper` already exists; choose another name"), "{first:?}");
-    assert!(first[3].ends_with("a worker named `helper` already exists; choose another name"), "{first:?}");
+    let taken = "a worker named `helper` already exists; choose another name, or replace it with `worker_replace`";
+    assert!(first[2].ends_with(taken), "{first:?}");
+    assert!(first[3].ends_with(taken), "{first:?}");
     let (written, records) = (files(&store), whole.records());
     // The first record is the run itself.
     for cut in 1..=records.len() {

@@ -1,6 +1,6 @@
 //! The keys of a file, put where those of the attribute are.
 
-use llm_do_worker_file::{Fault, Keys, Located, Reading, WorkerFile, is_path, not_a_tool};
+use llm_do_worker_file::{Fault, InputModel, Keys, Located, Reading, WorkerFile, is_path, not_a_tool};
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use syn::parse::Parser;
 use syn::{LitStr, Path};
@@ -29,6 +29,7 @@ impl Merge {
     fn keys(&mut self, args: &mut Worker, keys: Keys) {
         self.faults.extend(keys.outside_project());
         let has_model = keys.place_of("model").is_some();
+        let has_schema = keys.place_of("input_schema").is_some();
         // No `..`: a new key does not compile until it is passed on.
         let Keys {
             given: _,
@@ -49,12 +50,18 @@ impl Merge {
             timeout,
             // The attribute has no schemas.
             input_schema: _,
+            input_model_ref,
             output_schema: _,
             // Reported above.
             skills: _,
             context: _,
             mcp_servers: _,
         } = keys;
+        // A file with both keys is reported already.
+        if let Some(Located { place, value: InputModel::Item(_) }) = input_model_ref.filter(|_| !has_schema) {
+            let message = "`input_model_ref` works only at run time: the parameters of the function are the arguments";
+            self.faults.push(Fault::new(place, message));
+        }
         self.toolsets(args, tools, toolsets);
         let shared_keys = &mut args.shared_keys;
         self.fill("name", &mut shared_keys.name, name, |values, name| values.literal(&name));

@@ -1,5 +1,6 @@
 //! Reads a project: the manifest, if there is one, and the files of each format.
 
+mod python_class;
 mod skills;
 mod subagents;
 
@@ -116,11 +117,22 @@ struct ProjectReader<'a> {
     listed_servers: Vec<String>,
     /// The names of subagents in their files, with the registered names that differ.
     renamed: Vec<(String, String)>,
+    /// The workers whose arguments a class of Python would describe, with the class.
+    unread_classes: Vec<(String, String)>,
 }
 
 impl<'a> ProjectReader<'a> {
     fn new(path: &'a Path, root: &'a Path, report: &'a mut Report, project: &'a mut Project) -> Self {
-        Self { path, root, report, project, skills: Vec::new(), listed_servers: Vec::new(), renamed: Vec::new() }
+        Self {
+            path,
+            root,
+            report,
+            project,
+            skills: Vec::new(),
+            listed_servers: Vec::new(),
+            renamed: Vec::new(),
+            unread_classes: Vec::new(),
+        }
     }
 
     /// Reads worker files and tool files; returns the worker that is the entry by convention.
@@ -194,7 +206,7 @@ impl<'a> ProjectReader<'a> {
     }
 
     fn worker(&mut self, path: &Path, read: ReadWorker) -> String {
-        let ReadWorker { mut spec, mut tools, skills, context, servers } = read;
+        let ReadWorker { mut spec, mut tools, skills, context, servers, unread_class } = read;
         let toolsets = self.project.servers_of((path, "mcp_servers"), servers, &self.listed_servers, self.report);
         for (toolset, line) in toolsets {
             if !spec.toolsets.contains(&toolset) {
@@ -216,6 +228,9 @@ impl<'a> ProjectReader<'a> {
         }
         parts.retain(|part| !part.is_empty());
         spec.instructions = parts.join("\n\n");
+        if let Some(class) = unread_class {
+            self.unread_class(path, spec.name(), class);
+        }
         let name = spec.name().to_owned();
         self.project.workers.push((spec, Origin::File(LoadedFile::new(shown(path).to_owned(), tools))));
         name
@@ -297,6 +312,7 @@ impl<'a> ProjectReader<'a> {
         let linked = inventory::iter::<ToolDef>.into_iter().map(|def| def.name);
         let known: Vec<_> = if is_function { linked.collect() } else { of_files.chain(linked).collect() };
         if known.contains(&name.value.as_str()) {
+            self.check_arguments(&name, arguments.as_ref());
             let place = format!("{}:{}", shown(self.path).display(), name.place.line);
             self.project.tool_entry = is_changing_tool(&name.value).then_some(place);
             self.project.entry = Some(name.value);

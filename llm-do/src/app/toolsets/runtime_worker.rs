@@ -25,12 +25,16 @@ const MAX_NAME: usize = 256;
 
 toolset! {
     /// Create workers and call them.
-    pub workers = [worker_create, worker_call];
+    pub workers = [worker_create, worker_call, worker_list, worker_replace];
 }
 
-/// The same tools by the names that the Python llm-do gives to them.
-const DYNAMIC_AGENTS: [Member; 2] =
-    [Member::new("worker_create").shown_as("agent_create"), Member::new("worker_call").shown_as("agent_call")];
+/// The same tools by names like those that the Python llm-do gives to the first two.
+const DYNAMIC_AGENTS: [Member; 4] = [
+    Member::new("worker_create").shown_as("agent_create"),
+    Member::new("worker_call").shown_as("agent_call"),
+    Member::new("worker_list").shown_as("agent_list"),
+    Member::new("worker_replace").shown_as("agent_replace"),
+];
 
 inventory::submit! {
     ToolsetDef::new(
@@ -61,7 +65,43 @@ pub async fn worker_create(
     /// The JSON schema of the input, an object; omit it for plain text.
     input_schema: Option<Map<String, Value>>,
 ) -> Result<Value> {
-    check_size("the text of the instructions", &instructions, MAX_INSTRUCTIONS)?;
+    ctx.create_worker(spec(&name, &instructions, description, model, toolsets, output_schema, input_schema)?).await
+}
+
+/// Replace a worker that you created with `worker_create`: later calls of its name get the new worker.
+#[tool(approval = ask, summary = "replace the worker {name}: tools {toolsets}, model {model}")]
+pub async fn worker_replace(
+    ctx: &CallContext,
+    /// The name of the worker.
+    name: String,
+    /// All of its instructions. The worker knows only these and its input.
+    instructions: String,
+    /// What the worker does, in one sentence.
+    description: String,
+    /// The model, `provider:model`; omit it for the default model.
+    model: Option<String>,
+    /// The names of all tools that the worker may call, from those that you may call yourself.
+    #[arg(default)]
+    toolsets: Vec<String>,
+    /// The JSON schema of the result; omit it for plain text.
+    output_schema: Option<Map<String, Value>>,
+    /// The JSON schema of the input, an object; omit it for plain text.
+    input_schema: Option<Map<String, Value>>,
+) -> Result<Value> {
+    ctx.replace_worker(spec(&name, &instructions, description, model, toolsets, output_schema, input_schema)?).await
+}
+
+/// Returns the worker that a model describes.
+fn spec(
+    name: &str,
+    instructions: &str,
+    description: String,
+    model: Option<String>,
+    toolsets: Vec<String>,
+    output_schema: Option<Map<String, Value>>,
+    input_schema: Option<Map<String, Value>>,
+) -> Result<WorkerSpec> {
+    check_size("the text of the instructions", instructions, MAX_INSTRUCTIONS)?;
     check_size("the description", &description, MAX_DESCRIPTION)?;
     for name in model.iter().chain(&toolsets) {
         check_size("a name", name, MAX_NAME)?;
@@ -70,7 +110,7 @@ pub async fn worker_create(
     spec.model = model;
     spec.output_schema = output_schema.map(Value::Object);
     spec.input_schema = input_schema.map(Value::Object);
-    ctx.create_worker(spec).await
+    Ok(spec)
 }
 
 fn check_size(what: &str, text: &str, max: usize) -> Result<()> {
@@ -78,6 +118,12 @@ fn check_size(what: &str, text: &str, max: usize) -> Result<()> {
         bytes if bytes > max => Err(format!("{what} has {bytes} bytes; the maximum is {max}: write less").into()),
         _ => Ok(()),
     }
+}
+
+/// List the workers that were created with `worker_create`: what each does and may call, and whether you created it.
+#[tool(effect = read_only, inline)]
+pub fn worker_list(ctx: &CallContext) -> Value {
+    ctx.list_workers()
 }
 
 /// Call a worker that was created with `worker_create`, and return its result.

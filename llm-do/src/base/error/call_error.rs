@@ -93,7 +93,7 @@ pub enum CallError {
         limit: u32,
     },
 
-    /// The call would exceed the maximum nesting of calls of any kind; nothing ran.
+    /// The call would exceed the maximum nesting of calls of any kind, which is 300; nothing ran.
     #[error("call nesting limit {limit} reached at `{tool}`; possible infinite recursion")]
     Nesting {
         /// The tool's registered name.

@@ -4,8 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
+use super::tree::{absorb, merged};
 use super::{ModelUsage, RunUsage, UsageTree};
 use crate::base::mutex::IgnorePoison;
+
+/// The maximum number of levels of a tree: journals and chats store trees as JSON, of which readers accept 128 levels.
+const MAX_LEVELS: usize = 50;
 
 /// Records the usage of one call in the usage tree.
 ///
@@ -73,7 +77,10 @@ impl UsageRecorder {
     /// Returns the usage so far of the calls of this path of names and of those below; of this call alone if it has
     /// its own node.
     pub(crate) fn tree(&self) -> UsageTree {
-        self.node.get().map_or_else(|| UsageTree { name: Arc::clone(&self.name), ..UsageTree::default() }, Node::tree)
+        self.node.get().map_or_else(
+            || UsageTree { name: Arc::clone(&self.name), ..UsageTree::default() },
+            |node| node.tree(MAX_LEVELS),
+        )
     }
 
     fn node(&self) -> &Arc<Node> {
@@ -138,7 +145,8 @@ impl Node {
         self.used.lock().ignore_poison()
     }
 
-    fn tree(self: &Arc<Self>) -> UsageTree {
+    /// Returns the tree with at most this many levels: the last one includes what is below it.
+    fn tree(&self, levels: usize) -> UsageTree {
         let used = self.used();
         let (calls, models) = (used.calls, used.models.clone());
         let children = used.children.clone();
@@ -148,30 +156,15 @@ impl Node {
             own.model += *usage;
             own.cost += *cost;
         }
-        let children = merged(children.iter().map(Self::tree));
-        UsageTree { name: Arc::clone(&self.name), calls, own, models, children }
-    }
-}
-
-/// Merges trees of the same name, each at the position of its first.
-pub(super) fn merged(trees: impl Iterator<Item = UsageTree>) -> Vec<UsageTree> {
-    let mut merged: Vec<UsageTree> = Vec::new();
-    for tree in trees {
-        match merged.iter_mut().find(|earlier| earlier.name == tree.name) {
-            Some(earlier) => merge(earlier, tree),
-            None => merged.push(tree),
+        let mut tree = UsageTree { name: Arc::clone(&self.name), calls, own, models, children: Vec::new() };
+        let below = children.iter().map(|child| child.tree(levels.saturating_sub(1)));
+        if levels > 1 {
+            tree.children = merged(below);
+        } else {
+            below.for_each(|child| absorb(&mut tree, child));
         }
+        tree
     }
-    merged
-}
-
-fn merge(into: &mut UsageTree, tree: UsageTree) {
-    into.calls = into.calls.saturating_add(tree.calls);
-    into.own += tree.own;
-    for (model, used) in tree.models {
-        *into.models.entry(model).or_default() += used;
-    }
-    into.children = merged(std::mem::take(&mut into.children).into_iter().chain(tree.children));
 }
 
 #[cfg(test)]
@@ -217,6 +210,26 @@ mod tests {
         let tree = main.tree();
         assert_eq!((names(&tree), names(&tree.children[0])), (vec![("worker", 3)], vec![("inner", 3)]));
         assert_eq!((tree.total().model.requests, tree.total().tool_calls, tree.by_model().len()), (3, 3, 1));
+    }
+
+    #[test]
+    fn a_deep_tree_ends_with_the_sum_of_what_is_below() {
+        let mut calls = vec![UsageRecorder::root("main".into())];
+        for _ in 0..200 {
+            let call = calls[calls.len() - 1].child_with_own_node("worker".into());
+            call.add_request(&"test:a".into(), &used(Usage::of_request(2, 1), None));
+            calls.push(call);
+        }
+        let tree = calls[0].tree();
+        assert_eq!(tree.total().model.requests, 200);
+        let mut last = &tree;
+        let mut levels = 1;
+        while let Some(child) = last.children.first() {
+            (last, levels) = (child, levels + 1);
+        }
+        assert_eq!((levels, last.own.model.requests, last.calls), (MAX_LEVELS, 152, 1));
+        let json = serde_json::to_string(&tree).unwrap();
+        assert_eq!(serde_json::from_str::<UsageTree>(&json).unwrap(), tree);
     }
 
     #[test]

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use llm_do_providers::Usage;
 use serde::{Deserialize, Serialize};
 
-use super::recorder::merged;
 use super::{Cost, RunUsage};
 
 /// Usage by call: a tree of the names of a run's calls, with the requests and tool calls that each made itself.
 ///
 /// Calls of one name made by calls of one name share a node, so the tree stays small however many calls there are. A
-/// call that made neither a request nor a tool call has no node of its own. `Display` writes a table.
+/// call that made neither a request nor a tool call has no node of its own. A tree of a run has at most 50 levels, the last of which
+/// includes what the calls below it used. `Display` writes a table.
 ///
 /// # Examples
 ///
@@ -168,5 +168,32 @@ impl AddAssign for ModelUsage {
     fn add_assign(&mut self, other: Self) {
         self.usage += other.usage;
         self.cost += other.cost;
+    }
+}
+
+/// Merges trees of the same name, each at the position of its first.
+pub(super) fn merged(trees: impl Iterator<Item = UsageTree>) -> Vec<UsageTree> {
+    let mut merged: Vec<UsageTree> = Vec::new();
+    for tree in trees {
+        match merged.iter_mut().find(|earlier| earlier.name == tree.name) {
+            Some(earlier) => merge(earlier, tree),
+            None => merged.push(tree),
+        }
+    }
+    merged
+}
+
+fn merge(into: &mut UsageTree, mut tree: UsageTree) {
+    into.calls = into.calls.saturating_add(tree.calls);
+    let children = std::mem::take(&mut tree.children);
+    absorb(into, tree);
+    into.children = merged(std::mem::take(&mut into.children).into_iter().chain(children));
+}
+
+/// Adds what the calls of a tree without children used.
+pub(super) fn absorb(into: &mut UsageTree, tree: UsageTree) {
+    into.own += tree.own;
+    for (model, used) in tree.models {
+        *into.models.entry(model).or_default() += used;
     }
 }

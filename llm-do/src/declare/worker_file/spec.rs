@@ -1,7 +1,7 @@
 //! Converts a worker file to a `WorkerSpec`.
 
 use llm_do_providers::{Money, ServerSideTool, Settings, ThinkingLevel, WebSearch};
-use llm_do_worker_file::{self as file, Content, Keys, Located, Node, WorkerFile, tool_name};
+use llm_do_worker_file::{self as file, Content, InputModel, Keys, Located, Node, WorkerFile, tool_name};
 use serde_json::{Map, Value};
 
 use crate::base::usage::Limits;
@@ -28,6 +28,7 @@ pub(super) fn from_file(file: WorkerFile) -> WorkerSpec {
         limits,
         timeout,
         input_schema,
+        input_model_ref,
         output_schema,
         // The project reads them.
         skills: _,
@@ -51,6 +52,7 @@ pub(super) fn from_file(file: WorkerFile) -> WorkerSpec {
     spec.limits = value(limits).as_ref().map(self::limits);
     spec.timeout = value(timeout);
     spec.input_schema = input_schema.map(json);
+    spec.input_of = value(input_model_ref).and_then(item);
     spec.output_schema = output_schema.map(json);
     spec
 }
@@ -61,6 +63,13 @@ fn value<T>(located: Option<Located<T>>) -> Option<T> {
 
 fn list<T>(located: Option<Located<Vec<Located<T>>>>) -> Vec<T> {
     located.map(Located::values).unwrap_or_default()
+}
+
+fn item(input: InputModel) -> Option<String> {
+    match input {
+        InputModel::Item(name) => Some(name),
+        InputModel::Python(_) => None,
+    }
 }
 
 fn mode(mode: file::OutputMode) -> OutputMode {

@@ -34,6 +34,7 @@ pub(super) fn text(spec: &WorkerSpec) -> String {
         ("limits", spec.limits.as_ref().map(|limits| json!(limits))),
         ("timeout", spec.timeout.map(|time| json!(Time(Some(time))))),
         ("input_schema", spec.input_schema.clone()),
+        ("input_model_ref", spec.input_of.as_ref().map(|name| json!(name))),
         ("output_schema", spec.output_schema.clone()),
     ];
     let mut text = "---\n".to_owned();

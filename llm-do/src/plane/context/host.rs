@@ -75,9 +75,18 @@ pub(crate) trait Host: Send + Sync {
         request: SubtaskRequest,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
 
-    /// Creates a worker for the caller of `ctx`; returns its name and what it may call.
+    /// Creates a worker for the caller of `ctx`, or replaces one that it created; returns its name and what it may call.
     #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only the tools of that feature make workers"))]
-    fn create_worker<'a>(&'a self, ctx: &'a CallContext, spec: WorkerSpec) -> BoxFuture<'a, Result<Value, BoxError>>;
+    fn create_worker<'a>(
+        &'a self,
+        ctx: &'a CallContext,
+        spec: WorkerSpec,
+        replaces: bool,
+    ) -> BoxFuture<'a, Result<Value, BoxError>>;
+
+    /// Describes the workers that were created in the run or its chat, for the caller of `ctx`.
+    #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only a tool of that feature lists them"))]
+    fn list_workers(&self, ctx: &CallContext) -> Value;
 
     /// Calls a worker that was created at run time.
     #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only the tools of that feature call them"))]

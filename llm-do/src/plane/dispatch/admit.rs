@@ -10,6 +10,7 @@ use super::Run;
 use super::approve::{RecordedCall, first_round};
 use super::begun::unfinished;
 use super::decode::decode_async_or_keep;
+use super::deep::MAX_NESTING;
 use super::record::{journal_step, result_step};
 use super::run_settings::lowest;
 use crate::base::error::CallError;
@@ -21,9 +22,6 @@ use crate::observe::journal::{AnnouncedCall, InFlightStep};
 use crate::plane::context::{CallContext, CallFrame, Deadline, GivenArguments};
 use crate::plane::declared::Callee;
 use crate::plane::registry::{Prepared, Registered};
-
-/// The maximum number of nested calls of any kind: more than programs need, and within a stack of 2 MiB.
-const MAX_NESTING: u32 = 50;
 
 /// The callee: borrowed from the registry, or created for this call.
 type Found<'a> = Cow<'a, Arc<Registered>>;

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::admit::Proposed;
 use super::decode::decode_or_keep;
+use super::deep::with_stack;
 use super::{Readers, Run};
 use crate::base::error::{BoxError, CallError};
 use crate::base::mutex::IgnorePoison;
@@ -28,8 +29,10 @@ use crate::plane::instance::CloseTasks;
 use crate::plane::registry::Prepared;
 use crate::plane::user_input::InputHandler;
 
-impl Host for Run {
-    fn call<'a>(
+impl Run {
+    /// Finds the callee and decodes the arguments; returns the rest of the call.
+    #[inline]
+    fn begin_call<'a>(
         &'a self,
         caller: CallContext,
         whom: Callee<'a>,
@@ -62,6 +65,19 @@ impl Host for Run {
             Ok(prepared) => Box::pin(self.execute(ctx, Proposed::new(tool, prepared, None))),
             Err(error) => Box::pin(self.refuse(ctx, error, GivenArguments::refused(given_text, refused))),
         }
+    }
+}
+
+impl Host for Run {
+    fn call<'a>(
+        &'a self,
+        caller: CallContext,
+        whom: Callee<'a>,
+        given: GivenArguments<'a>,
+        by: Caller,
+    ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
+        let nesting = caller.frame().nesting + 1;
+        with_stack(whom.name(), nesting, self.begin_call(caller, whom, given, by))
     }
 
     fn may_skip_fields(&self, tool: &str) -> Result<bool, CallError> {
@@ -96,7 +112,8 @@ impl Host for Run {
         whom: Callee<'a>,
         arguments: Value,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
-        Box::pin(self.continue_thread(caller, thread, whom, arguments))
+        let nesting = caller.frame().nesting + 1;
+        with_stack(whom.name(), nesting, Box::pin(self.continue_thread(caller, thread, whom, arguments)))
     }
 
     fn threads(&self) -> &Arc<Threads> {
@@ -111,8 +128,17 @@ impl Host for Run {
         Box::pin(self.run_subtask(caller, request))
     }
 
-    fn create_worker<'a>(&'a self, ctx: &'a CallContext, spec: WorkerSpec) -> BoxFuture<'a, Result<Value, BoxError>> {
-        Box::pin(self.create_worker(ctx, spec))
+    fn create_worker<'a>(
+        &'a self,
+        ctx: &'a CallContext,
+        spec: WorkerSpec,
+        replaces: bool,
+    ) -> BoxFuture<'a, Result<Value, BoxError>> {
+        Box::pin(self.create_worker(ctx, spec, replaces))
+    }
+
+    fn list_workers(&self, ctx: &CallContext) -> Value {
+        self.list_workers(ctx)
     }
 
     fn call_runtime_worker<'a>(

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::record::retry;
-use super::{Plane, Run, RunSettings};
+use super::{CreatedWorkers, Plane, Run, RunSettings};
 use crate::base::cancellation::Cancellation;
 use crate::base::error::CallError;
 use crate::base::usage::Limits;
@@ -21,13 +21,21 @@ use crate::plane::context::{CallContext, CallFrame, Deadline, Host};
 use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::declared::Callee;
 
+/// The parts of a chat that a run continues and extends; a run without a chat has its own.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ChatParts {
+    /// The conversation that the root call continues and extends.
+    pub(crate) conversation: Arc<Conversation>,
+    pub(crate) threads: Arc<Threads>,
+    pub(crate) created_workers: Arc<CreatedWorkers>,
+}
+
 /// A root call before it is made.
 pub(crate) struct Root {
     pub(crate) plane: Arc<Plane>,
     pub(crate) name: String,
     pub(crate) arguments: Result<Given, CallError>,
-    pub(crate) conversation: Arc<Conversation>,
-    pub(crate) threads: Arc<Threads>,
+    pub(crate) chat: ChatParts,
     pub(crate) cancellation: CancellationToken,
     /// The user's context, set when the call starts: it holds the usage.
     pub(crate) user: Arc<OnceLock<CallContext>>,
@@ -65,7 +73,7 @@ impl Root {
         // Dropped when the run ends, even if a handle keeps the run's context alive.
         let approved = RunMemory::new();
         let (plane, scope) = (Arc::clone(&self.plane), approved.scope());
-        let run = Arc::new(Run::new(plane, id, (self.conversation, self.threads), is_resumed, scope, self.settings));
+        let run = Arc::new(Run::new(plane, id, self.chat, is_resumed, scope, self.settings));
         let _open_sinks = run.open_sinks();
         let host: Arc<dyn Host> = Arc::clone(&run) as _;
         let user = CallContext::root(host, frame((limits, spent), &self.name, self.cancellation, step));

@@ -2,6 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +17,9 @@ use crate::plane::approval::{ApprovalMode, Approvals, Approver};
 #[cfg(feature = "filesystem")]
 use crate::plane::config::WorkingFolder;
 use crate::plane::user_input::InputHandler;
+
+/// The folder of the folders of tenants: hidden, so that no project reads what is in it as its own workers.
+const TENANTS: &str = ".tenants";
 
 /// The settings of one run; unset ones are taken from the runtime.
 #[derive(Debug, Default)]
@@ -35,6 +39,8 @@ pub(crate) struct RunSettings {
     pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     /// In addition to that of the runtime.
     pub(crate) cancellation: Option<CancellationToken>,
+    /// Whose run it is, in a service.
+    pub(crate) tenant: Option<Arc<str>>,
     /// How long earlier processes worked on the run.
     pub(crate) time_spent: Duration,
     /// Whether the root call needs approval like any other.
@@ -68,6 +74,19 @@ impl RunSettings {
     pub(super) fn limits(&self, plane: &Plane) -> Option<Arc<Limits>> {
         lowest(self.limits.clone().map(Arc::new), plane.config.limits.clone())
     }
+}
+
+/// Returns a file name for a tenant, different for each on every file system: anything but small letters, digits, `-` and `_` is
+/// written as `%` and two digits.
+fn folder_name(tenant: &str) -> String {
+    let mut name = String::with_capacity(tenant.len());
+    for byte in tenant.bytes() {
+        match byte {
+            b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => name.push(byte.into()),
+            other => _ = write!(name, "%{other:02x}"),
+        }
+    }
+    name
 }
 
 /// Returns limits that hold both: of each limit, the lower one.
@@ -118,6 +137,13 @@ impl Run {
         }
     }
 
+    /// Returns the folder for the files of created workers, if there is one: in a service, that of the run's tenant.
+    pub(super) fn worker_store(&self) -> Option<PathBuf> {
+        let store = self.plane.worker_store.as_ref()?;
+        let tenant = self.outermost().settings.tenant.as_deref();
+        Some(tenant.map_or_else(|| store.clone(), |tenant| store.join(TENANTS).join(folder_name(tenant))))
+    }
+
     /// Returns the state of a type: the run's, or else the runtime's.
     pub(super) fn run_state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
         self.settings.state.get(&of).or_else(|| self.plane.config.state.get(&of)).cloned()
@@ -146,5 +172,18 @@ impl Drop for OpenSinks {
     fn drop(&mut self) {
         let Self(run) = self;
         run.plane.run_sinks.release(run.sinks.close());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folder_name;
+
+    #[test]
+    fn no_two_tenants_share_a_folder_and_none_leaves_the_store() {
+        assert_eq!(folder_name("web-1_a"), "web-1_a");
+        assert_eq!(folder_name("Web"), "%57eb");
+        assert_eq!(folder_name("../x/y"), "%2e%2e%2fx%2fy");
+        assert_eq!(folder_name("%57eb"), "%2557eb");
     }
 }

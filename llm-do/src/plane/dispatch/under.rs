@@ -5,8 +5,9 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 
+use super::deep::with_stack;
 use super::run_settings::lowest;
-use super::{Plane, Readers, Root, Run, RunSettings};
+use super::{ChatParts, Plane, Readers, Root, Run, RunSettings};
 use crate::base::cancellation::cancelled_with;
 use crate::base::error::CallError;
 use crate::base::usage::Limits;
@@ -14,7 +15,6 @@ use crate::declare::argument::Given;
 use crate::declare::tool::{ResultForm, ToolReturn};
 use crate::observe::event::{Caller, EventSink};
 use crate::plane::context::{CallContext, CallFrame, Host};
-use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::declared::Callee;
 use crate::plane::guard::Guards;
 
@@ -24,7 +24,7 @@ impl Root {
         let outer = Run::of(&caller);
         let arguments = self.arguments?;
         let limits = self.settings.limits(&self.plane);
-        let run = Arc::new(Run::under(outer, self.plane, (self.conversation, self.threads), self.settings));
+        let run = Arc::new(Run::under(outer, self.plane, self.chat, self.settings));
         let _open_sinks = run.open_sinks();
         let call = FirstCall { run: &run, caller, limits, cancellation: self.cancellation };
         let result = call.make(&self.name, arguments, |ctx| drop(self.user.set(ctx.clone()))).await;
@@ -71,7 +71,7 @@ impl FirstCall<'_> {
             }
             Err(error) => run.refuse(ctx, error, arguments.into()).boxed(),
         };
-        cancelled_with(&cancellation, &token, calling).await
+        cancelled_with(&cancellation, &token, with_stack(name, nesting, calling)).await
     }
 }
 
@@ -85,24 +85,23 @@ impl Run {
     }
 
     /// Creates a run under `outer`, whose id, journal, approver, user and event numbers it shares.
-    fn under(
-        outer: Arc<Self>,
-        plane: Arc<Plane>,
-        conversations: (Arc<Conversation>, Arc<Threads>),
-        mut settings: RunSettings,
-    ) -> Self {
+    fn under(outer: Arc<Self>, plane: Arc<Plane>, mut chat: ChatParts, mut settings: RunSettings) -> Self {
+        // Of another runtime, they may have tools that this one does not know.
+        if let Some(same) = outer.innermost_of(&plane) {
+            chat.created_workers = Arc::clone(&same.created_workers);
+        }
         let approvals = settings.approvals_under(&plane, outer.approvals());
-        let is_repeated = outer.is_of(&plane);
+        let is_repeated = outer.innermost_of(&plane).is_some();
         let guards = Guards::chained(outer.guards.as_ref(), plane.guards.as_ref().filter(|_| !is_repeated));
         let (id, scope, is_resumed) = (Arc::clone(&outer.id), outer.approved.clone(), outer.is_resumed);
-        let run = Self::new(plane, id, conversations, is_resumed, scope, settings);
+        let run = Self::new(plane, id, chat, is_resumed, scope, settings);
         let is_observed = run.is_observed || outer.is_observed;
         Self { approvals: Some(approvals), guards, is_repeated, is_observed, outer: Some(outer), ..run }
     }
 
-    /// Returns whether this run, or one that it was started under, is a run of the runtime.
-    fn is_of(&self, plane: &Arc<Plane>) -> bool {
-        Arc::ptr_eq(&self.plane, plane) || self.outer.as_ref().is_some_and(|outer| outer.is_of(plane))
+    /// Returns the innermost run of the runtime: this one, or one that it was started under.
+    fn innermost_of(&self, plane: &Arc<Plane>) -> Option<&Self> {
+        std::iter::once(self).chain(self.outer_runs()).find(|run| Arc::ptr_eq(&run.plane, plane))
     }
 
     /// Returns the run that no other run contains.

@@ -12,7 +12,7 @@ pub(crate) enum Origin {
     Source(Location),
     /// A worker file.
     File(LoadedFile),
-    /// The program created it at run time.
+    /// Created at run time, for one call or one run or chat.
     Session,
 }
 

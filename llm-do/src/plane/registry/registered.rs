@@ -178,10 +178,15 @@ impl Registered {
     }
 
     /// Returns whether it was loaded from a worker file that describes the same worker as `file`.
-    pub(super) fn is_read_from(&self, file: &str) -> bool {
+    pub(crate) fn is_read_from(&self, file: &str) -> bool {
         // Both are parsed and written again, so that formatting makes no difference.
         let normalized = |spec: WorkerSpec| spec.to_worker_file();
         self.file.as_ref().is_some_and(|own| file.parse().map(normalized).is_ok_and(|file| file == *own))
+    }
+
+    /// Returns whether it was loaded from a worker file.
+    pub(crate) fn is_of_worker_file(&self) -> bool {
+        self.file.is_some()
     }
 
     /// Returns the name by which policies and toolsets know it, besides its own: that of the tool it is another name of.

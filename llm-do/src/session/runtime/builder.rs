@@ -32,7 +32,7 @@ use crate::plane::approval::{ApprovalMode, Approvals, Approver, Policy};
 use crate::plane::config::SessionConfig;
 #[cfg(any(feature = "cli", feature = "project"))]
 use crate::plane::config::WorkingFolder;
-use crate::plane::dispatch::{Hybrids, Plane, RuntimeWorkers, Shadow, Shadows};
+use crate::plane::dispatch::{Hybrids, Plane, Shadow, Shadows};
 use crate::plane::guard::{Guard, Guards};
 use crate::plane::model_choice::SessionModel;
 use crate::plane::registry::{Contents, Origin, Registry};
@@ -249,7 +249,7 @@ impl RuntimeBuilder {
             root_steps: ChildSteps::default(),
             shadows,
             hybrids,
-            runtime_workers: RuntimeWorkers::new(self.worker_store),
+            worker_store: self.worker_store,
         };
         let runtime =
             Runtime { plane: Arc::new(plane), cancellation: self.cancellation, warnings: self.warnings.into() };

@@ -14,6 +14,7 @@ use crate::base::mutex::IgnorePoison;
 use crate::base::usage::UsageTree;
 use crate::declare::tool::{FromReturn, Tool};
 use crate::plane::conversation::{Conversation, Threads};
+use crate::plane::dispatch::{ChatParts, CreatedWorkers, StoredWorker};
 use crate::plane::history::History;
 
 /// The name of the tree that holds the usage of a chat's root calls.
@@ -22,8 +23,8 @@ const CHAT: &str = "chat";
 /// A conversation of a person and an application: root calls, each of which remembers those before.
 ///
 /// Each worker that is sent continues its own history. An entry or a tool remembers by
-/// [threads](crate::CallContext::thread), which last as long as the chat. All other calls start with an empty history. A
-/// call that fails or is dropped leaves the histories up to that point.
+/// [threads](crate::CallContext::thread), which last as long as the chat, as do the workers that its models created. All other
+/// calls start with an empty history. A call that fails or is dropped leaves the histories up to that point.
 ///
 /// A chat is saved and loaded as its [`state`](Self::state). A clone is a fork: it has the same past, and a future of
 /// its own.
@@ -57,6 +58,7 @@ pub struct Chat {
     runtime: Runtime,
     workers: BTreeMap<String, Arc<Conversation>>,
     threads: Arc<Threads>,
+    created_workers: Arc<CreatedWorkers>,
     usage: Arc<Mutex<UsageTree>>,
 }
 
@@ -73,6 +75,9 @@ pub struct ChatState {
     /// The history of each thread, by its name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub threads: BTreeMap<String, History>,
+    /// The workers that its models created, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) created_workers: BTreeMap<String, StoredWorker>,
     /// What the root calls used, as children of a tree named `chat`.
     pub usage: UsageTree,
 }
@@ -89,7 +94,13 @@ impl Runtime {
     /// Starts a conversation.
     #[must_use]
     pub fn chat(&self) -> Chat {
-        Chat { runtime: self.clone(), workers: BTreeMap::new(), threads: Arc::default(), usage: Arc::default() }
+        Chat {
+            runtime: self.clone(),
+            workers: BTreeMap::new(),
+            threads: Arc::default(),
+            created_workers: Arc::default(),
+            usage: Arc::default(),
+        }
     }
 }
 
@@ -97,10 +108,11 @@ impl Chat {
     /// Sets what the chat remembers, replacing all that it has.
     #[must_use]
     pub fn with_state(self, state: ChatState) -> Self {
-        let ChatState { workers, threads, usage } = state;
+        let ChatState { workers, threads, created_workers, usage } = state;
         let workers = workers.into_iter().map(|(name, history)| (name, Arc::new(history.into()))).collect();
         let (threads, usage) = (Arc::new(Threads::new(threads)), Arc::new(Mutex::new(usage)));
-        Self { runtime: self.runtime, workers, threads, usage }
+        let created_workers = Arc::new(CreatedWorkers::load(created_workers));
+        Self { runtime: self.runtime, workers, threads, created_workers, usage }
     }
 
     /// Makes a root call that continues the chat.
@@ -127,8 +139,8 @@ impl Chat {
     /// Prepares a root call that continues the chat; once it has ended, [`count`](Self::count) its usage.
     #[cfg(feature = "serve")]
     pub(crate) fn begin(&mut self, name: &str, arguments: Value) -> Start<Value> {
-        let conversation = self.workers.entry(name.to_owned()).or_default();
-        self.runtime.start_named(name, arguments).continuing(Arc::clone(conversation), Arc::clone(&self.threads))
+        let parts = self.parts(name);
+        self.runtime.start_named(name, arguments).continuing(parts)
     }
 
     /// Adds the usage of a root call.
@@ -141,8 +153,7 @@ impl Chat {
     where
         C: 'static,
     {
-        let conversation = self.workers.entry(name.to_owned()).or_default();
-        let start = start.continuing(Arc::clone(conversation), Arc::clone(&self.threads));
+        let start = start.continuing(self.parts(name));
         let counted = CountOnDrop { usage: Arc::clone(&self.usage), run: start.handle() };
         Box::pin(async move {
             let _counted = counted;
@@ -150,12 +161,22 @@ impl Chat {
         })
     }
 
+    /// Returns what a root call of `name` continues.
+    fn parts(&mut self, name: &str) -> ChatParts {
+        ChatParts {
+            conversation: Arc::clone(self.workers.entry(name.to_owned()).or_default()),
+            threads: Arc::clone(&self.threads),
+            created_workers: Arc::clone(&self.created_workers),
+        }
+    }
+
     /// Returns what the chat remembers.
     #[must_use]
     pub fn state(&self) -> ChatState {
         let workers = self.workers.iter().map(|(name, worker)| (name.clone(), worker.history()));
         let workers = workers.filter(|(_, history)| !history.is_empty()).collect();
-        ChatState { workers, threads: self.threads.histories(), usage: lock(&self.usage).clone() }
+        let (threads, created_workers) = (self.threads.histories(), self.created_workers.stored());
+        ChatState { workers, threads, created_workers, usage: lock(&self.usage).clone() }
     }
 }
 

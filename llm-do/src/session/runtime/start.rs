@@ -21,8 +21,8 @@ use crate::declare::tool::{FromReturn, TakesHistory, Tool, ToolReturn, check_rou
 use crate::declare::toolset::Anything;
 use crate::observe::event::ItemKind;
 use crate::plane::context::CallContext;
-use crate::plane::conversation::{Conversation, Threads};
-use crate::plane::dispatch::{Root, RunSettings, fresh_id};
+use crate::plane::conversation::Conversation;
+use crate::plane::dispatch::{ChatParts, Root, RunSettings, fresh_id};
 use crate::plane::history::History;
 
 /// A root call of the item `C` that is about to start; `.await` runs it and returns a `T`.
@@ -92,7 +92,7 @@ impl Runtime {
         read: fn(ToolReturn) -> Result<T, CallError>,
     ) -> Start<T, C> {
         let cancellation = self.cancellation.child_token();
-        let conversation: Arc<Conversation> = Arc::default();
+        let chat = ChatParts::default();
         let user: Arc<OnceLock<CallContext>> = Arc::default();
         let id: Arc<OnceLock<Arc<str>>> = Arc::default();
         if self.plane.config.journal.is_none() {
@@ -100,14 +100,12 @@ impl Runtime {
         }
         let handle = RunHandle {
             user: Arc::clone(&user),
-            conversation: Arc::clone(&conversation),
+            conversation: Arc::clone(&chat.conversation),
             cancellation: cancellation.clone(),
             id: Arc::clone(&id),
         };
         let (plane, name, settings) = (Arc::clone(&self.plane), name.to_owned(), RunSettings::default());
-        let threads = Arc::default();
-        let root =
-            Root { plane, name, arguments, conversation, threads, cancellation, user, id, settings, under: None };
+        let root = Root { plane, name, arguments, chat, cancellation, user, id, settings, under: None };
         Start { root, handle, read, types: PhantomData }
     }
 }
@@ -146,11 +144,10 @@ impl<T, C> Start<T, C> {
         self
     }
 
-    /// Continues a conversation and threads, and adds the new messages to them.
-    pub(super) fn continuing(mut self, conversation: Arc<Conversation>, threads: Arc<Threads>) -> Self {
-        self.handle.conversation = Arc::clone(&conversation);
-        self.root.conversation = conversation;
-        self.root.threads = threads;
+    /// Continues a chat, and adds the new messages, threads and created workers to it.
+    pub(super) fn continuing(mut self, chat: ChatParts) -> Self {
+        self.handle.conversation = Arc::clone(&chat.conversation);
+        self.root.chat = chat;
         self
     }
 

@@ -1,6 +1,7 @@
 //! Files of the Python llm-do.
 
 use llm_do::approval::ApprovalMode;
+use llm_do::project::Project;
 use llm_do::testing::ScriptedModel;
 use llm_do::{Runtime, json};
 use tempfile::TempDir;
@@ -20,7 +21,53 @@ async fn tools_of(folder: &TempDir, worker: &str) -> Vec<String> {
 async fn its_toolsets_have_their_names() {
     let text = "---\nname: main\ntoolsets:\n  - dynamic_agents\n  - shell_readonly\n---\nDo it.\n";
     let folder = folder(&[("main.agent", text)]);
-    assert_eq!(tools_of(&folder, "main").await, ["agent_create", "agent_call", "shell_readonly"]);
+    assert_eq!(
+        tools_of(&folder, "main").await,
+        ["agent_create", "agent_call", "agent_list", "agent_replace", "shell_readonly"]
+    );
+}
+
+/// A project of the form that the Python llm-do reads, whose worker names a model of its input.
+fn pitches(arguments: &str, more: &str) -> TempDir {
+    let manifest = format!(
+        "{{\n  \"version\": 1,\n  \"runtime\": {{}},\n  \"entry\": {{ \"agent\": \"judge\", \"args\": {arguments} }},\n  \
+         \"agent_files\": [\"judge.agent\"]\n}}\n"
+    );
+    let agent = format!("---\nname: judge\ninput_model_ref: schemas.py:PitchInput\n{more}---\nJudge the pitch.\n");
+    let class = "class PitchInput(PromptInput):\n    company: str\n";
+    folder(&[("project.json", &manifest), ("judge.agent", &agent), ("schemas.py", class)])
+}
+
+#[tokio::test]
+async fn its_model_of_an_input_is_left_out_with_a_warning() {
+    let folder = pitches(r#"{ "input": "A pitch." }"#, "");
+    let project = open(&folder);
+    assert_eq!(
+        warnings(&folder, &project),
+        [
+            "judge.agent:3: `input_model_ref` has no effect: the Python class `schemas.py:PitchInput` cannot be read, so the worker \
+             takes `input` and `attachments`; write its fields as `input_schema`"
+        ]
+    );
+    let runtime = builder().project(project).force_model(ScriptedModel::new().text("Good.")).build().unwrap();
+    assert_eq!(runtime.run_named("judge", json!({ "input": "A pitch." })).await.unwrap(), "Good.");
+}
+
+#[tokio::test]
+async fn arguments_that_only_its_model_accepts_are_a_fault_until_a_schema_describes_them() {
+    let arguments = r#"{ "input": "A pitch.", "company": "Acme" }"#;
+    let error = Project::open(pitches(arguments, "").path()).unwrap_err();
+    let expected = "`entry.args`: `company` of the Python class `schemas.py:PitchInput`, which cannot be read; write its fields as \
+                    `input_schema` of `judge`";
+    assert!(error.faults()[0].contains("project.json:4: ") && error.faults()[0].contains(expected), "{error}");
+
+    let schema =
+        "input_schema:\n  type: object\n  properties: { input: { type: string }, company: { type: string } }\n";
+    let folder = pitches(arguments, schema);
+    let project = open(&folder);
+    assert_eq!(warnings(&folder, &project), [""; 0]);
+    let runtime = builder().project(project).force_model(ScriptedModel::new().text("Good.")).build().unwrap();
+    assert_eq!(runtime.run_named("judge", json!({ "input": "A pitch.", "company": "Acme" })).await.unwrap(), "Good.");
 }
 
 #[cfg(unix)]

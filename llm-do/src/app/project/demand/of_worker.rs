@@ -29,6 +29,7 @@ pub(in crate::app) fn of_worker(spec: &WorkerSpec, origin: &Origin, aliases: &[(
         server_side_tools,
         mode: _,
         input_schema: _,
+        input_of: _,
         output_schema: _,
         is_typed: _,
         too_deep: _,

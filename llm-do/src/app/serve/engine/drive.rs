@@ -240,7 +240,7 @@ impl Shared {
             Some(chat) => chat.begin(&run.entry, arguments),
             None => self.runtime.start_named(&run.entry, arguments),
         };
-        let start = start.with_id(run.id.as_str()).time_spent(run.worked);
+        let start = start.with_id(run.id.as_str()).time_spent(run.worked).tenant(run.tenant.as_str());
         // What was left of the day's money when the run was created.
         match run.cost_limit {
             Some(limit) => start.limits(Limits::new().cost(limit)),

@@ -99,11 +99,11 @@ impl EngineClient {
     pub(in crate::app::serve) async fn start(
         &self,
         key: &str,
-        entry: &str,
+        (entry, tenant): (&str, &str),
         arguments: &Value,
     ) -> Result<String, EngineError> {
         let uri = format!("{}/{}/run/send", base(&self.engine.ingress), self.engine.names.runs);
-        let body = json!({ "entry": entry, "arguments": arguments });
+        let body = json!({ "entry": entry, "arguments": arguments, "tenant": tenant });
         let request = self.http.post(uri).header("idempotency-key", key);
         let (status, text) = send(request.header("content-type", "application/json").body(body.to_string())).await?;
         let sent: Value = serde_json::from_str(&text).unwrap_or_default();

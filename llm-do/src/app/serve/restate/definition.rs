@@ -66,7 +66,11 @@ fn runs(names: &Names) -> Value {
                     "contentType": "application/json",
                     "jsonSchema": {
                         "type": "object",
-                        "properties": { "entry": { "type": "string" }, "arguments": { "type": "object" } },
+                        "properties": {
+                            "entry": { "type": "string" },
+                            "arguments": { "type": "object" },
+                            "tenant": { "type": "string" },
+                        },
                         "required": ["entry"],
                         "additionalProperties": false,
                     },

@@ -44,6 +44,9 @@ struct RunInput {
     entry: String,
     #[serde(default = "no_arguments")]
     arguments: Value,
+    /// Whose run it is, if a service started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tenant: Option<String>,
 }
 
 /// One call of a run, with the records that lead to it.
@@ -147,6 +150,10 @@ impl Application {
 
     fn start(&self, id: &str, input: RunInput, journal: EngineJournal, log: &Log<'_>) -> Running {
         let start: Start<Value> = self.runtime.start_named(&input.entry, input.arguments).with_id(id);
+        let start = match input.tenant {
+            Some(tenant) => start.tenant(tenant),
+            None => start,
+        };
         let start =
             start.journal(journal).approver(Absent).input_handler(Absent).cancellation(log.cancellation.clone());
         let handle = start.handle();

@@ -12,6 +12,7 @@ use crate::declare::tool::ToolReturn;
 use crate::observe::event;
 use crate::observe::journal::{digest, too_deep};
 use crate::plane::conversation::ThreadChange;
+use crate::plane::dispatch::StoredWorker;
 
 /// The record of a finished call: its result or error, and its effects on the session.
 #[derive(Debug, Serialize, Deserialize)]
@@ -24,9 +25,9 @@ pub(super) struct CallRecord {
     /// Its usage, so that a replay counts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) usage: Option<UsageTree>,
-    /// The worker files of the workers that it created, so that a replay restores them.
+    /// The workers that it created or replaced, so that a replay restores them.
     #[serde(rename = "made", default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) created_workers: Vec<String>,
+    pub(super) created_workers: Vec<StoredWorker>,
     /// The user's messages during the call, so that a replay adds them to the conversation.
     #[serde(rename = "heard", default, skip_serializing_if = "Vec::is_empty")]
     pub(super) user_messages: Vec<String>,

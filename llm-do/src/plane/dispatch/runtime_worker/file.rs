@@ -34,6 +34,26 @@ pub(super) fn create(path: &Path, text: &str) -> io::Result<WriteOutcome> {
     }
 }
 
+/// Replaces a file that has the text `expected`, or writes one that is missing; one with the new text counts as replaced.
+///
+/// As with [`create`], a process that dies leaves the earlier file or the new one, each complete.
+pub(super) fn replace(path: &Path, expected: &str, text: &str) -> io::Result<WriteOutcome> {
+    let existing = match fs::read(path) {
+        Ok(existing) => existing,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return create(path, text),
+        Err(error) => return Err(error),
+    };
+    if existing == text.as_bytes() || existing != expected.as_bytes() {
+        return compare_existing(path, text);
+    }
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut file = temporary_file().tempfile_in(folder_or_current(folder))?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    sync_folder(folder).map(|()| WriteOutcome::New)
+}
+
 /// Compares an existing file; syncs its folder, since the process that wrote it may have died before.
 fn compare_existing(path: &Path, text: &str) -> io::Result<WriteOutcome> {
     // A file that cannot be read counts as a different one.
@@ -94,6 +114,18 @@ mod tests {
         assert_eq!(create(&path, "b").unwrap(), WriteOutcome::Other);
         assert_eq!(fs::read_to_string(&path).unwrap(), "a");
         assert_eq!(names(path.parent().unwrap()), ["a.worker"]);
+    }
+
+    #[test]
+    fn only_an_expected_file_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.worker");
+        assert_eq!(replace(&path, "a", "b").unwrap(), WriteOutcome::New);
+        assert_eq!(replace(&path, "a", "b").unwrap(), WriteOutcome::Equal);
+        assert_eq!(replace(&path, "a", "c").unwrap(), WriteOutcome::Other);
+        assert_eq!(replace(&path, "b", "c").unwrap(), WriteOutcome::New);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "c");
+        assert_eq!(names(folder.path()), ["a.worker"]);
     }
 
     #[cfg(unix)]

@@ -10,6 +10,14 @@ use crate::base::usage::Limits;
 
 impl RuntimeBuilder {
     /// Sets the maximum number of nested workers. Default: 5.
+    ///
+    /// Only calls of workers count, with those of [`llm_ask`](crate::CallContext::llm_ask) and
+    /// [`llm_agent`](crate::CallContext::llm_agent); tools and entries between them do not. Calls of any kind may be nested 300
+    /// deep, at any depth of workers: enough for 100 workers with two other calls between each. A run under another run counts as
+    /// one more call.
+    ///
+    /// Calls that are nested deeper than 50 are polled on a thread with a larger stack. The thread-local and task-local values of
+    /// the thread of their callers are not set there.
     pub fn max_depth(mut self, depth: u32) -> Self {
         self.config.max_depth = depth;
         self

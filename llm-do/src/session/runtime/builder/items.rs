@@ -138,8 +138,12 @@ impl RuntimeBuilder {
     /// Sets the folder where each worker that a model creates is written, as the worker file `NAME.worker`. Default:
     /// none is written.
     ///
-    /// No file is overwritten: creating a worker whose file exists fails. The folder is created with the first file.
-    /// Pass it to [`worker_dir`](Self::worker_dir) too to load the workers of earlier sessions; a missing folder
+    /// Creating a worker whose file exists fails, in any run. If a model replaces a worker that it created, its file is replaced too,
+    /// and the earlier one is kept as `NAME.worker.0`, the next as `NAME.worker.1`; a file that was changed since is not replaced.
+    /// Runs with a [tenant](crate::runtime::Start::tenant), which those of a service have, write to a hidden folder of their
+    /// tenant, whose files no session loads by itself.
+    ///
+    /// The folder is created with the first file. Pass it to [`worker_dir`](Self::worker_dir) too to load the workers of earlier sessions; a missing folder
     /// counts as empty.
     ///
     /// A file is completely written to disk before its worker can be called. A run that is resumed from a

@@ -186,6 +186,17 @@ impl<T, C> Start<T, C> {
         self
     }
 
+    /// Sets whose run it is, for a program that serves several parties. Default: not set.
+    ///
+    /// The files of workers that its models create are written to a folder of the tenant, `.tenants/NAME` inside the
+    /// [store](crate::runtime::RuntimeBuilder::worker_store), so that tenants neither take names from each other nor learn them.
+    /// [`worker_dir`](crate::runtime::RuntimeBuilder::worker_dir) of the store does not load them. A run under another one has that
+    /// one's tenant. A service sets it.
+    pub fn tenant(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.root.settings.tenant = Some(name.into());
+        self
+    }
+
     /// Records the effects of this run in a journal of its own, in place of the [runtime's](super::super::RuntimeBuilder::journal).
     ///
     /// One journal holds one run: to resume it, perhaps in another process, start an equal call with that journal. The
