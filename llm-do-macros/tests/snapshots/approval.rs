@@ -146,7 +146,9 @@ const _: () = {
     }
     __llm_do::inventory::submit! {
         __llm_do::ToolDef::tool:: < write > ("Write a file.",
-        __llm_do::Location::new(::core::file!(), ::core::line!()),)
+        __llm_do::Location::new(::core::file!(), ::core::line!())
+        .package(::core::option_env!("CARGO_PKG_NAME"),
+        ::core::option_env!("CARGO_PKG_VERSION")),)
         .approval(__llm_do::DeclaredRule::Blocked("not here"))
         .summary("{{write}} {content} to {path}").output({ #[allow(unused_imports)] use
         __llm_do::NoSchema as _; < __llm_do::SchemaProbe << write as __llm_do::Tool >

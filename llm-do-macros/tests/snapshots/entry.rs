@@ -207,8 +207,10 @@ const _: () = {
     }
     __llm_do::inventory::submit! {
         __llm_do::ToolDef::entry:: < review_all > ("",
-        __llm_do::Location::new(::core::file!(), ::core::line!()),).declares(&
-        __DECLARATION).output({ #[allow(unused_imports)] use __llm_do::NoSchema as _; <
-        __llm_do::SchemaProbe << review_all as __llm_do::Tool > ::Output >> ::SCHEMA })
+        __llm_do::Location::new(::core::file!(), ::core::line!())
+        .package(::core::option_env!("CARGO_PKG_NAME"),
+        ::core::option_env!("CARGO_PKG_VERSION")),).declares(& __DECLARATION).output({
+        #[allow(unused_imports)] use __llm_do::NoSchema as _; < __llm_do::SchemaProbe <<
+        review_all as __llm_do::Tool > ::Output >> ::SCHEMA })
     }
 };

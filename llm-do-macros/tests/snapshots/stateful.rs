@@ -169,10 +169,12 @@ const _: () = {
     }
     __llm_do::inventory::submit! {
         __llm_do::ToolDef::tool:: < query > ("Query a table.",
-        __llm_do::Location::new(::core::file!(), ::core::line!()),)
-        .effect(__llm_do::Effect::ReadOnly).method_of:: < Database > ().output({
-        #[allow(unused_imports)] use __llm_do::NoSchema as _; < __llm_do::SchemaProbe <<
-        query as __llm_do::Tool > ::Output >> ::SCHEMA })
+        __llm_do::Location::new(::core::file!(), ::core::line!())
+        .package(::core::option_env!("CARGO_PKG_NAME"),
+        ::core::option_env!("CARGO_PKG_VERSION")),).effect(__llm_do::Effect::ReadOnly)
+        .method_of:: < Database > ().output({ #[allow(unused_imports)] use
+        __llm_do::NoSchema as _; < __llm_do::SchemaProbe << query as __llm_do::Tool >
+        ::Output >> ::SCHEMA })
     }
 };
 #[allow(deprecated, clippy::all, clippy::pedantic)]

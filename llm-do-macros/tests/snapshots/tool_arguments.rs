@@ -229,9 +229,11 @@ const _: () = {
     __llm_do::inventory::submit! {
         __llm_do::ToolDef::tool:: < read_file >
         ("Read a text file.\n\nLines are numbered.",
-        __llm_do::Location::new(::core::file!(), ::core::line!()),)
-        .effect(__llm_do::Effect::ReadOnly).timeout(__TIMEOUT).output({
-        #[allow(unused_imports)] use __llm_do::NoSchema as _; < __llm_do::SchemaProbe <<
-        read_file as __llm_do::Tool > ::Output >> ::SCHEMA })
+        __llm_do::Location::new(::core::file!(), ::core::line!())
+        .package(::core::option_env!("CARGO_PKG_NAME"),
+        ::core::option_env!("CARGO_PKG_VERSION")),).effect(__llm_do::Effect::ReadOnly)
+        .timeout(__TIMEOUT).output({ #[allow(unused_imports)] use __llm_do::NoSchema as
+        _; < __llm_do::SchemaProbe << read_file as __llm_do::Tool > ::Output >> ::SCHEMA
+        })
     }
 };

@@ -163,8 +163,10 @@ const _: () = {
     }
     __llm_do::inventory::submit! {
         __llm_do::ToolDef::tool:: < ListFiles > ("List files.",
-        __llm_do::Location::new(::core::file!(), ::core::line!()),).output({
-        #[allow(unused_imports)] use __llm_do::NoSchema as _; < __llm_do::SchemaProbe <<
-        ListFiles as __llm_do::Tool > ::Output >> ::SCHEMA })
+        __llm_do::Location::new(::core::file!(), ::core::line!())
+        .package(::core::option_env!("CARGO_PKG_NAME"),
+        ::core::option_env!("CARGO_PKG_VERSION")),).output({ #[allow(unused_imports)] use
+        __llm_do::NoSchema as _; < __llm_do::SchemaProbe << ListFiles as __llm_do::Tool >
+        ::Output >> ::SCHEMA })
     }
 };

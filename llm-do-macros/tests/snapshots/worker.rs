@@ -156,7 +156,9 @@ const _: () = {
     __llm_do::inventory::submit! {
         __llm_do::ToolDef::worker:: < reviewer, < Review as __llm_do::Yields < __FALLIBLE
         >> ::Output > ("Review one file.", __llm_do::Location::new(::core::file!(),
-        ::core::line!()), __llm_do::WorkerDef::new(include_str!("reviewer.md"))
+        ::core::line!()).package(::core::option_env!("CARGO_PKG_NAME"),
+        ::core::option_env!("CARGO_PKG_VERSION")),
+        __llm_do::WorkerDef::new(include_str!("reviewer.md"))
         .model("anthropic:claude-sonnet-4-5").max_turns(__MAX_TURNS).retries(1),)
         .declares(& __DECLARATION)
     }

@@ -152,7 +152,9 @@ const _: () = {
     __llm_do::inventory::submit! {
         __llm_do::ToolDef::worker:: < reviewer, < Review as __llm_do::Yields < __FALLIBLE
         >> ::Output > ("Review one file.", __llm_do::Location::new(::core::file!(),
-        ::core::line!()), __llm_do::WorkerDef::new("Review one file.").code(true),)
-        .declares(& __DECLARATION)
+        ::core::line!()).package(::core::option_env!("CARGO_PKG_NAME"),
+        ::core::option_env!("CARGO_PKG_VERSION")),
+        __llm_do::WorkerDef::new("Review one file.").code(true),).declares(&
+        __DECLARATION)
     }
 };

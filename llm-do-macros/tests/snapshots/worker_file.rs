@@ -193,7 +193,9 @@ const _: () = {
     __llm_do::inventory::submit! {
         __llm_do::ToolDef::worker:: < reviewer, < Result < Review > as __llm_do::Yields <
         __FALLIBLE >> ::Output > ("Review one file.",
-        __llm_do::Location::new(::core::file!(), ::core::line!()),
+        __llm_do::Location::new(::core::file!(), ::core::line!())
+        .package(::core::option_env!("CARGO_PKG_NAME"),
+        ::core::option_env!("CARGO_PKG_VERSION")),
         __llm_do::WorkerDef::new("You are a senior reviewer.\n\nRead the file, then judge it.")
         .model("openai:gpt-5").server_side_tools(||
         ::std::vec![__llm_do::ServerSideTool::WebSearch(__llm_do::WebSearch::new()

@@ -126,8 +126,10 @@ const _: () = {
     __llm_do::inventory::submit! {
         __llm_do::ToolDef::worker:: < reviewer, < Review as __llm_do::Yields < __FALLIBLE
         >> ::Output > ("Review one file.", __llm_do::Location::new(::core::file!(),
-        ::core::line!()), __llm_do::WorkerDef::new("Review one file.")
-        .compatible_models(& ["anthropic:*"]).server_side_tools(||
+        ::core::line!()).package(::core::option_env!("CARGO_PKG_NAME"),
+        ::core::option_env!("CARGO_PKG_VERSION")),
+        __llm_do::WorkerDef::new("Review one file.").compatible_models(& ["anthropic:*"])
+        .server_side_tools(||
         ::std::vec![__llm_do::ServerSideTool::WebSearch(__llm_do::WebSearch::new()
         .max_uses({ let __uses : ::core::primitive::u32 = 3; __uses })
         .allowed_domains(["docs.rs"]).blocked_domains(["example.org"])),

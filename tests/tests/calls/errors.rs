@@ -184,7 +184,7 @@ fn open_safe(number: u8, pin: Pin) -> String {
 async fn refused(tool: &str, arguments: Value, mode: ApprovalMode) -> Value {
     let recorder = Recorder::new();
     let runtime = Runtime::builder().approval_mode(mode).sink(recorder.clone()).build().unwrap();
-    let called = runtime.run(call_by_name { tool: tool.to_owned(), arguments }).await;
+    let called = runtime.run(call_named { tool: tool.to_owned(), arguments }).await;
     assert!(called.is_err());
     let refused = recorder.kinds().into_iter().find_map(|kind| match kind {
         EventKind::CallRefused { arguments, .. } => arguments,
@@ -195,7 +195,7 @@ async fn refused(tool: &str, arguments: Value, mode: ApprovalMode) -> Value {
 
 /// Calls a tool by its name.
 #[entry]
-async fn call_by_name(ctx: &CallContext, tool: String, arguments: Value) -> Result<Value> {
+async fn call_named(ctx: &CallContext, tool: String, arguments: Value) -> Result<Value> {
     Ok(ctx.call_tool(&tool, arguments).await?)
 }
 

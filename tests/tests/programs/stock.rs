@@ -24,6 +24,9 @@ use tempfile::TempDir;
 
 /// A worker with the model for tests.
 const ASSISTANT: &str = "---\nname: assistant\nmodel: echo:model\ntools: [filesystem_project]\n---\nYou help.\n";
+/// The same with the tools of the server `s`, which starts only for the runs that can use it.
+const USES_SERVER: &str =
+    "---\nname: assistant\nmodel: echo:model\ntools: [filesystem_project, mcp__s]\n---\nYou help.\n";
 
 /// What a command returned.
 #[derive(Debug)]

@@ -97,7 +97,7 @@ fn a_subagent_whose_disallowed_tool_may_be_misspelt_is_left_out() {
 async fn a_disallowed_tool_is_taken_from_a_listed_toolset() {
     let all = tools(&subagent("tools: filesystem_project\n")).await;
     let fewer = tools(&subagent("tools: filesystem_project\ndisallowedTools: Write\n")).await;
-    let expected: Vec<_> = all.iter().filter(|tool| *tool != "project_write_file").cloned().collect();
+    let expected: Vec<_> = all.iter().filter(|tool| *tool != "write_file").cloned().collect();
     assert!(fewer == expected && fewer.len() + 1 == all.len(), "{fewer:?}");
 }
 

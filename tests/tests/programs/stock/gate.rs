@@ -5,7 +5,7 @@ mod contained;
 mod demands;
 mod programs;
 
-use super::{ASSISTANT, Answer, Place};
+use super::{ASSISTANT, Answer, Place, USES_SERVER};
 
 /// A worker with these keys.
 fn worker(name: &str, keys: &str) -> String {

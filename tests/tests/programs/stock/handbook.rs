@@ -33,7 +33,7 @@ fn run(place: &Place, prompt: &str) -> super::Answer {
 fn it_has_no_faults_and_no_warnings() {
     let answer = place().run(&["check", "--model", "echo:model"]);
     assert_eq!(answer.err, "");
-    assert_eq!(answer.output(), "ok (entries: 0, workers: 3, tools: 23)\n");
+    assert_eq!(answer.output(), "ok (entries: 0, workers: 3, tools: 24)\n");
 }
 
 #[test]

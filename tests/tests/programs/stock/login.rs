@@ -96,7 +96,7 @@ impl Place {
 fn a_login_in_the_browser_serves_later_commands_until_the_logout() {
     let site = Site::start(&["protected"]);
     let place = site.project();
-    place.echo().fails(1, "log in first, with `mcp login` of the command line");
+    place.echo().fails(2, "log in first, with `mcp login` of the command line");
     let answer = place.log_in(&["--file"]);
     assert!(!answer.err.contains("access-1"), "secrets are not printed: {}", answer.err);
     assert_eq!(answer.output(), "logged in at the MCP server `s`\n");
@@ -111,7 +111,7 @@ fn a_login_in_the_browser_serves_later_commands_until_the_logout() {
     let out = Place::answer(&mut place.without_keyring(&["mcp", "logout", "s"]), "").output();
     assert_eq!(out, "the tokens of the MCP server `s` are removed\n");
     assert!(place.tokens().is_empty());
-    place.echo().fails(1, "log in first");
+    place.echo().fails(2, "log in first");
     let out = Place::answer(&mut place.without_keyring(&["mcp", "logout", "s"]), "").output();
     assert_eq!(out, "the tokens of the MCP server `s` were not kept\n");
 }

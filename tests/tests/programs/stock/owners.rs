@@ -43,7 +43,10 @@ impl Family {
     fn start(&self, arguments: &[&str]) -> Child {
         // The file of the last start.
         let _ = fs::remove_file(self.ready());
-        let mut command = self.place.command(env!("CARGO_BIN_EXE_stock"));
+        let stock = env!("CARGO_BIN_EXE_stock");
+        // Under `nohup`, tests ignore the signal of a terminal that ends, and programs inherit that.
+        let mut command = self.place.command("env");
+        command.args(["--default-signal=HUP", stock]);
         // Its input stays open.
         command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
@@ -152,8 +155,8 @@ fn a_server_that_cannot_be_started_is_reported_as_without_a_reaper() {
     let worker = ASSISTANT.replace("[filesystem_project]", "[mcp__s]");
     for (program, text) in [
         ("no-such-program", "`no-such-program`: No such file or directory"),
-        ("./no/such/program", "`./no/such/program`: No such file or directory"),
-        ("./plain", "`./plain`: Permission denied"),
+        ("./no/such/program", "/./no/such/program`: No such file or directory"),
+        ("./plain", "/./plain`: Permission denied"),
         ("/", "`/`: Permission denied"),
     ] {
         let server = format!(r#"{{ "mcpServers": {{ "s": {{ "command": "{program}" }} }} }}"#);

@@ -12,7 +12,7 @@ fn the_project_of_the_current_folder_runs() {
     assert_eq!(place.run(&["run", "hello"]).output(), "echo 1: hello\n");
     assert_eq!(place.run_with(&["run"], "from a pipe\n").output(), "echo 1: from a pipe\n");
     assert_eq!(place.run(&["run", "editor", "teh"]).output(), "echo 1: teh\n", "workers run by name");
-    assert_eq!(place.run(&["check"]).output(), "ok (entries: 0, workers: 2, tools: 22)\n");
+    assert_eq!(place.run(&["check"]).output(), "ok (entries: 0, workers: 2, tools: 23)\n");
 }
 
 #[test]
@@ -78,14 +78,14 @@ fn a_strict_check_fails_if_a_file_of_another_program_is_left_out() {
     assert_eq!(place.run(&["check", "--strict"]).code, Some(0), "keys without effect are not counted");
     place.write(".claude/agents/odd.md", "---\nname: odd\n---\nDo it.\n");
     place.write(".mcp.json", r#"{ "mcpServers": { "gone": { "command": "no-such-program-7" } } }"#);
-    assert_eq!(place.run(&["run", "hello"]).output(), "echo 1: hello\n");
-    let answer = place.run(&["check"]);
+    assert_eq!(place.run(&["run", "--trust-project", "hello"]).output(), "echo 1: hello\n");
+    let answer = place.run(&["check", "--trust-project"]);
     for text in [".claude/agents/odd.md:1: left out: missing `description`", "cannot start the MCP server `gone`"] {
         assert!(answer.err.contains(text), "{}", answer.err);
     }
     assert_eq!(answer.code, Some(0));
-    place.run(&["check", "--strict"]).fails(1, "left out: 2; the warnings above name each");
-    place.run(&["run", "odd", "look"]).fails(2, "odd.md:1: left out: missing `description`");
+    place.run(&["check", "--strict", "--trust-project"]).fails(1, "left out: 2; the warnings above name each");
+    place.run(&["run", "--trust-project", "odd", "look"]).fails(2, "odd.md:1: left out: missing `description`");
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn a_project_without_workers_is_an_error_that_names_the_next_step() {
 #[test]
 fn a_folder_of_tool_files_is_a_project() {
     let place = Place::new(&[("next.tool", "type: function\nfunction: project_list_files\n")]);
-    assert_eq!(place.run(&["check"]).output(), "ok (entries: 0, workers: 0, tools: 22)\n");
+    assert_eq!(place.run(&["check"]).output(), "ok (entries: 0, workers: 0, tools: 23)\n");
     assert_eq!(place.run(&["call", "next"]).output(), "next.tool\n");
 }
 

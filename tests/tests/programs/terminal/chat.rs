@@ -12,7 +12,11 @@ const WORKER: &str = "---\nname: assistant\nmodel: echo:model\ntools: [filesyste
 
 /// Starts a chat in a new project.
 fn chat(folder: &TempDir) -> Session {
-    fs::write(folder.path().join("main.worker"), WORKER).unwrap();
+    chat_with(folder, WORKER)
+}
+
+fn chat_with(folder: &TempDir, worker: &str) -> Session {
+    fs::write(folder.path().join("main.worker"), worker).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_stock"));
     command.arg("chat").current_dir(folder.path()).env("LLM_DO_CHATS", folder.path().join("chats"));
     // Outside of the project, which could bring an agreement otherwise.
@@ -189,8 +193,10 @@ fn the_user_decides_once_whether_the_servers_of_a_project_start() {
     let started = |flag: &str| folder.path().join(format!("started{flag}")).exists();
     fs::write(folder.path().join(".mcp.json"), servers("1")).unwrap();
     let mut asked = Vec::new();
-    for answer in ["n\n", "y\n"] {
-        let mut session = chat(&folder);
+    // A server starts for the runs that can use it.
+    let uses_it = WORKER.replace("[filesystem_project]", "[filesystem_project, mcp__s]");
+    for (answer, worker) in [("n\n", WORKER), ("y\n", &uses_it)] {
+        let mut session = chat_with(&folder, worker);
         session.wait_for("Files of the project name MCP servers, which run with your rights:");
         session.wait_for("Start them, now and later? [y]es, [n]o: ");
         asked.push(started("1"));
@@ -202,7 +208,7 @@ fn the_user_decides_once_whether_the_servers_of_a_project_start() {
     }
     assert_eq!(asked, [false, false, false, true]);
     // The answer is remembered for this command line, and for no other.
-    let mut session = chat(&folder);
+    let mut session = chat_with(&folder, &uses_it);
     session.wait_for("\r\n> ");
     session.type_in("/quit\n");
     session.end();

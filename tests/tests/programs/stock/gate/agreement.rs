@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{ASSISTANT, Place, is_refused, worker};
+use super::{ASSISTANT, Place, USES_SERVER, is_refused, worker};
 use crate::terminal::session::{COLUMNS, Session, Terminal};
 
 const SERVER: &str = "import sys, pathlib\npathlib.Path('started').write_text('1')\n";
@@ -57,7 +57,7 @@ fn without_an_agreement_nothing_is_run_and_nothing_is_kept() {
 #[test]
 fn a_program_of_the_project_that_changed_is_asked_about_again() {
     let servers = r#"{ "mcpServers": { "s": { "command": "python3", "args": ["own/server.py"] } } }"#;
-    let place = Place::new(&[("main.worker", ASSISTANT), (".mcp.json", servers), ("own/server.py", SERVER)]);
+    let place = Place::new(&[("main.worker", USES_SERVER), (".mcp.json", servers), ("own/server.py", SERVER)]);
     // The program does not speak MCP, so the command fails after it started.
     assert_eq!(answer(&place, &RUN, "y\n"), Some(1));
     assert_eq!(fs::read_to_string(place.path().join("started")).unwrap(), "1");
@@ -70,7 +70,7 @@ fn a_program_of_the_project_that_changed_is_asked_about_again() {
 #[test]
 fn a_program_that_changes_while_the_user_is_asked_is_not_started() {
     let servers = r#"{ "mcpServers": { "s": { "command": "python3", "args": ["own/server.py"] } } }"#;
-    let place = Place::new(&[("main.worker", ASSISTANT), (".mcp.json", servers), ("own/server.py", SERVER)]);
+    let place = Place::new(&[("main.worker", USES_SERVER), (".mcp.json", servers), ("own/server.py", SERVER)]);
     let mut session = session(&place, &RUN);
     session.wait_for("[y]es, [n]o");
     place.write("own/server.py", &format!("{SERVER}# changed\n"));

@@ -179,7 +179,6 @@ fn values_that_are_given_twice_are_faults() {
     for (path, text) in [
         ("w.worker", "---\nname: w\nmodel: echo:model\nmodel: openai:gpt-5\n---\nGo.\n"),
         ("project.json", r#"{ "version": 1, "entry": { "agent": "assistant" }, "policy": {}, "policy": "p.json" }"#),
-        (".mcp.json", r#"{ "mcpServers": {}, "mcpServers": { "s": { "command": "evil" } } }"#),
         (".llm-do/config.yaml", "model: echo:model\nmodel: openai:x\n"),
     ] {
         place.write(path, text);
@@ -188,4 +187,9 @@ fn values_that_are_given_twice_are_faults() {
         assert!(answer.err.contains("duplicate"), "{path}: {answer:?}");
         std::fs::remove_file(place.path().join(path)).unwrap();
     }
+    // A file of other programs is left out.
+    place.write(".mcp.json", r#"{ "mcpServers": {}, "mcpServers": { "s": { "command": "evil" } } }"#);
+    let answer = place.run(&["run", "hello"]);
+    assert!(answer.err.contains("warning: .mcp.json") && answer.err.contains("duplicate"), "{answer:?}");
+    assert_eq!(answer.output(), "echo 1: hello\n");
 }

@@ -1,7 +1,7 @@
 //! Programs of a project that servers run: a changed one is asked about again, however the command names it.
 
 use super::agreement::{RUN, session};
-use super::{ASSISTANT, Place, is_refused};
+use super::{Place, USES_SERVER, is_refused};
 
 /// A program and its arguments.
 type Command<'a> = (&'a str, &'a [&'a str]);
@@ -11,7 +11,7 @@ const ANY: &str = "it may run any file of the project";
 /// A project with a server of this command, which does not speak MCP.
 fn place(command: &str, arguments: &[&str]) -> Place {
     let servers = serde_json::json!({ "mcpServers": { "s": { "command": command, "args": arguments } } });
-    Place::new(&[("main.worker", ASSISTANT), (".mcp.json", &servers.to_string()), ("own/run.py", "print(1)\n")])
+    Place::new(&[("main.worker", USES_SERVER), (".mcp.json", &servers.to_string()), ("own/run.py", "print(1)\n")])
 }
 
 /// Agrees to the project; the command fails after the start of its server.
