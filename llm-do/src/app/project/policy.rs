@@ -58,7 +58,9 @@ fn with_places(mut policy: Policy, node: &Node, file: &Path) -> Policy {
         let at = |place: Place| format!("{}:{}", shown(file).display(), place.line);
         match &rules.content {
             Content::Map(effects) if kind.name == "effects" => {
-                effects.iter().for_each(|(name, _)| policy.place_effect(&name.name, at(name.place)));
+                for (name, _) in effects {
+                    policy.place_effect(&name.name, at(name.place));
+                }
             }
             Content::Map(rules) => rules.iter().for_each(|(name, _)| policy.place(&name.name, at(name.place))),
             Content::List(calls) => {

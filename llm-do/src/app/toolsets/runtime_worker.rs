@@ -122,6 +122,7 @@ fn check_size(what: &str, text: &str, max: usize) -> Result<()> {
 
 /// List the workers that were created with `worker_create`: what each does and may call, and whether you created it.
 #[tool(effect = read_only, inline)]
+#[must_use]
 pub fn worker_list(ctx: &CallContext) -> Value {
     ctx.list_workers()
 }

@@ -37,13 +37,12 @@ pub(super) fn ask_or_answer(call: &mut Call, event: &Event) {
         }
         EventKind::InputAsked { question } => {
             let repeated = call.repeats.questions.next(|place| call.questions[place].prompt == question.prompt);
-            match repeated {
-                Some(place) => call.repeats.answers += usize::from(call.questions[place].answered_at.is_some()),
-                None => {
-                    let prompt = question.prompt.clone();
-                    call.questions.push(Question { prompt, asked_at: event.time, answered_at: None, answer: None });
-                }
-            }
+            let Some(place) = repeated else {
+                let prompt = question.prompt.clone();
+                call.questions.push(Question { prompt, asked_at: event.time, answered_at: None, answer: None });
+                return;
+            };
+            call.repeats.answers += usize::from(call.questions[place].answered_at.is_some());
         }
         EventKind::InputAnswered { answer } => {
             if call.repeats.answers > 0 {

@@ -165,7 +165,9 @@ fn rule_name(rule: &RuleSource) -> String {
     let words = match serde_json::to_value(rule) {
         Ok(serde_json::Value::String(name)) => name,
         Ok(serde_json::Value::Object(named)) => {
-            named.into_iter().map(|(kind, of)| format!("{kind} {}", of.as_str().unwrap_or_default())).collect()
+            let named: Vec<_> =
+                named.iter().map(|(kind, of)| format!("{kind} {}", of.as_str().unwrap_or_default())).collect();
+            named.concat()
         }
         _ => String::new(),
     };

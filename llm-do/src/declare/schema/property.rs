@@ -30,12 +30,9 @@ impl<'s> Property<'s> {
         let is_elsewhere = || ELSEWHERE.iter().any(|key| schema.get(*key).is_some());
         match (schema.get("additionalProperties"), schema.get("unevaluatedProperties")) {
             (Some(Value::Bool(false)), _) => Self::Refused,
-            (Some(_), _) => Self::Allowed,
-            (None, _) if is_elsewhere() => Self::Allowed,
-            (None, Some(Value::Bool(false))) => Self::Refused,
-            (None, Some(_)) => Self::Allowed,
-            (None, None) if schema.get("properties").is_some() => Self::Unmentioned,
-            (None, None) => Self::Allowed,
+            (None, Some(Value::Bool(false))) if !is_elsewhere() => Self::Refused,
+            (None, None) if !is_elsewhere() && schema.get("properties").is_some() => Self::Unmentioned,
+            _ => Self::Allowed,
         }
     }
 }

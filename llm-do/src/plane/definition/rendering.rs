@@ -29,7 +29,7 @@ pub struct Rendering(BoxFuture<'static, Result<Prompt, CallError>>);
 impl Rendering {
     /// Waits for the body of `worker`.
     pub fn of(worker: &'static str, body: impl Future<Output = Result<Prompt, BoxError>> + Send + 'static) -> Self {
-        let fail = |source| CallError::failed(worker, source);
+        let fail = move |source| CallError::failed(worker, source);
         Self(body.map(move |prompt| prompt.map_err(fail)).boxed())
     }
 

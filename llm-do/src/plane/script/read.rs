@@ -127,7 +127,9 @@ fn check_front_matter(body: &[Stmt], definition: &StmtFunctionDef, faults: &mut 
             Some(Misplaced::Below) => Some("the front matter stands first in the docstring: move it to its beginning"),
             None => None,
         };
-        message.into_iter().for_each(|message| faults.at(literal, message));
+        if let Some(message) = message {
+            faults.at(literal, message);
+        }
     }
     let nested = body.iter().filter_map(|statement| match statement {
         Stmt::FunctionDef(function) if function.name != *name => Some(&function.body[..]),

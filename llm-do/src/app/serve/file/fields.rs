@@ -41,14 +41,12 @@ pub(super) struct Fields<'f> {
 impl<'f> Fields<'f> {
     /// Returns the fields of a value; reports one that is not an object.
     pub(super) fn of(value: Value, place: String, faults: &'f mut Vec<String>) -> Option<Self> {
-        match value {
-            Value::Object(left) => Some(Self { left, place, known: Vec::new(), faults, is_valid: true }),
-            _ => {
-                let place = if place.is_empty() { String::new() } else { format!("`{place}`: ") };
-                faults.push(format!("{place}expected an object"));
-                None
-            }
-        }
+        let Value::Object(left) = value else {
+            let place = if place.is_empty() { String::new() } else { format!("`{place}`: ") };
+            faults.push(format!("{place}expected an object"));
+            return None;
+        };
+        Some(Self { left, place, known: Vec::new(), faults, is_valid: true })
     }
 
     /// Reads a field; reports an invalid value. `null` is an absent field.
