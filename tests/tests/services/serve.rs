@@ -241,6 +241,17 @@ impl Server {
         panic!("{} is not {state}", self.get(&format!("/runs/{id}")).await)
     }
 
+    /// Waits until a run waits for a person, and no process drives it.
+    async fn set_aside(&self, id: &str) -> Value {
+        loop {
+            let run = self.reaches(id, "waiting").await;
+            if run["process"].is_null() {
+                return run;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
     /// Waits for something that waits for a person.
     async fn waiting(&self, path: &str) -> Value {
         loop {

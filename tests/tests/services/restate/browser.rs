@@ -59,7 +59,7 @@ fn a_run_in_the_engine_is_started_listed_watched_and_approved_on_the_page_and_on
     let run = tab.0.execute("return new URLSearchParams(location.search).get('run')").as_str().unwrap().to_owned();
     // The page has one process, whose file another one reads meanwhile.
     let listed: Value = serde_json::from_str(&serving.runs(&["--json"])).unwrap();
-    assert_eq!((&listed["runs"][0]["id"], &listed["runs"][0]["state"]), (&run.clone().into(), &"running".into()));
+    assert_eq!((&listed["runs"][0]["id"], &listed["runs"][0]["state"]), (&run.clone().into(), &"waiting".into()));
     let shown = serving.runs(&["show", &run]);
     assert!(shown.contains("\nwaits for   approval ") && shown.contains("Hello!"), "{shown}");
 

@@ -227,7 +227,7 @@ async fn an_approval_is_given_three_days_later_after_a_restart() {
     let setup = Setup::new();
     let server = setup.serve().await;
     let id = server.start("write_lines", json!({ "lines": ["a"] })).await;
-    server.reaches(&id, "waiting").await;
+    server.set_aside(&id).await;
     let shown = server.waiting("/approvals").await;
     server.stop().await;
 
@@ -265,7 +265,7 @@ async fn an_approval_counts_only_for_what_the_person_saw() {
     setup.lines.0.lock().unwrap().push("old".to_owned());
     let server = setup.serve().await;
     let id = server.start("clean_up", json!({})).await;
-    server.reaches(&id, "waiting").await;
+    server.set_aside(&id).await;
     let shown = server.waiting("/approvals").await;
     assert_eq!(shown["request"]["preview"], "-old");
     // The lines change before the run, which is set aside, computes its preview again.
@@ -349,7 +349,7 @@ async fn a_run_that_waits_for_equal_concurrent_calls_is_set_aside_and_one_decisi
     let setup = Setup::new();
     let server = setup.serve().await;
     let id = server.start("write_twice", json!({ "line": "a" })).await;
-    let run = server.reaches(&id, "waiting").await;
+    let run = server.set_aside(&id).await;
     assert_eq!(run["waits"].as_array().unwrap().len(), 1, "{run}");
     server.decide(&run["waits"][0], json!({ "decision": "approve" })).await;
     server.reaches(&id, "succeeded").await;

@@ -207,7 +207,7 @@ async fn a_chat_is_kept_for_its_time_after_a_message_that_was_cancelled_while_it
     let chat = create("meet").await;
     let (_, run) = server.post(&format!("{chat}/messages"), json!({ "arguments": {} })).await;
     let run = run["id"].as_str().unwrap();
-    server.reaches(run, "waiting").await;
+    server.set_aside(run).await;
     minutes(30);
     let other = create("greet").await;
     minutes(40);

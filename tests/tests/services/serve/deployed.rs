@@ -20,7 +20,7 @@ fn deploy(folder: &TempDir, code: &str, now: &str) -> Served {
 async fn waiting_release(folder: &TempDir) -> (String, Value) {
     let served = deploy(folder, "first", FRIDAY);
     let id = served.server.start("release", json!({ "version": "1.2" })).await;
-    served.server.reaches(&id, "waiting").await;
+    served.server.set_aside(&id).await;
     let shown = served.server.waiting("/approvals").await;
     served.kill();
     (id, shown)
@@ -91,7 +91,7 @@ async fn an_approval_given_before_the_description_of_its_tool_changed_counts() {
     let setup = Setup::new();
     let server = deploy_ship(&setup, "Ship.").await;
     let id = server.start("ship_version", json!({ "version": "1.2" })).await;
-    server.reaches(&id, "waiting").await;
+    server.set_aside(&id).await;
     let shown = server.waiting("/approvals").await;
     server.stop().await;
 

@@ -88,7 +88,7 @@ async fn a_run_whose_records_cannot_be_read_fails_with_the_reason() {
     let setup = Setup::new();
     let server = setup.serve().await;
     let id = server.start("write_lines", json!({ "lines": ["a"] })).await;
-    server.reaches(&id, "waiting").await;
+    server.set_aside(&id).await;
     let shown = server.waiting("/approvals").await;
     file(&setup).execute_batch("UPDATE journal_records SET kind = 'poem'").unwrap();
     server.decide(&shown, json!({ "decision": "approve" })).await;
@@ -103,7 +103,7 @@ async fn a_run_whose_records_cannot_be_read_for_a_while_continues_once_they_can(
     let setup = Setup::new();
     let server = setup.serve().await;
     let id = server.start("write_lines", json!({ "lines": ["a"] })).await;
-    server.reaches(&id, "waiting").await;
+    server.set_aside(&id).await;
     let shown = server.waiting("/approvals").await;
     let file = file(&setup);
     file.execute_batch("ALTER TABLE journal_records RENAME TO elsewhere").unwrap();

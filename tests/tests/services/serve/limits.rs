@@ -152,7 +152,10 @@ async fn what_a_run_spent_counts_although_it_is_cancelled_while_it_waits() {
     let server = setup.serve_this(service).await;
     let (_, run) = start(&server, "answer_and_ask", json!({})).await;
     let path = format!("/runs/{}", run["id"].as_str().unwrap());
-    reaches(&server, &path, "waiting").await;
+    // Until no process drives it.
+    while !reaches(&server, &path, "waiting").await["process"].is_null() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
     let (status, run) = send(&server, Method::POST, &format!("{path}/cancel")).await;
     assert_eq!((status, &run["state"]), (StatusCode::OK, &json!("cancelled")));
     let (_, run) = send(&server, Method::GET, &path).await;

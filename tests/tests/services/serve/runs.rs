@@ -94,7 +94,7 @@ async fn a_waiting_run_is_cancelled_and_its_question_withdrawn() {
     let server = Setup::new().serve().await;
     let id = server.start("meet", json!({})).await;
     let question = server.waiting("/questions").await;
-    server.reaches(&id, "waiting").await;
+    server.set_aside(&id).await;
     let (status, run) = server.post(&format!("/runs/{id}/cancel"), json!({})).await;
     assert_eq!((status, &run["state"]), (StatusCode::OK, &json!("cancelled")));
     assert_eq!(server.get("/questions").await["waiting"], json!([]));
