@@ -60,10 +60,10 @@ use futures_util::FutureExt;
 use self::args::{Arguments, Command};
 use self::flags::Flag;
 use self::stdout::{print, print_json, print_raw};
+#[cfg(feature = "eval")]
 use crate::app::eval::{Arguments as EvaluatorArguments, ByFunction, Evaluator, EvaluatorContext, Findings};
 use crate::base::error::{BoxError, chain};
 use crate::base::printable::printable;
-#[cfg(feature = "eval")]
 use crate::plane::registry::Application;
 use crate::session::runtime::{BuildError, RuntimeBuilder};
 

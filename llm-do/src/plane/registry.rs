@@ -35,9 +35,7 @@ use self::contents::by_name;
 pub(crate) use self::effects::{EffectLayer, weakens};
 pub use self::error::RegistryError;
 pub(crate) use self::group::{Group, is_of};
-#[cfg(feature = "project")]
-pub(crate) use self::left_out::why_left_out;
-pub(crate) use self::left_out::{LeftOut, foreign_tool_name};
+pub(crate) use self::left_out::{LeftOut, foreign_tool_name, why_left_out};
 use self::names::{DeclarationSource, Names, collisions};
 pub(crate) use self::origin::Origin;
 pub(crate) use self::plan::WorkerPlan;

@@ -4,7 +4,6 @@ use crate::plane::context::CallContext;
 
 /// Describes the settings on which the calls of some tools act: an approval holds for these settings only.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(any(feature = "filesystem", feature = "shell")), expect(dead_code, reason = "of these toolsets"))]
 pub(crate) struct EnvironmentDef {
     /// The registered names.
     pub(crate) tools: &'static [&'static str],

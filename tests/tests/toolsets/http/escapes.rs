@@ -219,7 +219,7 @@ async fn cookies_and_credentials_are_not_sent_on() {
     for header in ["cookie:", "authorization:", "referer:", "origin:"] {
         assert!(!requests.contains(header), "{requests}");
     }
-    assert!(requests.contains("user-agent: llm-do/"), "{requests}");
+    assert!(requests.contains("user-agent: llm-do-tests/0.1.0 llm-do/"), "{requests}");
 }
 
 #[tokio::test]

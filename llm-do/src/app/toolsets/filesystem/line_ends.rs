@@ -202,6 +202,11 @@ pub(super) struct Unified<'a> {
 }
 
 impl<'a> Unified<'a> {
+    /// Returns whether no line break is another one in the original.
+    pub(super) fn is_original(&self) -> bool {
+        self.crlf.is_empty()
+    }
+
     pub(super) fn of(text: &'a str) -> Self {
         let crlf = text.match_indices("\r\n").enumerate().map(|(before, (place, _))| place - before).collect();
         let text = if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) };

@@ -72,7 +72,7 @@ impl<'a> Search<'a> {
 
     /// Computes the least size of the file after the edit, which nothing is allocated for before it is known to be allowed.
     fn check_size(&self, times: usize, place: &Place, max: u64) -> Result<(), Fault> {
-        let breaks = if self.is_literal { 0 } else { self.old.matches('\n').count() };
+        let breaks = if self.unified.is_original() { 0 } else { self.old.matches('\n').count() };
         let size = |bytes: usize| bytes as u128 * times as u128;
         let least = (self.before.len() as u128).saturating_sub(size(self.old.len() + breaks)) + size(self.new.len());
         let least = u64::try_from(least).unwrap_or(u64::MAX);
