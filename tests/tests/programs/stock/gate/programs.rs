@@ -1,7 +1,7 @@
 //! Programs of a project that servers run: a changed one is asked about again, however the command names it.
 
 use super::agreement::{RUN, session};
-use super::{Place, USES_SERVER, is_refused};
+use super::{ASSISTANT, Place, USES_SERVER, is_refused};
 
 /// A program and its arguments.
 type Command<'a> = (&'a str, &'a [&'a str]);
