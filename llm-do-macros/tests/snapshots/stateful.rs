@@ -108,6 +108,15 @@ const _: () = {
             __llm_do::describe::<Self>(__generator)
         }
     }
+    #[allow(dead_code, non_snake_case, private_interfaces, unreachable_pub)]
+    #[allow(clippy::missing_const_for_fn)]
+    impl query {
+        /// Returns a call with these arguments, and the default of every other one.
+        #[must_use]
+        pub fn new(table: ::std::string::String) -> Self {
+            Self { table }
+        }
+    }
     #[allow(unused_imports)]
     use __llm_do::NotResult as _;
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<Vec<Row>>>::FALLIBLE;

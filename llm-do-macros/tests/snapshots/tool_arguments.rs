@@ -164,6 +164,26 @@ const _: () = {
             __llm_do::describe::<Self>(__generator)
         }
     }
+    #[allow(dead_code, non_snake_case, private_interfaces, unreachable_pub)]
+    #[allow(clippy::missing_const_for_fn)]
+    impl read_file {
+        /// Returns a call with these arguments, and the default of every other one.
+        #[must_use]
+        pub fn new(
+            path: ::std::path::PathBuf,
+            r#type: ::std::string::String,
+            tags: ::std::vec::Vec<String>,
+        ) -> Self {
+            Self {
+                path,
+                max_chars: __default_1(),
+                encoding: __default_2(),
+                lines: ::core::option::Option::None,
+                r#type,
+                tags,
+            }
+        }
+    }
     #[allow(unused_imports)]
     use __llm_do::NotResult as _;
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<std::io::Result<String>>>::FALLIBLE;

@@ -108,6 +108,18 @@ const _: () = {
             }
         }
     }
+    #[allow(dead_code, non_snake_case, private_interfaces, unreachable_pub)]
+    #[allow(clippy::missing_const_for_fn)]
+    impl ListFiles {
+        /// Returns a call with these arguments, and the default of every other one.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                root: __default_0(),
+                limit: ::core::option::Option::None,
+            }
+        }
+    }
     #[allow(unused_imports)]
     use __llm_do::NotResult as _;
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<()>>::FALLIBLE;

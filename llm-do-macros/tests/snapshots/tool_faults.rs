@@ -101,6 +101,15 @@ const _: () = {
             Self { name: __default_0() }
         }
     }
+    #[allow(dead_code, non_snake_case, private_interfaces, unreachable_pub)]
+    #[allow(clippy::missing_const_for_fn)]
+    impl greet {
+        /// Returns a call with these arguments, and the default of every other one.
+        #[must_use]
+        pub fn new() -> Self {
+            Self { name: __default_0() }
+        }
+    }
     #[allow(unused_imports)]
     use __llm_do::NotResult as _;
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<String>>::FALLIBLE;

@@ -13,6 +13,25 @@ pub struct reviewer {
     /// File to review.
     pub path: PathBuf,
 }
+#[doc(hidden)]
+#[allow(
+    unused,
+    deprecated,
+    missing_docs,
+    private_interfaces,
+    unreachable_pub,
+    unused_qualifications
+)]
+#[allow(
+    elided_lifetimes_in_paths,
+    non_snake_case,
+    clippy::all,
+    clippy::pedantic,
+    clippy::nursery
+)]
+pub fn reviewer(path: PathBuf) -> ::llm_do::__private::DirectCall<reviewer, Review> {
+    ::llm_do::__private::DirectCall::of_worker()
+}
 #[allow(deprecated, clippy::all, clippy::pedantic)]
 const _: () = {
     use ::llm_do::__private as __llm_do;
@@ -76,6 +95,15 @@ const _: () = {
             __generator: &mut __llm_do::schemars::SchemaGenerator,
         ) -> __llm_do::schemars::Schema {
             __llm_do::describe::<Self>(__generator)
+        }
+    }
+    #[allow(dead_code, non_snake_case, private_interfaces, unreachable_pub)]
+    #[allow(clippy::missing_const_for_fn)]
+    impl reviewer {
+        /// Returns a call with these arguments, and the default of every other one.
+        #[must_use]
+        pub fn new(path: PathBuf) -> Self {
+            Self { path }
         }
     }
     #[allow(unused_imports)]

@@ -13,6 +13,29 @@ struct reviewer {
     pub depth: u8,
     pub lines: Option<u32>,
 }
+#[doc(hidden)]
+#[allow(
+    unused,
+    deprecated,
+    missing_docs,
+    private_interfaces,
+    unreachable_pub,
+    unused_qualifications
+)]
+#[allow(
+    elided_lifetimes_in_paths,
+    non_snake_case,
+    clippy::all,
+    clippy::pedantic,
+    clippy::nursery
+)]
+fn reviewer(
+    path: PathBuf,
+    depth: u8,
+    lines: Option<u32>,
+) -> ::llm_do::__private::DirectCall<reviewer, Result<Review>> {
+    ::llm_do::__private::DirectCall::of_worker()
+}
 #[allow(deprecated, clippy::all, clippy::pedantic)]
 const _: () = {
     use ::llm_do::__private as __llm_do;
@@ -92,6 +115,19 @@ const _: () = {
             __generator: &mut __llm_do::schemars::SchemaGenerator,
         ) -> __llm_do::schemars::Schema {
             __llm_do::describe::<Self>(__generator)
+        }
+    }
+    #[allow(dead_code, non_snake_case, private_interfaces, unreachable_pub)]
+    #[allow(clippy::missing_const_for_fn)]
+    impl reviewer {
+        /// Returns a call with these arguments, and the default of every other one.
+        #[must_use]
+        pub fn new(path: PathBuf) -> Self {
+            Self {
+                path,
+                depth: __default_1(),
+                lines: ::core::option::Option::None,
+            }
         }
     }
     #[allow(unused_imports)]

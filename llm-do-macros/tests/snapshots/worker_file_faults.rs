@@ -96,6 +96,15 @@ const _: () = {
             __llm_do::describe::<Self>(__generator)
         }
     }
+    #[allow(dead_code, non_snake_case, private_interfaces, unreachable_pub)]
+    #[allow(clippy::missing_const_for_fn)]
+    impl reviewer {
+        /// Returns a call with these arguments, and the default of every other one.
+        #[must_use]
+        pub fn new(path: PathBuf) -> Self {
+            Self { path }
+        }
+    }
     #[allow(unused_imports)]
     use __llm_do::NotResult as _;
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<Review>>::FALLIBLE;
