@@ -119,13 +119,13 @@ async fn tools_that_only_read_by_the_policy_run_concurrently() {
 
 #[test]
 fn an_effect_of_an_unknown_name_or_of_a_worker_is_an_error() {
-    let worker = WorkerSpec::new("thinker", "Think.");
+    let worker = WorkerSpec::new("dreamer", "Dream.");
     let of = |name: &str| {
         let builder = Runtime::builder().worker(worker.clone());
         builder.policy(Policy::new().effect(name, Effect::ReadOnly)).build().unwrap_err().to_string()
     };
     let error = of("lookfor");
     assert!(error.contains("`effects`: unknown tool or toolset `lookfor`; did you mean `look_for`?"), "{error}");
-    let error = of("thinker");
-    assert!(error.contains("`effects`: `thinker` is not a tool, but a worker"), "{error}");
+    let error = of("dreamer");
+    assert!(error.contains("`effects`: `dreamer` is not a tool, but a worker"), "{error}");
 }

@@ -128,6 +128,10 @@ impl ApprovalQueue {
         let acquired = (&mut acquire).now_or_never();
         let (approver, widest, asked) = (Arc::clone(&self.approver), self.widest, Arc::clone(&request));
         let announced = CancellationToken::new();
+        if review.journal.is_none() && !self.approver.lists_requests() {
+            // Nothing stores or lists it first. In advance, so that concurrent calls are asked about in the order of their positions.
+            announced.cancel();
+        }
         let announcement = announced.clone();
         let (refused_edits, refused) = watch::channel(Vec::new());
         let answer = async move {

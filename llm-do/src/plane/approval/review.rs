@@ -1,10 +1,7 @@
 //! Asks the approver about one request until there is a decision.
 
-use std::future::poll_fn;
-use std::mem;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::task::Poll;
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, poll_immediate};
@@ -117,9 +114,11 @@ async fn decide(
 /// Asks the approver, and announces the request: before, or once the approver has listed it.
 async fn reviewed(approver: &dyn Approver, request: &ApprovalRequest, announced: &CancellationToken) -> Decision {
     if !approver.lists_requests() {
-        announced.cancel();
-        // The event about it comes first.
-        yield_in_order().await;
+        if !announced.is_cancelled() {
+            announced.cancel();
+            // The event about it comes first.
+            tokio::task::yield_now().await;
+        }
         return approver.review(request).await;
     }
     let mut review = approver.review(request);
@@ -129,19 +128,6 @@ async fn reviewed(approver: &dyn Approver, request: &ApprovalRequest, announced:
         Some(decision) => decision,
         None => review.await,
     }
-}
-
-/// Yields once. After `yield_now` of tokio, the calls of one task would go on in the reverse order, and be asked about in that.
-async fn yield_in_order() {
-    let mut has_yielded = false;
-    poll_fn(|cx| {
-        if mem::replace(&mut has_yielded, true) {
-            return Poll::Ready(());
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }
 
 /// Returns the approver's own arguments as they would run.
