@@ -206,7 +206,7 @@ fn tools_as_json_has_the_names_that_callers_see() {
 
 #[test]
 fn check_counts_entries_workers_and_tools() {
-    assert_eq!(stdout(&app(&["check"])), "ok (entries: 1, workers: 3, tools: 31)\n");
+    assert_eq!(stdout(&app(&["check"])), "ok (entries: 1, workers: 3, tools: 33)\n");
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn check_fails_where_an_entry_declares_a_worker_without_a_model() {
 #[test]
 fn check_warns_about_an_unknown_model_and_a_missing_key_and_succeeds() {
     let output = check_models(&["--model", "test:any"], &[]);
-    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "ok (entries: 1, workers: 3, tools: 22)\n"));
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "ok (entries: 1, workers: 3, tools: 24)\n"));
     let text = stderr(&output);
     let warnings: Vec<_> = text.lines().collect();
     let typist = "warning: the worker `typist` (tests/src/bin/models.rs:16): ";
@@ -324,7 +324,7 @@ fn worker_files_of_a_folder_are_listed_checked_and_run() {
     let rows: Vec<_> = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     assert!(rows.contains(&"helper worker pre_approved Help.".into()), "{text}");
     assert!(rows.contains(&"more worker pre_approved More.".into()), "{text}");
-    assert_eq!(stdout(&app(&["check", "--worker-dir", &path])), "ok (entries: 1, workers: 4, tools: 31)\n");
+    assert_eq!(stdout(&app(&["check", "--worker-dir", &path])), "ok (entries: 1, workers: 4, tools: 33)\n");
     assert_eq!(stdout(&app(&["run", "--worker-dir", &path, "--tool", "helper", "now"])), "Hello!\n");
     fails(&["run", "--worker-dir", "no/folder", "x"], 1, "the folder of worker files `no/folder` cannot be read");
     fails(&["tools", "--worker-dir", &second], 1, "b.agent:3): unknown tool or toolset `helper`");

@@ -97,8 +97,8 @@ fn the_model_of_a_chat_can_be_changed() {
 
 #[test]
 fn a_message_that_fails_does_not_end_the_chat() {
-    let answer =
-        place().run_with(&["chat", "--reject-all"], "call write_file {\"path\":\"b\",\"content\":\"b\"}\ntwo\n");
+    let messages = "call write_file {\"path\":\"b\",\"content\":\"b\"}\ntwo\n";
+    let answer = place().run_with(&["chat", "--reject-all", "--end-on-denial"], messages);
     assert_eq!((answer.code, answer.out.as_str()), (Some(1), "echo 4: two\n"), "{}", answer.err);
     assert!(answer.err.contains("not all messages were answered"), "{}", answer.err);
 }

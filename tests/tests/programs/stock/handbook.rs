@@ -33,7 +33,7 @@ fn run(place: &Place, prompt: &str) -> super::Answer {
 fn it_has_no_faults_and_no_warnings() {
     let answer = place().run(&["check", "--model", "echo:model"]);
     assert_eq!(answer.err, "");
-    assert_eq!(answer.output(), "ok (entries: 0, workers: 3, tools: 24)\n");
+    assert_eq!(answer.output(), "ok (entries: 0, workers: 3, tools: 26)\n");
 }
 
 #[test]
@@ -55,7 +55,8 @@ fn a_request_is_written_once_it_is_approved_and_nothing_is_deleted() {
     place.run(&["run", "--model", "echo:model", "--approve-all", write]).output();
     assert_eq!(place.read("requests/ann.md"), "# Request for leave\n");
     let delete = r#"call delete_file {"path":"handbook/leave.md"}"#;
-    place.run(&["run", "--model", "echo:model", "--approve-all", delete]).fails(1, "the handbook keeps its files");
+    let told = place.run(&["run", "--model", "echo:model", "--approve-all", delete]).output();
+    assert!(told.contains("the handbook keeps its files"), "{told}");
 }
 
 #[test]

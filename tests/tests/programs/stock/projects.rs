@@ -12,7 +12,7 @@ fn the_project_of_the_current_folder_runs() {
     assert_eq!(place.run(&["run", "hello"]).output(), "echo 1: hello\n");
     assert_eq!(place.run_with(&["run"], "from a pipe\n").output(), "echo 1: from a pipe\n");
     assert_eq!(place.run(&["run", "editor", "teh"]).output(), "echo 1: teh\n", "workers run by name");
-    assert_eq!(place.run(&["check"]).output(), "ok (entries: 0, workers: 2, tools: 23)\n");
+    assert_eq!(place.run(&["check"]).output(), "ok (entries: 0, workers: 2, tools: 24)\n");
 }
 
 #[test]
@@ -80,11 +80,10 @@ fn a_strict_check_fails_if_a_file_of_another_program_is_left_out() {
     place.write(".mcp.json", r#"{ "mcpServers": { "gone": { "command": "no-such-program-7" } } }"#);
     assert_eq!(place.run(&["run", "--trust-project", "hello"]).output(), "echo 1: hello\n");
     let answer = place.run(&["check", "--trust-project"]);
-    for text in [".claude/agents/odd.md:1: left out: missing `description`", "cannot start the MCP server `gone`"] {
-        assert!(answer.err.contains(text), "{}", answer.err);
-    }
+    assert!(answer.err.contains(".claude/agents/odd.md:1: left out: missing `description`"), "{}", answer.err);
+    assert!(!answer.err.contains("cannot start"), "nothing uses the server: {}", answer.err);
     assert_eq!(answer.code, Some(0));
-    place.run(&["check", "--strict", "--trust-project"]).fails(1, "left out: 2; the warnings above name each");
+    place.run(&["check", "--strict", "--trust-project"]).fails(1, "left out: 1; the warnings above name each");
     place.run(&["run", "--trust-project", "odd", "look"]).fails(2, "odd.md:1: left out: missing `description`");
 }
 
@@ -135,7 +134,9 @@ fn a_policy_file_decides_before_that_of_the_project() {
     let policy = r#"{ "tools": { "project_write_file": "pre_approved" } }"#;
     let place = Place::new(&[("main.worker", ASSISTANT), ("project.json", manifest), ("allow.json", policy)]);
     let write = r#"call write_file {"path":"b.txt","content":"b"}"#;
-    place.run(&["run", write]).fails(1, "not here");
+    let told = place.run(&["run", write]).output();
+    assert!(told.contains("`write_file` is blocked: not here"), "{told}");
+    assert!(!place.path().join("b.txt").exists());
     place.run(&["run", "--policy", "allow.json", write]).output();
     assert_eq!(place.read("b.txt"), "b");
     place.write("allow.json", r#"{ "tool": {} }"#);
@@ -239,7 +240,7 @@ fn a_project_without_workers_is_an_error_that_names_the_next_step() {
 #[test]
 fn a_folder_of_tool_files_is_a_project() {
     let place = Place::new(&[("next.tool", "type: function\nfunction: project_list_files\n")]);
-    assert_eq!(place.run(&["check"]).output(), "ok (entries: 0, workers: 0, tools: 23)\n");
+    assert_eq!(place.run(&["check"]).output(), "ok (entries: 0, workers: 0, tools: 25)\n");
     assert_eq!(place.run(&["call", "next"]).output(), "next.tool\n");
 }
 
