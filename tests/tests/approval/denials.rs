@@ -81,8 +81,10 @@ async fn any_reason_is_text_for_the_model() {
 
 #[tokio::test]
 async fn with_end_on_denial_a_denied_call_ends_the_run() {
+    type Way = fn(RuntimeBuilder, Policy) -> RuntimeBuilder;
+
     let blocked = || Policy::new().tool("send_parcel", Rule::blocked("no parcels"));
-    let ways: [(&str, fn(RuntimeBuilder, Policy) -> RuntimeBuilder); 3] = [
+    let ways: [(&str, Way); 3] = [
         ("not now", |builder, _| builder),
         ("the approval mode rejects", |builder, _| builder.approval_mode(ApprovalMode::RejectAll)),
         ("no parcels", |builder, policy| builder.policy(policy)),

@@ -195,28 +195,7 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
                 total,
             })
             .boxed(),
-        EventKind::ApprovalDecided { .. } => {
-            let by = of([
-                DecidedBy::Policy,
-                DecidedBy::Mode,
-                DecidedBy::Approver,
-                DecidedBy::Memory,
-                DecidedBy::Cancellation,
-            ]);
-            // Null cannot be distinguished from absent arguments.
-            let edited = prop::option::of(value().prop_filter("null", |value| !value.is_null()));
-            (any::<bool>(), by, rule(), maybe(), edited, of(SCOPES), any::<bool>())
-                .prop_map(|(approved, by, rule, reason, edited, scope, replayed)| EventKind::ApprovalDecided {
-                    approved,
-                    by,
-                    rule,
-                    reason,
-                    edited,
-                    scope,
-                    replayed,
-                })
-                .boxed()
-        }
+        EventKind::ApprovalDecided { .. } => approval_decided(),
         EventKind::EditRefused { .. } => (value(), prop::option::of(rule()), text())
             .prop_map(|(arguments, rule, reason)| EventKind::EditRefused { arguments, rule, reason })
             .boxed(),
@@ -262,6 +241,24 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
         EventKind::Usage { .. } => run_usage().prop_map(|used| EventKind::Usage { used }).boxed(),
         EventKind::Dropped { .. } => any::<u64>().prop_map(|count| EventKind::Dropped { count }).boxed(),
     }
+}
+
+/// Any decision about an approval.
+fn approval_decided() -> BoxedStrategy<EventKind> {
+    let by = of([DecidedBy::Policy, DecidedBy::Mode, DecidedBy::Approver, DecidedBy::Memory, DecidedBy::Cancellation]);
+    // Null cannot be distinguished from absent arguments.
+    let edited = prop::option::of(value().prop_filter("null", |value| !value.is_null()));
+    (any::<bool>(), by, rule(), maybe(), edited, of(SCOPES), any::<bool>())
+        .prop_map(|(approved, by, rule, reason, edited, scope, replayed)| EventKind::ApprovalDecided {
+            approved,
+            by,
+            rule,
+            reason,
+            edited,
+            scope,
+            replayed,
+        })
+        .boxed()
 }
 
 /// Any event of a shadow or a hybrid, of the same kind.

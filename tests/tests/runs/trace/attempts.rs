@@ -26,7 +26,7 @@ impl Log {
             "time": format!("2026-07-28T12:{minutes:02}:{seconds:02}.{millis:03}Z"),
         });
         kind.as_object_mut().unwrap().extend(event.as_object().unwrap().clone());
-        self.text += &format!("{kind}\n");
+        self.text.extend([kind.to_string().as_str(), "\n"]);
         self.next += 1;
     }
 

@@ -109,8 +109,10 @@ async fn the_type_of_an_event_is_passed_as_the_argument_for_it() {
 
 #[tokio::test]
 async fn a_webhook_whose_arguments_do_not_exist_is_refused() {
+    type Change = fn(Webhook) -> Webhook;
+
     let standard = "whsec_MDEyMzQ1Njc4OWFiY2RlZg==";
-    let changes: [(&str, fn(Webhook) -> Webhook, &str); 5] = [
+    let changes: [(&str, Change, &str); 5] = [
         (SECRET, |hook| hook.argument("nam"), "`argument`: `greet` has no argument `nam`; did you mean `name`?"),
         (SECRET, |hook| hook.argument("nam"), "`greet` requires `name`, which no request passes"),
         (SECRET, |hook| hook.type_argument("kind"), "`type_argument`: `greet` has no argument `kind`"),
