@@ -82,7 +82,6 @@ pub struct Cli {
     configure_async: Option<setup::Configure>,
     runs_projects: bool,
     application: Option<Application>,
-    #[cfg_attr(not(any(feature = "mcp", feature = "serve")), expect(dead_code, reason = "nothing is served"))]
     exposed: Vec<String>,
     #[cfg(feature = "eval")]
     evaluators: eval::Evaluators,

@@ -1,6 +1,10 @@
 //! The link-time registry: every tool, worker, entry and toolset of the program, by its unique name.
 
 #[cfg(any(feature = "cli", feature = "http", feature = "mcp", feature = "serve"))]
+#[cfg_attr(
+    not(all(feature = "cli", feature = "http", feature = "mcp", feature = "serve")),
+    allow(dead_code, reason = "each of these features needs a part")
+)]
 mod application;
 #[cfg(feature = "script")]
 mod code_workers;
