@@ -11,7 +11,7 @@ fn a_new_project_is_checked_and_runs() {
     assert!(out.starts_with("notes/main.worker\nnotes/AGENTS.md\nnotes/project.json\nnext:\n  cd notes\n"), "{out}");
     assert_eq!(
         place.run(&["check", "--project", "notes", "--model", "echo:model"]).output(),
-        "ok (entries: 0, workers: 1, tools: 22)\n"
+        "ok (entries: 0, workers: 1, tools: 24)\n"
     );
     let list = place.run(&["run", "--project", "notes", "--model", "echo:model", "call list_files {}"]).output();
     assert_eq!(list, "result: AGENTS.md\nmain.worker\nproject.json\n");

@@ -44,9 +44,9 @@ impl Family {
         // The file of the last start.
         let _ = fs::remove_file(self.ready());
         let stock = env!("CARGO_BIN_EXE_stock");
-        // Under `nohup`, tests ignore the signal of a terminal that ends, and programs inherit that.
+        // In the background of a shell, or under `nohup`, tests ignore some of these, and programs inherit that.
         let mut command = self.place.command("env");
-        command.args(["--default-signal=HUP", stock]);
+        command.args(["--default-signal=HUP,INT,TERM", stock]);
         // Its input stays open.
         command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
