@@ -6,7 +6,6 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use llm_do::approval::{Decision, Policy, WorkerRule};
 use llm_do::context::SubtaskRequest;
 use llm_do::event::{Delivery, Event, EventSink};
 use llm_do::guard::FunctionGuard;
@@ -187,13 +186,6 @@ fn a_timeout_fires_while_arguments_changed_by_a_guard_are_checked() {
         Ok(())
     });
     assert_timely(summing(TestModel::new()).guard(guard), "hurry_with_little");
-}
-
-#[test]
-fn a_timeout_fires_while_arguments_changed_by_an_approver_are_checked() {
-    let policy = Policy::new().workers(WorkerRule::new().calls(true));
-    let approving = summing(TestModel::new()).approve_with(|_| async { Decision::approve_with(heavy()) });
-    assert_timely(approving.policy(policy), "hurry_with_little");
 }
 
 #[test]

@@ -19,10 +19,10 @@ use crate::declare::tool::ToolReturn;
 
 /// The maximum number of nested calls of any kind: 100 nested workers with two other calls between each.
 pub(super) const MAX_NESTING: u32 = 300;
-/// The number of nested calls for which a stack of 2 MiB suffices.
-const ON_OWN_STACK: u32 = 50;
+/// The number of nested calls for which a stack of 2 MiB suffices, in a debug build too.
+const ON_OWN_STACK: u32 = 16;
 /// The stack of the thread for all calls below those, in bytes. Memory is used only for what they need of it.
-const STACK: usize = 32 * 1024 * 1024;
+const STACK: usize = 64 * 1024 * 1024;
 
 thread_local! {
     static HAS_LARGE_STACK: Cell<bool> = const { Cell::new(false) };

@@ -16,7 +16,7 @@ impl RuntimeBuilder {
     /// deep, at any depth of workers: enough for 100 workers with two other calls between each. A run under another run counts as
     /// one more call.
     ///
-    /// Calls that are nested deeper than 50 are polled on a thread with a larger stack. The thread-local and task-local values of
+    /// Calls that are nested deeper than 16 are polled on a thread with a larger stack. The thread-local and task-local values of
     /// the thread of their callers are not set there.
     pub fn max_depth(mut self, depth: u32) -> Self {
         self.config.max_depth = depth;
