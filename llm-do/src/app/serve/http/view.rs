@@ -1,5 +1,7 @@
 //! What requests and answers look like, with their schemas.
 
+mod waits;
+
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -8,9 +10,9 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::app::serve::store::{ChatRow, Filter, Outcome, Page, RunRow, RunState, Source, Wait, WaitKind};
+pub(in crate::app::serve) use self::waits::{Answer, Answered, Decision, WaitList, WaitListQuery, WaitView};
+use crate::app::serve::store::{ChatRow, Filter, Outcome, Page, RunRow, RunState, Source, Wait};
 use crate::base::usage::RunUsage;
-use crate::plane::approval::GivenDecision;
 
 /// The maximum number of runs, chats, approvals and questions in a list.
 pub(in crate::app) const MAX_LIST: u32 = 500;
@@ -195,87 +197,6 @@ impl RunView {
             waits,
         }
     }
-}
-
-/// Approvals or questions that wait for a person, the oldest first.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(crate = "::schemars")]
-pub(in crate::app::serve) struct WaitList {
-    pub(super) waiting: Vec<WaitView>,
-    /// `after` of the next page, if there may be one.
-    pub(super) next: Option<String>,
-}
-
-/// Which approvals or questions a list contains.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(crate = "::schemars")]
-pub(in crate::app::serve) struct WaitListQuery {
-    /// Only those after this one: `next` of the page before.
-    pub(super) after: Option<String>,
-    /// The maximum number: default and at most 500; fewer if they are long.
-    pub(super) limit: Option<u32>,
-}
-
-/// An approval or a question.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(crate = "::schemars")]
-pub(in crate::app::serve) struct WaitView {
-    id: String,
-    run: String,
-    /// The entry of the run.
-    entry: String,
-    kind: WaitKind,
-    /// What to show: of an approval `tool`, `summary`, `arguments`, `preview` and more; of a question `prompt` and `choices`.
-    request: Value,
-    /// The digest of `request`, which the answer must name.
-    digest: String,
-    #[schemars(with = "String")]
-    created: Timestamp,
-    answer: Option<Value>,
-    answered_by: Option<String>,
-    #[schemars(with = "Option<String>")]
-    answered: Option<Timestamp>,
-    /// Whether the run no longer waits for it.
-    is_withdrawn: bool,
-}
-
-impl From<Wait> for WaitView {
-    fn from(wait: Wait) -> Self {
-        let Wait {
-            id, run, entry, kind, request, digest, created, answer, answered_by, answered, is_withdrawn, ..
-        } = wait;
-        Self { id, run, entry, kind, request, digest, created, answer, answered_by, answered, is_withdrawn }
-    }
-}
-
-/// The decision about an approval.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[schemars(crate = "::schemars")]
-pub(in crate::app::serve) struct Decision {
-    /// The digest of what was shown.
-    pub(super) digest: String,
-    #[serde(flatten)]
-    pub(super) decision: GivenDecision,
-}
-
-/// The answer to a question.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(crate = "::schemars")]
-pub(in crate::app::serve) struct Answer {
-    /// The digest of what was shown.
-    pub(super) digest: String,
-    /// A text, or a choice, or a list of choices.
-    pub(super) answer: Value,
-}
-
-/// An answer was recorded.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(crate = "::schemars")]
-pub(in crate::app::serve) struct Answered {
-    pub(super) id: String,
-    pub(super) answered_by: String,
 }
 
 /// A request to start a chat.
