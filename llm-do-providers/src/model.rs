@@ -3,6 +3,7 @@
 mod hint;
 mod profile;
 mod replay;
+mod stream_event;
 #[cfg_attr(
     not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
     allow(dead_code, unused_imports, reason = "only providers on the network write JSON")
@@ -21,6 +22,7 @@ use serde_json::Value;
 pub use self::hint::RequestHint;
 pub use self::profile::Profile;
 pub use self::replay::replay;
+pub use self::stream_event::StreamEvent;
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 pub(crate) use self::transcript::Json;
 pub(crate) use self::transcript::JsonWriter;
@@ -305,47 +307,3 @@ pub struct OutputSchema {
 
 /// A response stream.
 pub type ResponseStream = Pin<Box<dyn Stream<Item = Result<StreamEvent, ProviderError>> + Send>>;
-
-/// An event of a response stream.
-///
-/// The events before [`Done`](Self::Done) are for display; `Done` has the complete response.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum StreamEvent {
-    /// The model has not answered yet: it is loading, waiting for a retry, and so on.
-    Waiting {
-        /// The reason, in a few words.
-        on: String,
-    },
-    /// A text delta.
-    Text(String),
-    /// A thinking delta.
-    Thinking(String),
-    /// A delta of a tool call's arguments.
-    ToolCall {
-        /// The 0-based index of the call in this answer.
-        index: usize,
-        /// The tool's complete name.
-        name: Arc<str>,
-        /// A delta of the arguments' JSON text; the first may be empty.
-        arguments: String,
-    },
-    /// The start of a use of a server-side tool, once its input is known.
-    ServerSideTool {
-        /// The tool's name, such as `web_search`.
-        name: Arc<str>,
-        /// The input, in the provider's format.
-        input: Value,
-    },
-    /// The end of a use of a server-side tool, if the provider reports it before the complete response.
-    ServerSideToolDone {
-        /// The tool's name.
-        name: Arc<str>,
-        /// The input, as in the start event.
-        input: Value,
-        /// The provider's error code; `None` if it succeeded.
-        error: Option<String>,
-    },
-    /// The complete response, always the last event.
-    Done(Response),
-}
