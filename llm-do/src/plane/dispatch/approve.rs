@@ -1,5 +1,6 @@
 //! The approval of an admitted call: applies its rule, and asks the approver if the rule requires it.
 
+mod decide;
 mod environment;
 mod overview;
 mod preview;
@@ -13,13 +14,15 @@ use std::sync::{Arc, OnceLock};
 use llm_do_providers::Unpriced;
 use serde_json::Value;
 
+pub(super) use self::decide::check;
 pub(super) use self::recorded::{RecordedCall, approval_step};
 use self::recorded::{keep_approval, keep_denial};
 pub(super) use self::report::emit_decision_of;
 use self::report::{RequestReports, emit_decision, masked};
 pub(super) use self::request::{approval_key, set_caller};
-use super::admit::refuse_cycle;
 use super::decode::decode_async;
+use super::guard::run_guards;
+use super::limits::refuse_cycle;
 use super::{Plane, Run};
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{Caller, DecidedBy, RuleSource};
@@ -184,7 +187,7 @@ impl Run {
         prepared: &mut Prepared,
     ) -> Result<bool, CallError> {
         let Some(guards) = self.guards(ctx) else { return Ok(false) };
-        Box::pin(self.run_guards(guards, ctx, tool, prepared)).await
+        Box::pin(run_guards(guards, ctx, tool, prepared)).await
     }
 
     /// Refuses a worker's call whose first request to the model would be refused, before the approver is asked.

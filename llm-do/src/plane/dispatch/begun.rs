@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Run;
 use super::approve::{RecordedCall, RequiredApproval, approval_step, first_round};
-use super::record::result_step;
+use super::journal::result_step;
 use crate::base::delay::within;
 use crate::base::error::CallError;
 use crate::observe::event::{Caller, ItemKind};

@@ -2,10 +2,36 @@
 
 use serde_json::{Map, Value};
 
+use super::Run;
 use crate::base::error::{CallError, Fault};
 use crate::declare::argument::Given;
 use crate::plane::context::CallContext;
 use crate::plane::registry::{Prepared, Registered};
+
+/// What reads the arguments and the result of a call, each including those before it.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Readers {
+    /// The tool alone: text stays text.
+    Tool,
+    /// Sinks, which take the arguments as the tool decoded them.
+    Sinks,
+    /// An approver, a guard, a journal or a shadow, which take the arguments as they were given too.
+    Plane,
+}
+
+impl Readers {
+    pub(super) fn of(run: &Run, tool: &Registered) -> Self {
+        let is_read = run.run_journal().is_some()
+            || run.guards.is_some()
+            || run.plane.shadows.contains(tool)
+            || run.approvals().pre_approved(tool).is_none();
+        match (is_read, run.is_observed) {
+            (true, _) => Self::Plane,
+            (false, true) => Self::Sinks,
+            (false, false) => Self::Tool,
+        }
+    }
+}
 
 /// Checks and decodes the arguments of a call; `null` stands for an empty object.
 ///

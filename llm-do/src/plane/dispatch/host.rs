@@ -11,14 +11,13 @@ use llm_do_providers::{Message, Response};
 use llm_do_providers::{ServerSideTool, SettingWarning};
 use serde_json::Value;
 
-use super::admit::Proposed;
-use super::decode::decode_or_keep;
+use super::Run;
 use super::deep::with_stack;
-use super::{Readers, Run};
+use super::pipeline::{self, CallResult};
 use crate::base::error::{BoxError, CallError};
 use crate::base::mutex::IgnorePoison;
 use crate::declare::subtask::SubtaskRequest;
-use crate::declare::tool::{Effect, ResultForm, ToolReturn};
+use crate::declare::tool::Effect;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::{Caller, EventKind, ItemKind, ShownContent};
 use crate::observe::journal::Journal;
@@ -26,47 +25,7 @@ use crate::plane::context::{CallContext, CallFrame, GivenArguments, Host};
 use crate::plane::conversation::Threads;
 use crate::plane::declared::Callee;
 use crate::plane::instance::CloseTasks;
-use crate::plane::registry::Prepared;
 use crate::plane::user_input::InputHandler;
-
-impl Run {
-    /// Finds the callee and decodes the arguments; returns the rest of the call.
-    #[inline]
-    fn begin_call<'a>(
-        &'a self,
-        caller: CallContext,
-        whom: Callee<'a>,
-        given: GivenArguments<'a>,
-        by: Caller,
-    ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
-        let found = self.callee(&caller, whom, by);
-        let tool = found.as_deref().ok().map(AsRef::as_ref);
-        let readers = tool.map_or(Readers::Plane, |tool| self.readers(tool));
-        let given_text = given.text();
-        let text = given_text.filter(|_| readers != Readers::Plane);
-        let form = if text.is_some() { ResultForm::Text } else { ResultForm::Value };
-        let ctx = caller.into_child(|caller| self.new_frame(caller, whom, tool, by, form));
-        let tool = match found {
-            Ok(tool) => tool,
-            Err(error) => return Box::pin(self.refuse(ctx, error, given)),
-        };
-        let is_read = readers != Readers::Tool;
-        let mut refused = None;
-        let decoded = match text.and_then(|text| Prepared::decode_text(&tool, text, is_read)) {
-            Some(prepared) => Ok(prepared),
-            None => match given.into_value() {
-                Ok(given) if tool.is_checked_slowly(&given.value) => {
-                    return Box::pin(self.decode_and_execute(ctx, tool, given, is_read));
-                }
-                given => decode_or_keep(&tool, given, is_read, &mut refused),
-            },
-        };
-        match decoded {
-            Ok(prepared) => Box::pin(self.execute(ctx, Proposed::new(tool, prepared, None))),
-            Err(error) => Box::pin(self.refuse(ctx, error, GivenArguments::refused(given_text, refused))),
-        }
-    }
-}
 
 impl Host for Run {
     fn call<'a>(
@@ -75,9 +34,9 @@ impl Host for Run {
         whom: Callee<'a>,
         given: GivenArguments<'a>,
         by: Caller,
-    ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
+    ) -> BoxFuture<'a, CallResult> {
         let nesting = caller.frame().nesting + 1;
-        with_stack(whom.name(), nesting, self.begin_call(caller, whom, given, by))
+        with_stack(whom.name(), nesting, pipeline::begin(self, caller, whom, given, by))
     }
 
     fn may_skip_fields(&self, tool: &str) -> Result<bool, CallError> {
@@ -111,7 +70,7 @@ impl Host for Run {
         thread: &'a str,
         whom: Callee<'a>,
         arguments: Value,
-    ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
+    ) -> BoxFuture<'a, CallResult> {
         let nesting = caller.frame().nesting + 1;
         with_stack(whom.name(), nesting, Box::pin(self.continue_thread(caller, thread, whom, arguments)))
     }
@@ -120,11 +79,7 @@ impl Host for Run {
         &self.threads
     }
 
-    fn subtask<'a>(
-        &'a self,
-        caller: &'a CallContext,
-        request: SubtaskRequest,
-    ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
+    fn subtask<'a>(&'a self, caller: &'a CallContext, request: SubtaskRequest) -> BoxFuture<'a, CallResult> {
         Box::pin(self.run_subtask(caller, request))
     }
 
@@ -147,7 +102,7 @@ impl Host for Run {
         worker: &'a str,
         input: Value,
         attachments: Vec<PathBuf>,
-    ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
+    ) -> BoxFuture<'a, CallResult> {
         Box::pin(self.call_worker(caller, worker, input, attachments))
     }
 

@@ -71,7 +71,7 @@ impl WorkerSetup<'_> {
         plan: &WorkerPlan,
         ctx: &CallContext,
     ) -> Result<Option<ToolReturn>, CallError> {
-        let Some(tool) = self.plane.hybrids.tool_for(ctx) else { return Ok(None) };
+        let Some(tool) = self.plane.hybrids.tool_for(ctx).filter(|_| !self.renders_only) else { return Ok(None) };
         let has_messages = self.conversation.is_some_and(|earlier| !earlier.history().messages().is_empty());
         let Some(arguments) = ctx.frame().arguments.get().filter(|_| ctx.frame().thread.is_none() && !has_messages)
         else {

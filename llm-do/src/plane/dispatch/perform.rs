@@ -1,17 +1,20 @@
-//! Executes an admitted call: a function, or a worker's turns.
+//! Runs the tool of an admitted call: a function, or a worker's turns.
 
 use std::any::Any;
 use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use llm_do_providers::{Message, ServerSideTool, ToolSpec, UserPart};
 use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::Plane;
+use super::pipeline::{Call, CallResult};
+use super::{Plane, instances};
 use crate::base::error::{BoxError, CallError, Unsure, panic_text};
 use crate::declare::prompt::Prompt;
 use crate::declare::tool::{Body, Failure, ToolReturn};
@@ -43,48 +46,63 @@ pub(super) struct ModelPlan {
 }
 
 /// A call that has been started.
-pub(super) enum Execution<'a> {
+enum Execution<'a> {
     /// It has finished, such as a function that runs in place.
-    Done(Result<ToolReturn, CallError>),
+    Done(CallResult),
     Pending(Pending<'a>),
 }
 
 /// A call that has not finished.
-pub(super) enum Pending<'a> {
+enum Pending<'a> {
     /// The future of an async function.
     Future(BoxFuture<'static, Result<ToolReturn, Failure>>),
     /// A function on a blocking thread; if this is dropped before the function starts, it never runs.
     Thread(AbortOnDropHandle<Result<ToolReturn, Failure>>),
-    /// More steps than a function, such as a worker or a recorded call.
-    Composed(BoxFuture<'a, Result<ToolReturn, CallError>>),
+    /// More steps than a function, such as a worker.
+    Composed(BoxFuture<'a, CallResult>),
 }
 
-/// Starts a call: opens the instances that it needs, and runs the subtask that it may return.
+/// Runs the tool of a call until it finishes or is stopped; a panic becomes its result.
+pub(super) async fn perform(call: &Call<'_>, prepared: Prepared) -> CallResult {
+    let (run, ctx, is_in_journal) = (call.run, call.ctx, call.is_in_journal);
+    let tool: &Registered = &call.tool;
+    // A separate block, so that the future holds no finished result while it waits.
+    let pending = {
+        let started = catch_unwind(AssertUnwindSafe(|| start(run.setup(ctx), tool, prepared, ctx)));
+        match started.unwrap_or_else(|payload| Execution::Done(Err(panicked(ctx, &*payload)))) {
+            Execution::Done(result) => return result,
+            Execution::Pending(pending) => pending,
+        }
+    };
+    let stopped = || if is_in_journal { ctx.own_timeout().boxed() } else { ctx.stopped().boxed() };
+    let body = pin!(pending.wait(ctx));
+    run_unless_stopped(ctx, stopped, body).await
+}
+
+/// Starts a call, which opens the instances that it needs and runs the subtask that it may return.
 #[inline]
-pub(super) fn perform<'a>(
-    setup: WorkerSetup<'a>,
-    tool: &'a Registered,
-    prepared: Prepared,
-    ctx: &'a CallContext,
-) -> Execution<'a> {
+fn start<'a>(setup: WorkerSetup<'a>, tool: &'a Registered, prepared: Prepared, ctx: &'a CallContext) -> Execution<'a> {
     // Boxed, here and below: functions nest deeper than workers, and most calls do not take this branch.
-    if tool.receiver.is_some() || !tool.instances.is_empty() {
+    if instances::are_needed(tool) {
         return Execution::composed(async move {
-            open_instances(tool, ctx).await?;
-            start(setup, tool, prepared, ctx).wait(tool, ctx).await
+            instances::open(tool, ctx).await?;
+            match start_opened(setup, prepared, ctx) {
+                Execution::Done(result) => result,
+                Execution::Pending(pending) => pending.wait(ctx).await,
+            }
         });
     }
-    start(setup, tool, prepared, ctx)
+    start_opened(setup, prepared, ctx)
 }
 
 /// Starts a call whose instances are open.
 #[inline]
-fn start<'a>(setup: WorkerSetup<'a>, tool: &Registered, prepared: Prepared, ctx: &'a CallContext) -> Execution<'a> {
+fn start_opened<'a>(setup: WorkerSetup<'a>, prepared: Prepared, ctx: &'a CallContext) -> Execution<'a> {
     match prepared {
         Prepared::Function { start, .. } => match start.start(ctx).0 {
             Body::Failed(error) => Execution::Done(Err(error)),
             Body::Inline(Ok(returned)) if returned.subtask.is_some() => Execution::composed(run_subtask(returned, ctx)),
-            Body::Inline(result) => Execution::Done(result.map_err(|failure| failed(tool, failure))),
+            Body::Inline(result) => Execution::Done(result.map_err(|failure| failed(ctx, failure))),
             Body::Future(body) => Execution::Pending(Pending::Future(body)),
             Body::Blocking(body) => {
                 Execution::Pending(Pending::Thread(AbortOnDropHandle::new(tokio::task::spawn_blocking(body))))
@@ -95,44 +113,36 @@ fn start<'a>(setup: WorkerSetup<'a>, tool: &Registered, prepared: Prepared, ctx:
 }
 
 impl<'a> Execution<'a> {
-    pub(super) fn composed(body: impl Future<Output = Result<ToolReturn, CallError>> + Send + 'a) -> Self {
+    fn composed(body: impl Future<Output = CallResult> + Send + 'a) -> Self {
         Self::Pending(Pending::Composed(Box::pin(body)))
-    }
-
-    /// Waits until the call has finished.
-    pub(super) async fn wait(self, tool: &Registered, ctx: &CallContext) -> Result<ToolReturn, CallError> {
-        match self {
-            Self::Done(result) => result,
-            Self::Pending(pending) => pending.wait(tool, ctx).await,
-        }
     }
 }
 
 impl Pending<'_> {
     /// Waits until the call and the subtask that it may return have finished.
-    pub(super) async fn wait(self, tool: &Registered, ctx: &CallContext) -> Result<ToolReturn, CallError> {
+    async fn wait(self, ctx: &CallContext) -> CallResult {
         // A separate block, so that the future holds no result while it waits for the subtask.
         let subtask = {
             let result = match self {
                 Self::Future(body) => body.await,
                 Self::Thread(body) => match body.await {
                     Ok(result) => result,
-                    Err(error) if error.is_panic() => return Err(panicked(tool, error.into_panic().as_ref())),
-                    Err(_) => return Err(CallError::Cancelled { tool: tool.name().to_owned() }),
+                    Err(error) if error.is_panic() => return Err(panicked(ctx, &*error.into_panic())),
+                    Err(_) => return Err(CallError::Cancelled { tool: ctx.name().to_owned() }),
                 },
                 Self::Composed(body) => return body.await,
             };
             match result {
                 Ok(returned) if returned.subtask.is_some() => Box::pin(run_subtask(returned, ctx)),
-                result => return result.map_err(|failure| failed(tool, failure)),
+                result => return result.map_err(|failure| failed(ctx, failure)),
             }
         };
         subtask.await
     }
 }
 
-fn failed(tool: &Registered, Failure(source): Failure) -> CallError {
-    match CallError::failed(tool.name(), source) {
+fn failed(ctx: &CallContext, Failure(source): Failure) -> CallError {
+    match CallError::failed(ctx.name(), source) {
         CallError::Failed { tool, source } => match source.downcast::<Unsure>() {
             Ok(unsure) => CallError::Unsure { tool, reason: unsure.reason },
             Err(source) => CallError::Failed { tool, source },
@@ -142,7 +152,7 @@ fn failed(tool: &Registered, Failure(source): Failure) -> CallError {
 }
 
 /// Runs the subtask that a tool returned; the worker's answer becomes the tool's result.
-async fn run_subtask(returned: ToolReturn, ctx: &CallContext) -> Result<ToolReturn, CallError> {
+async fn run_subtask(returned: ToolReturn, ctx: &CallContext) -> CallResult {
     let ToolReturn { content, mut attachments, note, subtask } = returned;
     let content = match subtask {
         Some(request) => {
@@ -155,39 +165,8 @@ async fn run_subtask(returned: ToolReturn, ctx: &CallContext) -> Result<ToolRetu
     Ok(ToolReturn { content, attachments, note, subtask: None })
 }
 
-/// Opens the instances that a call needs: the receiver of a method, and those of declared toolsets.
-async fn open_instances(tool: &Registered, ctx: &CallContext) -> Result<(), CallError> {
-    let own = &ctx.frame().instances;
-    if let Some(def) = &tool.receiver {
-        // A caller that does not declare the toolset has no instance, so the call gets a new one.
-        let receiver = match ctx.caller().and_then(|caller| caller.frame().instances.get(def.key())) {
-            Some(opened) => opened,
-            None => def.open(ctx).await?,
-        };
-        own.set_receiver(receiver);
-    }
-    for def in &tool.instances {
-        own.push(def.open(ctx).await?);
-    }
-    Ok(())
-}
-
-/// Closes the open instances of a finished call; if that fails, the call fails.
-pub(super) async fn close_instances(
-    tool: &Registered,
-    ctx: &CallContext,
-    result: Result<ToolReturn, CallError>,
-) -> Result<ToolReturn, CallError> {
-    let failed = |error| CallError::Failed {
-        tool: tool.name().to_owned(),
-        source: format!("a toolset could not be closed: {error}").into(),
-    };
-    let closed = ctx.frame().instances.close().await;
-    result.and_then(|returned| closed.map(|()| returned).map_err(failed))
-}
-
 /// Returns the parts of a prompt, after the instructions of its worker.
-async fn rendered(plan: &WorkerPlan, prompt: Prompt, ctx: &CallContext) -> Result<ToolReturn, CallError> {
+async fn rendered(plan: &WorkerPlan, prompt: Prompt, ctx: &CallContext) -> CallResult {
     let fail = |source: BoxError| CallError::Failed { tool: ctx.name().to_owned(), source };
     let message = prompt.into_message(ctx.project_root()).await.map_err(|text| fail(text.into()))?;
     let Message::User { parts } = message else { return Ok(Value::Null.into()) };
@@ -199,11 +178,9 @@ async fn rendered(plan: &WorkerPlan, prompt: Prompt, ctx: &CallContext) -> Resul
 
 impl WorkerSetup<'_> {
     /// Runs a worker's turns.
-    async fn work(self, worker: PreparedWorker, ctx: &CallContext) -> Result<ToolReturn, CallError> {
+    async fn work(self, worker: PreparedWorker, ctx: &CallContext) -> CallResult {
         let PreparedWorker { plan, render, .. } = worker;
-        if !self.renders_only
-            && let Some(returned) = Box::pin(self.answer_by_code(&plan, ctx)).await?
-        {
+        if let Some(returned) = Box::pin(self.answer_by_code(&plan, ctx)).await? {
             return Ok(returned);
         }
         let prompt = render(ctx).prompt().await?;
@@ -290,31 +267,25 @@ impl Plane {
     }
 }
 
-/// Waits for `body`, or returns the error of the future that `stop` creates if that finishes first.
+/// Waits for the result of `body`, or returns the error of the future that `stop` creates if that finishes first. A panic of
+/// `body` becomes its result.
 ///
 /// `stop` is called once the body is pending, since many bodies finish on the first poll. The body is polled first, so that
 /// nested calls notice and report a cancellation before the body is dropped.
-pub(super) async fn run_unless_stopped<'a, T>(
+pub(super) async fn run_unless_stopped<'a>(
+    ctx: &CallContext,
     stop: impl Fn() -> BoxFuture<'a, CallError>,
-    mut body: Pin<&mut impl Future<Output = T>>,
-) -> Result<T, CallError> {
+    body: Pin<&mut impl Future<Output = CallResult>>,
+) -> CallResult {
+    let mut body = AssertUnwindSafe(body).catch_unwind();
     let mut stopping = None;
-    poll_fn(|cx| match body.as_mut().poll(cx) {
-        Poll::Ready(output) => Poll::Ready(Ok(output)),
+    poll_fn(|cx| match body.poll_unpin(cx) {
+        Poll::Ready(caught) => Poll::Ready(caught.unwrap_or_else(|payload| Err(panicked(ctx, &*payload)))),
         Poll::Pending => stopping.get_or_insert_with(&stop).as_mut().poll(cx).map(Err),
     })
     .await
 }
 
-/// Returns the result of a body, or an error if it panicked.
-#[inline]
-pub(super) fn flatten_panic(
-    tool: &Registered,
-    caught: Result<Result<ToolReturn, CallError>, Box<dyn Any + Send>>,
-) -> Result<ToolReturn, CallError> {
-    caught.unwrap_or_else(|payload| Err(panicked(tool, payload.as_ref())))
-}
-
-pub(super) fn panicked(tool: &Registered, payload: &(dyn Any + Send)) -> CallError {
-    CallError::Panicked { tool: tool.name().to_owned(), message: panic_text(payload).to_owned() }
+fn panicked(ctx: &CallContext, payload: &(dyn Any + Send)) -> CallError {
+    CallError::Panicked { tool: ctx.name().to_owned(), message: panic_text(payload).to_owned() }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::record::retry;
+use super::journal::retry;
 use super::{CreatedWorkers, Plane, Run, RunSettings};
 use crate::base::cancellation::Cancellation;
 use crate::base::error::CallError;

@@ -2,19 +2,21 @@
 
 mod drift;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use futures_util::future::BoxFuture;
 use llm_do_worker_file::did_you_mean;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use self::drift::Drift;
-use super::Run;
+use super::pipeline::{Call, CallResult, Next, Wrapper};
+use super::report;
 use crate::base::agreement::Agreement;
-use crate::base::error::{CallError, chain};
-use crate::declare::tool::ToolReturn;
+use crate::base::error::chain;
 use crate::observe::event::{Caller, EventKind, EventValue, Outcome};
 use crate::plane::context::{CallContext, CallFrame, GivenArguments};
 use crate::plane::declared::Callee;
@@ -101,12 +103,6 @@ struct ShadowState {
     drift: Option<Drift>,
 }
 
-/// A call that may be shadowed once it has finished.
-pub(super) struct ShadowedCall<'a> {
-    shadows: &'a [Arc<ShadowState>],
-    arguments: Value,
-}
-
 impl Shadows {
     /// Registers the shadows, or returns their unknown names.
     pub(crate) fn new(shadows: Vec<Shadow>, registry: &Registry) -> Result<Self, Vec<String>> {
@@ -129,18 +125,45 @@ impl Shadows {
         self.0.contains_key(tool.name())
     }
 
-    /// Returns what is needed to shadow a call after it has run; `None` if it has no shadows.
-    pub(super) fn prepare(
-        &self,
-        tool: &Registered,
-        ctx: &CallContext,
-        prepared: &Prepared,
-    ) -> Option<ShadowedCall<'_>> {
-        if self.0.is_empty() || ctx.frame().is_shadow {
-            return None;
+    /// Returns the shadows of a call; empty for most calls.
+    fn of<'a>(&'a self, call: &Call<'_>) -> &'a [Arc<ShadowState>] {
+        if self.0.is_empty() || call.ctx.frame().is_shadow {
+            return &[];
         }
-        let shadows = self.0.get(tool.name())?;
-        Some(ShadowedCall { shadows, arguments: prepared.arguments().ok()?.into_owned() })
+        self.0.get(call.tool.name()).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+/// Starts the shadows of a call once it has finished.
+pub(super) const WRAPPER: Wrapper = Wrapper { applies: |call| !call.run.plane.shadows.of(call).is_empty(), around };
+
+fn around<'c>(call: &'c mut Call<'_>, prepared: Prepared, next: Next) -> BoxFuture<'c, CallResult> {
+    let arguments = prepared.arguments().map(Cow::into_owned).ok();
+    Box::pin(async move {
+        let result = next.run(call, prepared).await;
+        let is_replayed = call.open.as_ref().is_some_and(|open| open.is_replayed);
+        // Before the events of the shadows.
+        report::finish(call, &result);
+        if let Some(arguments) = arguments.filter(|_| !is_replayed) {
+            spawn(call, &arguments, &result);
+        }
+        result
+    })
+}
+
+/// Starts the shadows of a finished call that are due.
+fn spawn(call: &Call<'_>, arguments: &Value, result: &CallResult) {
+    let (run, ctx) = (call.run, call.ctx);
+    let answer = match result {
+        Ok(returned) => Outcome::Result(EventValue::of_result(returned)),
+        // The worker answers anyway.
+        Err(_) if run.plane.hybrids.is_attempt(ctx) => return,
+        Err(error) if error.is_recoverable() && !error.is_timeout() => Outcome::Error(chain(error)),
+        Err(_) => return,
+    };
+    for state in run.plane.shadows.of(call).iter().filter(|state| state.is_due()) {
+        let comparison = Comparison { state: Arc::clone(state), arguments: arguments.clone(), answer: answer.clone() };
+        run.shadows.spawn(comparison.run(ctx.clone()));
     }
 }
 
@@ -161,35 +184,6 @@ impl ShadowState {
     /// Counts a call, and returns whether the worker runs for it.
     fn is_due(&self) -> bool {
         (self.calls.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(self.shadow.every)
-    }
-}
-
-impl Run {
-    /// Starts the shadows of a finished call that are due.
-    pub(super) fn spawn_shadows(
-        &self,
-        call: &ShadowedCall<'_>,
-        ctx: &CallContext,
-        result: &Result<ToolReturn, CallError>,
-    ) {
-        let answer = match result {
-            Ok(returned) => Outcome::Result(EventValue::of_result(returned)),
-            // The worker answers anyway.
-            Err(_) if self.plane.hybrids.is_attempt(ctx) => return,
-            Err(error) if error.is_recoverable() && !error.is_timeout() => Outcome::Error(chain(error)),
-            Err(_) => return,
-        };
-        for state in call.shadows.iter().filter(|state| state.is_due()) {
-            let comparison =
-                Comparison { state: Arc::clone(state), arguments: call.arguments.clone(), answer: answer.clone() };
-            self.shadows.spawn(comparison.run(ctx.clone()));
-        }
-    }
-
-    /// Waits until the shadows in flight have finished.
-    pub(super) async fn finish_shadows(&self) {
-        self.shadows.close();
-        self.shadows.wait().await;
     }
 }
 

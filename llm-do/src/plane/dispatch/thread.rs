@@ -5,8 +5,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Run;
+use super::find::{callee, new_frame};
+use super::pipeline::{CallResult, decode_and_execute};
+use super::report::refuse;
 use crate::base::error::CallError;
-use crate::declare::tool::{ResultForm, ToolReturn};
+use crate::declare::tool::ResultForm;
 use crate::observe::event::{Caller, ItemKind};
 use crate::plane::context::{CallContext, CallFrame, GivenArguments};
 use crate::plane::conversation::{NamedThread, ThreadChange};
@@ -21,10 +24,10 @@ impl Run {
         thread: &str,
         whom: Callee<'_>,
         arguments: Value,
-    ) -> Result<ToolReturn, CallError> {
-        let found = self.callee(&caller, whom, Caller::Code);
+    ) -> CallResult {
+        let found = callee(self, &caller, whom, Caller::Code);
         let tool = found.as_deref().ok().map(AsRef::as_ref);
-        let frame = self.new_frame(&caller, whom, tool, Caller::Code, ResultForm::Value);
+        let frame = new_frame(self, &caller, whom, tool, Caller::Code, ResultForm::Value);
         let thread = self.threads.named(thread);
         // A shadow must not change what later calls get.
         let thread = if frame.is_shadow { Arc::new(thread.copied()) } else { thread };
@@ -32,15 +35,15 @@ impl Run {
         let ctx = caller.into_child(|_| frame);
         let tool = match found.and_then(|tool| check_is_worker(&tool).map(|()| tool)) {
             Ok(tool) => tool,
-            Err(error) => return self.refuse(ctx, error, GivenArguments::Value(arguments)).await,
+            Err(error) => return refuse(self, ctx, error, GivenArguments::Value(arguments)).await,
         };
         // In the order of the calls, before one waits for another.
         let announced = ctx.announce();
         let _open = match self.open_thread(&ctx, &thread).await {
             Ok(open) => open,
-            Err(error) => return self.refuse(ctx, error, GivenArguments::Value(arguments)).await,
+            Err(error) => return refuse(self, ctx, error, GivenArguments::Value(arguments)).await,
         };
-        self.decode_and_execute_announced(ctx, tool, arguments, true, announced).await
+        decode_and_execute(self, ctx, tool, arguments, true, announced).await
     }
 
     /// Waits until no other call has the thread open, or until the call is stopped.

@@ -5,14 +5,17 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 
+use super::decode::Readers;
 use super::deep::with_stack;
+use super::find::{callee, new_frame};
+use super::pipeline::{CallResult, decode_and_execute};
+use super::report::refuse;
 use super::run_settings::lowest;
-use super::{ChatParts, Plane, Readers, Root, Run, RunSettings};
+use super::{ChatParts, Plane, Root, Run, RunSettings};
 use crate::base::cancellation::cancelled_with;
-use crate::base::error::CallError;
 use crate::base::usage::Limits;
 use crate::declare::argument::Given;
-use crate::declare::tool::{ResultForm, ToolReturn};
+use crate::declare::tool::ResultForm;
 use crate::observe::event::{Caller, EventSink};
 use crate::plane::context::{CallContext, CallFrame, Host};
 use crate::plane::declared::Callee;
@@ -20,7 +23,7 @@ use crate::plane::guard::Guards;
 
 impl Root {
     /// Executes the call under `caller`.
-    pub(super) async fn run_under(self, caller: CallContext) -> Result<ToolReturn, CallError> {
+    pub(super) async fn run_under(self, caller: CallContext) -> CallResult {
         let outer = Run::of(&caller);
         let arguments = self.arguments?;
         let limits = self.settings.limits(&self.plane);
@@ -44,17 +47,12 @@ struct FirstCall<'r> {
 }
 
 impl FirstCall<'_> {
-    async fn make(
-        self,
-        name: &str,
-        arguments: Given,
-        started: impl FnOnce(&CallContext),
-    ) -> Result<ToolReturn, CallError> {
+    async fn make(self, name: &str, arguments: Given, started: impl FnOnce(&CallContext)) -> CallResult {
         let Self { run, caller, limits, cancellation } = self;
         let first = Callee::First(name);
-        let found = run.callee(&caller, first, Caller::Code);
+        let found = callee(run, &caller, first, Caller::Code);
         let tool = found.as_deref().ok().map(AsRef::as_ref);
-        let frame = run.new_frame(&caller, first, tool, Caller::Code, ResultForm::Value);
+        let frame = new_frame(run, &caller, first, tool, Caller::Code, ResultForm::Value);
         let limits = lowest(frame.limits.clone(), limits);
         // A run takes as much of the stack as one more call.
         let nesting = frame.nesting + 1;
@@ -66,10 +64,10 @@ impl FirstCall<'_> {
         // Boxed, since calls nest.
         let calling = match found {
             Ok(tool) => {
-                let is_read = run.readers(&tool) != Readers::Tool;
-                run.decode_and_execute(ctx, tool, arguments, is_read).boxed()
+                let is_read = Readers::of(run, &tool) != Readers::Tool;
+                decode_and_execute(run, ctx, tool, arguments, is_read, None).boxed()
             }
-            Err(error) => run.refuse(ctx, error, arguments.into()).boxed(),
+            Err(error) => refuse(run, ctx, error, arguments.into()).boxed(),
         };
         cancelled_with(&cancellation, &token, with_stack(name, nesting, calling)).await
     }
