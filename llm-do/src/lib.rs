@@ -249,8 +249,8 @@ pub mod journal {
     #[cfg(feature = "serve")]
     pub use crate::observe::journal::{Expired, OpenPromise, Retention, SqliteJournal, SqliteRun};
     pub use crate::observe::journal::{
-        FileJournal, Interrupted, Journal, JournalError, MemoryJournal, Promise, PromiseFuture, PromiseSpec, Record,
-        Records, StepFuture, StepKind, StepSpec,
+        FileJournal, Journal, JournalError, JournalOutcome, LocalOutcome, MemoryJournal, Promise, PromiseFuture,
+        PromiseSpec, Record, Records, StepFuture, StepKind, StepSpec, Unrecorded,
     };
 }
 

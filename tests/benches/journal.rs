@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use futures_util::future::join_all;
-use llm_do::journal::{Journal, SqliteJournal, SqliteRun, StepKind, StepSpec};
+use llm_do::journal::{Journal, LocalOutcome, SqliteJournal, SqliteRun, StepKind, StepSpec};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -124,7 +124,7 @@ fn write(criterion: &mut Criterion) {
             bencher.to_async(&tokio).iter_custom(|times| {
                 rounds(times, tasks, async |task| {
                     let (step, value) = step(place.fetch_add(1, Ordering::Relaxed));
-                    opened[task].step(step, Box::pin(async { Ok(value) })).await.unwrap();
+                    opened[task].step(step, Box::pin(async { LocalOutcome::Record(value) })).await.unwrap();
                 })
             });
         });

@@ -11,6 +11,7 @@ mod file;
 mod follow;
 mod key;
 mod memory;
+mod outcome;
 mod promise;
 mod questions;
 mod record;
@@ -33,7 +34,7 @@ use serde_json::{Value, json};
 pub(crate) use self::check::{Checked, ReplayCheck};
 #[cfg(feature = "restate")]
 pub(crate) use self::engine::{EngineJournal, EngineRequest};
-pub use self::error::{Interrupted, JournalError};
+pub use self::error::JournalError;
 pub use self::file::{FileJournal, Records};
 #[cfg(feature = "restate")]
 pub(crate) use self::follow::FollowJournal;
@@ -41,21 +42,18 @@ pub(crate) use self::follow::FollowJournal;
 pub(crate) use self::key::name as called;
 pub(crate) use self::key::{AnnouncedCall, ChildSteps, InFlightStep, digest};
 pub use self::memory::MemoryJournal;
+pub use self::outcome::{JournalOutcome, LocalOutcome, Unrecorded};
 pub use self::promise::{Promise, PromiseFuture, PromiseSpec};
 pub use self::record::Record;
 pub(crate) use self::record::too_deep;
 #[cfg(feature = "serve")]
 pub use self::sqlite::{Expired, OpenPromise, Retention, SqliteJournal, SqliteRun};
 #[cfg(feature = "serve")]
-#[cfg(feature = "serve")]
 pub(crate) use self::sqlite::{Fence, delete_run, lease, promises, tables as sqlite_tables};
 pub use self::step::{StepKind, StepSpec};
 
 /// The future that performs an effect that is not recorded yet.
-///
-/// `Err(Interrupted)` means that there is no outcome to record, such as for a cancelled call: the effect runs again on
-/// resume. A failure of a tool, a model or an effect that the caller may handle is an outcome, and is recorded as a value.
-pub type StepFuture = BoxFuture<'static, Result<Value, Interrupted>>;
+pub type StepFuture = BoxFuture<'static, LocalOutcome>;
 
 /// Records the effects of runs, and replays a recorded effect instead of repeating it.
 ///
@@ -83,7 +81,7 @@ pub type StepFuture = BoxFuture<'static, Result<Value, Interrupted>>;
 /// use std::collections::HashMap;
 /// use std::sync::{Arc, Mutex};
 ///
-/// use llm_do::journal::{Journal, JournalError, StepFuture, StepKind, StepSpec};
+/// use llm_do::journal::{Journal, JournalError, JournalOutcome, LocalOutcome, StepFuture, StepKind, StepSpec};
 /// use llm_do::{Value, async_trait, json};
 ///
 /// #[derive(Debug, Default)]
@@ -91,14 +89,18 @@ pub type StepFuture = BoxFuture<'static, Result<Value, Interrupted>>;
 ///
 /// #[async_trait]
 /// impl Journal for Values {
-///     async fn step(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+///     async fn step(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
 ///         let recorded = self.0.lock().unwrap().get(&step.key).cloned();
 ///         if let Some(value) = recorded {
-///             return Ok(value);
+///             return Ok(JournalOutcome::Replayed(value));
 ///         }
-///         let value = local.await?;
-///         self.0.lock().unwrap().insert(step.key, value.clone());
-///         Ok(value)
+///         match local.await {
+///             LocalOutcome::Record(value) => {
+///                 self.0.lock().unwrap().insert(step.key, value.clone());
+///                 Ok(JournalOutcome::Recorded(value))
+///             }
+///             LocalOutcome::Skip(unrecorded) => Ok(JournalOutcome::Unrecorded(unrecorded)),
+///         }
 ///     }
 ///
 ///     fn is_replaying(&self) -> bool {
@@ -110,7 +112,7 @@ pub type StepFuture = BoxFuture<'static, Result<Value, Interrupted>>;
 /// # async fn main() -> Result<(), JournalError> {
 /// let journal = Values::default();
 /// let step = StepSpec::new("main", 0, StepKind::Tool, "roll", json!({ "sides": 6 }));
-/// assert_eq!(journal.step(step.clone(), Box::pin(async { Ok(json!(4)) })).await?, 4);
+/// assert_eq!(journal.step(step.clone(), Box::pin(async { LocalOutcome::Record(json!(4)) })).await?, 4);
 /// assert_eq!(journal.step(step, Box::pin(async { unreachable!("it is recorded") })).await?, 4);
 /// # Ok(())
 /// # }
@@ -119,8 +121,8 @@ pub type StepFuture = BoxFuture<'static, Result<Value, Interrupted>>;
 pub trait Journal: Debug + Send + Sync + 'static {
     /// Replays or performs a single effect: a model's answer, or the body of a tool that makes no calls.
     ///
-    /// If the step is recorded, its value is returned and `local` is never polled. Otherwise `local` runs, and its value is
-    /// recorded before it is returned.
+    /// If the step is recorded, its value is returned and `local` is never polled. Otherwise `local` runs; what it comes to is
+    /// [recorded](LocalOutcome::Record) before it is returned, or [only returned](LocalOutcome::Skip).
     ///
     /// [`MemoryJournal`] and [`FileJournal`] delay an unrecorded step until the recorded concurrent calls of the same parent
     /// have begun. If those calls are not made, the program has changed, and a recorded effect could run a second time under
@@ -129,9 +131,9 @@ pub trait Journal: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Returns [`JournalError::Interrupted`] if `local` was interrupted, [`JournalError::Diverged`] if another step is
-    /// recorded at this position, and other errors if the value could not be recorded.
-    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError>;
+    /// Returns [`JournalError::Diverged`] if another step is recorded at this position, and other errors if the value could
+    /// not be recorded.
+    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError>;
 
     /// Replays or performs a nested call that has steps of its own: a worker, or a tool with a context.
     ///
@@ -141,14 +143,14 @@ pub trait Journal: Debug + Send + Sync + 'static {
     /// # Errors
     ///
     /// As [`step`](Self::step).
-    async fn call(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn call(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         self.step(step, local).await
     }
 
     /// Replays or records the decision or the answer of a person, which may take long: an approval, or a user's input.
     ///
-    /// An approval by a mode or a rule is not recorded: `local` is then interrupted, and the call continues. A denial by a
-    /// mode or a rule is recorded if it is sent to a model, or once code begins another step after it.
+    /// An approval by a mode or a rule is not recorded: `local` [skips](LocalOutcome::Skip) it. A denial by a mode or a rule
+    /// is recorded if it is sent to a model, or once code begins another step after it.
     ///
     /// `local` asks, and checks the answer. What it asks is first stored with [`promise`](Self::promise). Default:
     /// [`step`](Self::step).
@@ -156,7 +158,7 @@ pub trait Journal: Debug + Send + Sync + 'static {
     /// # Errors
     ///
     /// As [`step`](Self::step).
-    async fn decision(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn decision(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         self.step(step, local).await
     }
 
@@ -193,7 +195,7 @@ pub trait Journal: Debug + Send + Sync + 'static {
     async fn sleep(&self, step: StepSpec, duration: Duration) -> Result<(), JournalError> {
         let local = async move {
             tokio::time::sleep(duration).await;
-            Ok(Value::Null)
+            LocalOutcome::Record(Value::Null)
         };
         self.step(step, Box::pin(local)).await.map(drop)
     }
@@ -207,7 +209,8 @@ pub trait Journal: Debug + Send + Sync + 'static {
     /// As [`step`](Self::step), and [`JournalError::InvalidValue`] if the recorded value is not a timestamp.
     async fn now(&self, step: StepSpec, now: Timestamp) -> Result<Timestamp, JournalError> {
         let described = step.to_string();
-        let value = self.step(step, Box::pin(async move { Ok(json!(now)) })).await?;
+        let outcome = self.step(step, Box::pin(async move { LocalOutcome::Record(json!(now)) })).await?;
+        let value = outcome.into_value().ok_or(JournalError::Interrupted)?;
         serde_json::from_value(value).map_err(|error| JournalError::InvalidValue {
             step: described,
             message: format!("the recorded value is not a timestamp: {error}"),

@@ -15,7 +15,6 @@ mod turn;
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use llm_do_providers::{
     PriceTable, ProviderError, Request, RequestHint, Response, ServerSideTool, Settings, ToolChoice, ToolSpec,
@@ -208,24 +207,20 @@ impl WorkerRun {
             tools: parts.tools.iter().chain(&*self.deferred).map(|tool| Arc::clone(&tool.name)).collect(),
             content: self.show_request(turns, &parts).map(Box::new),
         });
-        let is_sent = Arc::new(AtomicBool::new(false));
-        let (run, sending) = (Arc::clone(self), Arc::clone(&is_sent));
+        let run = Arc::clone(self);
         let (sent, answers, reserving) = (parts.clone(), turns.turn(), Arc::clone(&reserved));
         let repeats = turns.retries();
-        let local = async move {
-            sending.store(true, Ordering::Relaxed);
-            run.send(sent, answers, repeats, reserving).await
-        };
+        let local = async move { run.send(sent, answers, repeats, reserving).await };
         let input = || self.input(turns, &parts);
         let step = pin!(self.ctx.step(JournalMethod::Step, StepKind::Model, &self.model.name, input, local));
         // Without a journal, cancellation drops this with its call. A journal may run it on a task of its own.
         let answer = if self.ctx.journal().is_none() { step.await } else { self.unless_cancelled(step).await };
-        self.count_finished(&reserved, &answer);
-        if let Ok(response) = &answer {
+        self.count_finished(&reserved, answer.as_ref().map(|answer| &answer.value));
+        if let Ok(StepOutcome { value: response, .. }) = &answer {
             let model = response.answered_by.as_deref().map_or_else(|| Arc::clone(&self.model.name), Arc::from);
             self.ctx.warn(&model, &response.warnings);
         }
-        Ok(StepOutcome { value: answer?, is_replayed: !is_sent.load(Ordering::Relaxed) })
+        answer
     }
 
     /// Waits for a result until the run is cancelled.

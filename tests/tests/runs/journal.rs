@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use llm_do::event::Timestamp;
 use llm_do::journal::{
-    FileJournal, Interrupted, Journal, JournalError, MemoryJournal, Record, SqliteJournal, StepFuture, StepKind,
-    StepSpec,
+    FileJournal, Journal, JournalError, JournalOutcome, LocalOutcome, MemoryJournal, Record, SqliteJournal, StepFuture,
+    StepKind, StepSpec, Unrecorded,
 };
 use llm_do::{Value, async_trait, json};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ pub(super) fn tool(parent: &str, place: u32, name: &str, input: Value) -> StepSp
 }
 
 pub(super) fn returns(value: Value) -> StepFuture {
-    Box::pin(async { Ok(value) })
+    Box::pin(async { LocalOutcome::Record(value) })
 }
 
 pub(super) fn never() -> StepFuture {
@@ -30,7 +30,7 @@ pub(super) fn never() -> StepFuture {
 }
 
 pub(super) fn interrupted() -> StepFuture {
-    Box::pin(async { Err(Interrupted) })
+    Box::pin(async { LocalOutcome::Skip(Unrecorded::interrupted()) })
 }
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
@@ -60,13 +60,28 @@ async fn a_recorded_effect_is_returned_and_never_polled_again() {
 }
 
 #[tokio::test]
+async fn a_journal_tells_what_it_replays_from_what_it_records() {
+    let (folder, path) = folder();
+    let runs = SqliteJournal::open(folder.path().join("runs.db")).unwrap();
+    let (memory, file, sqlite) =
+        (MemoryJournal::new(), FileJournal::open(&path).unwrap(), runs.run("1").await.unwrap());
+    for journal in [&memory as &dyn Journal, &file, &sqlite] {
+        let step = tool("main", 0, "a", json!(1));
+        let first = journal.step(step.clone(), returns(json!("once"))).await.unwrap();
+        assert!(matches!(&first, JournalOutcome::Recorded(value) if value == "once"), "{first:?}");
+        let again = journal.step(step, never()).await.unwrap();
+        assert!(matches!(&again, JournalOutcome::Replayed(value) if value == "once"), "{again:?}");
+    }
+}
+
+#[tokio::test]
 async fn an_interrupted_effect_is_not_recorded_and_runs_again() {
     let (_folder, path) = folder();
     let (memory, file) = (MemoryJournal::new(), FileJournal::open(&path).unwrap());
     for journal in [&memory as &dyn Journal, &file] {
         let step = tool("main", 0, "ask", json!(1));
-        let error = journal.step(step.clone(), interrupted()).await.unwrap_err();
-        assert!(matches!(error, JournalError::Interrupted), "{error}");
+        let outcome = journal.step(step.clone(), interrupted()).await.unwrap();
+        assert!(matches!(outcome, JournalOutcome::Unrecorded(_)), "{outcome:?}");
         assert_eq!(journal.step(step, returns(json!("answer"))).await.unwrap(), "answer");
     }
     assert_eq!(memory.records().len(), 1);
@@ -343,7 +358,7 @@ async fn a_call_is_recorded_as_concurrent_if_another_began_while_it_ran() {
     let begins_another = step.clone();
     let local: StepFuture = Box::pin(async move {
         begins_another.overlap();
-        Ok(Value::Null)
+        LocalOutcome::Record(Value::Null)
     });
     journal.step(step, local).await.unwrap();
     assert!(journal.records()[0].overlapped);
@@ -364,7 +379,7 @@ async fn a_reopened_file_contains_the_finished_steps_in_order() {
     let (_folder, path) = folder();
     let journal = FileJournal::open(&path).unwrap();
     record_three(&journal).await;
-    journal.step(tool("main", 3, "d", Value::Null), interrupted()).await.unwrap_err();
+    journal.step(tool("main", 3, "d", Value::Null), interrupted()).await.unwrap();
     assert_eq!(names(&path), ["a", "b", "c"], "readable while it is open");
     drop(journal);
     let journal = FileJournal::open(&path).unwrap();
@@ -429,12 +444,12 @@ async fn two_concurrent_effects_with_the_same_key_return_the_recorded_value() {
             let both = Arc::clone(&both);
             Box::pin(async move {
                 both.wait().await;
-                Ok(json!(value))
+                LocalOutcome::Record(json!(value))
             })
         };
         let step = tool("main", 0, "a", json!(1));
         let (one, two) = tokio::join!(journal.step(step.clone(), local(1)), journal.step(step, local(2)));
-        assert_eq!(one.unwrap(), two.unwrap());
+        assert_eq!(one.unwrap().into_value(), two.unwrap().into_value());
     }
     assert_eq!((memory.records().len(), runs.records("1").await.unwrap().len()), (1, 1));
     assert_eq!(names(&path), ["a"]);
@@ -738,12 +753,12 @@ impl Process {
         let (journal, key) = (Arc::clone(&self.journal), Arc::clone(&step.key));
         let local: StepFuture = Box::pin(async move {
             *self.ran.lock().unwrap().entry(Arc::clone(&key)).or_default() += 1;
-            match node.inside {
-                Some(inside) => self.calls(key, inside).await.map_err(|error| panic!("{error}")),
-                None => Ok(json!(self.clock.fetch_add(1, Ordering::Relaxed))),
-            }
+            LocalOutcome::Record(match node.inside {
+                Some(inside) => self.calls(key, inside).await.unwrap(),
+                None => json!(self.clock.fetch_add(1, Ordering::Relaxed)),
+            })
         });
-        journal.step(step, local).await
+        Ok(journal.step(step, local).await?.into_value().unwrap())
     }
 
     pub(super) fn ran(&self) -> BTreeMap<Arc<str>, usize> {
@@ -853,7 +868,7 @@ proptest! {
         let value = json!([f64::from_bits(bits), integer, bits]);
         let step = tool("main", 0, "a", value.clone());
         block_on(FileJournal::open(&path).unwrap().step(step.clone(), returns(value.clone()))).unwrap();
-        let found = block_on(FileJournal::open(&path).unwrap().step(step, never())).unwrap();
+        let found = block_on(FileJournal::open(&path).unwrap().step(step, never())).unwrap().into_value().unwrap();
         prop_assert_eq!(found[0].as_f64().map(f64::to_bits), value[0].as_f64().map(f64::to_bits));
         prop_assert_eq!(found, value);
     }
@@ -864,9 +879,12 @@ struct Counting(AtomicUsize);
 
 #[async_trait]
 impl Journal for Counting {
-    async fn step(&self, _: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn step(&self, _: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         self.0.fetch_add(1, Ordering::Relaxed);
-        Ok(local.await?)
+        Ok(match local.await {
+            LocalOutcome::Record(value) => JournalOutcome::Recorded(value),
+            LocalOutcome::Skip(unrecorded) => JournalOutcome::Unrecorded(unrecorded),
+        })
     }
 
     fn is_replaying(&self) -> bool {

@@ -12,7 +12,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use llm_do::event::{Clock, Timestamp};
-use llm_do::journal::{Journal, JournalError, PromiseSpec, SqliteJournal, SqliteRun, StepKind, StepSpec};
+use llm_do::journal::{
+    Journal, JournalError, JournalOutcome, PromiseSpec, SqliteJournal, SqliteRun, StepKind, StepSpec,
+};
 use llm_do::json;
 
 use super::journal::{interrupted, never, returns, tool};
@@ -117,8 +119,8 @@ async fn an_interrupted_effect_runs_again() {
     let (_folder, path) = folder();
     let run = SqliteJournal::open(&path).unwrap().run("1").await.unwrap();
     let step = tool("main", 0, "ask", json!(1));
-    let error = run.step(step.clone(), interrupted()).await.unwrap_err();
-    assert!(matches!(error, JournalError::Interrupted), "{error}");
+    let outcome = run.step(step.clone(), interrupted()).await.unwrap();
+    assert!(matches!(outcome, JournalOutcome::Unrecorded(_)), "{outcome:?}");
     assert_eq!(run.step(step, returns(json!("answer"))).await.unwrap(), "answer");
 }
 

@@ -7,7 +7,7 @@ use llm_do::approval::{
 };
 use llm_do::async_trait;
 use llm_do::event::EventKind;
-use llm_do::journal::{Journal, JournalError, MemoryJournal, Record, StepFuture, StepKind, StepSpec};
+use llm_do::journal::{Journal, JournalError, JournalOutcome, MemoryJournal, Record, StepFuture, StepKind, StepSpec};
 use llm_do::model::{Message, Request, Response, ResponsePart, ToolCall};
 use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
@@ -357,7 +357,7 @@ struct MinimalJournal(MemoryJournal);
 
 #[async_trait]
 impl Journal for MinimalJournal {
-    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         self.0.step(step, local).await
     }
 

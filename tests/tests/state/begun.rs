@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use llm_do::approval::{ApprovalMode, ApprovalRequest, ApprovalScope, Approver, Decision, Policy, Rule};
 use llm_do::error::chain;
 use llm_do::journal::{
-    FileJournal, Journal, JournalError, MemoryJournal, Record, SqliteJournal, StepFuture, StepKind, StepSpec,
+    FileJournal, Journal, JournalError, JournalOutcome, MemoryJournal, Record, SqliteJournal, StepFuture, StepKind,
+    StepSpec,
 };
 use llm_do::prelude::*;
 use llm_do::project::Project;
@@ -489,7 +490,7 @@ struct Minimal(MemoryJournal);
 
 #[async_trait]
 impl Journal for Minimal {
-    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         self.0.step(step, local).await
     }
 

@@ -10,7 +10,9 @@ use llm_do::async_trait;
 use llm_do::context::{InputHandler, InputRequest};
 use llm_do::error::BoxError;
 use llm_do::event::{Caller, EventKind, Timestamp};
-use llm_do::journal::{FileJournal, Journal, JournalError, MemoryJournal, StepFuture, StepKind, StepSpec};
+use llm_do::journal::{
+    FileJournal, Journal, JournalError, JournalOutcome, MemoryJournal, StepFuture, StepKind, StepSpec,
+};
 use llm_do::model::{
     ErrorKind, FinishReason, Message, ProviderError, Request, Response, ResponsePart, ToolCall, ToolResult,
 };
@@ -1035,7 +1037,7 @@ struct Full(MemoryJournal, AtomicUsize);
 
 #[async_trait]
 impl Journal for Full {
-    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         if self.1.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_err() {
             let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
             return Err(JournalError::Io { path: "run.jsonl".into(), source: full });

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::replay::Replay;
 use super::shared::SharedReplay;
-use super::{Journal, JournalError, Record, StepFuture, StepKind, StepSpec, key};
+use super::{Journal, JournalError, JournalOutcome, LocalOutcome, Record, StepFuture, StepKind, StepSpec, key};
 use crate::base::mutex::IgnorePoison;
 
 /// Replays recorded runs with the code of this program. Nothing is recorded, and no effect runs.
@@ -69,11 +69,11 @@ impl Recorded {
     }
 
     /// Returns the recorded value of a step; a step that is not recorded ends the check.
-    async fn look_up(&self, step: &StepSpec) -> Result<Value, JournalError> {
+    async fn look_up(&self, step: &StepSpec) -> Result<JournalOutcome, JournalError> {
         match self.replay.look_up(step).await {
             Ok(Some(value)) => {
                 self.checked.lock().ignore_poison().same += 1;
-                Ok(value)
+                Ok(JournalOutcome::Replayed(value))
             }
             Ok(None) if self.has_ended(step) => {
                 let place = key::describe_place(&step.parent, step.place);
@@ -107,15 +107,18 @@ impl Recorded {
     }
 
     /// Runs a body again, and compares its outcome with what is recorded.
-    async fn run_again(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn run_again(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         self.checked.lock().ignore_poison().made.insert(Arc::clone(&step.key));
         if step.kind == StepKind::Call {
             self.replay.begin(&step);
         }
-        let value = local.await?;
+        let value = match local.await {
+            LocalOutcome::Record(value) => value,
+            LocalOutcome::Skip(unrecorded) => return Ok(JournalOutcome::Unrecorded(unrecorded)),
+        };
         // A failure is tried again when the run is resumed.
         let recorded = self.outcomes.get(&step.key).filter(|recorded| recorded.value.get("result").is_some());
-        let Some(recorded) = recorded else { return Ok(value) };
+        let Some(recorded) = recorded else { return Ok(JournalOutcome::Recorded(value)) };
         if value.get("result") != recorded.value.get("result") {
             let call = step.call().into();
             let message =
@@ -123,7 +126,7 @@ impl Recorded {
             return Err(self.differs(&call, JournalError::InvalidValue { step: step.to_string(), message }));
         }
         self.checked.lock().ignore_poison().same += 1;
-        Ok(value)
+        Ok(JournalOutcome::Recorded(value))
     }
 }
 
@@ -134,23 +137,29 @@ fn outcome_text(value: &Value) -> String {
 
 #[async_trait]
 impl Journal for ReplayCheck {
-    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         if step.kind == StepKind::Result && (self.0.runs_again)(&step.name) {
             return self.0.run_again(step, local).await;
         }
         self.0.look_up(&step).await
     }
 
-    async fn call(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn call(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         if (self.0.runs_again)(&step.name) {
             return self.0.run_again(step, local).await;
         }
         self.0.look_up(&step).await
     }
 
-    async fn decision(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn decision(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
+        if self.is_recorded(&step.key) {
+            return self.0.look_up(&step).await;
+        }
         // Decisions of modes and rules are not recorded, and made again.
-        if self.is_recorded(&step.key) { self.0.look_up(&step).await } else { Ok(local.await?) }
+        Ok(match local.await {
+            LocalOutcome::Record(value) => JournalOutcome::Recorded(value),
+            LocalOutcome::Skip(unrecorded) => JournalOutcome::Unrecorded(unrecorded),
+        })
     }
 
     fn is_replaying(&self) -> bool {

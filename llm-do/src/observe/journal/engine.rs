@@ -14,7 +14,9 @@ use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{mpsc, oneshot};
 
 use super::shared::SharedReplay;
-use super::{Journal, JournalError, Promise, PromiseSpec, Record, StepFuture, StepKind, StepSpec};
+use super::{
+    Journal, JournalError, JournalOutcome, LocalOutcome, Promise, PromiseSpec, Record, StepFuture, StepKind, StepSpec,
+};
 use crate::base::mutex::IgnorePoison;
 
 /// The maximum size of a record in the engine's log, in bytes: a message of 32 MiB, without what surrounds the record.
@@ -227,62 +229,79 @@ impl Attempt {
         Ok(value)
     }
 
-    /// Runs a call: here, or as an invocation of its own if another call is in flight with it.
-    async fn perform_call(&self, step: &StepSpec, local: StepFuture) -> Result<Value, JournalError> {
-        // In this attempt the calls beside it may be recorded, so that nothing overlaps it.
-        let has_left = self.left.lock().ignore_poison().contains(&step.key);
-        if has_left || (step.is_overlapped() && (self.may_leave)(&step.name)) {
-            let key = Arc::clone(&step.key);
-            if let Some(value) = self.request(|done| EngineRequest::Call(key, done)).await {
-                return Ok(value);
-            }
+    /// Returns the recorded value of a step; never returns for a step that another invocation performs.
+    async fn replayed(&self, step: &StepSpec) -> Result<Option<Value>, JournalError> {
+        let recorded = self.replay.look_up(step).await?;
+        if recorded.is_none() {
+            self.wait_unless_own(step).await;
         }
-        Ok(local.await?)
+        Ok(recorded)
     }
 
-    /// Hands over the value of the call that this invocation is for.
-    fn hand_over(part: &Part, value: Value) {
-        if let Some(sender) = part.value.lock().ignore_poison().take() {
+    /// Runs and records a step.
+    async fn perform(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
+        match local.await {
+            LocalOutcome::Record(value) => self.record(step, value).await.map(JournalOutcome::Recorded),
+            LocalOutcome::Skip(unrecorded) => Ok(JournalOutcome::Unrecorded(unrecorded)),
+        }
+    }
+
+    /// Runs a call as an invocation of its own, if another call is in flight with it; returns its value.
+    async fn perform_apart(&self, step: &StepSpec) -> Option<Value> {
+        // In this attempt the calls beside it may be recorded, so that nothing overlaps it.
+        let has_left = self.left.lock().ignore_poison().contains(&step.key);
+        if !has_left && !(step.is_overlapped() && (self.may_leave)(&step.name)) {
+            return None;
+        }
+        let key = Arc::clone(&step.key);
+        self.request(|done| EngineRequest::Call(key, done)).await
+    }
+}
+
+impl Part {
+    /// Runs the call that this invocation is for, and hands over its value.
+    async fn perform(&self, local: StepFuture) -> Result<JournalOutcome, JournalError> {
+        let value = match local.await {
+            LocalOutcome::Record(value) => value,
+            LocalOutcome::Skip(unrecorded) => return Ok(JournalOutcome::Unrecorded(unrecorded)),
+        };
+        if let Some(sender) = self.value.lock().ignore_poison().take() {
             drop(sender.send(value));
         }
+        // The invocation ends, and drops the rest of the run.
+        std::future::pending().await
     }
 }
 
 #[async_trait]
 impl Journal for EngineJournal {
-    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
-        if let Some(value) = self.0.replay.look_up(&step).await? {
-            return Ok(value);
+    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
+        if let Some(value) = self.0.replayed(&step).await? {
+            return Ok(JournalOutcome::Replayed(value));
         }
-        self.0.wait_unless_own(&step).await;
         // Until it is recorded: the engine may end the attempt whenever nothing is in flight.
         let _in_flight = self.0.begin(&step).await;
-        let value = local.await?;
-        self.0.record(step, value).await
+        self.0.perform(step, local).await
     }
 
-    async fn call(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
-        if let Some(value) = self.0.replay.look_up(&step).await? {
-            return Ok(value);
+    async fn call(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
+        if let Some(value) = self.0.replayed(&step).await? {
+            return Ok(JournalOutcome::Replayed(value));
         }
-        self.0.wait_unless_own(&step).await;
         if let Some(part) = self.0.part.as_ref().filter(|part| part.call == step.key) {
-            let value = local.await?;
-            Attempt::hand_over(part, value);
-            // The invocation ends, and drops the rest of the run.
-            return std::future::pending().await;
+            return part.perform(local).await;
         }
-        let value = self.0.perform_call(&step, local).await?;
-        self.0.record(step, value).await
+        match self.0.perform_apart(&step).await {
+            Some(value) => self.0.record(step, value).await.map(JournalOutcome::Replayed),
+            None => self.0.perform(step, local).await,
+        }
     }
 
-    async fn decision(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
-        if let Some(value) = self.0.replay.look_up(&step).await? {
-            return Ok(value);
+    async fn decision(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
+        match self.0.replayed(&step).await? {
+            Some(value) => Ok(JournalOutcome::Replayed(value)),
+            None => self.0.perform(step, local).await,
         }
-        self.0.wait_unless_own(&step).await;
-        let value = local.await?;
-        self.0.record(step, value).await
     }
 
     async fn promise(&self, asked: PromiseSpec) -> Result<Option<Promise>, JournalError> {
@@ -303,10 +322,9 @@ impl Journal for EngineJournal {
     }
 
     async fn sleep(&self, step: StepSpec, duration: Duration) -> Result<(), JournalError> {
-        if self.0.replay.look_up(&step).await?.is_some() {
+        if self.0.replayed(&step).await?.is_some() {
             return Ok(());
         }
-        self.0.wait_unless_own(&step).await;
         let key = Arc::clone(&step.key);
         self.0.request(|done| EngineRequest::Sleep(key, duration, done)).await;
         self.0.record(step, Value::Null).await.map(drop)

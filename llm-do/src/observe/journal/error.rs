@@ -7,11 +7,6 @@ use jiff::Timestamp;
 
 use crate::base::error::BoxError;
 
-/// The effect was interrupted before it had an outcome to record; it runs again on resume.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the effect was interrupted")]
-pub struct Interrupted;
-
 /// The error of an effect that could be neither replayed nor recorded.
 ///
 /// Messages contain no inputs and no values: steps are named by kind, name and a short digest of the input.
@@ -100,7 +95,7 @@ pub enum JournalError {
         message: String,
     },
 
-    /// The effect was interrupted before it had an outcome to record; it runs again on resume.
+    /// The journal stopped the effect before it had an outcome; it runs again on resume.
     #[error("the effect was interrupted; run again to resume")]
     Interrupted,
 
@@ -110,10 +105,4 @@ pub enum JournalError {
         /// The error of the engine.
         source: BoxError,
     },
-}
-
-impl From<Interrupted> for JournalError {
-    fn from(Interrupted: Interrupted) -> Self {
-        Self::Interrupted
-    }
 }

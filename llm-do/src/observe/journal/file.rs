@@ -21,7 +21,7 @@ pub use self::records::Records;
 use self::writer::{PendingWrite, Writer};
 use super::replay::Replay;
 use super::shared::SharedReplay;
-use super::{Journal, JournalError, Record, StepFuture, StepSpec};
+use super::{Journal, JournalError, JournalOutcome, LocalOutcome, Record, StepFuture, StepSpec};
 
 /// A journal in a file, from which a later process resumes.
 ///
@@ -39,7 +39,7 @@ use super::{Journal, JournalError, Record, StepFuture, StepSpec};
 /// # Examples
 ///
 /// ```
-/// use llm_do::journal::{FileJournal, Journal, JournalError, StepKind, StepSpec};
+/// use llm_do::journal::{FileJournal, Journal, JournalError, LocalOutcome, StepKind, StepSpec};
 /// use llm_do::json;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -50,7 +50,7 @@ use super::{Journal, JournalError, Record, StepFuture, StepSpec};
 /// # let _ = std::fs::remove_file(&path);
 /// let step = StepSpec::new("main", 0, StepKind::Tool, "send_mail", json!({ "to": "ada" }));
 /// let journal = FileJournal::open(&path)?;
-/// assert_eq!(journal.step(step.clone(), Box::pin(async { Ok(json!("sent")) })).await?, "sent");
+/// assert_eq!(journal.step(step.clone(), Box::pin(async { LocalOutcome::Record(json!("sent")) })).await?, "sent");
 /// drop(journal);
 ///
 /// // Perhaps after a crash, in another process:
@@ -159,13 +159,17 @@ impl OpenJournal {
 
 #[async_trait]
 impl Journal for FileJournal {
-    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         if let Some(value) = self.0.look_up(&step).await? {
-            return Ok(value);
+            return Ok(JournalOutcome::Replayed(value));
         }
-        let (value, written) = self.0.record(Record::new(step, local.await?)?)?;
+        let value = match local.await {
+            LocalOutcome::Record(value) => value,
+            LocalOutcome::Skip(unrecorded) => return Ok(JournalOutcome::Unrecorded(unrecorded)),
+        };
+        let (value, written) = self.0.record(Record::new(step, value)?)?;
         written.wait().await.map_err(|error| self.0.io(error))?;
-        Ok(value)
+        Ok(JournalOutcome::Recorded(value))
     }
 
     fn is_replaying(&self) -> bool {

@@ -8,7 +8,9 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::shared::SharedReplay;
-use super::{Journal, JournalError, Promise, PromiseSpec, Record, StepFuture, StepKind, StepSpec};
+use super::{
+    Journal, JournalError, JournalOutcome, LocalOutcome, Promise, PromiseSpec, Record, StepFuture, StepKind, StepSpec,
+};
 
 /// The journal of a replay that follows a run. Clones share it.
 ///
@@ -80,50 +82,61 @@ impl Followed {
     }
 
     /// Runs what contains steps.
-    async fn here(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
-        let record = Record::new(step, local.await?)?;
+    async fn here(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
+        let value = match local.await {
+            LocalOutcome::Record(value) => value,
+            LocalOutcome::Skip(unrecorded) => return Ok(JournalOutcome::Unrecorded(unrecorded)),
+        };
+        let record = Record::new(step, value)?;
         let mut replay = self.replay.lock();
         if let Some(earlier) = replay.get(&record.key) {
-            return Ok(earlier.value.clone());
+            return Ok(JournalOutcome::Recorded(earlier.value.clone()));
         }
         let value = record.value.clone();
         replay.add(record);
-        Ok(value)
+        Ok(JournalOutcome::Recorded(value))
     }
 
     /// Runs what contains steps, unless its record arrives first.
-    async fn here_or_recorded(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
-        tokio::select! {
+    async fn here_or_recorded(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
+        let mut has_begun = false;
+        let here = async {
+            has_begun = true;
+            self.here(step.clone(), local).await
+        };
+        let recorded = tokio::select! {
             biased;
-            value = self.recorded(&step) => value,
-            value = self.here(step.clone(), local) => value,
-        }
+            value = self.recorded(&step) => value?,
+            outcome = here => return outcome,
+        };
+        // A call that began here has done what a replay would do.
+        Ok(if has_begun { JournalOutcome::Recorded(recorded) } else { JournalOutcome::Replayed(recorded) })
     }
 }
 
 #[async_trait]
 impl Journal for FollowJournal {
-    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         match step.kind {
             StepKind::Result => self.0.here(step, local).await,
             // No tool starts here.
             StepKind::Begun => std::future::pending().await,
-            _ => self.0.recorded(&step).await,
+            _ => self.0.recorded(&step).await.map(JournalOutcome::Replayed),
         }
     }
 
-    async fn call(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn call(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         if step.is_overlapped() && (self.0.may_leave)(&step.name) {
             tokio::select! {
                 biased;
-                value = self.0.recorded(&step) => return value,
+                value = self.0.recorded(&step) => return value.map(JournalOutcome::Replayed),
                 () = self.0.has_steps(&step.key) => {}
             }
         }
         self.0.here_or_recorded(step, local).await
     }
 
-    async fn decision(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn decision(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         self.0.here_or_recorded(step, local).await
     }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::replay::Replay;
 use super::shared::SharedReplay;
-use super::{Journal, JournalError, Record, StepFuture, StepSpec};
+use super::{Journal, JournalError, JournalOutcome, LocalOutcome, Record, StepFuture, StepSpec};
 
 /// A journal in memory: for tests, and for replaying the records of another journal.
 ///
@@ -59,12 +59,14 @@ impl MemoryJournal {
 
 #[async_trait]
 impl Journal for MemoryJournal {
-    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         if let Some(value) = self.0.look_up(&step).await? {
-            return Ok(value);
+            return Ok(JournalOutcome::Replayed(value));
         }
-        let value = local.await?;
-        Ok(self.record(Record::new(step, value)?))
+        match local.await {
+            LocalOutcome::Record(value) => Ok(JournalOutcome::Recorded(self.record(Record::new(step, value)?))),
+            LocalOutcome::Skip(unrecorded) => Ok(JournalOutcome::Unrecorded(unrecorded)),
+        }
     }
 
     fn is_replaying(&self) -> bool {

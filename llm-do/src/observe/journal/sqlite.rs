@@ -48,7 +48,7 @@ use crate::observe::database::{Database, DatabaseError};
 /// # Examples
 ///
 /// ```
-/// use llm_do::journal::{Journal, JournalError, SqliteJournal, StepKind, StepSpec};
+/// use llm_do::journal::{Journal, JournalError, LocalOutcome, SqliteJournal, StepKind, StepSpec};
 /// use llm_do::json;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -59,7 +59,7 @@ use crate::observe::database::{Database, DatabaseError};
 /// let step = StepSpec::new("main", 0, StepKind::Tool, "send_mail", json!({ "to": "ada" }));
 /// let runs = SqliteJournal::open(&path)?;
 /// let run = runs.run("order-17").await?;
-/// assert_eq!(run.step(step.clone(), Box::pin(async { Ok(json!("sent")) })).await?, "sent");
+/// assert_eq!(run.step(step.clone(), Box::pin(async { LocalOutcome::Record(json!("sent")) })).await?, "sent");
 /// drop((run, runs));
 ///
 /// // Perhaps after a crash, in another process:

@@ -5,8 +5,7 @@ mod positions;
 mod recorded;
 
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -17,9 +16,10 @@ use serde_json::{Value, json};
 use self::recorded::Recorded;
 use super::CallContext;
 use crate::base::error::{CallError, Failure, Fault};
-use crate::base::mutex::IgnorePoison;
 use crate::declare::nesting;
-use crate::observe::journal::{Interrupted, Journal, JournalError, StepFuture, StepKind, StepSpec};
+use crate::observe::journal::{
+    Journal, JournalError, JournalOutcome, LocalOutcome, StepFuture, StepKind, StepSpec, Unrecorded,
+};
 
 /// The name of the steps that record which changes of the code a call knows.
 const VERSION: &str = "version";
@@ -77,7 +77,7 @@ impl<S> CallContext<S> {
         let input = nesting::into_value(input)
             .map_err(|fault| CallError::invalid(&tool, fault.within(&format!("the input of the effect `{name}`"))))?;
         let local = async move { effect.await.map_err(|source| CallError::failed(tool, source)) };
-        self.step(JournalMethod::Step, StepKind::Effect, name, || input, local).await
+        Ok(self.step(JournalMethod::Step, StepKind::Effect, name, || input, local).await?.value)
     }
 
     /// Returns the current time of the session's clock. With a journal, the first time is recorded, and returned on
@@ -181,7 +181,7 @@ impl<S> CallContext<S> {
         name: &str,
         input: impl FnOnce() -> Value,
         local: impl Future<Output = Result<T, CallError>> + Send + 'static,
-    ) -> Result<T, CallError>
+    ) -> Result<StepOutcome<T>, CallError>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
     {
@@ -196,13 +196,13 @@ impl<S> CallContext<S> {
         name: &str,
         input: impl FnOnce() -> Value,
         local: impl FnOnce(Option<Arc<str>>) -> L,
-    ) -> Result<T, CallError>
+    ) -> Result<StepOutcome<T>, CallError>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
         L: Future<Output = Result<T, CallError>> + Send + 'static,
     {
         if self.journal().is_none() {
-            return local(None).await;
+            return Ok(StepOutcome { value: local(None).await?, is_replayed: false });
         }
         // Boxed: the future of each step would be several times as large.
         let journaled = Box::pin(async {
@@ -217,9 +217,11 @@ impl<S> CallContext<S> {
                 }
             };
             // A recorded value that cannot be decoded does not mean that the effect failed, so the effect must not run again.
-            match self.recorded(method, step, local).await?.value {
+            let StepOutcome { value, is_replayed } = self.recorded(method, step, local).await?;
+            match value {
                 Recorded::Value(value) => {
-                    serde_json::from_value(value).map_err(|error| self.undecodable_record(&error))
+                    let value = serde_json::from_value(value).map_err(|error| self.undecodable_record(&error))?;
+                    Ok(StepOutcome { value, is_replayed })
                 }
                 Recorded::Failure(failure) => {
                     let error = failure.into_error(self.name());
@@ -232,11 +234,25 @@ impl<S> CallContext<S> {
     }
 
     /// Runs the effect of `step` once. An error of `local` is not recorded.
-    pub(crate) async fn recorded<T>(
+    pub(crate) fn recorded<T>(
         &self,
         method: JournalMethod,
         step: StepSpec,
         local: impl Future<Output = Result<T, CallError>> + Send + 'static,
+    ) -> impl Future<Output = Result<StepOutcome<T>, CallError>>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+    {
+        self.recorded_if(method, step, local, |_| true)
+    }
+
+    /// Runs the effect of `step` once, unless its value is not to be recorded: then it runs again on each replay.
+    pub(crate) async fn recorded_if<T>(
+        &self,
+        method: JournalMethod,
+        step: StepSpec,
+        local: impl Future<Output = Result<T, CallError>> + Send + 'static,
+        is_recorded: impl Fn(&T) -> bool + Send + 'static,
     ) -> Result<StepOutcome<T>, CallError>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
@@ -244,35 +260,35 @@ impl<S> CallContext<S> {
         let Some(journal) = self.journal() else {
             return Ok(StepOutcome { value: local.await?, is_replayed: false });
         };
-        let state = Arc::new(LocalState::default());
-        let running = Arc::clone(&state);
         let tool = self.name().to_owned();
         let local: StepFuture = Box::pin(async move {
-            running.has_run.store(true, Ordering::Relaxed);
-            let result = local.await.and_then(|value| {
-                serde_json::to_value(value)
-                    .map_err(|error| CallError::Result { tool, message: Fault::writing(&error).to_string() })
-            });
-            result.map_err(|error| running.interrupt(error))
+            let unwritten = match local.await {
+                Ok(value) if is_recorded(&value) => match serde_json::to_value(value) {
+                    Ok(value) => return LocalOutcome::Record(value),
+                    Err(error) => Err(CallError::Result { tool, message: Fault::writing(&error).to_string() }),
+                },
+                unrecorded => unrecorded,
+            };
+            LocalOutcome::Skip(Unrecorded::of::<Result<T, CallError>>(unwritten))
         });
-        let recorded = match method {
+        let outcome = match method {
             JournalMethod::Step => journal.step(step, local),
             JournalMethod::Call => journal.call(step, local),
             JournalMethod::Decision => journal.decision(step, local),
         };
-        let value = match recorded.await {
-            Ok(value) => value,
-            Err(JournalError::Interrupted) => {
-                let cancelled = || CallError::Cancelled { tool: self.name().to_owned() };
-                return Err(state.take_error().unwrap_or_else(cancelled));
+        let interrupted = || CallError::Cancelled { tool: self.name().to_owned() };
+        let (value, is_replayed) = match outcome.await {
+            Ok(JournalOutcome::Replayed(value)) => (value, true),
+            Ok(JournalOutcome::Recorded(value)) => (value, false),
+            Ok(JournalOutcome::Unrecorded(unrecorded)) => {
+                let value = unrecorded.take::<Result<T, CallError>>().ok_or_else(interrupted)??;
+                return Ok(StepOutcome { value, is_replayed: false });
             }
+            Err(JournalError::Interrupted) => return Err(interrupted()),
             Err(source) => return Err(self.journal_error(source)),
         };
-        let is_replayed = !state.has_run.load(Ordering::Relaxed);
-        Ok(StepOutcome {
-            value: serde_json::from_value(value).map_err(|error| self.undecodable_record(&error))?,
-            is_replayed,
-        })
+        let value = serde_json::from_value(value).map_err(|error| self.undecodable_record(&error))?;
+        Ok(StepOutcome { value, is_replayed })
     }
 
     /// Returns the error of a recorded value that cannot be decoded.
@@ -302,23 +318,5 @@ impl<S> CallContext<S> {
 
     pub(crate) fn journal_error(&self, source: JournalError) -> CallError {
         CallError::Journal { tool: self.name().to_owned(), source: source.into() }
-    }
-}
-
-/// What is known of the local future of a step besides its value.
-#[derive(Default)]
-struct LocalState {
-    has_run: AtomicBool,
-    error: Mutex<Option<CallError>>,
-}
-
-impl LocalState {
-    fn interrupt(&self, error: CallError) -> Interrupted {
-        *self.error.lock().ignore_poison() = Some(error);
-        Interrupted
-    }
-
-    fn take_error(&self) -> Option<CallError> {
-        self.error.lock().ignore_poison().take()
     }
 }

@@ -217,7 +217,7 @@ impl<S> CallContext<S> {
         if !is_reported {
             report();
         }
-        let answers = ended?;
+        let answers = ended?.value;
         let answer = answers.join(", ");
         self.emit(|| EventKind::InputAnswered { answer: answer.clone() });
         self.add_user_message(&format!("The user was asked: {prompt}\nThe user answered: {answer}"));

@@ -9,7 +9,7 @@ mod report;
 mod request;
 
 use std::pin::pin;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use llm_do_providers::Unpriced;
 use serde_json::Value;
@@ -227,38 +227,30 @@ impl Run {
         let answer = async {
             let Some(step) = step else { return Ok(fresh(answer_of(submitted, round).await)) };
             let (again, denied) = (submitted.clone(), step.clone());
-            let unrecorded = Arc::new(OnceLock::new());
-            let (unrecorded_answer, tool) = (Arc::clone(&unrecorded), ctx.name().to_owned());
             let keeps_denials = self.returns_denials_to(ctx);
+            let is_recorded = move |answer: &Answer| {
+                answer.by == DecidedBy::Approver || (keeps_denials && !answer.is_approved() && !answer.stops)
+            };
             let asked = async move {
                 let environment = submitted.request.environment.clone();
                 let mut answer = answer_of(submitted, round).await;
                 if answer.is_approved() {
                     answer.environment = environment;
                 }
-                if answer.by == DecidedBy::Approver || (keeps_denials && !answer.is_approved() && !answer.stops) {
-                    return Ok(answer);
-                }
-                drop(unrecorded_answer.set(answer));
-                Err(CallError::Cancelled { tool })
+                Ok(answer)
             };
-            let came: StepOutcome<Answer> = match ctx.recorded(JournalMethod::Decision, step, asked).await {
-                Ok(came) => came,
-                Err(error) => {
-                    let answer = unrecorded.get().cloned().ok_or(error)?;
-                    if !answer.is_approved() {
-                        keep_denial(ctx, denied, &answer);
-                    }
-                    return Ok(fresh(answer));
-                }
-            };
-            if !came.is_replayed {
-                keep_approval(ctx, &request, came.value.scope);
-            }
+            let came = ctx.recorded_if(JournalMethod::Decision, step, asked, is_recorded).await?;
             let holds = || request.environment.as_ref().is_none_or(|environment| came.value.holds_for(environment));
-            if came.is_replayed && !(came.value.is_lasting() && holds()) {
-                // An older journal may contain an approval by a mode or rule; and an approval may be for another folder or server.
-                return Ok(fresh(answer_of(again, round).await));
+            if came.is_replayed {
+                if !(came.value.is_lasting() && holds()) {
+                    // An older journal may contain an approval by a mode or rule; and an approval may be for another folder or
+                    // server.
+                    return Ok(fresh(answer_of(again, round).await));
+                }
+            } else if is_recorded(&came.value) {
+                keep_approval(ctx, &request, came.value.scope);
+            } else if !came.value.is_approved() {
+                keep_denial(ctx, denied, &came.value);
             }
             Ok(came)
         };

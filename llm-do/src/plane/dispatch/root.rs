@@ -1,6 +1,5 @@
 //! The root call: starts a run and its journal entry.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -15,7 +14,7 @@ use crate::base::usage::Limits;
 use crate::declare::argument::Given;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::Caller;
-use crate::observe::journal::{ChildSteps, Journal, JournalError, StepKind, StepSpec};
+use crate::observe::journal::{ChildSteps, Journal, JournalError, JournalOutcome, LocalOutcome, StepKind, StepSpec};
 use crate::plane::approval::RunMemory;
 use crate::plane::context::{CallContext, CallFrame, Deadline, Host};
 use crate::plane::conversation::{Conversation, Threads};
@@ -97,16 +96,13 @@ async fn start(
     name: &str,
     fresh: Arc<str>,
 ) -> Result<(Arc<str>, bool), CallError> {
-    let is_new = Arc::new(AtomicBool::new(false));
-    let (id, starting) = (Value::String(fresh.to_string()), Arc::clone(&is_new));
-    let started = async move {
-        starting.store(true, Ordering::Relaxed);
-        Ok(id)
-    };
+    let id = Value::String(fresh.to_string());
+    let started = async move { LocalOutcome::Record(id) };
     let failed = |error: JournalError| CallError::Journal { tool: name.to_owned(), source: error.into() };
     let recorded = journal.step(step.clone(), Box::pin(started)).await.map_err(failed)?;
     retry(journal, step).await.map_err(failed)?;
-    Ok((recorded.as_str().map_or(fresh, Into::into), !is_new.load(Ordering::Relaxed)))
+    let is_resumed = matches!(recorded, JournalOutcome::Replayed(_));
+    Ok((recorded.value().and_then(Value::as_str).map_or(fresh, Into::into), is_resumed))
 }
 
 /// Creates the frame of the user, with the limits of the run, and the time that is spent of it.

@@ -92,8 +92,8 @@ impl LinkedScript {
             return Ok(());
         }
         let own = self.digest.clone();
-        let recorded: String =
-            ctx.step(JournalMethod::Step, StepKind::Effect, DIGEST, || Value::Null, async { Ok(own) }).await?;
+        let step = ctx.step(JournalMethod::Step, StepKind::Effect, DIGEST, || Value::Null, async { Ok(own) });
+        let recorded: String = step.await?.value;
         if recorded == self.digest {
             return Ok(());
         }

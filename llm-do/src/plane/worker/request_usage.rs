@@ -46,7 +46,7 @@ impl WorkerRun {
     ///
     /// The journal records failed requests too, so they count again in a replay. If the failure failed the run, the
     /// request is sent again when the run is resumed, and counts with its new usage.
-    pub(super) fn count_finished(&self, reserved: &ReservedRequest, answer: &Result<Response, CallError>) {
+    pub(super) fn count_finished(&self, reserved: &ReservedRequest, answer: Result<&Response, &CallError>) {
         match answer {
             Ok(response) => self.count(reserved, response.answered_by.as_deref(), &response.usage),
             Err(CallError::Model { source, .. }) if was_sent(source) => {

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use llm_do::journal::{FileJournal, Journal, JournalError, Record, SqliteJournal, SqliteRun, StepKind, StepSpec};
+use llm_do::journal::{
+    FileJournal, Journal, JournalError, JournalOutcome, Record, SqliteJournal, SqliteRun, StepFuture, StepKind,
+    StepSpec,
+};
 use llm_do::{Value, json};
 use proptest::prelude::*;
 
@@ -62,9 +65,14 @@ impl Step {
 }
 
 /// Makes a step, and returns what a caller sees.
-async fn make(journal: &dyn Journal, step: &Step, last: Option<&StepSpec>, value: usize) -> Result<Value, String> {
+async fn make(
+    journal: &dyn Journal,
+    step: &Step,
+    last: Option<&StepSpec>,
+    value: usize,
+) -> Result<Option<Value>, String> {
     let local = if step.is_interrupted { interrupted() } else { returns(json!(value)) };
-    journal.step(step.spec(last), local).await.map_err(describe)
+    journal.step(step.spec(last), local).await.map(JournalOutcome::into_value).map_err(describe)
 }
 
 /// Two calls at one place may be named in any order, so the recorded one is left out.
@@ -139,7 +147,7 @@ struct Mortal {
 
 #[llm_do::async_trait]
 impl Journal for Mortal {
-    async fn step(&self, step: StepSpec, local: llm_do::journal::StepFuture) -> Result<Value, JournalError> {
+    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         if self.run.recorded() >= self.records {
             std::future::pending::<()>().await;
         }
@@ -207,6 +215,7 @@ proptest! {
         let step = tool("main", 0, "a", value.clone());
         block_on(async { run(&runs).await.step(step.clone(), returns(value.clone())).await.unwrap() });
         let found = block_on(async { run(&runs).await.step(step, never()).await.unwrap() });
+        let found = found.into_value().unwrap();
         prop_assert_eq!(found[0].as_f64().map(f64::to_bits), value[0].as_f64().map(f64::to_bits));
         prop_assert_eq!(found, value);
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use llm_do::journal::{Journal, JournalError, SqliteJournal, SqliteRun};
+use llm_do::journal::{Journal, JournalError, JournalOutcome, SqliteJournal, SqliteRun};
 use llm_do::json;
 
 use super::super::journal::{never, returns, tool};
@@ -18,7 +18,7 @@ fn processes() -> (tempfile::TempDir, Hands, [SqliteJournal; 2]) {
 }
 
 /// Tries to record a step.
-async fn write(run: &SqliteRun, name: &str) -> Result<llm_do::Value, JournalError> {
+async fn write(run: &SqliteRun, name: &str) -> Result<JournalOutcome, JournalError> {
     // In a parent of its own, so that nothing else is expected there.
     run.step(tool(name, 0, "write", json!(name)), returns(json!("done"))).await
 }

@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
-use llm_do::journal::{Journal, JournalError, PromiseSpec, SqliteJournal, SqliteRun, StepFuture, StepKind, StepSpec};
-use llm_do::{Value, json};
+use llm_do::journal::{
+    Journal, JournalError, JournalOutcome, LocalOutcome, PromiseSpec, SqliteJournal, SqliteRun, StepFuture, StepKind,
+    StepSpec,
+};
+use llm_do::json;
 
 use super::super::journal::{returns, tool};
 use super::folder;
@@ -28,7 +31,7 @@ fn asks_in_vain(run: &SqliteRun, path: &Path) -> StepFuture {
     let (run, path) = (run.clone(), path.to_owned());
     Box::pin(async move {
         ask_in_vain(&run, &path).await;
-        Ok(json!("done"))
+        LocalOutcome::Record(json!("done"))
     })
 }
 
@@ -36,7 +39,7 @@ fn call() -> StepSpec {
     StepSpec::new("main", 0, StepKind::Call, "a", json!(1))
 }
 
-fn is_refused(result: Result<Value, JournalError>) -> bool {
+fn is_refused(result: Result<JournalOutcome, JournalError>) -> bool {
     let error = result.unwrap_err();
     let text = llm_do::error::chain(&error);
     matches!(error, JournalError::Io { .. })

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::{EngineJournal, EngineRequest};
-use crate::observe::journal::{Journal, StepKind, StepSpec};
+use crate::observe::journal::{Journal, JournalOutcome, LocalOutcome, StepKind, StepSpec};
 
 /// Makes a call that nothing overlaps, after `load`; returns its value, and whether it was asked of the engine.
 async fn call(load: impl FnOnce(&EngineJournal, &Arc<str>)) -> (Value, bool) {
@@ -28,9 +28,11 @@ async fn call(load: impl FnOnce(&EngineJournal, &Arc<str>)) -> (Value, bool) {
         }
         is_asked
     });
-    let value = journal.call(step, Box::pin(async { Ok(json!("here")) })).await.unwrap();
+    let outcome = journal.call(step, Box::pin(async { LocalOutcome::Record(json!("here")) })).await.unwrap();
     drop(journal);
-    (value, engine.await.unwrap())
+    let is_asked = engine.await.unwrap();
+    assert_eq!(matches!(outcome, JournalOutcome::Replayed(_)), is_asked, "it ran in another invocation");
+    (outcome.into_value().unwrap(), is_asked)
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::super::replay::Replay;
 use super::super::shared::SharedReplay;
-use super::super::{JournalError, Record, StepFuture, StepKind, StepSpec};
+use super::super::{JournalError, JournalOutcome, LocalOutcome, Record, StepFuture, StepKind, StepSpec};
 use super::head::RecordHead;
 use super::in_flight::{Activity, InFlight};
 use super::lease::Fence;
@@ -103,14 +103,17 @@ impl Records {
 
 impl OpenRun {
     /// Replays a step, or runs and records it.
-    pub(super) async fn perform(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    pub(super) async fn perform(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         if let Some(record) = self.records.replay.look_up(&step).await? {
-            return self.value(record).await;
+            return self.value(record).await.map(JournalOutcome::Replayed);
         }
         self.check(&step)?;
         promises::withdraw_dropped(self);
         self.ensure_claim().await?;
-        self.record(Record::new(step, local.await?)?).await
+        match local.await {
+            LocalOutcome::Record(value) => self.record(Record::new(step, value)?).await.map(JournalOutcome::Recorded),
+            LocalOutcome::Skip(unrecorded) => Ok(JournalOutcome::Unrecorded(unrecorded)),
+        }
     }
 
     /// Reads the outcome of a record.
@@ -208,7 +211,7 @@ impl OpenRun {
             // Negative once the time is over.
             let rest = Duration::try_from(wake.duration_since(clock.now())).unwrap_or_default();
             tokio::time::sleep(rest).await;
-            Ok(Value::Null)
+            LocalOutcome::Record(Value::Null)
         };
         self.perform(step, Box::pin(wait)).await.map(drop)
     }
@@ -217,8 +220,9 @@ impl OpenRun {
     async fn wake_time(&self, sleep: &StepSpec, wake: Timestamp) -> Result<Timestamp, JournalError> {
         // A run that is dropped before the time is recorded would not know when to continue.
         let _in_flight = self.in_flight.begin(sleep, Activity::Work);
-        let wake = self.perform(sleep.within(StepKind::Sleep, WAKE), Box::pin(async move { Ok(json!(wake)) })).await?;
-        serde_json::from_value(wake).map_err(|error| JournalError::InvalidValue {
+        let local = async move { LocalOutcome::Record(json!(wake)) };
+        let wake = self.perform(sleep.within(StepKind::Sleep, WAKE), Box::pin(local)).await?.into_value();
+        serde_json::from_value(wake.unwrap_or_default()).map_err(|error| JournalError::InvalidValue {
             step: sleep.to_string(),
             message: format!("the recorded end of the wait is not a timestamp: {error}"),
         })

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value;
 
-use super::super::{Journal, JournalError, Promise, PromiseSpec, StepFuture, StepKind, StepSpec, key};
+use super::super::{Journal, JournalError, JournalOutcome, Promise, PromiseSpec, StepFuture, StepKind, StepSpec, key};
 use super::in_flight::{Activity, InFlight};
 use super::lease::Fence;
 use super::open_run::{OpenRun, Records};
@@ -137,17 +137,17 @@ impl SqliteRun {
 
 #[async_trait]
 impl Journal for SqliteRun {
-    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         let _in_flight = self.0.in_flight.begin(&step, Activity::Work);
         self.0.perform(step, local).await
     }
 
-    async fn call(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn call(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         let _in_flight = self.0.in_flight.begin(&step, Activity::Call);
         self.0.perform(step, local).await
     }
 
-    async fn decision(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
+    async fn decision(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
         let _in_flight = self.0.in_flight.begin(&step, Activity::Call);
         self.0.perform(step, local).await
     }

@@ -9,12 +9,14 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::super::{Interrupted, Journal, JournalError, PromiseSpec, StepFuture, StepKind, StepSpec};
+use super::super::{
+    Journal, JournalError, JournalOutcome, LocalOutcome, PromiseSpec, StepFuture, StepKind, StepSpec, Unrecorded,
+};
 use super::{SqliteJournal, SqliteRun};
 
 const QUIET: Duration = Duration::from_millis(30);
 
-type Made = JoinHandle<Result<Value, JournalError>>;
+type Made = JoinHandle<Result<JournalOutcome, JournalError>>;
 
 async fn run() -> (tempfile::TempDir, SqliteRun) {
     let folder = tempfile::tempdir().unwrap();
@@ -36,7 +38,8 @@ fn ask(run: &SqliteRun, parent: &str) -> Made {
     let (asking, asked) = (run.clone(), PromiseSpec::new(Arc::clone(&question.key), StepKind::Input, json!("Who?")));
     let local = async move {
         let promise = asking.promise(asked).await.unwrap().unwrap();
-        promise.answer.await.map_err(|_| Interrupted)
+        let answer = promise.answer.await;
+        answer.map_or_else(|_| LocalOutcome::Skip(Unrecorded::interrupted()), LocalOutcome::Record)
     };
     tokio::spawn(async move { run.decision(question, Box::pin(local)).await })
 }
@@ -134,7 +137,7 @@ async fn a_run_that_is_about_to_make_a_step_does_not_only_wait() {
             tokio::time::sleep(QUIET / 3).await;
             let step = StepSpec::new("main", place, StepKind::Tool, "work", json!(place));
             step.overlap();
-            working.step(step, Box::pin(async { Ok(Value::Null) })).await.unwrap();
+            working.step(step, Box::pin(async { LocalOutcome::Record(Value::Null) })).await.unwrap();
         }
     };
     tokio::select! {
@@ -156,10 +159,10 @@ async fn set_max_pages(run: &SqliteRun, pages: u32) -> u32 {
 async fn on_a_full_disk_steps_fail_and_are_made_again_once_there_is_space() {
     let (_folder, run) = run().await;
     let small = step("main", StepKind::Tool, "small");
-    run.step(small.clone(), Box::pin(async { Ok(json!(1)) })).await.unwrap();
+    run.step(small.clone(), Box::pin(async { LocalOutcome::Record(json!(1)) })).await.unwrap();
     let used = set_max_pages(&run, 1).await;
     let large = StepSpec::new("main", 1, StepKind::Tool, "large", json!(2));
-    let make = || run.step(large.clone(), Box::pin(async { Ok(json!("x".repeat(100_000))) }));
+    let make = || run.step(large.clone(), Box::pin(async { LocalOutcome::Record(json!("x".repeat(100_000))) }));
     let error = make().await.unwrap_err();
     let is_full = |source: &std::io::Error| source.kind() == std::io::ErrorKind::StorageFull;
     assert!(matches!(&error, JournalError::Io { source, .. } if is_full(source)), "{error:?}");
@@ -177,7 +180,7 @@ async fn on_a_full_disk_steps_fail_and_are_made_again_once_there_is_space() {
 async fn a_recorded_value_is_read_off_the_async_threads() {
     let (_folder, run) = run().await;
     let small = step("main", StepKind::Tool, "small");
-    run.step(small.clone(), Box::pin(async { Ok(json!(1)) })).await.unwrap();
+    run.step(small.clone(), Box::pin(async { LocalOutcome::Record(json!(1)) })).await.unwrap();
     let (release, released) = std::sync::mpsc::channel::<()>();
     let released = Arc::new(std::sync::Mutex::new(released));
     for _ in 0..2 {
