@@ -60,7 +60,7 @@ async fn a_recorded_effect_is_returned_and_never_polled_again() {
 }
 
 #[tokio::test]
-async fn a_journal_tells_what_it_replays_from_what_it_records() {
+async fn a_journal_distinguishes_what_it_replays_from_what_it_records() {
     let (folder, path) = folder();
     let runs = SqliteJournal::open(folder.path().join("runs.db")).unwrap();
     let (memory, file, sqlite) =

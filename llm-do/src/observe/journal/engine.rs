@@ -13,7 +13,7 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{mpsc, oneshot};
 
-use super::shared::SharedReplay;
+use super::shared::{SharedReplay, read_replay};
 use super::{
     Journal, JournalError, JournalOutcome, LocalOutcome, Promise, PromiseSpec, Record, StepFuture, StepKind, StepSpec,
 };
@@ -220,13 +220,7 @@ impl Attempt {
         } else {
             self.request(|done| EngineRequest::Record(text, Some(done))).await;
         }
-        let mut replay = self.replay.lock();
-        if let Some(earlier) = replay.get(&record.key) {
-            return Ok(earlier.value.clone());
-        }
-        let value = record.value.clone();
-        replay.add(record);
-        Ok(value)
+        Ok(self.replay.record(record))
     }
 
     /// Returns the recorded value of a step; never returns for a step that another invocation performs.
@@ -330,24 +324,8 @@ impl Journal for EngineJournal {
         self.0.record(step, Value::Null).await.map(drop)
     }
 
-    fn is_replaying(&self) -> bool {
-        self.0.replay.lock().is_replaying()
-    }
-
-    fn is_recorded(&self, key: &str) -> bool {
-        self.0.replay.lock().get(key).is_some()
-    }
-
     async fn recorded(&self, key: &str) -> Option<Value> {
         self.0.replay.lock().get(key).map(|record| record.value.clone())
-    }
-
-    fn has_recorded_steps(&self, key: &str) -> bool {
-        self.0.replay.lock().has_steps_inside(key)
-    }
-
-    fn has_later_steps(&self, parent: &str) -> bool {
-        self.0.replay.lock().has_later_steps(parent)
     }
 
     async fn forget(&self, keys: Vec<Arc<str>>) -> Result<(), JournalError> {
@@ -360,9 +338,7 @@ impl Journal for EngineJournal {
         Ok(())
     }
 
-    fn unused(&self, parent: &str) -> Option<JournalError> {
-        self.0.replay.lock().unused(parent)
-    }
+    read_replay!(self => self.0.replay.lock());
 }
 
 impl fmt::Debug for EngineJournal {

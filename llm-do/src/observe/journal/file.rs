@@ -20,7 +20,7 @@ use self::records::ForgetLine;
 pub use self::records::Records;
 use self::writer::{PendingWrite, Writer};
 use super::replay::Replay;
-use super::shared::SharedReplay;
+use super::shared::{SharedReplay, read_replay};
 use super::{Journal, JournalError, JournalOutcome, LocalOutcome, Record, StepFuture, StepSpec};
 
 /// A journal in a file, from which a later process resumes.
@@ -172,33 +172,15 @@ impl Journal for FileJournal {
         Ok(JournalOutcome::Recorded(value))
     }
 
-    fn is_replaying(&self) -> bool {
-        self.0.replay().is_replaying()
-    }
-
-    fn is_recorded(&self, key: &str) -> bool {
-        self.0.replay().get(key).is_some()
-    }
-
     async fn recorded(&self, key: &str) -> Option<Value> {
         self.0.replay().get(key).map(|record| record.value.clone())
-    }
-
-    fn has_recorded_steps(&self, key: &str) -> bool {
-        self.0.replay().has_steps_inside(key)
-    }
-
-    fn has_later_steps(&self, parent: &str) -> bool {
-        self.0.replay().has_later_steps(parent)
     }
 
     async fn forget(&self, keys: Vec<Arc<str>>) -> Result<(), JournalError> {
         self.0.forget(keys)?.wait().await.map_err(|error| self.0.io(error))
     }
 
-    fn unused(&self, parent: &str) -> Option<JournalError> {
-        self.0.replay().unused(parent)
-    }
+    read_replay!(self => self.0.replay());
 }
 
 impl fmt::Debug for FileJournal {

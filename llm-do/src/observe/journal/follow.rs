@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::shared::SharedReplay;
+use super::shared::{SharedReplay, read_replay};
 use super::{
     Journal, JournalError, JournalOutcome, LocalOutcome, Promise, PromiseSpec, Record, StepFuture, StepKind, StepSpec,
 };
@@ -83,18 +83,10 @@ impl Followed {
 
     /// Runs what contains steps.
     async fn here(&self, step: StepSpec, local: StepFuture) -> Result<JournalOutcome, JournalError> {
-        let value = match local.await {
-            LocalOutcome::Record(value) => value,
-            LocalOutcome::Skip(unrecorded) => return Ok(JournalOutcome::Unrecorded(unrecorded)),
-        };
-        let record = Record::new(step, value)?;
-        let mut replay = self.replay.lock();
-        if let Some(earlier) = replay.get(&record.key) {
-            return Ok(JournalOutcome::Recorded(earlier.value.clone()));
-        }
-        let value = record.value.clone();
-        replay.add(record);
-        Ok(JournalOutcome::Recorded(value))
+        Ok(match local.await {
+            LocalOutcome::Record(value) => JournalOutcome::Recorded(self.replay.record(Record::new(step, value)?)),
+            LocalOutcome::Skip(unrecorded) => JournalOutcome::Unrecorded(unrecorded),
+        })
     }
 
     /// Runs what contains steps, unless its record arrives first.
@@ -145,25 +137,7 @@ impl Journal for FollowJournal {
         std::future::pending().await
     }
 
-    fn is_replaying(&self) -> bool {
-        self.0.replay.lock().is_replaying()
-    }
-
-    fn is_recorded(&self, key: &str) -> bool {
-        self.0.replay.lock().get(key).is_some()
-    }
-
-    fn has_recorded_steps(&self, key: &str) -> bool {
-        self.0.replay.lock().has_steps_inside(key)
-    }
-
-    fn has_later_steps(&self, parent: &str) -> bool {
-        self.0.replay.lock().has_later_steps(parent)
-    }
-
-    fn unused(&self, parent: &str) -> Option<JournalError> {
-        self.0.replay.lock().unused(parent)
-    }
+    read_replay!(self => self.0.replay.lock());
 }
 
 impl fmt::Debug for FollowJournal {

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use super::replay::Replay;
-use super::shared::SharedReplay;
+use super::shared::{SharedReplay, read_replay};
 use super::{Journal, JournalError, JournalOutcome, LocalOutcome, Record, StepFuture, StepSpec};
 
 /// A journal in memory: for tests, and for replaying the records of another journal.
@@ -44,17 +44,6 @@ impl MemoryJournal {
     fn replay(&self) -> MutexGuard<'_, Replay> {
         self.0.lock()
     }
-
-    /// Adds a record and returns its value, or the value that was recorded under its key in the meantime.
-    fn record(&self, record: Record) -> Value {
-        let mut replay = self.replay();
-        if let Some(earlier) = replay.get(&record.key) {
-            return earlier.value.clone();
-        }
-        let value = record.value.clone();
-        replay.add(record);
-        value
-    }
 }
 
 #[async_trait]
@@ -64,29 +53,13 @@ impl Journal for MemoryJournal {
             return Ok(JournalOutcome::Replayed(value));
         }
         match local.await {
-            LocalOutcome::Record(value) => Ok(JournalOutcome::Recorded(self.record(Record::new(step, value)?))),
+            LocalOutcome::Record(value) => Ok(JournalOutcome::Recorded(self.0.record(Record::new(step, value)?))),
             LocalOutcome::Skip(unrecorded) => Ok(JournalOutcome::Unrecorded(unrecorded)),
         }
     }
 
-    fn is_replaying(&self) -> bool {
-        self.replay().is_replaying()
-    }
-
-    fn is_recorded(&self, key: &str) -> bool {
-        self.replay().get(key).is_some()
-    }
-
     async fn recorded(&self, key: &str) -> Option<Value> {
         self.replay().get(key).map(|record| record.value.clone())
-    }
-
-    fn has_recorded_steps(&self, key: &str) -> bool {
-        self.replay().has_steps_inside(key)
-    }
-
-    fn has_later_steps(&self, parent: &str) -> bool {
-        self.replay().has_later_steps(parent)
     }
 
     async fn forget(&self, keys: Vec<Arc<str>>) -> Result<(), JournalError> {
@@ -94,9 +67,7 @@ impl Journal for MemoryJournal {
         Ok(())
     }
 
-    fn unused(&self, parent: &str) -> Option<JournalError> {
-        self.replay().unused(parent)
-    }
+    read_replay!(self => self.replay());
 }
 
 impl fmt::Debug for MemoryJournal {

@@ -3,6 +3,7 @@
 use std::pin::pin;
 use std::sync::{Mutex, MutexGuard};
 
+use serde_json::Value;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
@@ -23,6 +24,45 @@ pub(super) struct SharedReplay<R = Record> {
 impl Default for SharedReplay {
     fn default() -> Self {
         Self::new(Replay::default())
+    }
+}
+
+/// Implements the methods of [`Journal`](super::Journal) that only read the records.
+macro_rules! read_replay {
+    ($self:ident => $replay:expr) => {
+        fn is_replaying(&$self) -> bool {
+            $replay.is_replaying()
+        }
+
+        fn is_recorded(&$self, key: &str) -> bool {
+            $replay.get(key).is_some()
+        }
+
+        fn has_recorded_steps(&$self, key: &str) -> bool {
+            $replay.has_steps_inside(key)
+        }
+
+        fn has_later_steps(&$self, parent: &str) -> bool {
+            $replay.has_later_steps(parent)
+        }
+
+        fn unused(&$self, parent: &str) -> Option<JournalError> {
+            $replay.unused(parent)
+        }
+    };
+}
+pub(super) use read_replay;
+
+impl SharedReplay {
+    /// Adds a record and returns its value, or the value that was recorded under its key in the meantime.
+    pub(super) fn record(&self, record: Record) -> Value {
+        let mut replay = self.lock();
+        if let Some(earlier) = replay.get(&record.key) {
+            return earlier.value.clone();
+        }
+        let value = record.value.clone();
+        replay.add(record);
+        value
     }
 }
 

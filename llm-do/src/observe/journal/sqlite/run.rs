@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value;
 
+use super::super::shared::read_replay;
 use super::super::{Journal, JournalError, JournalOutcome, Promise, PromiseSpec, StepFuture, StepKind, StepSpec, key};
 use super::in_flight::{Activity, InFlight};
 use super::lease::Fence;
@@ -162,14 +163,6 @@ impl Journal for SqliteRun {
         self.0.sleep(step, duration).await
     }
 
-    fn is_replaying(&self) -> bool {
-        self.0.records.lock().is_replaying()
-    }
-
-    fn is_recorded(&self, key: &str) -> bool {
-        self.0.records.lock().get(key).is_some()
-    }
-
     async fn recorded(&self, key: &str) -> Option<Value> {
         // A failure is not retried without the records that it followed from.
         let record = self.0.records.lock().get(key).filter(|_| !self.0.is_reduced)?.record;
@@ -177,21 +170,11 @@ impl Journal for SqliteRun {
         self.0.value(record).await.ok()
     }
 
-    fn has_recorded_steps(&self, key: &str) -> bool {
-        self.0.records.lock().has_steps_inside(key)
-    }
-
-    fn has_later_steps(&self, parent: &str) -> bool {
-        self.0.records.lock().has_later_steps(parent)
-    }
-
     async fn forget(&self, keys: Vec<Arc<str>>) -> Result<(), JournalError> {
         self.0.forget(keys).await
     }
 
-    fn unused(&self, parent: &str) -> Option<JournalError> {
-        self.0.records.lock().unused(parent)
-    }
+    read_replay!(self => self.0.records.lock());
 }
 
 impl fmt::Debug for SqliteRun {
