@@ -26,12 +26,10 @@ mod subtask;
 mod thread;
 mod under;
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
-use llm_do_providers::SettingWarning;
 use tokio_util::task::TaskTracker;
 
 pub(crate) use self::hybrid::Hybrids;
@@ -43,15 +41,14 @@ use self::pipeline::CallResult;
 pub(crate) use self::root::{ChatParts, Root, fresh_id};
 pub(crate) use self::run_settings::RunSettings;
 pub(crate) use self::runtime_worker::{CreatedWorkers, StoredWorker};
-use self::send::SentEvents;
+use self::send::RunEvents;
 pub use self::shadow::Shadow;
 pub(crate) use self::shadow::Shadows;
-use crate::observe::event::{ActiveRunSinks, EventKind, EventSink, RunSinks, SchemaDigests, ShownContent};
+use crate::observe::event::{ActiveRunSinks, EventKind, EventSink, SchemaDigests};
 use crate::observe::journal::ChildSteps;
 use crate::plane::approval::{Approvals, RunScope};
 use crate::plane::config::SessionConfig;
 use crate::plane::context::CallContext;
-use crate::plane::conversation::{Conversation, Threads};
 use crate::plane::guard::Guards;
 use crate::plane::instance::CloseTasks;
 use crate::plane::model_choice::ModelChoice;
@@ -83,78 +80,62 @@ pub(crate) struct Plane {
 pub(crate) struct Run {
     plane: Arc<Plane>,
     id: Arc<str>,
-    /// Approvals that are remembered for the run.
-    approved: RunScope,
-    /// The project's root and the working directory, once an approval needs them.
-    folders: OnceLock<[String; 2]>,
-    calls: AtomicU64,
-    /// The conversation that the root call continues and extends.
-    conversation: Arc<Conversation>,
-    threads: Arc<Threads>,
-    /// The workers created in the run, or in its chat.
-    created_workers: Arc<CreatedWorkers>,
-    /// Locked while the sinks receive an event, so that they receive events in order.
-    sent: Mutex<SentEvents>,
-    /// The setting warnings already reported, with the model.
-    warned: Mutex<HashSet<(Arc<str>, SettingWarning)>>,
-    /// What the events have shown of requests to models.
-    shown_content: ShownContent,
-    /// Shadow calls in flight.
-    shadows: TaskTracker,
-    close_tasks: CloseTasks,
     /// Whether an earlier process started the run.
     is_resumed: bool,
     settings: RunSettings,
+    /// What it continues and extends.
+    chat: ChatParts,
     /// The run that this one was started under.
     outer: Option<Arc<Run>>,
     /// Whether a run that contains this one is of the same runtime.
     is_repeated: bool,
+    calls: AtomicU64,
+    events: RunEvents,
+    background: Background,
     guards: Option<Guards>,
     /// Approvals that replace those of the runtime.
     approvals: Option<Approvals>,
-    /// Sinks in addition to those of the runtime.
-    sinks: RunSinks,
-    /// Whether a sink receives events: a run has all its sinks from the start.
-    is_observed: bool,
+    /// Approvals that are remembered for the run.
+    approved: RunScope,
+    /// The project's root and the working directory, once an approval needs them.
+    folders: OnceLock<[String; 2]>,
+}
+
+/// What runs beside the calls of a run, and ends before it.
+#[derive(Debug)]
+struct Background {
+    /// Shadow calls in flight.
+    shadows: TaskTracker,
+    close_tasks: CloseTasks,
 }
 
 impl Run {
     pub(crate) fn new(
         plane: Arc<Plane>,
         id: Arc<str>,
-        ChatParts { conversation, threads, created_workers }: ChatParts,
+        chat: ChatParts,
         is_resumed: bool,
         approved: RunScope,
         mut settings: RunSettings,
     ) -> Self {
-        let approvals = settings.approvals(&plane);
-        let is_observed = !plane.sinks.is_empty() || !settings.sinks.is_empty();
-        let sinks = RunSinks::new(std::mem::take(&mut settings.sinks));
-        let guards = plane.guards.clone();
-        let close_tasks = CloseTasks::new(plane.config.close_timeout);
-        let shown_content = ShownContent::new(&plane.schema_digests);
         Self {
+            approvals: settings.approvals(&plane),
+            events: RunEvents::new(&plane, std::mem::take(&mut settings.sinks)),
+            guards: plane.guards.clone(),
+            background: Background {
+                shadows: TaskTracker::new(),
+                close_tasks: CloseTasks::new(plane.config.close_timeout),
+            },
             plane,
             id,
-            folders: OnceLock::new(),
-            calls: AtomicU64::new(0),
-            conversation,
-            threads,
-            created_workers,
-            sent: Mutex::default(),
-            warned: Mutex::default(),
-            shown_content,
-            shadows: TaskTracker::new(),
-            close_tasks,
             is_resumed,
             settings,
+            chat,
             outer: None,
             is_repeated: false,
-            guards,
+            calls: AtomicU64::new(0),
             approved,
-            approvals,
-            sinks,
-            is_observed,
+            folders: OnceLock::new(),
         }
     }
 
@@ -168,10 +149,11 @@ impl Run {
 
     /// Waits for what runs beside the calls.
     async fn finish_tasks(&self) {
-        self.shadows.close();
-        self.shadows.wait().await;
+        let Background { shadows, close_tasks } = &self.background;
+        shadows.close();
+        shadows.wait().await;
         // Instances of cancelled calls may still be closing, and the application may exit after the run.
-        self.close_tasks.finished().await;
+        close_tasks.finished().await;
     }
 
     /// Returns the guards that apply to `ctx`, if any.
@@ -183,7 +165,7 @@ impl Run {
     fn setup<'a>(&'a self, ctx: &'a CallContext) -> WorkerSetup<'a> {
         let conversation = match &ctx.frame().thread {
             Some(thread) => Some(thread.conversation()),
-            None => Some(&self.conversation).filter(|_| ctx.is_first()),
+            None => Some(&self.chat.conversation).filter(|_| ctx.is_first()),
         };
         let renders_only = self.settings.renders_only && ctx.is_first();
         let end_on_denial = self.ends_on_denial();

@@ -25,7 +25,7 @@ impl Readers {
             || run.guards.is_some()
             || run.plane.shadows.contains(tool)
             || run.approvals().pre_approved(tool).is_none();
-        match (is_read, run.is_observed) {
+        match (is_read, run.events.is_observed) {
             (true, _) => Self::Plane,
             (false, true) => Self::Sinks,
             (false, false) => Self::Tool,

@@ -77,7 +77,7 @@ pub(super) fn new_frame(
         limits: tool.and_then(|tool| limits::of_worker(run, tool)),
         is_shadow: from.is_shadow,
         is_worker,
-        is_unobserved: !run.is_observed,
+        is_unobserved: !run.events.is_observed,
         is_unguarded: caller.is_unguarded(),
         form,
         ..CallFrame::new(run.next_number(), name, by)

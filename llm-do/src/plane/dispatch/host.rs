@@ -15,7 +15,6 @@ use super::Run;
 use super::deep::with_stack;
 use super::pipeline::{self, CallResult};
 use crate::base::error::{BoxError, CallError};
-use crate::base::mutex::IgnorePoison;
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::Effect;
 use crate::declare::worker_spec::WorkerSpec;
@@ -44,7 +43,7 @@ impl Host for Run {
     }
 
     fn is_observed(&self) -> bool {
-        self.is_observed
+        self.events.is_observed
     }
 
     fn emit(&self, call: &CallFrame, parent: Option<u64>, kind: EventKind) {
@@ -52,12 +51,11 @@ impl Host for Run {
     }
 
     fn shown_content(&self) -> Option<&ShownContent> {
-        self.has_content().then(|| &self.outermost().shown_content)
+        self.has_content().then(|| &self.outermost().events.shown_content)
     }
 
     fn warn(&self, ctx: &CallContext, model: &Arc<str>, warning: &SettingWarning) {
-        let key = (Arc::clone(model), warning.clone());
-        if !self.outermost().warned.lock().ignore_poison().insert(key) {
+        if !self.outermost().events.is_new(model, warning) {
             return;
         }
         let SettingWarning { setting, message, .. } = warning.clone();
@@ -76,7 +74,7 @@ impl Host for Run {
     }
 
     fn threads(&self) -> &Arc<Threads> {
-        &self.threads
+        &self.chat.threads
     }
 
     fn subtask<'a>(&'a self, caller: &'a CallContext, request: SubtaskRequest) -> BoxFuture<'a, CallResult> {
@@ -159,7 +157,7 @@ impl Host for Run {
     }
 
     fn close_tasks(&self) -> &CloseTasks {
-        &self.close_tasks
+        &self.background.close_tasks
     }
 
     fn state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {

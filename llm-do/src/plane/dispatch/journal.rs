@@ -170,7 +170,7 @@ async fn run_for_record(
         record_failed(&ctx, &tool, attempt).await?;
     }
     let usage = tool.is_composite().then(|| ctx.usage_tree()).filter(|used| !used.is_zero());
-    let created_workers = run.created_workers.created_by(&ctx.key());
+    let created_workers = run.chat.created_workers.created_by(&ctx.key());
     let user_messages = ctx.frame().take_user_messages();
     let approved = ctx.frame().rare().and_then(|rare| rare.approved.get()).map(|approved| approved.clone());
     let approved = approved.unwrap_or_default();

@@ -151,8 +151,8 @@ impl Run {
 
     /// Waits until all sinks of this run have processed their events, or have timed out.
     pub(super) async fn settle(&self) {
-        if self.sinks.is_open() {
-            event::flush_with_timeout(&[self.runtime_sinks(), &*self.sinks.sinks()].concat()).await;
+        if self.events.sinks.is_open() {
+            event::flush_with_timeout(&[self.runtime_sinks(), &*self.events.sinks.sinks()].concat()).await;
         } else {
             event::flush_with_timeout(self.runtime_sinks()).await;
         }
@@ -160,7 +160,7 @@ impl Run {
 
     /// Reports events to the sinks of this run until the returned guard is dropped.
     pub(super) fn open_sinks(self: &Arc<Self>) -> OpenSinks {
-        self.plane.run_sinks.add(&self.sinks.sinks());
+        self.plane.run_sinks.add(&self.events.sinks.sinks());
         OpenSinks(Arc::clone(self))
     }
 }
@@ -171,7 +171,7 @@ pub(super) struct OpenSinks(Arc<Run>);
 impl Drop for OpenSinks {
     fn drop(&mut self) {
         let Self(run) = self;
-        run.plane.run_sinks.release(run.sinks.close());
+        run.plane.run_sinks.release(run.events.sinks.close());
     }
 }
 

@@ -65,7 +65,7 @@ impl Run {
         };
         let tools: Vec<_> = worker.declared().into_iter().flatten().map(str::to_owned).collect();
         // A worker restored from the journal was added by an earlier process.
-        self.created_workers.restore(CreatedWorker { worker: Some(worker), ..created });
+        self.chat.created_workers.restore(CreatedWorker { worker: Some(worker), ..created });
         Ok(json!({ "worker": spec.name(), "may_call": tools }))
     }
 
@@ -77,7 +77,7 @@ impl Run {
         created: CreatedWorker,
         replaces: bool,
     ) -> Result<u32, BoxError> {
-        let (catalog, store) = (Arc::clone(&self.created_workers), self.worker_store());
+        let (catalog, store) = (Arc::clone(&self.chat.created_workers), self.worker_store());
         let (tool, is_resumed) = (ctx.name().to_owned(), self.is_resumed);
         let local = async move {
             // On a blocking thread, so that cancellation cannot separate the file from the worker. If this future is dropped
@@ -106,7 +106,7 @@ impl Run {
         for stored in created {
             let worker = self.restored(ctx, &stored)?;
             let name = Arc::clone(&worker.name);
-            self.created_workers.restore(CreatedWorker { name, worker: Some(worker), stored, by: ctx.key() });
+            self.chat.created_workers.restore(CreatedWorker { name, worker: Some(worker), stored, by: ctx.key() });
         }
         Ok(())
     }
@@ -128,15 +128,15 @@ impl Run {
             described["is_yours"] = is_yours.into();
             described
         };
-        self.created_workers.all().into_iter().map(describe).collect()
+        self.chat.created_workers.all().into_iter().map(describe).collect()
     }
 
     /// Finds a worker that was created in this run or its chat.
     pub(super) fn runtime_worker(&self, name: &str) -> Result<Arc<Registered>, CallError> {
         let unknown = |hint| CallError::NotFound { tool: name.to_owned(), hint };
-        match self.created_workers.get(name) {
+        match self.chat.created_workers.get(name) {
             Some(created) => self.built(&created).map_err(unknown),
-            None => Err(unknown(self.created_workers.hint(name))),
+            None => Err(unknown(self.chat.created_workers.hint(name))),
         }
     }
 

@@ -1,17 +1,51 @@
 //! Numbers events and sends them to the sinks.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
+use llm_do_providers::SettingWarning;
 
-use super::Run;
+use super::{Plane, Run};
 use crate::base::mutex::IgnorePoison;
-use crate::observe::event::{Event, EventKind};
+use crate::observe::event::{Event, EventKind, EventSink, RunSinks, ShownContent};
 use crate::plane::context::{CallFrame, Host};
+
+/// The events of a run: who receives them, and what they have shown.
+#[derive(Debug)]
+pub(super) struct RunEvents {
+    /// Sinks in addition to those of the runtime.
+    pub(super) sinks: RunSinks,
+    /// Whether a sink receives events: a run has all its sinks from the start.
+    pub(super) is_observed: bool,
+    /// What the events have shown of requests to models.
+    pub(super) shown_content: ShownContent,
+    /// The setting warnings already reported, with the model.
+    warned: Mutex<HashSet<(Arc<str>, SettingWarning)>>,
+    /// Locked while the sinks receive an event, so that they receive events in order.
+    sent: Mutex<SentEvents>,
+}
+
+impl RunEvents {
+    pub(super) fn new(plane: &Plane, sinks: Vec<Arc<dyn EventSink>>) -> Self {
+        Self {
+            is_observed: !plane.sinks.is_empty() || !sinks.is_empty(),
+            sinks: RunSinks::new(sinks),
+            shown_content: ShownContent::new(&plane.schema_digests),
+            warned: Mutex::default(),
+            sent: Mutex::default(),
+        }
+    }
+
+    /// Returns whether a setting warning has not been reported before.
+    pub(super) fn is_new(&self, model: &Arc<str>, warning: &SettingWarning) -> bool {
+        self.warned.lock().ignore_poison().insert((Arc::clone(model), warning.clone()))
+    }
+}
 
 /// The events that a run has sent.
 #[derive(Debug, Default)]
-pub(super) struct SentEvents {
+struct SentEvents {
     /// The number of the next event.
     next: u64,
     /// The last event, if no sink kept it: its memory is used for the next one.
@@ -22,7 +56,7 @@ impl Run {
     /// Sends an event of a call to the sinks of the runs that contain this one, and then to those of this one.
     pub(super) fn send(&self, call: &CallFrame, parent: Option<u64>, kind: EventKind) {
         // Locked until all sinks have the event.
-        let mut sent = self.sent.lock().ignore_poison();
+        let mut sent = self.events.sent.lock().ignore_poison();
         let event = self.event(sent.spare.take(), call, parent, kind);
         let mut event = self.deliver(event, &mut sent);
         sent.spare = Arc::get_mut(&mut event).is_some().then_some(event);
@@ -45,7 +79,7 @@ impl Run {
 
     /// Sends an event of a run that this one contains.
     fn pass_on(&self, event: Arc<Event>) -> Arc<Event> {
-        self.deliver(event, &mut self.sent.lock().ignore_poison())
+        self.deliver(event, &mut self.events.sent.lock().ignore_poison())
     }
 
     fn deliver(&self, event: Arc<Event>, sent: &mut SentEvents) -> Arc<Event> {
@@ -54,7 +88,7 @@ impl Run {
             None => sent.numbered(event, self.now()),
         };
         self.runtime_sinks().iter().for_each(|sink| sink.emit(&event));
-        self.sinks.emit(&event);
+        self.events.sinks.emit(&event);
         event
     }
 }

@@ -163,7 +163,7 @@ fn spawn(call: &Call<'_>, arguments: &Value, result: &CallResult) {
     };
     for state in run.plane.shadows.of(call).iter().filter(|state| state.is_due()) {
         let comparison = Comparison { state: Arc::clone(state), arguments: arguments.clone(), answer: answer.clone() };
-        run.shadows.spawn(comparison.run(ctx.clone()));
+        run.background.shadows.spawn(comparison.run(ctx.clone()));
     }
 }
 

@@ -28,7 +28,7 @@ impl Run {
         let found = callee(self, &caller, whom, Caller::Code);
         let tool = found.as_deref().ok().map(AsRef::as_ref);
         let frame = new_frame(self, &caller, whom, tool, Caller::Code, ResultForm::Value);
-        let thread = self.threads.named(thread);
+        let thread = self.chat.threads.named(thread);
         // A shadow must not change what later calls get.
         let thread = if frame.is_shadow { Arc::new(thread.copied()) } else { thread };
         let frame = CallFrame { thread: Some(Arc::clone(&thread)), ..frame };
@@ -54,7 +54,7 @@ impl Run {
     ) -> Result<impl Drop + use<'t>, CallError> {
         let above = ctx.frames_of_run().skip(1).filter_map(|frame| frame.thread.as_ref());
         let held = above.map(|thread| Arc::clone(thread.name())).collect();
-        let opening = self.threads.open(thread, held, ctx.name());
+        let opening = self.chat.threads.open(thread, held, ctx.name());
         let open = tokio::select! {
             biased;
             open = opening => open?,
@@ -71,7 +71,7 @@ impl Run {
         }
         for change in &recorded {
             let failed = |source| CallError::Journal { tool: ctx.name().to_owned(), source };
-            self.threads.restore(change).map_err(|message| failed(message.into()))?;
+            self.chat.threads.restore(change).map_err(|message| failed(message.into()))?;
         }
         let mut changes = ctx.frame().rare_or_default().thread_changes.get_or_default();
         *changes = recorded;

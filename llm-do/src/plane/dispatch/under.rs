@@ -86,15 +86,15 @@ impl Run {
     fn under(outer: Arc<Self>, plane: Arc<Plane>, mut chat: ChatParts, mut settings: RunSettings) -> Self {
         // Of another runtime, they may have tools that this one does not know.
         if let Some(same) = outer.innermost_of(&plane) {
-            chat.created_workers = Arc::clone(&same.created_workers);
+            chat.created_workers = Arc::clone(&same.chat.created_workers);
         }
         let approvals = settings.approvals_under(&plane, outer.approvals());
         let is_repeated = outer.innermost_of(&plane).is_some();
         let guards = Guards::chained(outer.guards.as_ref(), plane.guards.as_ref().filter(|_| !is_repeated));
         let (id, scope, is_resumed) = (Arc::clone(&outer.id), outer.approved.clone(), outer.is_resumed);
-        let run = Self::new(plane, id, chat, is_resumed, scope, settings);
-        let is_observed = run.is_observed || outer.is_observed;
-        Self { approvals: Some(approvals), guards, is_repeated, is_observed, outer: Some(outer), ..run }
+        let mut run = Self::new(plane, id, chat, is_resumed, scope, settings);
+        run.events.is_observed |= outer.events.is_observed;
+        Self { approvals: Some(approvals), guards, is_repeated, outer: Some(outer), ..run }
     }
 
     /// Returns the innermost run of the runtime: this one, or one that it was started under.

@@ -39,7 +39,7 @@ impl Run {
         mut faults: Vec<String>,
         replaces: bool,
     ) -> Result<Registered, Vec<String>> {
-        let (registry, earlier) = (&self.plane.registry, self.created_workers.get(spec.name()));
+        let (registry, earlier) = (&self.plane.registry, self.chat.created_workers.get(spec.name()));
         // In a resumed run, a file that describes the same worker was written by the process that died.
         let is_own = (self.is_resumed && registry.is_loaded_from_file(spec))
             || earlier.as_ref().is_some_and(|earlier| self.is_own_file(spec.name(), &earlier.stored));
@@ -49,7 +49,7 @@ impl Run {
             faults.push("its instructions are blank".to_owned());
         }
         if replaces {
-            faults.extend(self.created_workers.replaceable(spec.name(), stored.maker.as_deref()).err());
+            faults.extend(self.chat.created_workers.replaceable(spec.name(), stored.maker.as_deref()).err());
         } else if let Some(earlier) = earlier {
             faults.push(taken(ctx, &earlier, stored));
         }
@@ -73,7 +73,7 @@ impl Run {
         if worker.name != created.name {
             return Err(format!("the chat has the worker `{}` under this name", worker.name));
         }
-        self.created_workers.keep_built(&created.name, created.stored.revision, &worker);
+        self.chat.created_workers.keep_built(&created.name, created.stored.revision, &worker);
         Ok(worker)
     }
 
