@@ -200,7 +200,7 @@ impl<S> CallContext<S> {
     /// [`attachment`](Self::attachment) reads it.
     #[must_use]
     pub fn attachments(&self) -> &[Attached] {
-        self.frame().rare().and_then(|rare| rare.attached.get()).map_or(&[], Vec::as_slice)
+        self.frame().extras().and_then(|extras| extras.attached.get()).map_or(&[], Vec::as_slice)
     }
 
     /// Stores the files that the call's arguments contain.
@@ -208,7 +208,7 @@ impl<S> CallContext<S> {
     pub(crate) fn attach(&self, files: Vec<Attached>) {
         if !files.is_empty() {
             // Arguments are decoded once for each call, so nothing is set yet.
-            drop(self.frame().rare_or_default().attached.set(files));
+            drop(self.frame().extras_or_default().attached.set(files));
         }
     }
 

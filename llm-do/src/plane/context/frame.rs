@@ -80,35 +80,51 @@ pub(crate) struct CallFrame {
     pub(crate) step: OnceLock<Box<StepSpec>>,
     /// The steps that it makes in the journal.
     pub(crate) child_steps: ChildSteps,
-    /// Read by [`rare`](Self::rare).
-    pub(crate) rare: OnceLock<Box<RareFacts>>,
+    pub(crate) extras: OnceLock<Box<CallExtras>>,
 }
 
 /// What few calls have; allocated once a call has some of it.
 #[derive(Debug, Default)]
-pub(crate) struct RareFacts {
+pub(crate) struct CallExtras {
     /// The files in its arguments.
     pub(crate) attached: OnceLock<Vec<Attached>>,
-    /// The user's answers to questions during the call: for a worker's conversation, and for the journal's record of
-    /// the call.
+    pub(crate) effects: SideEffects,
+    pub(crate) code: ModelCode,
+    pub(crate) steps: LateSteps,
+    /// When the run waited for people: in the frame of its user.
+    pub(crate) waits: Arc<Pauses>,
+}
+
+/// What a call did besides its result: a journal records it too.
+#[derive(Debug, Default)]
+pub(crate) struct SideEffects {
+    /// The user's answers to questions, which a worker's conversation has as well.
     pub(crate) user_messages: UserMessages,
     /// The approvals inside it for more than one call, as its record stores them.
     pub(crate) approved: LazyMutex<Vec<Value>>,
-    /// The process that runs the code of a code-mode worker's model.
-    #[cfg(feature = "script")]
-    pub(crate) code: OnceLock<Arc<dyn std::any::Any + Send + Sync>>,
-    /// The code of a model that it ran, for the journal's record of the call.
-    pub(crate) ran_code: OnceLock<String>,
-    /// The code that its calls ran in another process, whose results a journal replayed.
-    pub(crate) replayed_code: LazyMutex<Vec<String>>,
-    /// What the calls below it changed in threads, for the journal's record of the call.
+    /// What the calls below it changed in threads.
     pub(crate) thread_changes: LazyMutex<Vec<Arc<ThreadChange>>>,
+    /// The code of a model that it ran.
+    pub(crate) ran_code: OnceLock<String>,
+}
+
+/// The code that the model of a code-mode worker has run.
+#[derive(Debug, Default)]
+pub(crate) struct ModelCode {
+    /// The process that runs it.
+    #[cfg(feature = "script")]
+    pub(crate) session: OnceLock<Arc<dyn std::any::Any + Send + Sync>>,
+    /// What calls ran of it in another process, whose results a journal replayed.
+    pub(crate) replayed: LazyMutex<Vec<String>>,
+}
+
+/// The steps of a call that a journal records later, or elsewhere, than the others.
+#[derive(Debug, Default)]
+pub(crate) struct LateSteps {
     /// Denials of its calls by a mode or a rule, each with its step: recorded once the call continues after them.
     pub(crate) denials: LazyMutex<Vec<(StepSpec, Value)>>,
     /// The steps that guards make after a root call, with their parent key: a replay does not run the call's inside.
     pub(crate) after: OnceLock<(Arc<str>, ChildSteps)>,
-    /// When the run waited for people: in the frame of its user.
-    pub(crate) waits: Arc<Pauses>,
 }
 
 impl CallFrame {
@@ -138,23 +154,23 @@ impl CallFrame {
             thread: None,
             step: OnceLock::new(),
             child_steps: ChildSteps::default(),
-            rare: OnceLock::new(),
+            extras: OnceLock::new(),
         }
     }
 
     /// Removes and returns the user's answers during the call, ordered by the calls that they belong to.
     pub(crate) fn take_user_messages(&self) -> Vec<String> {
-        self.rare().map(|rare| rare.user_messages.take()).unwrap_or_default()
+        self.extras().map(|extras| extras.effects.user_messages.take()).unwrap_or_default()
     }
 
     /// Returns what few calls have, if this one has some of it.
-    pub(crate) fn rare(&self) -> Option<&RareFacts> {
-        self.rare.get().map(AsRef::as_ref)
+    pub(crate) fn extras(&self) -> Option<&CallExtras> {
+        self.extras.get().map(AsRef::as_ref)
     }
 
     /// Returns what few calls have, to add to it.
-    pub(crate) fn rare_or_default(&self) -> &RareFacts {
-        self.rare.get_or_init(Box::default)
+    pub(crate) fn extras_or_default(&self) -> &CallExtras {
+        self.extras.get_or_init(Box::default)
     }
 }
 

@@ -299,7 +299,7 @@ impl<S> CallContext<S> {
     /// Adds an approval with a longer scope than one call to all callers of this call.
     pub(crate) fn add_approval(&self, approval: &Value) {
         for frame in self.frames().skip(1) {
-            let mut approved = frame.rare_or_default().approved.get_or_default();
+            let mut approved = frame.extras_or_default().effects.approved.get_or_default();
             if !approved.contains(approval) {
                 approved.push(approval.clone());
             }

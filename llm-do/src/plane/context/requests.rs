@@ -233,7 +233,11 @@ impl<S> CallContext<S> {
         let count = worker.map_or(0, |index| index + 1);
         let mut call = 0;
         for frame in self.frames().take(count) {
-            frame.rare_or_default().user_messages.add(if frame.is_worker { call } else { 0 }, message.to_owned());
+            frame
+                .extras_or_default()
+                .effects
+                .user_messages
+                .add(if frame.is_worker { call } else { 0 }, message.to_owned());
             call = frame.call;
         }
     }

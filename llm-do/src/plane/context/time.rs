@@ -53,14 +53,14 @@ impl<S> CallContext<S> {
 
     /// Stops the time of this call, its callers and the run until the returned guards are dropped: a person is asked.
     pub(crate) fn pause_for_person(&self) -> Vec<Pause> {
-        let of_run = self.frames().last().map(|user| user.rare_or_default().waits.begin());
+        let of_run = self.frames().last().map(|user| user.extras_or_default().waits.begin());
         self.deadlines().map(|deadline| deadline.timer.pause()).chain(of_run).collect()
     }
 
     /// Returns how long the run of a user's context has waited for people.
     #[cfg(feature = "serve")]
     pub(crate) fn waited(&self) -> Duration {
-        self.frame().rare().map(|rare| rare.waits.total()).unwrap_or_default()
+        self.frame().extras().map(|extras| extras.waits.total()).unwrap_or_default()
     }
 
     /// Waits for the call's own timeout; never returns if it has none.

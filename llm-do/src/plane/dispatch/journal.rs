@@ -129,7 +129,7 @@ fn restore(run: &Run, ctx: &CallContext, record: CallRecord) -> CallResult {
     run.restore_threads(ctx, threads)?;
     if let Some((caller, code)) = ctx.caller().zip(ran_code) {
         // For a worker, whose later code finds the variables.
-        caller.frame().rare_or_default().replayed_code.get_or_default().push(code);
+        caller.frame().extras_or_default().code.replayed.get_or_default().push(code);
     }
     for message in &user_messages {
         ctx.add_user_message(message);
@@ -172,10 +172,11 @@ async fn run_for_record(
     let usage = tool.is_composite().then(|| ctx.usage_tree()).filter(|used| !used.is_zero());
     let created_workers = run.chat.created_workers.created_by(&ctx.key());
     let user_messages = ctx.frame().take_user_messages();
-    let approved = ctx.frame().rare().and_then(|rare| rare.approved.get()).map(|approved| approved.clone());
+    let approved =
+        ctx.frame().extras().and_then(|extras| extras.effects.approved.get()).map(|approved| approved.clone());
     let approved = approved.unwrap_or_default();
     let threads = ctx.thread_changes();
-    let ran_code = ctx.frame().rare().and_then(|rare| rare.ran_code.get()).cloned();
+    let ran_code = ctx.frame().extras().and_then(|extras| extras.effects.ran_code.get()).cloned();
     let record = CallRecord::of(outcome, causes);
     Ok(CallRecord { usage, created_workers, user_messages, approved, threads, ran_code, ..record })
 }

@@ -73,7 +73,7 @@ impl Run {
             let failed = |source| CallError::Journal { tool: ctx.name().to_owned(), source };
             self.chat.threads.restore(change).map_err(|message| failed(message.into()))?;
         }
-        let mut changes = ctx.frame().rare_or_default().thread_changes.get_or_default();
+        let mut changes = ctx.frame().extras_or_default().effects.thread_changes.get_or_default();
         *changes = recorded;
         if ctx.frame().thread.is_some() {
             // Its own change, which is the last one.
@@ -94,7 +94,8 @@ fn check_is_worker(tool: &Registered) -> Result<(), CallError> {
 impl CallContext {
     /// Returns what the call, and the calls below it, changed in threads: its own change last.
     pub(super) fn thread_changes(&self) -> Vec<Arc<ThreadChange>> {
-        let below = self.frame().rare().and_then(|rare| rare.thread_changes.get()).map(|changes| changes.clone());
+        let below =
+            self.frame().extras().and_then(|extras| extras.effects.thread_changes.get()).map(|changes| changes.clone());
         let own = self.frame().thread.iter().map(|thread| Arc::new(thread.change()));
         below.into_iter().flatten().chain(own).collect()
     }
@@ -105,7 +106,7 @@ impl CallContext {
         let Some(caller) = caller else { return };
         let changes = self.thread_changes();
         if !changes.is_empty() {
-            caller.frame().rare_or_default().thread_changes.get_or_default().extend(changes);
+            caller.frame().extras_or_default().effects.thread_changes.get_or_default().extend(changes);
         }
     }
 }

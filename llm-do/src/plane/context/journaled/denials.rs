@@ -11,7 +11,7 @@ use crate::observe::journal::StepSpec;
 impl<S> CallContext<S> {
     /// Remembers that a call made by this one was denied, in case this one continues after that.
     pub(crate) fn add_denial(&self, approval: StepSpec, answer: Value) {
-        self.frame().rare_or_default().denials.get_or_default().push((approval, answer));
+        self.frame().extras_or_default().steps.denials.get_or_default().push((approval, answer));
     }
 
     /// Records the denials after which this call continues, so that a replay in another mode gets the same denials.
@@ -29,12 +29,12 @@ impl<S> CallContext<S> {
         let Some(caller) = self.caller() else { return };
         let denials = self.take_denials();
         if !denials.is_empty() {
-            caller.frame().rare_or_default().denials.get_or_default().extend(denials);
+            caller.frame().extras_or_default().steps.denials.get_or_default().extend(denials);
         }
     }
 
     fn take_denials(&self) -> Vec<(StepSpec, Value)> {
-        let denials = self.frame().rare().and_then(|rare| rare.denials.get());
+        let denials = self.frame().extras().and_then(|extras| extras.steps.denials.get());
         denials.map(|mut denials| std::mem::take(&mut *denials)).unwrap_or_default()
     }
 }
@@ -48,7 +48,7 @@ struct Unrecorded<'c, S> {
 impl<S> Drop for Unrecorded<'_, S> {
     fn drop(&mut self) {
         if !self.denials.is_empty() {
-            self.ctx.frame().rare_or_default().denials.get_or_default().extend(self.denials.drain(..));
+            self.ctx.frame().extras_or_default().steps.denials.get_or_default().extend(self.denials.drain(..));
         }
     }
 }

@@ -49,7 +49,7 @@ impl<S> CallContext<S> {
 
     /// Returns the key that precedes the steps that this call makes now, and the steps so far.
     pub(super) fn own_steps(&self) -> (Arc<str>, &ChildSteps) {
-        match self.frame().rare().and_then(|rare| rare.after.get()) {
+        match self.frame().extras().and_then(|extras| extras.steps.after.get()) {
             Some((parent, steps)) => (Arc::clone(parent), steps),
             None => (self.key(), &self.frame().child_steps),
         }
@@ -69,12 +69,12 @@ impl<S> CallContext<S> {
     /// `result` is a digest of the result: after another result, other steps may follow.
     pub(crate) fn begin_steps_after(&self, result: &str) {
         let parent = CallContext::key_after(&self.key(), result);
-        drop(self.frame().rare_or_default().after.set((parent, ChildSteps::default())));
+        drop(self.frame().extras_or_default().steps.after.set((parent, ChildSteps::default())));
     }
 
     /// Returns the steps after the result of the call, if [`begin_steps_after`](Self::begin_steps_after) was called.
     pub(crate) fn steps_after(&self) -> Option<&ChildSteps> {
-        self.frame().rare()?.after.get().map(|after| &after.1)
+        self.frame().extras()?.steps.after.get().map(|after| &after.1)
     }
 
     /// Returns the key of this call, which precedes the keys of its steps.

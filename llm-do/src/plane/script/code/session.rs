@@ -58,9 +58,9 @@ impl CodeTool {
     pub(crate) async fn run(&self, ctx: &CallContext, code: &str) -> Result<Value, BoxError> {
         let own = Arc::new(Session::default());
         let session = match ctx.caller() {
-            Some(worker) => {
-                Arc::clone(worker.frame().rare_or_default().code.get_or_init(|| own)).downcast::<Session>().ok()
-            }
+            Some(worker) => Arc::clone(worker.frame().extras_or_default().code.session.get_or_init(|| own))
+                .downcast::<Session>()
+                .ok(),
             None => Some(own),
         };
         let session = session.ok_or("the worker's call has another session")?;
@@ -98,7 +98,7 @@ impl CodeTool {
 
 /// Takes the code that the worker's earlier calls ran, whose results a journal replayed: this process has not run it yet.
 fn replayed_code(ctx: &CallContext) -> Vec<Ran> {
-    let replayed = ctx.caller().and_then(|worker| worker.frame().rare()?.replayed_code.get());
+    let replayed = ctx.caller().and_then(|worker| worker.frame().extras()?.code.replayed.get());
     let replayed = replayed.map(|mut replayed| std::mem::take(&mut *replayed)).unwrap_or_default();
     replayed.iter().filter_map(|ran| serde_json::from_str(ran).ok()).collect()
 }
@@ -110,7 +110,7 @@ fn keep_for_journal(ctx: &CallContext, code: &str, answers: Vec<Vec<Answer>>, en
     }
     let ran = serde_json::to_string(&Ran { code: code.to_owned(), answers })?;
     // Set once: a call runs one piece of code.
-    _ = ctx.frame().rare_or_default().ran_code.set(ran);
+    _ = ctx.frame().extras_or_default().effects.ran_code.set(ran);
     Ok(())
 }
 
