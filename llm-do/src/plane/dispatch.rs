@@ -36,7 +36,6 @@ pub(crate) use self::hybrid::Hybrids;
 #[cfg(feature = "serve")]
 pub(crate) use self::journal::may_repeat_effects;
 pub(crate) use self::journal::recorded_outcome;
-use self::perform::WorkerSetup;
 use self::pipeline::CallResult;
 pub(crate) use self::root::{ChatParts, Root, fresh_id};
 pub(crate) use self::run_settings::RunSettings;
@@ -49,6 +48,7 @@ use crate::observe::journal::ChildSteps;
 use crate::plane::approval::{Approvals, RunScope};
 use crate::plane::config::SessionConfig;
 use crate::plane::context::CallContext;
+use crate::plane::conversation::Conversation;
 use crate::plane::guard::Guards;
 use crate::plane::instance::CloseTasks;
 use crate::plane::model_choice::ModelChoice;
@@ -161,15 +161,17 @@ impl Run {
         self.guards.as_ref().filter(|_| !ctx.is_unguarded())
     }
 
-    /// Returns what a worker's call takes from this run.
-    fn setup<'a>(&'a self, ctx: &'a CallContext) -> WorkerSetup<'a> {
-        let conversation = match &ctx.frame().thread {
+    /// Returns the conversation that a call continues, if it is the first of the run or in a thread.
+    fn conversation<'a>(&'a self, ctx: &'a CallContext) -> Option<&'a Arc<Conversation>> {
+        match &ctx.frame().thread {
             Some(thread) => Some(thread.conversation()),
             None => Some(&self.chat.conversation).filter(|_| ctx.is_first()),
-        };
-        let renders_only = self.settings.renders_only && ctx.is_first();
-        let end_on_denial = self.ends_on_denial();
-        WorkerSetup { plane: &self.plane, guards: self.guards(ctx), conversation, renders_only, end_on_denial }
+        }
+    }
+
+    /// Returns whether a worker's call returns its prompt instead of asking its model.
+    fn renders_only(&self, ctx: &CallContext) -> bool {
+        self.settings.renders_only && ctx.is_first()
     }
 
     /// Returns a number for the next call.

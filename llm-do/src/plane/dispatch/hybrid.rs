@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use llm_do_worker_file::did_you_mean;
 use serde_json::{Value, json};
 
-use super::perform::WorkerSetup;
+use super::Run;
 use crate::base::error::{CallError, chain};
 use crate::declare::schema::{OutputShape, WRAPPER};
 use crate::declare::tool::ToolReturn;
@@ -62,31 +62,30 @@ fn faults(worker: &str, tool: &str, registry: &Registry) -> Vec<String> {
     faults
 }
 
-impl WorkerSetup<'_> {
-    /// Returns the answer of the tool that answers first; `None` if the worker is to answer.
-    ///
-    /// In a thread or with earlier messages, the answer depends on more than the arguments, so the worker answers.
-    pub(super) async fn answer_by_code(
-        &self,
-        plan: &WorkerPlan,
-        ctx: &CallContext,
-    ) -> Result<Option<ToolReturn>, CallError> {
-        let Some(tool) = self.plane.hybrids.tool_for(ctx).filter(|_| !self.renders_only) else { return Ok(None) };
-        let has_messages = self.conversation.is_some_and(|earlier| !earlier.history().messages().is_empty());
-        let Some(arguments) = ctx.frame().arguments.get().filter(|_| ctx.frame().thread.is_none() && !has_messages)
-        else {
-            return Ok(None);
-        };
-        let given = GivenArguments::Value(Value::clone(arguments));
-        let (returned, answer, reason) = match ctx.dispatch(Callee::First(tool), given, Caller::Code).await {
-            Ok(returned) => check(returned, plan.shape()),
-            Err(error) if !error.is_recoverable() => return Err(error),
-            Err(error) if error.is_unsure() => (None, CodeAnswer::Abstained, Some(chain(&error))),
-            Err(error) => (None, CodeAnswer::Failed, Some(chain(&error))),
-        };
-        ctx.emit(|| EventKind::Hybrid { tool: tool.to_owned(), answer, reason });
-        Ok(returned)
+/// Returns the answer of the tool that answers first; `None` if the worker is to answer.
+///
+/// In a thread or with earlier messages, the answer depends on more than the arguments, so the worker answers.
+pub(super) async fn answer_by_code(
+    run: &Run,
+    plan: &WorkerPlan,
+    ctx: &CallContext,
+) -> Result<Option<ToolReturn>, CallError> {
+    let tool = run.plane.hybrids.tool_for(ctx).filter(|_| !run.renders_only(ctx));
+    let (Some(tool), None, Some(arguments)) = (tool, &ctx.frame().thread, ctx.frame().arguments.get()) else {
+        return Ok(None);
+    };
+    if run.conversation(ctx).is_some_and(|earlier| !earlier.history().messages().is_empty()) {
+        return Ok(None);
     }
+    let given = GivenArguments::Value(Value::clone(arguments));
+    let (returned, answer, reason) = match ctx.dispatch(Callee::First(tool), given, Caller::Code).await {
+        Ok(returned) => check(returned, plan.shape()),
+        Err(error) if !error.is_recoverable() => return Err(error),
+        Err(error) if error.is_unsure() => (None, CodeAnswer::Abstained, Some(chain(&error))),
+        Err(error) => (None, CodeAnswer::Failed, Some(chain(&error))),
+    };
+    ctx.emit(|| EventKind::Hybrid { tool: tool.to_owned(), answer, reason });
+    Ok(returned)
 }
 
 /// Returns the result of a tool if it is one that the worker may return.

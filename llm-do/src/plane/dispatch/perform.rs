@@ -13,30 +13,16 @@ use llm_do_providers::{Message, ServerSideTool, ToolSpec, UserPart};
 use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::hybrid::answer_by_code;
 use super::pipeline::{Call, CallResult};
-use super::{Plane, instances};
+use super::{Plane, Run, instances};
 use crate::base::error::{BoxError, CallError, Unsure, panic_text};
 use crate::declare::prompt::Prompt;
 use crate::declare::tool::{Body, Failure, ToolReturn};
 use crate::plane::context::CallContext;
-use crate::plane::conversation::Conversation;
-use crate::plane::guard::Guards;
 use crate::plane::model_choice::ChosenModel;
 use crate::plane::registry::{Prepared, PreparedWorker, Registered, WorkerPlan};
 use crate::plane::worker::{Limits, Output, ShownMessages, ToolSearch, WorkerRun};
-
-/// What a worker's call takes from its run.
-#[derive(Clone, Copy)]
-pub(super) struct WorkerSetup<'a> {
-    pub(super) plane: &'a Arc<Plane>,
-    pub(super) guards: Option<&'a Guards>,
-    /// The conversation that the call continues, if it is the first of a run or in a thread.
-    pub(super) conversation: Option<&'a Arc<Conversation>>,
-    /// Whether the call returns its prompt instead of asking its model.
-    pub(super) renders_only: bool,
-    /// Whether a denied call ends the run instead of being returned to the worker's model.
-    pub(super) end_on_denial: bool,
-}
 
 /// The model of a worker, and the tools and output that its requests use.
 pub(super) struct ModelPlan {
@@ -68,7 +54,7 @@ pub(super) async fn perform(call: &Call<'_>, prepared: Prepared) -> CallResult {
     let tool: &Registered = &call.tool;
     // A separate block, so that the future holds no finished result while it waits.
     let pending = {
-        let started = catch_unwind(AssertUnwindSafe(|| start(run.setup(ctx), tool, prepared, ctx)));
+        let started = catch_unwind(AssertUnwindSafe(|| start(run, tool, prepared, ctx)));
         match started.unwrap_or_else(|payload| Execution::Done(Err(panicked(ctx, &*payload)))) {
             Execution::Done(result) => return result,
             Execution::Pending(pending) => pending,
@@ -81,23 +67,23 @@ pub(super) async fn perform(call: &Call<'_>, prepared: Prepared) -> CallResult {
 
 /// Starts a call, which opens the instances that it needs and runs the subtask that it may return.
 #[inline]
-fn start<'a>(setup: WorkerSetup<'a>, tool: &'a Registered, prepared: Prepared, ctx: &'a CallContext) -> Execution<'a> {
+fn start<'a>(run: &'a Run, tool: &'a Registered, prepared: Prepared, ctx: &'a CallContext) -> Execution<'a> {
     // Boxed, here and below: functions nest deeper than workers, and most calls do not take this branch.
     if instances::are_needed(tool) {
         return Execution::composed(async move {
             instances::open(tool, ctx).await?;
-            match start_opened(setup, prepared, ctx) {
+            match start_opened(run, prepared, ctx) {
                 Execution::Done(result) => result,
                 Execution::Pending(pending) => pending.wait(ctx).await,
             }
         });
     }
-    start_opened(setup, prepared, ctx)
+    start_opened(run, prepared, ctx)
 }
 
 /// Starts a call whose instances are open.
 #[inline]
-fn start_opened<'a>(setup: WorkerSetup<'a>, prepared: Prepared, ctx: &'a CallContext) -> Execution<'a> {
+fn start_opened<'a>(run: &'a Run, prepared: Prepared, ctx: &'a CallContext) -> Execution<'a> {
     match prepared {
         Prepared::Function { start, .. } => match start.start(ctx).0 {
             Body::Failed(error) => Execution::Done(Err(error)),
@@ -108,7 +94,7 @@ fn start_opened<'a>(setup: WorkerSetup<'a>, prepared: Prepared, ctx: &'a CallCon
                 Execution::Pending(Pending::Thread(AbortOnDropHandle::new(tokio::task::spawn_blocking(body))))
             }
         },
-        Prepared::Worker(briefing) => Execution::composed(setup.work(*briefing, ctx)),
+        Prepared::Worker(briefing) => Execution::composed(work(run, *briefing, ctx)),
     }
 }
 
@@ -176,60 +162,59 @@ async fn rendered(plan: &WorkerPlan, prompt: Prompt, ctx: &CallContext) -> CallR
     serde_json::to_value(parts).map(Into::into).map_err(|error| fail(error.into()))
 }
 
-impl WorkerSetup<'_> {
-    /// Runs a worker's turns.
-    async fn work(self, worker: PreparedWorker, ctx: &CallContext) -> CallResult {
-        let PreparedWorker { plan, render, .. } = worker;
-        if let Some(returned) = Box::pin(self.answer_by_code(&plan, ctx)).await? {
-            return Ok(returned);
-        }
-        let prompt = render(ctx).prompt().await?;
-        if self.renders_only {
-            return rendered(&plan, prompt, ctx).await;
-        }
-        let run = self.worker_run(&plan, ctx).await?;
-        let limits = Limits { max_turns: plan.max_turns, retries: plan.retries };
-        run.run(prompt, limits).await
+/// Runs a worker's turns.
+async fn work(run: &Run, worker: PreparedWorker, ctx: &CallContext) -> CallResult {
+    let PreparedWorker { plan, render, .. } = worker;
+    if let Some(returned) = Box::pin(answer_by_code(run, &plan, ctx)).await? {
+        return Ok(returned);
     }
+    let prompt = render(ctx).prompt().await?;
+    if run.renders_only(ctx) {
+        return rendered(&plan, prompt, ctx).await;
+    }
+    let worker = worker_run(run, &plan, ctx).await?;
+    let limits = Limits { max_turns: plan.max_turns, retries: plan.retries };
+    worker.run(prompt, limits).await
+}
 
-    pub(super) async fn worker_run(self, plan: &WorkerPlan, ctx: &CallContext) -> Result<WorkerRun, CallError> {
-        let ModelPlan { model, tools, output } = self.plane.model_plan(plan, ctx)?;
-        if !plan.server_side_tools.is_empty() {
-            // Do not ask the approver about a request that would be refused.
-            ctx.check_request(&model.name, || self.plane.unpriced(plan, &model))?;
-        }
-        let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
-        let tools = match &ctx.frame().declared {
-            Some(declared) if server_side_tools.contains(&ServerSideTool::ProgrammaticToolCalling) => {
-                self.plane.registry.specs_for_code(declared)
-            }
-            _ => tools,
-        };
-        let has_search = model.profile().tool_search;
-        let (tools, deferred, search) = match ToolSearch::over(&tools, self.plane.config.max_tools) {
-            Some(_) if has_search => (Arc::default(), tools, None),
-            Some(search) => (search.specs(), Arc::default(), Some(search)),
-            None => (tools, Arc::default(), None),
-        };
-        Ok(WorkerRun {
-            ctx: ctx.clone(),
-            prices: Arc::clone(&self.plane.config.prices),
-            model,
-            instructions: output.instructed(plan.code_instructions.get().unwrap_or(&plan.instructions)),
-            tools,
-            search,
-            deferred,
-            server_side_tools,
-            output,
-            settings: plan.settings.clone().over(&self.plane.config.settings),
-            streaming: self.plane.config.streaming,
-            end_on_denial: self.end_on_denial,
-            processors: Arc::clone(&self.plane.config.processors),
-            guards: self.guards.cloned(),
-            conversation: self.conversation.cloned(),
-            shown: ShownMessages::default(),
-        })
+pub(super) async fn worker_run(run: &Run, plan: &WorkerPlan, ctx: &CallContext) -> Result<WorkerRun, CallError> {
+    let plane = &run.plane;
+    let ModelPlan { model, tools, output } = plane.model_plan(plan, ctx)?;
+    if !plan.server_side_tools.is_empty() {
+        // Do not ask the approver about a request that would be refused.
+        ctx.check_request(&model.name, || plane.unpriced(plan, &model))?;
     }
+    let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
+    let tools = match &ctx.frame().declared {
+        Some(declared) if server_side_tools.contains(&ServerSideTool::ProgrammaticToolCalling) => {
+            plane.registry.specs_for_code(declared)
+        }
+        _ => tools,
+    };
+    let has_search = model.profile().tool_search;
+    let (tools, deferred, search) = match ToolSearch::over(&tools, plane.config.max_tools) {
+        Some(_) if has_search => (Arc::default(), tools, None),
+        Some(search) => (search.specs(), Arc::default(), Some(search)),
+        None => (tools, Arc::default(), None),
+    };
+    Ok(WorkerRun {
+        ctx: ctx.clone(),
+        prices: Arc::clone(&plane.config.prices),
+        model,
+        instructions: output.instructed(plan.code_instructions.get().unwrap_or(&plan.instructions)),
+        tools,
+        search,
+        deferred,
+        server_side_tools,
+        output,
+        settings: plan.settings.clone().over(&plane.config.settings),
+        streaming: plane.config.streaming,
+        end_on_denial: run.ends_on_denial(),
+        processors: Arc::clone(&plane.config.processors),
+        guards: run.guards(ctx).cloned(),
+        conversation: run.conversation(ctx).cloned(),
+        shown: ShownMessages::default(),
+    })
 }
 
 impl Plane {

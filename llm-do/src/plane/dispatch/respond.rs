@@ -3,6 +3,7 @@
 use llm_do_providers::{Message, Response};
 
 use super::Run;
+use super::perform::worker_run;
 use crate::base::error::CallError;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::plane::context::CallContext;
@@ -18,6 +19,6 @@ impl Run {
         let worker = self.plane.registry.inline(spec, ctx.declared(), ctx.name())?;
         let no_worker = || CallError::NotFound { tool: spec.name().to_owned(), hint: String::new() };
         let plan = worker.plan().ok_or_else(no_worker)?;
-        self.setup(ctx).worker_run(plan, ctx).await?.respond(messages).await
+        worker_run(self, plan, ctx).await?.respond(messages).await
     }
 }
