@@ -212,7 +212,7 @@ impl WorkerRun {
         let repeats = turns.retries();
         let local = async move { run.send(sent, answers, repeats, reserving).await };
         let input = || self.input(turns, &parts);
-        let step = pin!(self.ctx.step(JournalMethod::Step, StepKind::Model, &self.model.name, input, local));
+        let step = pin!(self.ctx.step(JournalMethod::Step, StepKind::Model, &self.model.name, input, |_| local));
         // Without a journal, cancellation drops this with its call. A journal may run it on a task of its own.
         let answer = if self.ctx.journal().is_none() { step.await } else { self.unless_cancelled(step).await };
         self.count_finished(&reserved, answer.as_ref().map(|answer| &answer.value));

@@ -33,15 +33,6 @@ pub struct Unrecorded(Option<Box<dyn Any + Send>>);
 impl JournalOutcome {
     /// Returns the value, if one is recorded.
     #[must_use]
-    pub fn value(&self) -> Option<&Value> {
-        match self {
-            Self::Replayed(value) | Self::Recorded(value) => Some(value),
-            Self::Unrecorded(_) => None,
-        }
-    }
-
-    /// Returns the value, if one is recorded.
-    #[must_use]
     pub fn into_value(self) -> Option<Value> {
         match self {
             Self::Replayed(value) | Self::Recorded(value) => Some(value),
@@ -55,7 +46,7 @@ where
     Value: PartialEq<T>,
 {
     fn eq(&self, value: &T) -> bool {
-        self.value().is_some_and(|own| own == value)
+        matches!(self, Self::Replayed(own) | Self::Recorded(own) if own == value)
     }
 }
 

@@ -77,7 +77,7 @@ impl<S> CallContext<S> {
         let input = nesting::into_value(input)
             .map_err(|fault| CallError::invalid(&tool, fault.within(&format!("the input of the effect `{name}`"))))?;
         let local = async move { effect.await.map_err(|source| CallError::failed(tool, source)) };
-        Ok(self.step(JournalMethod::Step, StepKind::Effect, name, || input, local).await?.value)
+        Ok(self.step(JournalMethod::Step, StepKind::Effect, name, || input, |_| local).await?.value)
     }
 
     /// Returns the current time of the session's clock. With a journal, the first time is recorded, and returned on
@@ -138,7 +138,7 @@ impl<S> CallContext<S> {
         let key = StepSpec::new(Arc::clone(&parent), 0, StepKind::Effect, VERSION, input()).key;
         let is_known = journal.is_recorded(&key) || !journal.has_later_steps(&parent);
         if is_known {
-            self.step(JournalMethod::Step, StepKind::Effect, VERSION, input, async { Ok(true) }).await?;
+            self.step(JournalMethod::Step, StepKind::Effect, VERSION, input, |_| async { Ok(true) }).await?;
         }
         steps.set_version(change, is_known);
         Ok(is_known)
@@ -173,23 +173,8 @@ impl<S> CallContext<S> {
         }
     }
 
-    /// Runs an effect of this call once.
-    pub(crate) async fn step<T>(
-        &self,
-        method: JournalMethod,
-        kind: StepKind,
-        name: &str,
-        input: impl FnOnce() -> Value,
-        local: impl Future<Output = Result<T, CallError>> + Send + 'static,
-    ) -> Result<StepOutcome<T>, CallError>
-    where
-        T: Serialize + DeserializeOwned + Send + 'static,
-    {
-        self.keyed_step(method, kind, name, input, |_| local).await
-    }
-
-    /// The same, for an effect that takes the key of its step; `None` without a journal.
-    pub(crate) async fn keyed_step<T, L>(
+    /// Runs an effect of this call once; `local` takes the key of its step, which it has with a journal only.
+    pub(crate) async fn step<T, L>(
         &self,
         method: JournalMethod,
         kind: StepKind,

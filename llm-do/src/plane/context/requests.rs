@@ -199,7 +199,7 @@ impl<S> CallContext<S> {
             let answers = answers(&*handler, journal.as_deref(), asked, &announcement).await;
             answers.map_err(|source| CallError::Failed { tool, source })
         };
-        let step = self.keyed_step(JournalMethod::Decision, StepKind::Input, "user_input", input, local);
+        let step = self.step(JournalMethod::Decision, StepKind::Input, "user_input", input, local);
         let _paused = self.pause_for_person();
         let (mut step, mut cancelled) = (pin!(step), pin!(self.cancelled()));
         let ended = loop {

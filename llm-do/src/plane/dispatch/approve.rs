@@ -1,6 +1,5 @@
 //! The approval of an admitted call: applies its rule, and asks the approver if the rule requires it.
 
-mod decide;
 mod environment;
 mod overview;
 mod preview;
@@ -14,15 +13,16 @@ use std::sync::Arc;
 use llm_do_providers::Unpriced;
 use serde_json::Value;
 
-pub(super) use self::decide::check;
 pub(super) use self::recorded::{RecordedCall, approval_step};
 use self::recorded::{keep_approval, keep_denial};
 pub(super) use self::report::emit_decision_of;
 use self::report::{RequestReports, emit_decision, masked};
 pub(super) use self::request::{approval_key, set_caller};
+use super::begun::unfinished;
 use super::decode::decode_async;
 use super::guard::run_guards;
 use super::limits::refuse_cycle;
+use super::pipeline::Call;
 use super::{Plane, Run};
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{Caller, DecidedBy, RuleSource};
@@ -45,7 +45,45 @@ pub(super) fn first_round(attempt: u32) -> u32 {
     attempt * (MAX_ROUNDS + 1)
 }
 
+/// Decides about a call; one that began before and has no result is asked about again.
+#[inline]
+pub(super) async fn check(call: &mut Call<'_>, prepared: &mut Prepared) -> Result<(), CallError> {
+    if let Some(begun) = unfinished(call.ctx, &call.tool) {
+        call.attempt = Box::pin(call.run.decide_begun(call.ctx, &call.tool, prepared, begun)).await?;
+        return Ok(());
+    }
+    call.run.decide(call.ctx, &call.tool, prepared, 0).await
+}
+
 impl Run {
+    /// Decides about a call; if it is journaled, records a refusal.
+    ///
+    /// `attempt` is its 0-based number.
+    #[inline]
+    pub(super) async fn decide(
+        &self,
+        ctx: &CallContext,
+        tool: &Arc<Registered>,
+        prepared: &mut Prepared,
+        attempt: u32,
+    ) -> Result<(), CallError> {
+        let is_journaled = ctx.frame().by != Caller::User && ctx.frame().step.get().is_some();
+        if is_journaled
+            && let Some(recorded) = RecordedCall::find(ctx, first_round(attempt))
+            && Box::pin(self.decide_as_recorded(ctx, tool, prepared, recorded, attempt)).await?
+        {
+            return Ok(());
+        }
+        match self.check_rules(ctx, tool, prepared) {
+            Ok(None) => Ok(()),
+            Ok(Some(asked)) => Box::pin(self.approve(ctx, tool, prepared, *asked, attempt)).await,
+            Err(refusal) if is_journaled => {
+                Err(Box::pin(self.record_refusal(ctx, refusal, first_round(attempt))).await)
+            }
+            Err(refusal) => Err(refusal),
+        }
+    }
+
     /// Applies the rules to a call; returns the approval that it needs, if any.
     pub(super) fn check_rules(
         &self,

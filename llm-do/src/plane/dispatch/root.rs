@@ -102,7 +102,8 @@ async fn start(
     let recorded = journal.step(step.clone(), Box::pin(started)).await.map_err(failed)?;
     retry(journal, step).await.map_err(failed)?;
     let is_resumed = matches!(recorded, JournalOutcome::Replayed(_));
-    Ok((recorded.value().and_then(Value::as_str).map_or(fresh, Into::into), is_resumed))
+    let id = recorded.into_value();
+    Ok((id.as_ref().and_then(Value::as_str).map_or(fresh, Into::into), is_resumed))
 }
 
 /// Creates the frame of the user, with the limits of the run, and the time that is spent of it.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use tokio_util::sync::CancellationToken;
 
 use super::decode::Readers;
 use super::deep::with_stack;
@@ -13,8 +12,6 @@ use super::report::refuse;
 use super::run_settings::lowest;
 use super::{ChatParts, Plane, Root, Run, RunSettings};
 use crate::base::cancellation::cancelled_with;
-use crate::base::usage::Limits;
-use crate::declare::argument::Given;
 use crate::declare::tool::ResultForm;
 use crate::observe::event::{Caller, EventSink};
 use crate::plane::context::{CallContext, CallFrame, Host};
@@ -29,47 +26,32 @@ impl Root {
         let limits = self.settings.limits(&self.plane);
         let run = Arc::new(Run::under(outer, self.plane, self.chat, self.settings));
         let _open_sinks = run.open_sinks();
-        let call = FirstCall { run: &run, caller, limits, cancellation: self.cancellation };
-        let result = call.make(&self.name, arguments, |ctx| drop(self.user.set(ctx.clone()))).await;
+        let result = {
+            let first = Callee::First(&self.name);
+            let found = callee(&run, &caller, first, Caller::Code);
+            let tool = found.as_deref().ok().map(AsRef::as_ref);
+            let frame = new_frame(&run, &caller, first, tool, Caller::Code, ResultForm::Value);
+            let limits = lowest(frame.limits.clone(), limits);
+            // A run takes as much of the stack as one more call.
+            let nesting = frame.nesting + 1;
+            let frame = CallFrame { limits, nesting, is_unguarded: false, ..frame };
+            let host: Arc<dyn Host> = Arc::clone(&run) as _;
+            let ctx = caller.into_child_of(host, frame);
+            drop(self.user.set(ctx.clone()));
+            let token = ctx.token().clone();
+            // Boxed, since calls nest.
+            let calling = match found {
+                Ok(tool) => {
+                    let is_read = Readers::of(&run, &tool) != Readers::Tool;
+                    decode_and_execute(&run, ctx, tool, arguments, is_read, None).boxed()
+                }
+                Err(error) => refuse(&run, ctx, error, arguments.into()).boxed(),
+            };
+            cancelled_with(&self.cancellation, &token, with_stack(&self.name, nesting, calling)).await
+        };
         run.finish_tasks().await;
         run.settle().await;
         result
-    }
-}
-
-/// The first call of a run that is started under another.
-struct FirstCall<'r> {
-    run: &'r Arc<Run>,
-    caller: CallContext,
-    limits: Option<Arc<Limits>>,
-    /// Cancels the call, in addition to what cancels its caller.
-    cancellation: CancellationToken,
-}
-
-impl FirstCall<'_> {
-    async fn make(self, name: &str, arguments: Given, started: impl FnOnce(&CallContext)) -> CallResult {
-        let Self { run, caller, limits, cancellation } = self;
-        let first = Callee::First(name);
-        let found = callee(run, &caller, first, Caller::Code);
-        let tool = found.as_deref().ok().map(AsRef::as_ref);
-        let frame = new_frame(run, &caller, first, tool, Caller::Code, ResultForm::Value);
-        let limits = lowest(frame.limits.clone(), limits);
-        // A run takes as much of the stack as one more call.
-        let nesting = frame.nesting + 1;
-        let frame = CallFrame { limits, nesting, is_unguarded: false, ..frame };
-        let host: Arc<dyn Host> = Arc::clone(run) as _;
-        let ctx = caller.into_child_of(host, frame);
-        started(&ctx);
-        let token = ctx.token().clone();
-        // Boxed, since calls nest.
-        let calling = match found {
-            Ok(tool) => {
-                let is_read = Readers::of(run, &tool) != Readers::Tool;
-                decode_and_execute(run, ctx, tool, arguments, is_read, None).boxed()
-            }
-            Err(error) => refuse(run, ctx, error, arguments.into()).boxed(),
-        };
-        cancelled_with(&cancellation, &token, with_stack(name, nesting, calling)).await
     }
 }
 

@@ -92,7 +92,7 @@ impl LinkedScript {
             return Ok(());
         }
         let own = self.digest.clone();
-        let step = ctx.step(JournalMethod::Step, StepKind::Effect, DIGEST, || Value::Null, async { Ok(own) });
+        let step = ctx.step(JournalMethod::Step, StepKind::Effect, DIGEST, || Value::Null, |_| async { Ok(own) });
         let recorded: String = step.await?.value;
         if recorded == self.digest {
             return Ok(());
