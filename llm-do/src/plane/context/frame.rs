@@ -118,7 +118,7 @@ pub(crate) struct ModelCode {
     pub(crate) replayed: LazyMutex<Vec<String>>,
 }
 
-/// The steps of a call that a journal records later, or elsewhere, than the others.
+/// The steps of a call that a journal records after later ones, or after the result.
 #[derive(Debug, Default)]
 pub(crate) struct LateSteps {
     /// Denials of its calls by a mode or a rule, each with its step: recorded once the call continues after them.

@@ -18,7 +18,7 @@ use self::recorded::{keep_approval, keep_denial};
 pub(super) use self::report::emit_decision_of;
 use self::report::{RequestReports, emit_decision, masked};
 pub(super) use self::request::{approval_key, set_caller};
-use super::begun::unfinished;
+use super::begun::{decide_begun, unfinished};
 use super::decode::decode_async;
 use super::guard::run_guards;
 use super::limits::refuse_cycle;
@@ -49,7 +49,7 @@ pub(super) fn first_round(attempt: u32) -> u32 {
 #[inline]
 pub(super) async fn check(call: &mut Call<'_>, prepared: &mut Prepared) -> Result<(), CallError> {
     if let Some(begun) = unfinished(call.ctx, &call.tool) {
-        call.attempt = Box::pin(call.run.decide_begun(call.ctx, &call.tool, prepared, begun)).await?;
+        call.attempt = Box::pin(decide_begun(call.run, call.ctx, &call.tool, prepared, begun)).await?;
         return Ok(());
     }
     call.run.decide(call.ctx, &call.tool, prepared, 0).await

@@ -163,68 +163,66 @@ async fn record(ctx: &CallContext, attempt: u32) -> Result<StepOutcome<Begun>, C
     ctx.recorded(JournalMethod::Step, begun_step(call, attempt), async { Ok(begun) }).await
 }
 
-impl Run {
-    /// Decides about a call that is [`unfinished`]; returns the number of the attempt that begins now.
-    pub(super) async fn decide_begun(
-        &self,
-        ctx: &CallContext,
-        tool: &Arc<Registered>,
-        prepared: &mut Prepared,
-        call: (&dyn Journal, &StepSpec),
-    ) -> Result<u32, CallError> {
-        let begun = BegunCall::read(ctx, tool, call).await?;
-        if !begun.is_in_steps {
-            return self.approve_again(ctx, tool, prepared, begun).await;
-        }
-        let last = begun.attempts - 1;
-        for attempt in 0..last {
-            self.repeat_edits(ctx, tool, prepared, attempt).await?;
-        }
-        self.decide(ctx, tool, prepared, last).await?;
-        Ok(last)
+/// Decides about a call that is [`unfinished`]; returns the number of the attempt that begins now.
+pub(super) async fn decide_begun(
+    run: &Run,
+    ctx: &CallContext,
+    tool: &Arc<Registered>,
+    prepared: &mut Prepared,
+    call: (&dyn Journal, &StepSpec),
+) -> Result<u32, CallError> {
+    let begun = BegunCall::read(ctx, tool, call).await?;
+    if !begun.is_in_steps {
+        return approve_again(run, ctx, tool, prepared, begun).await;
     }
+    let last = begun.attempts - 1;
+    for attempt in 0..last {
+        run.repeat_edits(ctx, tool, prepared, attempt).await?;
+    }
+    run.decide(ctx, tool, prepared, last).await?;
+    Ok(last)
+}
 
-    /// Asks again about a call that may have had its effect; returns the number of the attempt that begins now.
-    ///
-    /// No rule and no remembered approval approves it.
-    async fn approve_again(
-        &self,
-        ctx: &CallContext,
-        tool: &Arc<Registered>,
-        prepared: &mut Prepared,
-        begun: BegunCall,
-    ) -> Result<u32, CallError> {
-        let BegunCall { attempts, began, .. } = begun;
-        for attempt in 0..attempts {
-            self.repeat_edits(ctx, tool, prepared, attempt).await?;
-        }
-        wait_for_later_steps(ctx).await;
-        let round = first_round(attempts);
-        let is_decided = match RecordedCall::find(ctx, round) {
-            Some(recorded) => self.decide_as_recorded(ctx, tool, prepared, recorded, attempts).await?,
-            None => false,
+/// Asks again about a call that may have had its effect; returns the number of the attempt that begins now.
+///
+/// No rule and no remembered approval approves it.
+async fn approve_again(
+    run: &Run,
+    ctx: &CallContext,
+    tool: &Arc<Registered>,
+    prepared: &mut Prepared,
+    begun: BegunCall,
+) -> Result<u32, CallError> {
+    let BegunCall { attempts, began, .. } = begun;
+    for attempt in 0..attempts {
+        run.repeat_edits(ctx, tool, prepared, attempt).await?;
+    }
+    wait_for_later_steps(ctx).await;
+    let round = first_round(attempts);
+    let is_decided = match RecordedCall::find(ctx, round) {
+        Some(recorded) => run.decide_as_recorded(ctx, tool, prepared, recorded, attempts).await?,
+        None => false,
+    };
+    if !is_decided {
+        let required = match required_again(run, ctx, tool, prepared, began) {
+            Ok(required) => required,
+            Err(refusal) => return Err(run.record_refusal(ctx, refusal, round).await),
         };
-        if !is_decided {
-            let required = match self.required_again(ctx, tool, prepared, began) {
-                Ok(required) => required,
-                Err(refusal) => return Err(self.record_refusal(ctx, refusal, round).await),
-            };
-            self.approve(ctx, tool, prepared, required, attempts).await?;
-        }
-        Ok(attempts)
+        run.approve(ctx, tool, prepared, required, attempts).await?;
     }
+    Ok(attempts)
+}
 
-    fn required_again(
-        &self,
-        ctx: &CallContext,
-        tool: &Arc<Registered>,
-        prepared: &Prepared,
-        began: Timestamp,
-    ) -> Result<RequiredApproval, CallError> {
-        let mut required = self.required_despite_rules(ctx, tool, prepared)?;
-        required.request.began = Some(began);
-        Ok(required)
-    }
+fn required_again(
+    run: &Run,
+    ctx: &CallContext,
+    tool: &Arc<Registered>,
+    prepared: &Prepared,
+    began: Timestamp,
+) -> Result<RequiredApproval, CallError> {
+    let mut required = run.required_despite_rules(ctx, tool, prepared)?;
+    required.request.began = Some(began);
+    Ok(required)
 }
 
 /// Waits until the caller has made the calls again that it made after this one, without its result: it may have gone on when

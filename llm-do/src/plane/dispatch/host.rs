@@ -14,6 +14,10 @@ use serde_json::Value;
 use super::Run;
 use super::deep::with_stack;
 use super::pipeline::{self, CallResult};
+#[cfg(feature = "mcp")]
+use super::respond::respond;
+use super::subtask::run_subtask;
+use super::thread::continue_thread;
 use crate::base::error::{BoxError, CallError};
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::Effect;
@@ -70,7 +74,7 @@ impl Host for Run {
         arguments: Value,
     ) -> BoxFuture<'a, CallResult> {
         let nesting = caller.frame().nesting + 1;
-        with_stack(whom.name(), nesting, Box::pin(self.continue_thread(caller, thread, whom, arguments)))
+        with_stack(whom.name(), nesting, Box::pin(continue_thread(self, caller, thread, whom, arguments)))
     }
 
     fn threads(&self) -> &Arc<Threads> {
@@ -78,7 +82,7 @@ impl Host for Run {
     }
 
     fn subtask<'a>(&'a self, caller: &'a CallContext, request: SubtaskRequest) -> BoxFuture<'a, CallResult> {
-        Box::pin(self.run_subtask(caller, request))
+        Box::pin(run_subtask(self, caller, request))
     }
 
     fn create_worker<'a>(
@@ -111,7 +115,7 @@ impl Host for Run {
         spec: &'a WorkerSpec,
         messages: Vec<Message>,
     ) -> BoxFuture<'a, Result<Response, CallError>> {
-        Box::pin(self.respond(ctx, spec, messages))
+        Box::pin(respond(self, ctx, spec, messages))
     }
 
     fn permit_server_side<'a>(

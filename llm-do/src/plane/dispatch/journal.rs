@@ -20,6 +20,7 @@ pub(super) use self::retry::retry;
 use super::begun::{begin, begins, record_failed};
 use super::perform::run_unless_stopped;
 use super::pipeline::{Call, CallResult, Next, Wrapper};
+use super::thread::restore_threads;
 use super::{Run, instances};
 use crate::base::error::CallError;
 use crate::observe::event::{Caller, ItemKind};
@@ -126,7 +127,7 @@ fn restore(run: &Run, ctx: &CallContext, record: CallRecord) -> CallResult {
         ctx.add_recorded(&used);
     }
     run.restore_workers(ctx, created_workers)?;
-    run.restore_threads(ctx, threads)?;
+    restore_threads(run, ctx, threads)?;
     if let Some((caller, code)) = ctx.caller().zip(ran_code) {
         // For a worker, whose later code finds the variables.
         caller.frame().extras_or_default().code.replayed.get_or_default().push(code);

@@ -23,64 +23,61 @@ struct Choice {
     points: BTreeMap<String, u32>,
 }
 
-impl Run {
-    /// Calls the best matching worker among those that the caller may call.
-    pub(super) async fn run_subtask(
-        &self,
-        caller: &CallContext,
-        request: SubtaskRequest,
-    ) -> Result<ToolReturn, CallError> {
-        if let Some(fault) = request.fault() {
-            return Err(no_worker(caller, fault));
+/// Calls the best matching worker among those that the caller may call.
+pub(super) async fn run_subtask(
+    run: &Run,
+    caller: &CallContext,
+    request: SubtaskRequest,
+) -> Result<ToolReturn, CallError> {
+    if let Some(fault) = request.fault() {
+        return Err(no_worker(caller, fault));
+    }
+    let Choice { worker, points } = recorded_choice(run, caller, &request).await?;
+    caller.emit(|| EventKind::Subtask {
+        description: request.description().to_owned(),
+        worker: worker.clone(),
+        points,
+    });
+    let chosen = workers(run, caller).find(|candidate| candidate.name() == worker);
+    let given = match chosen {
+        Some(chosen) => arguments(chosen, &request).await,
+        None => None,
+    };
+    let given =
+        given.ok_or_else(|| no_worker(caller, &format!("`{worker}` no longer accepts the inputs of the subtask")))?;
+    run.call(caller.clone(), Callee::Item(&worker), GivenArguments::Value(given), Caller::Code).await
+}
+
+/// Chooses the worker, once if there is a journal: a resumed run may have further workers, loaded from files.
+async fn recorded_choice(run: &Run, caller: &CallContext, request: &SubtaskRequest) -> Result<Choice, CallError> {
+    let Some(journal) = caller.journal() else { return choose(run, caller, request).await };
+    let (step, _in_flight) = caller.next_step(StepKind::Effect, "subtask", json!(request));
+    caller.record_denials().await?;
+    let choice = if journal.is_recorded(&step.key) { None } else { Some(choose(run, caller, request).await?) };
+    let tool = caller.name().to_owned();
+    // Without a choice it is recorded, and this future is not polled.
+    let chosen = async move { choice.ok_or(CallError::Cancelled { tool }) };
+    let StepOutcome { value, .. } = caller.recorded(JournalMethod::Step, step, chosen).await?;
+    Ok(value)
+}
+
+/// Chooses the best matching worker.
+async fn choose(run: &Run, caller: &CallContext, request: &SubtaskRequest) -> Result<Choice, CallError> {
+    let mut points = Vec::new();
+    for worker in workers(run, caller) {
+        if arguments(worker, request).await.is_some() {
+            points.push((worker.name(), score_of(worker, request)));
         }
-        let Choice { worker, points } = self.recorded_choice(caller, &request).await?;
-        caller.emit(|| EventKind::Subtask {
-            description: request.description().to_owned(),
-            worker: worker.clone(),
-            points,
-        });
-        let chosen = self.workers(caller).find(|candidate| candidate.name() == worker);
-        let given = match chosen {
-            Some(chosen) => arguments(chosen, &request).await,
-            None => None,
-        };
-        let given = given
-            .ok_or_else(|| no_worker(caller, &format!("`{worker}` no longer accepts the inputs of the subtask")))?;
-        self.call(caller.clone(), Callee::Item(&worker), GivenArguments::Value(given), Caller::Code).await
     }
+    let worker = best(&points).map_err(|fault| no_worker(caller, &fault))?.to_owned();
+    Ok(Choice { worker, points: points.into_iter().map(|(name, points)| (name.to_owned(), points)).collect() })
+}
 
-    /// Chooses the worker, once if there is a journal: a resumed run may have further workers, loaded from files.
-    async fn recorded_choice(&self, caller: &CallContext, request: &SubtaskRequest) -> Result<Choice, CallError> {
-        let Some(journal) = caller.journal() else { return self.choose(caller, request).await };
-        let (step, _in_flight) = caller.next_step(StepKind::Effect, "subtask", json!(request));
-        caller.record_denials().await?;
-        let choice = if journal.is_recorded(&step.key) { None } else { Some(self.choose(caller, request).await?) };
-        let tool = caller.name().to_owned();
-        // Without a choice it is recorded, and this future is not polled.
-        let chosen = async move { choice.ok_or(CallError::Cancelled { tool }) };
-        let StepOutcome { value, .. } = caller.recorded(JournalMethod::Step, step, chosen).await?;
-        Ok(value)
-    }
-
-    /// Chooses the best matching worker.
-    async fn choose(&self, caller: &CallContext, request: &SubtaskRequest) -> Result<Choice, CallError> {
-        let mut points = Vec::new();
-        for worker in self.workers(caller) {
-            if arguments(worker, request).await.is_some() {
-                points.push((worker.name(), score_of(worker, request)));
-            }
-        }
-        let worker = best(&points).map_err(|fault| no_worker(caller, &fault))?.to_owned();
-        Ok(Choice { worker, points: points.into_iter().map(|(name, points)| (name.to_owned(), points)).collect() })
-    }
-
-    /// Returns the workers that a call may call, sorted by name.
-    fn workers<'r>(&'r self, caller: &'r CallContext) -> impl Iterator<Item = &'r Arc<Registered>> {
-        let declared = caller.declared();
-        let may_call =
-            move |item: &&Arc<Registered>| declared.is_none_or(|declared| declared.shown(item.name()).is_some());
-        self.plane.registry.iter().filter(|item| item.kind() == ItemKind::Worker).filter(may_call)
-    }
+/// Returns the workers that a call may call, sorted by name.
+fn workers<'r>(run: &'r Run, caller: &'r CallContext) -> impl Iterator<Item = &'r Arc<Registered>> {
+    let declared = caller.declared();
+    let may_call = move |item: &&Arc<Registered>| declared.is_none_or(|declared| declared.shown(item.name()).is_some());
+    run.plane.registry.iter().filter(|item| item.kind() == ItemKind::Worker).filter(may_call)
 }
 
 fn no_worker(caller: &CallContext, why: &str) -> CallError {

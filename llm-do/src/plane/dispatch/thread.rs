@@ -16,71 +16,69 @@ use crate::plane::conversation::{NamedThread, ThreadChange};
 use crate::plane::declared::Callee;
 use crate::plane::registry::Registered;
 
-impl Run {
-    /// Calls a worker that continues the thread with this name.
-    pub(super) async fn continue_thread(
-        &self,
-        caller: CallContext,
-        thread: &str,
-        whom: Callee<'_>,
-        arguments: Value,
-    ) -> CallResult {
-        let found = callee(self, &caller, whom, Caller::Code);
-        let tool = found.as_deref().ok().map(AsRef::as_ref);
-        let frame = new_frame(self, &caller, whom, tool, Caller::Code, ResultForm::Value);
-        let thread = self.chat.threads.named(thread);
-        // A shadow must not change what later calls get.
-        let thread = if frame.is_shadow { Arc::new(thread.copied()) } else { thread };
-        let frame = CallFrame { thread: Some(Arc::clone(&thread)), ..frame };
-        let ctx = caller.into_child(|_| frame);
-        let tool = match found.and_then(|tool| check_is_worker(&tool).map(|()| tool)) {
-            Ok(tool) => tool,
-            Err(error) => return refuse(self, ctx, error, GivenArguments::Value(arguments)).await,
-        };
-        // In the order of the calls, before one waits for another.
-        let announced = ctx.announce();
-        let _open = match self.open_thread(&ctx, &thread).await {
-            Ok(open) => open,
-            Err(error) => return refuse(self, ctx, error, GivenArguments::Value(arguments)).await,
-        };
-        decode_and_execute(self, ctx, tool, arguments, true, announced).await
-    }
+/// Calls a worker that continues the thread with this name.
+pub(super) async fn continue_thread(
+    run: &Run,
+    caller: CallContext,
+    thread: &str,
+    whom: Callee<'_>,
+    arguments: Value,
+) -> CallResult {
+    let found = callee(run, &caller, whom, Caller::Code);
+    let tool = found.as_deref().ok().map(AsRef::as_ref);
+    let frame = new_frame(run, &caller, whom, tool, Caller::Code, ResultForm::Value);
+    let thread = run.chat.threads.named(thread);
+    // A shadow must not change what later calls get.
+    let thread = if frame.is_shadow { Arc::new(thread.copied()) } else { thread };
+    let frame = CallFrame { thread: Some(Arc::clone(&thread)), ..frame };
+    let ctx = caller.into_child(|_| frame);
+    let tool = match found.and_then(|tool| check_is_worker(&tool).map(|()| tool)) {
+        Ok(tool) => tool,
+        Err(error) => return refuse(run, ctx, error, GivenArguments::Value(arguments)).await,
+    };
+    // In the order of the calls, before one waits for another.
+    let announced = ctx.announce();
+    let _open = match open_thread(run, &ctx, &thread).await {
+        Ok(open) => open,
+        Err(error) => return refuse(run, ctx, error, GivenArguments::Value(arguments)).await,
+    };
+    decode_and_execute(run, ctx, tool, arguments, true, announced).await
+}
 
-    /// Waits until no other call has the thread open, or until the call is stopped.
-    async fn open_thread<'t>(
-        &self,
-        ctx: &CallContext,
-        thread: &'t NamedThread,
-    ) -> Result<impl Drop + use<'t>, CallError> {
-        let above = ctx.frames_of_run().skip(1).filter_map(|frame| frame.thread.as_ref());
-        let held = above.map(|thread| Arc::clone(thread.name())).collect();
-        let opening = self.chat.threads.open(thread, held, ctx.name());
-        let open = tokio::select! {
-            biased;
-            open = opening => open?,
-            error = ctx.stopped() => return Err(error),
-        };
-        thread.begin();
-        Ok(open)
-    }
+/// Waits until no other call has the thread open, or until the call is stopped.
+async fn open_thread<'t>(
+    run: &Run,
+    ctx: &CallContext,
+    thread: &'t NamedThread,
+) -> Result<impl Drop + use<'t>, CallError> {
+    let above = ctx.frames_of_run().skip(1).filter_map(|frame| frame.thread.as_ref());
+    let held = above.map(|thread| Arc::clone(thread.name())).collect();
+    let opening = run.chat.threads.open(thread, held, ctx.name());
+    let open = tokio::select! {
+        biased;
+        open = opening => open?,
+        error = ctx.stopped() => return Err(error),
+    };
+    thread.begin();
+    Ok(open)
+}
 
-    /// Changes threads as a recorded call did.
-    pub(super) fn restore_threads(&self, ctx: &CallContext, recorded: Vec<Arc<ThreadChange>>) -> Result<(), CallError> {
-        if recorded.is_empty() {
-            return Ok(());
-        }
-        for change in &recorded {
-            let failed = |source| CallError::Journal { tool: ctx.name().to_owned(), source };
-            self.chat.threads.restore(change).map_err(|message| failed(message.into()))?;
-        }
-        let mut changes = ctx.frame().extras_or_default().effects.thread_changes.get_or_default();
-        *changes = recorded;
-        if ctx.frame().thread.is_some() {
-            // Its own change, which is the last one.
-            changes.pop();
-        }
-        Ok(())
+/// Changes threads as a recorded call did.
+pub(super) fn restore_threads(run: &Run, ctx: &CallContext, recorded: Vec<Arc<ThreadChange>>) -> Result<(), CallError> {
+    if recorded.is_empty() {
+        return Ok(());
     }
+    for change in &recorded {
+        let failed = |source| CallError::Journal { tool: ctx.name().to_owned(), source };
+        run.chat.threads.restore(change).map_err(|message| failed(message.into()))?;
+    }
+    let mut changes = ctx.frame().extras_or_default().effects.thread_changes.get_or_default();
+    *changes = recorded;
+    if ctx.frame().thread.is_some() {
+        // Its own change, which is the last one.
+        changes.pop();
+    }
+    Ok(())
 }
 
 /// Refuses a thread of anything but a worker, which alone has a conversation.
