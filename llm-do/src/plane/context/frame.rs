@@ -98,8 +98,9 @@ pub(crate) struct CallExtras {
 /// What a call did besides its result: a journal records it too.
 #[derive(Debug, Default)]
 pub(crate) struct SideEffects {
-    /// The user's answers to questions, which a worker's conversation has as well.
-    pub(crate) user_messages: UserMessages,
+    /// The user's answers to questions, each with the id of the call of a worker that it belongs to: a worker's conversation has
+    /// them as well.
+    pub(crate) user_messages: LazyMutex<Vec<(u64, String)>>,
     /// The approvals inside it for more than one call, as its record stores them.
     pub(crate) approved: LazyMutex<Vec<Value>>,
     /// What the calls below it changed in threads.
@@ -160,7 +161,10 @@ impl CallFrame {
 
     /// Removes and returns the user's answers during the call, ordered by the calls that they belong to.
     pub(crate) fn take_user_messages(&self) -> Vec<String> {
-        self.extras().map(|extras| extras.effects.user_messages.take()).unwrap_or_default()
+        let messages = self.extras().and_then(|extras| extras.effects.user_messages.get());
+        let mut messages = messages.map(|mut messages| std::mem::take(&mut *messages)).unwrap_or_default();
+        messages.sort_by_key(|(call, _)| *call);
+        messages.into_iter().map(|(_, message)| message).collect()
     }
 
     /// Returns what few calls have, if this one has some of it.
@@ -171,22 +175,5 @@ impl CallFrame {
     /// Returns what few calls have, to add to it.
     pub(crate) fn extras_or_default(&self) -> &CallExtras {
         self.extras.get_or_init(Box::default)
-    }
-}
-
-/// The user's answers during a worker's tool calls, each with the id of the call that it belongs to.
-#[derive(Debug, Default)]
-pub(crate) struct UserMessages(LazyMutex<Vec<(u64, String)>>);
-
-impl UserMessages {
-    pub(crate) fn add(&self, call: u64, message: String) {
-        self.0.get_or_default().push((call, message));
-    }
-
-    /// Removes and returns the messages, ordered by call.
-    pub(crate) fn take(&self) -> Vec<String> {
-        let mut messages = self.0.get().map(|mut messages| std::mem::take(&mut *messages)).unwrap_or_default();
-        messages.sort_by_key(|(call, _)| *call);
-        messages.into_iter().map(|(_, message)| message).collect()
     }
 }

@@ -233,11 +233,8 @@ impl<S> CallContext<S> {
         let count = worker.map_or(0, |index| index + 1);
         let mut call = 0;
         for frame in self.frames().take(count) {
-            frame
-                .extras_or_default()
-                .effects
-                .user_messages
-                .add(if frame.is_worker { call } else { 0 }, message.to_owned());
+            let belongs_to = if frame.is_worker { call } else { 0 };
+            frame.extras_or_default().effects.user_messages.get_or_default().push((belongs_to, message.to_owned()));
             call = frame.call;
         }
     }

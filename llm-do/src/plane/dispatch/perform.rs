@@ -177,6 +177,7 @@ async fn work(run: &Run, worker: PreparedWorker, ctx: &CallContext) -> CallResul
     worker.run(prompt, limits).await
 }
 
+/// Returns a worker's call with its model and its tools, once its server-side tools are decided about.
 pub(super) async fn worker_run(run: &Run, plan: &WorkerPlan, ctx: &CallContext) -> Result<WorkerRun, CallError> {
     let plane = &run.plane;
     let ModelPlan { model, tools, output } = plane.model_plan(plan, ctx)?;
