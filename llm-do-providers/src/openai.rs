@@ -61,73 +61,77 @@ register! {
     "vllm" => Vllm,
 }
 
-/// A model that is reached through the OpenAI chat completions API.
+/// A model behind the OpenAI chat completions API, at OpenAI or on any compatible server.
 ///
-/// Many servers support it, each in its own way. The main ones are known by name: [`Server`] lists what each of them gets,
-/// and in the catalog they have prefixes, such as `groq:MODEL`. Any other is `openai:MODEL`, where
-/// `OPENAI_BASE_URL` or [`base_url`](OpenAiBuilder::base_url) sets the server.
+/// Servers differ in how they support this API. The main ones are known by name: [`Server`] documents the differences, and
+/// in the catalog each has its own prefix, such as `groq:MODEL`. A model of any other server is `openai:MODEL`: set the
+/// server with `OPENAI_BASE_URL` or [`base_url`](OpenAiBuilder::base_url).
 ///
-/// Timeouts, what is tried again, and fields and headers of your own are those of [all on the network](crate#on-the-network).
+/// Timeouts, retries, and your own fields and headers work as for [all models on the network](crate#on-the-network).
 ///
 /// # Requests
 ///
-/// As OpenAI is asked; other settings, and what other servers get instead, are with [`Server`]. A setting that is not sent, or
-/// not as it was set, is a [warning](crate::Response::warnings) of the answer.
+/// This table describes requests to OpenAI; [`Server`] documents the other settings, and what other servers get instead. A
+/// setting that is left out or changed is reported as a [warning](crate::Response::warnings) of the answer.
 ///
-/// | Of ours | Goes as |
+/// | Setting | Sent as |
 /// | --- | --- |
-/// | instructions | the first message, of the role `system` |
-/// | tools | [`tools`](https://platform.openai.com/docs/guides/function-calling): functions, without `strict`. Schemas in draft 2020-12; alternatives at the root are one object, and look-around in patterns and the longest lists of more than 1,000 values are in descriptions; for llama.cpp what its grammars enforce, with words for the rest. [`tool_notes`](crate::Model::tool_notes) lists what is only in words |
-/// | output schema | [`response_format`](https://platform.openai.com/docs/guides/structured-outputs): a `json_schema`, `strict` where the schema has a strict form, as below, else with `strict: false` |
-/// | `temperature`, `top_p`, `stop` | the same |
+/// | instructions | the first message, with the role `system` |
+/// | tools | [`tools`](https://platform.openai.com/docs/guides/function-calling): functions, without `strict`; see below |
+/// | output schema | [`response_format`](https://platform.openai.com/docs/guides/structured-outputs): a `json_schema`, with `strict: true` if the schema has a strict form, see below, and `strict: false` otherwise |
+/// | `temperature`, `top_p`, `stop` | fields of the same name |
 ///
-/// The strict form of a schema allows objects no properties but those that it names, and requires them all, the optional ones
-/// too, which have to be null instead. Descriptions stay; defaults, examples and formats that OpenAI does not know go into
-/// them. The description of a field whose type is a reference goes into a separate definition. There is no strict form with a
-/// map, a value or an object of any kind, an optional property that cannot be null, alternatives that cannot be distinguished,
-/// `allOf`, tuples, bounds on the length of texts, look-around in patterns, or more than 1,000 listed values.
+/// Tool schemas are sent in draft 2020-12. Alternatives at the root become one object. Look-around in patterns, and the
+/// longest lists of more than 1,000 values, move into descriptions. llama.cpp gets what its grammars enforce, and
+/// descriptions of the rest. [`tool_notes`](crate::Model::tool_notes) lists what the schema only describes.
 ///
-/// A stream is asked for its figures (`stream_options.include_usage`), but at Mistral, which sends them anyway.
+/// The strict form of a schema allows only the properties that it names, and requires all of them: an optional property
+/// must be null instead. Descriptions stay; defaults, examples and formats that OpenAI does not support move into them. The
+/// description of a field whose type is a reference moves into a separate definition. A schema has no strict form if it has
+/// a map, a value or an object of any kind, an optional property that cannot be null, alternatives that cannot be
+/// distinguished, `allOf`, tuples, bounds on the length of strings, look-around in patterns, or more than 1,000 listed
+/// values.
 ///
-/// Of the server-side tools there is [`web_search`](https://platform.openai.com/docs/guides/tools-web-search), with nothing set
-/// of it, and only on OpenAI's models for it: `gpt-4o-search-preview`, `gpt-4o-mini-search-preview` and `gpt-5-search-api`. No
-/// event reports a search, and its citations are dropped.
+/// A streamed request asks for usage with `stream_options.include_usage`, except at Mistral, which always sends it.
+///
+/// The only server-side tool is [`web_search`](https://platform.openai.com/docs/guides/tools-web-search), without settings,
+/// and only with OpenAI's search models: `gpt-4o-search-preview`, `gpt-4o-mini-search-preview` and `gpt-5-search-api`. A
+/// search has no event, and its citations are dropped.
 ///
 /// # Answers
 ///
-/// [`Usage`](crate::Usage) has the tokens that came from the cache or went into it, and those of thoughts, where a server counts
-/// them: in the details of its `usage`, in DeepSeek's `prompt_cache_hit_tokens`, or in Groq's `x_groq.usage`.
+/// [`Usage`](crate::Usage) includes the tokens of cache reads and writes and of thoughts, if the server reports them: in the
+/// details of its `usage`, in DeepSeek's `prompt_cache_hit_tokens`, or in Groq's `x_groq.usage`.
 ///
-/// An answer that ends with `length` finishes with [`Length`](crate::FinishReason::Length): its last call may be cut off, and
-/// must not be run; a worker never does. `content_filter` is a [`ContentFilter`](crate::FinishReason::ContentFilter). An answer
-/// with an unknown reason, or with calls and no reason, finishes with [`Other`](crate::FinishReason::Other). When a model
-/// declines, its words are the text, and the answer finishes with `ContentFilter`.
+/// An answer that ends with `length` finishes with [`Length`](crate::FinishReason::Length). Its last call may be cut off and
+/// must not run; a worker does not run it. An answer that ends with `content_filter` finishes with
+/// [`ContentFilter`](crate::FinishReason::ContentFilter), and so does a refusal, whose words are the text. An answer with an
+/// unknown finish reason, or with calls and no reason, finishes with [`Other`](crate::FinishReason::Other).
 ///
-/// An answer that ends in an error is an error, which has [what arrived](crate::ProviderError::partial_response), and it is retried
-/// while no part of it was shown: where the answer holds an `error`, or ends with `error`, `abort`,
-/// `insufficient_system_resource`, or a call that the server behind OpenRouter could not read.
+/// An answer that ends in an error is an error with the [partial answer](crate::ProviderError::partial_response). It is retried
+/// unless an event of it has reached the caller. This holds for an answer that contains an `error`, that ends with `error`,
+/// `abort` or `insufficient_system_resource`, or that ends with a call that the server behind OpenRouter could not parse.
 ///
 /// # Attachments
 ///
-/// They go as the protocol's [parts of a user's message](https://platform.openai.com/docs/api-reference/chat/create);
-/// which of them a model understands, its server decides.
+/// Attachments are sent as [parts of a user message](https://platform.openai.com/docs/api-reference/chat/create). Which of
+/// them a model supports depends on the server.
 ///
-/// | Media type | Goes as | Name |
+/// | Media type | Sent as | Name |
 /// | --- | --- | --- |
 /// | `image/*` | `image_url`, a data URL | not sent |
-/// | `application/pdf` | `file`, a data URL | sent; `attachment.pdf` without one |
+/// | `application/pdf` | `file`, a data URL | sent; the default is `attachment.pdf` |
 /// | `audio/wav`, `audio/mpeg` | `input_audio` | not sent |
 /// | `text/*`, `application/json`, `*+json` | `text`, if it is UTF-8 | in the line above the text |
 ///
-/// Any other is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and nothing is sent. The
-/// attachments of tools' results follow in one user's message after all results of the turn, each below a line that
-/// names the tool, because a tool's message takes only text; with Mistral they are part of that message.
+/// Any other type is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and no request is sent. A tool
+/// message can contain only text, so the attachments of tool results follow in one user message after all results of the
+/// turn, each after a line that names the tool. Mistral gets them in the tool message.
 ///
 /// # Not supported
 ///
-/// Of what OpenAI itself has: files by URL or id, audio and pictures as answers, several answers (`n`), stored completions,
-/// custom tools, strict tools. What other servers have is with [`Server`].
-///
+/// OpenAI's files by URL or id, audio and images as answers, several answers (`n`), stored completions, custom tools, strict
+/// tools. [`Server`] lists what is not supported at other servers.
 /// # Examples
 ///
 /// ```
