@@ -1,15 +1,15 @@
-//! Models behind the Anthropic Messages API, at its home or on any compatible server.
+//! Models behind the Anthropic Messages API, at Anthropic or on any compatible server.
 
-mod accumulator;
 mod binding;
 mod builder;
+mod convert;
+mod fault;
+mod history;
 mod parts;
 mod programs;
-mod replay;
-mod request;
-mod server_tools;
 mod stream;
 mod thinking;
+mod tools;
 mod wire;
 
 use std::sync::Arc;
@@ -236,13 +236,13 @@ impl AnthropicModel {
             plan.warn_of_parallel_calls(request.settings);
         }
         let mut writer = request.writer(&self.model);
-        let body = request::messages(&self.model, &plan, self.profile, request, stream, &mut writer)?;
+        let body = convert::request(&self.model, &plan, self.profile, request, stream, &mut writer)?;
         let model = Arc::clone(&self.model);
         let tier = ServiceTier::requested(request.settings.service_tier.as_deref());
         let begin = move || AnthropicAccumulator::new(Arc::clone(&model), tier);
         let warnings = plan.warnings;
         let exchange = Exchange::new(&self.endpoint, &body, request.settings, self.retries, begin)?;
-        Ok(exchange.with_warnings(warnings).with_renamed(request::renamed(request)))
+        Ok(exchange.with_warnings(warnings).with_renamed(tools::renamed(request)))
     }
 }
 

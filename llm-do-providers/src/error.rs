@@ -109,6 +109,12 @@ impl ProviderError {
         }))
     }
 
+    /// Creates the error for a request that `provider` would refuse, so that it is not sent.
+    #[cfg(feature = "http")]
+    pub(crate) fn invalid_request(provider: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::new(provider, ErrorKind::InvalidRequest, message)
+    }
+
     /// Sets the HTTP status.
     #[must_use]
     pub fn with_status(mut self, status: u16) -> Self {

@@ -24,7 +24,7 @@ pub(crate) use self::fault::malformed;
 pub(crate) use self::fault::protocol_error;
 pub(crate) use self::fault::{invalid_json, reported};
 use self::streaming::Streaming;
-use crate::error::{ErrorKind, ProviderError};
+use crate::error::ProviderError;
 use crate::http::{Endpoint, Event, PreparedRequest, WholeResponse};
 use crate::message::FinishReason;
 #[cfg(feature = "anthropic")]
@@ -146,7 +146,7 @@ where
     ) -> Result<Self, ProviderError> {
         let body = body(request, &settings.extra_body).map_err(|error| {
             let text = "the request cannot be written as JSON; check its settings for NaN and infinite numbers";
-            ProviderError::new(endpoint.provider, ErrorKind::InvalidRequest, text).with_source(error)
+            ProviderError::invalid_request(endpoint.provider, text).with_source(error)
         })?;
         let call = Arc::new(PreparedRequest::new(endpoint.provider, body.into(), settings)?);
         let (endpoint, tries) = (endpoint.for_call(&call), RetryState::new(retries));

@@ -1,14 +1,14 @@
 //! Google's models behind the Gemini API.
 
-mod accumulator;
 mod builder;
-mod contents;
 mod convert;
+mod fault;
+mod history;
 mod parts;
-mod server_side;
 mod stream;
 mod thinking;
 mod tool_uses;
+mod tools;
 mod wire;
 
 use std::sync::Arc;
@@ -202,7 +202,7 @@ impl GeminiModel {
         endpoint: &Arc<Endpoint>,
         request: &Request<'_>,
     ) -> Result<Exchange<impl Fn() -> GeminiAccumulator + Send + use<>>, ProviderError> {
-        server_side::check(&self.model, &self.capabilities, request)?;
+        tools::check(&self.model, &self.capabilities, request)?;
         let mut writer = request.writer(&self.model);
         let (wire, warnings) = convert::request(request, &self.capabilities, &mut writer)?;
         let (requested_model, turn) = (Arc::clone(&self.model), request.messages.len());

@@ -305,5 +305,14 @@ pub struct OutputSchema {
     pub schema: Arc<Value>,
 }
 
+impl OutputSchema {
+    /// Returns instructions to follow the schema, for servers that do not show it to the model.
+    #[cfg(any(feature = "anthropic", feature = "openai"))]
+    pub(crate) fn instructions(&self) -> String {
+        let task = "Answer with one value of JSON and nothing else, no fence around it. It follows this JSON schema:";
+        format!("{task}\n{}", self.schema)
+    }
+}
+
 /// A response stream.
 pub type ResponseStream = Pin<Box<dyn Stream<Item = Result<StreamEvent, ProviderError>> + Send>>;

@@ -2,10 +2,9 @@
 
 mod builder;
 mod convert;
-mod fees;
-mod files;
-mod items;
-mod output;
+mod fault;
+mod history;
+mod parts;
 mod programs;
 mod stream;
 mod tools;

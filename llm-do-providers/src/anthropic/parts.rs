@@ -5,9 +5,9 @@
 //! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls>.
 
 use super::PROVIDER;
-use super::wire::{Base64, Block, ResultBlock, Source};
-use crate::attachment::{Attachment, FileFault};
-use crate::error::{ErrorKind, ProviderError};
+use super::wire::{Block, ResultBlock, Source};
+use crate::attachment::{Attachment, Base64, FileFault};
+use crate::error::ProviderError;
 use crate::message::UserPart;
 use crate::programs::text_for_program;
 use crate::sent_history::{Answered, IdRule, call_id, tool_name};
@@ -97,5 +97,5 @@ fn file(attachment: &Attachment) -> Result<Block<'_>, FileFault> {
 
 fn refused(attachment: &Attachment, fault: FileFault) -> ProviderError {
     let text = fault.error(attachment, "the Messages API cannot carry", ACCEPTED);
-    ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text)
+    ProviderError::invalid_request(PROVIDER, text)
 }

@@ -154,14 +154,12 @@ impl Plan {
     }
 
     fn warn_of_absent_fields(&mut self, settings: &Settings) {
-        let has = [
+        let absent = [
             ("seed", settings.seed.is_some()),
             ("presence_penalty", settings.presence_penalty.is_some()),
             ("frequency_penalty", settings.frequency_penalty.is_some()),
         ];
-        for (setting, _) in has.into_iter().filter(|(_, is_set)| *is_set) {
-            self.warnings.not_sent(setting, "the Messages API has no field for it");
-        }
+        self.warnings.no_field(&absent, "the Messages API has no field for it");
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 pub(super) use self::answer::{Delta, Event, MessageBody, RawBlock, Tokens};
-pub(super) use self::block::{Base64, Block, Field, Input, Rebuilt, ResultBlock, Source};
+pub(super) use self::block::{Block, Field, Input, Rebuilt, ResultBlock, Source};
 use crate::model::Json;
 
 #[derive(Debug, Serialize)]
@@ -97,7 +97,7 @@ pub(super) struct Tool<'a> {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum ToolKind<'a> {
-    Ours {
+    Function {
         name: &'a str,
         #[serde(skip_serializing_if = "str::is_empty")]
         description: &'a str,

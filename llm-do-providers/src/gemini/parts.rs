@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use super::wire::{Base64, Blob, Content, Data, FunctionResponse, FunctionResponsePart, Outcome, OutputValue, Part};
-use crate::attachment::{Attachment, FileFault};
+use super::wire::{Blob, Content, Data, FunctionResponse, FunctionResponsePart, Outcome, OutputValue, Part};
+use crate::attachment::{Attachment, Base64, FileFault};
 use crate::capability::GeminiCapabilities;
-use crate::error::{ErrorKind, ProviderError};
+use crate::error::ProviderError;
 use crate::message::{ToolCall, UserPart};
 use crate::sent_history::{Answered, Repeats, is_plain_json, tool_name};
 
@@ -63,7 +63,7 @@ fn file_or_note(attachment: &Attachment) -> Part<'_> {
 
 fn refused(attachment: &Attachment, fault: FileFault) -> ProviderError {
     let text = fault.error(attachment, "the Gemini API cannot carry", ACCEPTED);
-    ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text)
+    ProviderError::invalid_request(PROVIDER, text)
 }
 
 /// Returns a file that goes as bytes, under the name that the API has for its type.

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 pub(super) use self::answer::{Candidate, Chunk, Tokens};
 pub(super) use self::answer_part::{AnswerPart, Blob as AnswerBlob, FunctionCallPart, Kind, ServerTool};
-use crate::attachment::Attachment;
+use crate::attachment::Base64;
 use crate::model::Json;
 
 #[derive(Debug, Serialize)]
@@ -99,16 +99,6 @@ impl Serialize for Part<'_> {
 pub(super) struct Blob<'a> {
     pub(super) mime_type: Cow<'a, str>,
     pub(super) data: Base64<'a>,
-}
-
-/// A file's bytes, written as base64 piece by piece.
-#[derive(Debug)]
-pub(super) struct Base64<'a>(pub(super) &'a Attachment);
-
-impl Serialize for Base64<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0.base64())
-    }
 }
 
 #[derive(Debug, Serialize)]

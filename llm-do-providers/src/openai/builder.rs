@@ -93,7 +93,7 @@ mod tests {
         let messages = [Message::Assistant { parts: response.parts }, Message::Tool { results }];
         let settings = Settings::default();
         let (chat, _) =
-            convert::chat(model.target(), &Request::new(&messages, &settings), false, &mut JsonWriter::default())
+            convert::request(model.target(), &Request::new(&messages, &settings), false, &mut JsonWriter::default())
                 .unwrap();
         serde_json::to_value(chat).unwrap()["messages"][0].take()
     }

@@ -2,7 +2,6 @@
 
 use crate::capability::OpenAiCapabilities;
 use crate::http::ServerDefaults;
-use crate::model::OutputSchema;
 
 /// The parts of names by which Mistral's models are recognised, on any server.
 const MISTRALS: [&str; 8] =
@@ -154,12 +153,4 @@ impl Target<'_> {
     pub(super) fn takes_images(&self) -> bool {
         self.dialect.files.images && self.capabilities.images
     }
-}
-
-/// The instructions for an answer by a schema, where the server does not show the schema to the model.
-pub(super) fn in_words(output: &OutputSchema) -> String {
-    format!(
-        "Answer with one value of JSON and nothing else, no fence around it. It follows this JSON schema:\n{}",
-        output.schema
-    )
 }

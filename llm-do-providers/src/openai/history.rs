@@ -1,16 +1,16 @@
-//! The history, as a server expects it.
+//! Converts a conversation to messages.
 
 use std::borrow::Cow;
 
 use serde_json::json;
 
-use super::dialect::{Dialect, Schemas, Target, in_words};
+use super::dialect::{Dialect, Schemas, Target};
 use super::parts::Parts;
 use super::reasoning::Replayed;
 use super::wire::{AssistantContent, CalledFunction, ChatMessage, Content, ContentChunk, Part, ToolCallParam, Typed};
 use crate::error::ProviderError;
 use crate::message::{ResponsePart, ToolCall};
-use crate::model::{Json, JsonWriter, Request};
+use crate::model::{Json, JsonWriter, OutputSchema, Request};
 use crate::sent_history::{
     Answered, Arguments, BEGINNING, CONTINUE, IdRule, Outline, Step, arguments, call_id, steps, tool_name,
 };
@@ -46,11 +46,7 @@ pub(super) fn messages<'a>(
         if last == Last::Nothing && target.is_mistral && messages.is_empty() && matches!(step, Step::Answer(..)) {
             messages.push(Json::New(user_text(BEGINNING)));
         }
-        let place = match step {
-            Step::User(place, _) | Step::Answer(place, _) => Some(place),
-            Step::Results(results) => results.place(),
-        };
-        writer.message(place, false, &mut messages, || history.step(step, last))?;
+        writer.message(step.place(), false, &mut messages, || history.step(step, last))?;
         last = history.last(step);
     }
     if last == Last::Answer && target.is_mistral {
@@ -74,11 +70,13 @@ enum Last {
 
 /// The instructions, and the schema of the answer where it goes into them.
 fn system<'a>(request: &Request<'a>, dialect: &Dialect) -> Option<Cow<'a, str>> {
-    let is_told = matches!(dialect.schemas, Schemas::Words | Schemas::LlamaCpp { .. });
-    let words = request.output.filter(|_| is_told).map(in_words);
-    match (request.instructions, words) {
-        (Some(instructions), Some(words)) => Some(format!("{instructions}\n\n{words}").into()),
-        (instructions, words) => words.map(Cow::Owned).or(instructions.map(Cow::Borrowed)),
+    let schema = match dialect.schemas {
+        Schemas::Words | Schemas::LlamaCpp { .. } => request.output.map(OutputSchema::instructions),
+        Schemas::Strict | Schemas::Grammar => None,
+    };
+    match (request.instructions, schema) {
+        (Some(instructions), Some(schema)) => Some(format!("{instructions}\n\n{schema}").into()),
+        (instructions, schema) => schema.map(Cow::Owned).or(instructions.map(Cow::Borrowed)),
     }
 }
 

@@ -1,9 +1,9 @@
 //! The parts of a user's message, files included.
 
 use super::dialect::{Audio, Pdf, Target};
-use super::wire::{Base64, ChatMessage, Content, DataUrl, FileData, ImageUrl, InputAudio, Part};
-use crate::attachment::{Attachment, FileFault};
-use crate::error::{ErrorKind, ProviderError};
+use super::wire::{ChatMessage, Content, DataUrl, FileData, ImageUrl, InputAudio, Part};
+use crate::attachment::{Attachment, Base64, FileFault};
+use crate::error::ProviderError;
 use crate::message::UserPart;
 use crate::sent_history::{Answered, EMPTY, tool_name};
 
@@ -13,7 +13,7 @@ pub(crate) const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "i
 /// The maximum size of a file as base64, by the same page: 50 MB for a request.
 pub(crate) const MAX_FILE: usize = 50_000_000;
 /// The name of a PDF without one, since servers require it.
-const UNNAMED_PDF: &str = "attachment.pdf";
+pub(crate) const UNNAMED_PDF: &str = "attachment.pdf";
 
 /// Makes parts of messages for a server and one of its models.
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +113,7 @@ impl Parts<'_> {
     }
 
     fn invalid(&self, message: String) -> ProviderError {
-        ProviderError::new(self.target.provider(), ErrorKind::InvalidRequest, message)
+        ProviderError::invalid_request(self.target.provider(), message)
     }
 }
 

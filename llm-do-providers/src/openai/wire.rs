@@ -10,7 +10,7 @@ use serde_json::Value;
 
 pub(super) use self::answer::{Choice, Chunk, Delta, DeltaContent, FunctionDelta, Object, Tokens, ToolCallDelta};
 use super::thinking::Fields;
-use crate::attachment::Attachment;
+use crate::attachment::{Attachment, Base64};
 use crate::model::Json;
 
 #[derive(Debug, Serialize)]
@@ -160,16 +160,6 @@ pub(crate) struct DataUrl<'a>(pub(crate) &'a Attachment);
 impl Serialize for DataUrl<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&format_args!("data:{};base64,{}", self.0.content_type(), self.0.base64()))
-    }
-}
-
-/// A file's bytes, written as base64 alone.
-#[derive(Debug)]
-pub(crate) struct Base64<'a>(pub(crate) &'a Attachment);
-
-impl Serialize for Base64<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0.base64())
     }
 }
 

@@ -3,8 +3,10 @@
 //! By <https://platform.openai.com/docs/api-reference/responses-streaming>.
 
 mod end;
+mod item;
 #[cfg(test)]
 mod tests;
+mod usage;
 
 use std::collections::VecDeque;
 use std::mem;
@@ -14,9 +16,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use self::end::Whole;
-use super::{fees, items, output, programs};
+use super::{fault, history, programs};
 use crate::error::ProviderError;
-use crate::exchange::{Absorbed, ResponseAccumulator, invalid_json, reported};
+use crate::exchange::{Absorbed, ResponseAccumulator, invalid_json};
 use crate::http::{self, Endpoint};
 use crate::lenient::{JsonText, Word, index, object};
 use crate::message::{FinishReason, ResponsePart};
@@ -94,7 +96,7 @@ impl ResponsesAccumulator {
 
     /// Returns what was used, with the tools of the items so far.
     fn total(&self) -> Usage {
-        fees::with_tools(Usage { requests: 1, ..self.usage }.at_tier(self.tier), &self.parts)
+        usage::with_tools(Usage { requests: 1, ..self.usage }.at_tier(self.tier), &self.parts)
     }
 
     /// Takes the start of an item: only the name of a call is shown.
@@ -165,7 +167,7 @@ impl ResponsesAccumulator {
         }
         let before = self.parts.len();
         let streamed = if item["type"] == "message" { mem::take(&mut self.text) } else { String::new() };
-        self.refused |= output::add(item, &mut self.parts);
+        self.refused |= item::add_parts(item, &mut self.parts);
         if self.parts.len() == before && !streamed.is_empty() {
             self.parts.push(ResponsePart::Text { text: streamed });
         }
@@ -220,7 +222,7 @@ impl ResponseAccumulator for ResponsesAccumulator {
                 self.end(server, whole)?;
                 return Ok(Absorbed::End);
             }
-            "error" | "response.error" => return Err(failed(server, data)),
+            "error" | "response.error" => return Err(fault::failed(server, data)),
             // The whole answer in place of its events.
             "" if parsed.object.is_some_and(|object| object.as_str() == "response") => {
                 self.absorb_whole(server, data.as_bytes())?;
@@ -273,7 +275,7 @@ impl ResponseAccumulator for ResponsesAccumulator {
     /// The server needs its items back unchanged, and nothing after them.
     fn continuation(sent: &[u8], paused: &Response) -> Option<Vec<u8>> {
         let items =
-            serde_json::to_value(items::answer(&paused.parts, &|_| Repeats::default(), &[], true, &Programs::ALL))
+            serde_json::to_value(history::answer(&paused.parts, &|_| Repeats::default(), &[], true, &Programs::ALL))
                 .ok()?;
         let mut body: Value = serde_json::from_slice(sent).ok()?;
         body["input"].as_array_mut()?.extend(items.as_array()?.iter().cloned());
@@ -295,13 +297,4 @@ fn put_arguments(item: &mut Value, call: Option<&PendingCall>) {
     if let Some(call) = call.filter(|call| is_empty && !call.arguments.is_empty()) {
         item["arguments"] = call.arguments.as_str().into();
     }
-}
-
-/// Returns the error of an event: its fields are in the event, or in an object of it.
-fn failed(server: &Endpoint, data: &str) -> ProviderError {
-    let event: Value = serde_json::from_str(data).unwrap_or_default();
-    let error = event.get("error").filter(|error| error.is_object()).cloned();
-    // The event's own `type` has no information.
-    let error = error.or_else(|| http::flat_error(&event)).unwrap_or(event);
-    reported(server, &error)
 }

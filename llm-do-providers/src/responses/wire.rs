@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::attachment::Base64;
 use crate::model::Json;
 use crate::openai::{DataUrl, ToolChoiceParam};
 
@@ -52,7 +53,7 @@ pub(super) enum Item<'a> {
     Image {
         #[serde(flatten)]
         rest: &'a Value,
-        result: crate::openai::Base64<'a>,
+        result: Base64<'a>,
     },
 }
 

@@ -16,6 +16,16 @@ pub(crate) enum Step<'a> {
     Results(Results<'a>),
 }
 
+impl Step<'_> {
+    /// Returns the place at which the JSON of this step is kept; `None` if it depends on what follows.
+    pub(crate) fn place(&self) -> Option<usize> {
+        match self {
+            Self::User(place, _) | Self::Answer(place, _) => Some(*place),
+            Self::Results(results) => results.place(),
+        }
+    }
+}
+
 /// The results of an answer's calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Results<'a> {
@@ -49,8 +59,7 @@ impl<'a> Answered<'a> {
 }
 
 impl<'a> Results<'a> {
-    /// Returns the place at which the JSON of these results is kept; `None` if it depends on what follows.
-    pub(crate) fn place(&self) -> Option<usize> {
+    fn place(&self) -> Option<usize> {
         let Some(Message::Tool { results }) = self.messages[..self.end].get(self.answer + 1) else { return None };
         let calls = calls(self.messages, self.answer).map(|(_, call)| &call.id);
         let is_complete = calls.eq(results.iter().map(|result| &result.call_id))

@@ -27,6 +27,14 @@ impl Warnings {
         self.0.push(SettingWarning::new(setting, format!("not sent: {reason}")));
     }
 
+    /// Records that those of `settings` that are set are not sent, and why.
+    #[cfg(any(feature = "anthropic", feature = "openai"))]
+    pub(crate) fn no_field(&mut self, settings: &[(&str, bool)], reason: &str) {
+        for (setting, _) in settings.iter().filter(|(_, is_set)| *is_set) {
+            self.not_sent(setting, reason);
+        }
+    }
+
     /// Records that `setting` is changed; `how` describes the new value and the reason.
     pub(crate) fn changed(&mut self, setting: &str, how: impl Into<String>) {
         self.0.push(SettingWarning::new(setting, how));

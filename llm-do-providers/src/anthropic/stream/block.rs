@@ -220,7 +220,7 @@ pub(super) fn parts(blocks: Vec<Block>) -> Vec<ResponsePart> {
 }
 
 /// Sets the error of each use whose result is a separate part.
-pub(in crate::anthropic) fn set_failures(parts: &mut [ResponsePart]) {
+pub(super) fn set_failures(parts: &mut [ResponsePart]) {
     let failed: Vec<_> = parts.iter().filter_map(failed_use).collect();
     for part in parts {
         let ResponsePart::ServerSideTool(used) = part else { continue };

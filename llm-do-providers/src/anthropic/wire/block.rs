@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::CacheControl;
-use crate::attachment::Attachment;
+use crate::attachment::Base64;
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
@@ -101,16 +101,6 @@ pub(in crate::anthropic) struct Document<'a> {
 pub(in crate::anthropic) enum Source<'a> {
     Base64 { media_type: &'static str, data: Base64<'a> },
     Text { media_type: &'static str, data: &'a str },
-}
-
-/// A file's bytes, written as base64.
-#[derive(Debug)]
-pub(in crate::anthropic) struct Base64<'a>(pub(in crate::anthropic) &'a Attachment);
-
-impl Serialize for Base64<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0.base64())
-    }
 }
 
 #[derive(Debug, Serialize)]

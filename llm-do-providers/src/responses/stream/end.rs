@@ -5,14 +5,13 @@ use std::mem;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::output;
-use super::{End, PendingCall, ResponsesAccumulator, put_arguments};
-use crate::error::{ErrorKind, ProviderError};
+use super::{End, PendingCall, ResponsesAccumulator, item, put_arguments, usage};
+use crate::error::ProviderError;
 use crate::exchange::reported;
 use crate::http::{Endpoint, has_content};
-use crate::lenient::{LenientCount, list, text};
+use crate::lenient::{list, text};
 use crate::message::{FinishReason, ResponsePart};
-use crate::usage::Usage;
+use crate::responses::fault;
 
 /// The whole answer.
 #[derive(Debug, Default, Deserialize)]
@@ -39,7 +38,7 @@ impl ResponsesAccumulator {
         if has_content(&whole.error) || whole.status.as_deref() == Some("failed") {
             return Err(reported(server, &whole.error));
         }
-        if let Some(error) = whole.status.as_deref().and_then(|status| unfinished(server, status)) {
+        if let Some(error) = whole.status.as_deref().and_then(|status| fault::unfinished(server, status)) {
             return Err(error);
         }
         let is_complete = whole.status.as_deref() == Some("completed");
@@ -78,7 +77,7 @@ impl ResponsesAccumulator {
                 Some("message") => _ = text_place.get_or_insert(self.parts.len()),
                 _ => {}
             }
-            self.refused |= output::add(item, &mut self.parts);
+            self.refused |= item::add_parts(item, &mut self.parts);
         }
         let has_text = self.parts.iter().any(|part| matches!(part, ResponsePart::Text { .. }));
         if !has_text && !text.is_empty() {
@@ -97,7 +96,7 @@ impl ResponsesAccumulator {
 
     /// Takes what was used so far, which grows.
     fn update_usage(&mut self, tokens: &Value) {
-        let newer = usage(tokens);
+        let newer = usage::usage(tokens);
         let update = |figure: &mut u64, newer: u64| {
             if newer > 0 {
                 *figure = newer;
@@ -120,36 +119,7 @@ impl ResponsesAccumulator {
             if !arguments.is_empty() {
                 item["arguments"] = arguments.into();
             }
-            output::add(item, &mut self.parts);
+            item::add_parts(item, &mut self.parts);
         }
-    }
-}
-
-/// Returns the error for an answer that is made in the background, by
-/// <https://developers.openai.com/api/docs/guides/background> (read 2026-11-22): it has no output yet, or never will.
-fn unfinished(server: &Endpoint, status: &str) -> Option<ProviderError> {
-    let (kind, text) = match status {
-        "queued" | "in_progress" => (
-            ErrorKind::InvalidRequest,
-            format!(
-                "the answer is created in the background (its status is `{status}`), which is not supported; leave \
-                 `background` out of the request"
-            ),
-        ),
-        "cancelled" => (ErrorKind::Cancelled, "the answer was cancelled at the provider".to_owned()),
-        _ => return None,
-    };
-    Some(ProviderError::new(server.provider, kind, text).with_status(200).with_should_retry(false))
-}
-
-/// Returns the usage of one request; a figure that is absent counts as not reported.
-fn usage(tokens: &Value) -> Usage {
-    let count =
-        |pointer: &str| tokens.pointer(pointer).map(|tokens| LenientCount::of(tokens).count()).unwrap_or_default();
-    Usage {
-        cached_tokens: count("/input_tokens_details/cached_tokens"),
-        cache_write_tokens: count("/input_tokens_details/cache_write_tokens"),
-        reasoning_tokens: count("/output_tokens_details/reasoning_tokens"),
-        ..Usage::of_request(count("/input_tokens"), count("/output_tokens"))
     }
 }

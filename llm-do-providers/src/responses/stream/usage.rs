@@ -1,4 +1,4 @@
-//! The uses of server-side tools in an answer, as far as they are charged in addition to tokens.
+//! The usage of an answer: its tokens, and the uses of server-side tools that are charged in addition.
 //!
 //! By <https://developers.openai.com/api/docs/pricing> (read 2026-11-28): a search is charged by use, and opening a page of
 //! its results is not; code by the time of its container; images by the tokens of another model.
@@ -7,9 +7,22 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{PROVIDER, programs};
+use crate::lenient::LenientCount;
 use crate::message::ResponsePart;
+use crate::responses::{PROVIDER, programs};
 use crate::usage::Usage;
+
+/// Returns the usage of one request; a figure that is absent counts as not reported.
+pub(super) fn usage(tokens: &Value) -> Usage {
+    let count =
+        |pointer: &str| tokens.pointer(pointer).map(|tokens| LenientCount::of(tokens).count()).unwrap_or_default();
+    Usage {
+        cached_tokens: count("/input_tokens_details/cached_tokens"),
+        cache_write_tokens: count("/input_tokens_details/cache_write_tokens"),
+        reasoning_tokens: count("/output_tokens_details/reasoning_tokens"),
+        ..Usage::of_request(count("/input_tokens"), count("/output_tokens"))
+    }
+}
 
 /// Adds the uses of tools in `parts`.
 pub(super) fn with_tools(mut usage: Usage, parts: &[ResponsePart]) -> Usage {

@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::files::{file, file_or_note};
+use super::parts::{file_or_note, user_part};
 use super::wire::{CreatedItem, Item, Output, Part};
-use super::{PROVIDER, files, programs, tools};
+use super::{PROVIDER, programs, tools};
+use crate::attachment::Base64;
 use crate::error::ProviderError;
 use crate::message::{ProviderData, ResponsePart, ToolCall, UserPart};
 use crate::model::{Json, JsonWriter, Request, ToolSpec};
-use crate::openai::{Base64, object_text};
+use crate::openai::object_text;
 use crate::programs::{Programs, text_for_program};
 use crate::sent_history::{Answered, EMPTY, IdRule, Repeats, Step, call_id, steps, tool_name};
 
@@ -31,13 +32,13 @@ pub(super) fn input<'a>(
     writer.set_deferred(deferred);
     let are_taken = may_think && request.takes_programs();
     let outline = writer.outline(messages);
-    let (mut items, mut programs) = (Vec::with_capacity(messages.len()), Programs::ALL);
+    let mut items = Vec::with_capacity(messages.len());
+    let mut programs = Programs::ALL;
     for (number, step) in steps(messages).enumerate() {
-        let place = match step {
-            Step::User(place, _) | Step::Answer(place, _) => Some(place),
-            Step::Results(results) => results.place(),
-        };
-        if let (Some(place), true) = (place, number == 0 || matches!(step, Step::User(..))) {
+        let place = step.place();
+        if (number == 0 || matches!(step, Step::User(..)))
+            && let Some(place) = place
+        {
             programs = Programs::of_turn(messages, place, are_taken, programs::link);
         }
         // What is left out depends on the rest of the turn.
@@ -60,18 +61,11 @@ pub(super) fn input<'a>(
 /// Returns a user's message; empty texts are left out, since servers refuse them.
 fn user(parts: &[UserPart]) -> Result<Item<'_>, ProviderError> {
     let parts = parts.iter().filter(|part| !matches!(part, UserPart::Text { text } if text.is_empty()));
-    let mut content = parts.map(part).collect::<Result<Vec<_>, _>>()?;
+    let mut content = parts.map(user_part).collect::<Result<Vec<_>, _>>()?;
     if content.is_empty() {
         content.push(Part::InputText { text: EMPTY.into() });
     }
     Ok(Item::Created(CreatedItem::Message { role: "user", content, rest: None }))
-}
-
-fn part(part: &UserPart) -> Result<Part<'_>, ProviderError> {
-    match part {
-        UserPart::Text { text } => Ok(Part::InputText { text: text.into() }),
-        UserPart::Attachment(attachment) => file(attachment).map_err(|fault| files::refused(attachment, fault)),
-    }
 }
 
 /// Returns the result of a call, for the model or for the program that made the call.

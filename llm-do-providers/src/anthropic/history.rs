@@ -1,7 +1,7 @@
-//! Earlier answers of a model, as the blocks that its server expects back: unchanged.
+//! Converts a conversation to messages; blocks of the model go back unchanged.
 //!
-//! By <https://platform.claude.com/docs/en/build-with-claude/extended-thinking#preserving-thinking-blocks>. What the answer
-//! module keeps in a part's data is read only here:
+//! By <https://platform.claude.com/docs/en/build-with-claude/extended-thinking#preserving-thinking-blocks>. The data of a part,
+//! which `stream` writes, is read only here:
 //!
 //! | Part | Data |
 //! | --- | --- |
@@ -15,16 +15,97 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::wire::{Block, Field, Input, Rebuilt};
+use super::thinking::answer;
+use super::wire::{Block, Field, Input, MessageParam, Rebuilt, Role};
 use super::{PROVIDER, parts, programs};
-use crate::message::{ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall};
+use crate::error::ProviderError;
+use crate::message::{Message, ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall};
+use crate::model::{Json, JsonWriter};
 use crate::programs::Programs;
-use crate::sent_history::{Arguments, Repeats, arguments, call_id, tool_name};
+use crate::sent_history::{Answered, Arguments, CONTINUE, Repeats, Step, arguments, call_id, steps, tool_name};
 
 /// The fields of a call that are not kept in its data.
 const OWN: [&str; 4] = ["type", "id", "name", "input"];
 /// How deep arguments may be nested: the API documents no limit.
 const MAX_DEPTH: usize = 64;
+
+/// Returns the messages of each side in turn: results first, as they must follow their calls; and thoughts only from the
+/// message `thoughts_from` on.
+pub(super) fn messages<'a>(
+    messages: &'a [Message],
+    thoughts_from: usize,
+    writer: &mut JsonWriter<'_>,
+) -> Result<Vec<MessageParam<'a>>, ProviderError> {
+    let outline = writer.outline(messages);
+    let mut turns = Vec::with_capacity(messages.len());
+    let mut programs = Programs::ALL;
+    for (number, step) in steps(messages).enumerate() {
+        let place = step.place();
+        if (number == 0 || matches!(step, Step::User(..)))
+            && let Some(place) = place
+        {
+            programs = Programs::of_turn(messages, place, true, programs::links);
+        }
+        // What is left out depends on the rest of the turn.
+        let mut changing = JsonWriter::default();
+        let writer = if programs.are_all() { &mut *writer } else { &mut changing };
+        let is_for_code = |result: &Answered<'_>| programs::caller(result.call).is_some_and(|id| programs.has(id));
+        let (mut content, mut has_code) = (Vec::new(), false);
+        let role = match step {
+            Step::Answer(place, parts) => {
+                let with_thoughts = place >= thoughts_from;
+                writer.message(place, with_thoughts, &mut content, || {
+                    let repeats = |number| outline.repeats(place, number);
+                    Ok(assistant(parts, repeats, &programs, with_thoughts))
+                })?;
+                Role::Assistant
+            }
+            Step::User(place, parts) => {
+                writer.message(place, false, &mut content, || parts::user(parts))?;
+                Role::User
+            }
+            Step::Results(results) => {
+                has_code = results.calls().filter_map(programs::caller).any(|id| programs.has(id));
+                writer.message(place, false, &mut content, || {
+                    Ok(parts::results(&results.answered(&outline), is_for_code))
+                })?;
+                Role::User
+            }
+        };
+        push_content(&mut turns, role, content, has_code);
+    }
+    Ok(turns)
+}
+
+/// Lets the user go on after an answer that the conversation ends in: "final assistant content cannot end with trailing
+/// whitespace"; and newer models, and those that think, continue none. "The conversation must end with a user message."
+pub(super) fn end_with_user(messages: &mut Vec<MessageParam<'_>>, continues_answers: bool) {
+    let Some(last) = messages.last().filter(|last| last.role == Role::Assistant) else { return };
+    if !continues_answers || last.content.last().is_some_and(ends_in_space) {
+        push_content(messages, Role::User, vec![Json::New(Block::text(CONTINUE))], false);
+    }
+}
+
+fn ends_in_space(block: &Json<Block<'_>>) -> bool {
+    let block = serde_json::to_value(block).unwrap_or_default();
+    block["text"].as_str().is_some_and(|text| text.ends_with(char::is_whitespace))
+}
+
+fn push_content<'a>(
+    messages: &mut Vec<MessageParam<'a>>,
+    role: Role,
+    content: Vec<Json<Block<'a>>>,
+    is_for_code: bool,
+) {
+    match messages.last_mut() {
+        _ if content.is_empty() => {}
+        Some(last) if last.role == role => {
+            last.content.extend(content);
+            last.is_for_code |= is_for_code;
+        }
+        _ => messages.push(MessageParam { role, content, is_for_code }),
+    }
+}
 
 /// Returns the blocks of an answer, with or without its thoughts; parts of other providers are left out, and so is a
 /// thought at its end, where the API takes none.
@@ -63,6 +144,13 @@ pub(super) fn assistant<'a>(
     }
     blocks.truncate(blocks.len() - thoughts);
     blocks
+}
+
+/// Returns the container in which code of the current turn ran: calls may wait there for their results.
+pub(super) fn current_container(messages: &[Message]) -> Option<&str> {
+    let [before @ .., Message::Tool { .. }] = messages else { return None };
+    let turn = before.iter().rev().take_while(|message| !matches!(message, Message::User { .. }));
+    turn.filter_map(answer).find_map(container)
 }
 
 /// Returns the container in which an answer ran code, if it did.

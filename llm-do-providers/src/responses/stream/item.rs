@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{PROVIDER, programs};
 use crate::attachment::Attachment;
 use crate::message::{ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall};
+use crate::responses::{PROVIDER, programs};
 use crate::server_side::ServerSideTool;
 
 /// Adds the parts of an item; returns whether it is a refusal.
-pub(super) fn add(item: Value, parts: &mut Vec<ResponsePart>) -> bool {
+pub(super) fn add_parts(item: Value, parts: &mut Vec<ResponsePart>) -> bool {
     let kind = item["type"].as_str().unwrap_or_default().to_owned();
     match (kind.as_str(), item) {
         ("message", Value::Object(item)) => return message(item, parts),

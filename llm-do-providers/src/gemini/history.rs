@@ -1,4 +1,4 @@
-//! The conversation; each part of the model's answers goes back as it came, with its signature.
+//! Converts a conversation to contents; the parts of the model's answers go back unchanged, with their signatures.
 
 use std::borrow::Cow;
 
@@ -33,13 +33,9 @@ pub(super) fn contents<'a>(
     // Whether the last content is the model's; the API wants the user before and after each.
     let mut is_answer = true;
     for step in steps(messages) {
-        let (place, is_next_answer) = match step {
-            Step::User(place, _) => (Some(place), false),
-            Step::Answer(place, _) => (Some(place), true),
-            Step::Results(results) => (results.place(), false),
-        };
+        let is_next_answer = matches!(step, Step::Answer(..));
         let before = contents.len();
-        writer.message(place, false, &mut contents, || match step {
+        writer.message(step.place(), false, &mut contents, || match step {
             Step::User(_, parts) => Ok(content("user", parts::user(parts)?).into_iter().collect()),
             Step::Answer(place, parts) => {
                 let repeats = |number| outline.repeats(place, number);
