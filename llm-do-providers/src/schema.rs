@@ -5,7 +5,7 @@
 
 #[cfg(feature = "anthropic")]
 pub(crate) mod anthropic;
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
 mod cache;
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod definitions;
@@ -44,7 +44,7 @@ mod walk;
 #[cfg(any(feature = "gemini", feature = "openai"))]
 mod weaker;
 
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
 pub(crate) use self::cache::SchemaCache;
 pub use self::draft::Draft;
 pub use self::modern::modern_schema;

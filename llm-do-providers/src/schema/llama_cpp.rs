@@ -15,7 +15,7 @@ mod tests;
 
 use serde_json::{Map, Value, json};
 
-use crate::schema::definitions::{Definitions, reference};
+use crate::schema::definitions::reference;
 use crate::schema::reference::target;
 use crate::schema::shape::any_of;
 use crate::schema::{Dialect, REMARKS, Unsupported, Walk, note};
@@ -24,16 +24,13 @@ use crate::schema::{Dialect, REMARKS, Unsupported, Walk, note};
 const KEPT_REMARKS: [&str; 4] = ["title", "default", "examples", "deprecated"];
 
 /// The dialect of llama.cpp's grammars.
-#[derive(Default)]
-struct Grammar {
-    definitions: Definitions,
-}
+enum Grammar {}
 
 impl Dialect for Grammar {
     const NAME: &'static str = "llama.cpp's grammars";
 
     /// All types, since an empty schema is read as an object there, and `true` is an error.
-    fn anything(&self) -> Value {
+    fn anything() -> Value {
         json!({ "type": ["object", "array", "string", "number", "boolean", "null"] })
     }
 
@@ -56,30 +53,14 @@ impl Dialect for Grammar {
     /// References are kept: a grammar may be recursive.
     fn reference(walk: &mut Walk<'_, Self>, keywords: &Map<String, Value>) -> Result<Option<Value>, Unsupported> {
         let is_bare = keywords.keys().all(|key| key == "$ref" || REMARKS.contains(&key.as_str()));
-        let Some(target) = keywords.get("$ref").map(target).filter(|_| is_bare) else { return Ok(None) };
-        let name = match walk.dialect.definitions.known(target, "") {
-            Some(name) => name.to_owned(),
-            None => walk.define(target)?,
-        };
+        let Some(marked) = keywords.get("$ref") else { return Ok(None) };
+        if !is_bare {
+            return Ok(None);
+        }
+        let name = walk.define(target(marked), Walk::apart)?;
         let mut form = reference(&name);
         note::describe(&mut form, keywords.get("description"), &[]);
         Ok(Some(Value::Object(form)))
-    }
-}
-
-impl Walk<'_, Grammar> {
-    /// Defines what `target` refers to, and returns its name.
-    fn define(&mut self, target: &str) -> Result<String, Unsupported> {
-        let count = self.dialect.definitions.count();
-        let name = self.dialect.definitions.name(target, "");
-        match self.apart(target) {
-            Ok(form) => self.dialect.definitions.define(name.clone(), form),
-            Err(unsupported) => {
-                self.dialect.definitions.forget_from(count);
-                return Err(unsupported);
-            }
-        }
-        Ok(name)
     }
 }
 
@@ -90,9 +71,7 @@ impl Walk<'_, Grammar> {
 ///
 /// Returns what cannot be expressed, with its path.
 pub(crate) fn translate(schema: &Value) -> Result<Value, Unsupported> {
-    let mut walk = Walk::new(schema, Grammar::default());
-    let mut form = walk.whole_form()?;
-    walk.dialect.definitions.put_into(&mut form);
+    let (form, _) = Walk::<Grammar>::new(schema).whole_form()?;
     // The original order, if the schema is unchanged.
     Ok(if form == *schema { schema.clone() } else { form })
 }
@@ -103,9 +82,7 @@ pub(crate) fn translate(schema: &Value) -> Result<Value, Unsupported> {
 ///
 /// Returns why no value is valid.
 pub(crate) fn translate_weakly(schema: &Value, notes: &mut Vec<String>) -> Result<Value, Unsupported> {
-    let mut walk = Walk::new(schema, Grammar::default()).weakly();
-    let mut form = walk.whole_form()?;
-    notes.extend(walk.take_weakened());
-    walk.dialect.definitions.put_into(&mut form);
+    let (form, weakened) = Walk::<Grammar>::new(schema).weakly().whole_form()?;
+    notes.extend(weakened);
     Ok(form)
 }

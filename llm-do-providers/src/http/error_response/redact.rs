@@ -36,9 +36,15 @@ pub(in crate::http) fn redacted<'a>(text: &str, secrets: impl Iterator<Item = &'
     let printable: String =
         known.chars().map(|letter| if is_printable(letter) { letter } else { ' ' }).collect::<String>();
     let words: Vec<_> = printable.split_whitespace().map(without_key).collect();
-    let text = without_long_quotes(&words.join(" "));
-    let cut: String = text.chars().take(LONGEST).collect();
-    if cut.len() < text.len() { cut + "…" } else { cut }
+    clipped(&without_long_quotes(&words.join(" ")), LONGEST)
+}
+
+/// Returns the first `most` characters of a text, and `…` for the rest.
+fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// Whether a letter shows as itself: not a control, and none that is invisible or changes the direction of the text.
@@ -79,11 +85,10 @@ fn without_long_quotes(text: &str) -> String {
             out.push('"');
         }
         let is_quoted = place % 2 == 1;
-        if is_quoted && part.chars().count() > LONGEST_QUOTE {
-            out.extend(part.chars().take(LONGEST_QUOTE));
-            out.push('…');
+        if is_quoted {
+            out += &clipped(part, LONGEST_QUOTE);
         } else {
-            out.push_str(part);
+            out += part;
         }
     }
     out

@@ -52,7 +52,7 @@ impl Walk<'_, Grammar> {
             return Err(if concerns_all(least, &whole) { unsupported.with_nothing_left() } else { unsupported });
         }
         if !TYPE_KEYWORDS.iter().any(|key| whole.contains_key(*key)) {
-            whole.extend(self.dialect.anything().as_object().cloned().unwrap_or_default());
+            whole.extend(Grammar::anything().as_object().cloned().unwrap_or_default());
         }
         let mut builder = FormBuilder::default();
         for (key, value) in &whole {
@@ -88,7 +88,7 @@ impl Walk<'_, Grammar> {
             "minItems" | "maxItems" => {
                 // Without `items`, the grammar ignores the limits of their number.
                 if !whole.contains_key("items") {
-                    builder.set("items", self.dialect.anything());
+                    builder.set("items", Grammar::anything());
                 }
                 limit(builder, key, value);
             }
@@ -198,7 +198,7 @@ impl Walk<'_, Grammar> {
             schemas.iter().enumerate().map(|(index, schema)| self.below(format!("prefixItems/{index}"), schema));
         let forms = forms.collect::<Result<Vec<_>, _>>()?;
         if forms.is_empty() {
-            builder.set("items", self.dialect.anything());
+            builder.set("items", Grammar::anything());
             builder.set("maxItems", json!(0));
             return Ok(());
         }
@@ -226,7 +226,7 @@ impl Walk<'_, Grammar> {
                     return Err(if is_only(form, "object") { unsupported.with_nothing_left() } else { unsupported });
                 }
                 Some(Value::Object(schema)) => Value::Object(schema.clone()),
-                _ => self.dialect.anything(),
+                _ => Grammar::anything(),
             };
             properties.insert(name.to_owned(), schema);
         }
