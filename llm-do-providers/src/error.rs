@@ -282,7 +282,7 @@ impl fmt::Display for ProviderError {
 }
 
 impl fmt::Debug for ProviderError {
-    /// Shows no part of a response, and the source as its text, which quotes less than its fields.
+    /// Omits the partial response, and shows the source by its text, which reveals less than its fields.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Repr {
             provider,

@@ -18,7 +18,7 @@ use crate::usage::Usage;
 
 /// The price of a model in US dollars: of a million tokens, and of one use of a server-side tool.
 ///
-/// What has no price here is not free: [`charge`](Self::charge) lists it as unpriced.
+/// A charge without a price here is not free: [`charge`](Self::charge) lists it as unpriced.
 ///
 /// # Examples
 ///

@@ -1,7 +1,7 @@
 //! Translates JSON schemas to the dialects of providers: a module for each dialect, and the code that they share.
 //!
-//! A dialect is a subset of JSON Schema. Before the translation, references, `allOf` and the keywords beside alternatives are
-//! merged, so that a dialect sees each keyword by itself.
+//! A dialect is a subset of JSON Schema. Before a schema is translated, references, `allOf` and the keywords next to
+//! alternatives are merged, so that a dialect handles each keyword separately.
 
 #[cfg(feature = "anthropic")]
 pub(crate) mod anthropic;

@@ -9,7 +9,7 @@ use super::table::{Api, Capabilities, CapabilityEntry, CapabilityTable, Capabili
 use super::version::{Version, VersionRange};
 use crate::model_pattern::{ModelPattern, is_day};
 
-/// The table that is compiled in.
+/// The built-in table.
 pub(super) const BUILTIN: &str = include_str!("../../capabilities.json");
 
 #[derive(Debug, Deserialize)]
@@ -46,7 +46,7 @@ pub(super) fn read(json: &str) -> Result<CapabilityTable, CapabilityTableError> 
     Ok(CapabilityTable::new(date, rows))
 }
 
-/// Reads what the models take that `pattern`, `provider:model`, matches.
+/// Reads what the models support that `pattern`, `provider:model`, matches.
 pub(super) fn row(pattern: &str, takes: Value) -> Result<Row, CapabilityTableError> {
     let split = pattern.split_once(':').filter(|(provider, model)| !provider.is_empty() && !model.is_empty());
     let Some((provider, model)) = split else {

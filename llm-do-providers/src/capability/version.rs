@@ -1,4 +1,4 @@
-//! Versions of models, as their names have them.
+//! Versions in the names of models.
 
 use std::fmt;
 
@@ -45,7 +45,8 @@ impl<'de> Deserialize<'de> for Version {
     }
 }
 
-/// The versions that a row is for, both ends included; all versions, and names without one, if neither end is set.
+/// The inclusive range of versions that a row applies to. Without either end, it contains all versions and names
+/// without one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct VersionRange {
     pub(super) from: Option<Version>,

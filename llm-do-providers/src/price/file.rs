@@ -19,10 +19,10 @@ pub(super) const BUILTIN: &str = include_str!("../../prices.json");
 struct Table {
     date: String,
     prices: Vec<Entry>,
-    /// The prices of server-side tools, for the models above that a pattern matches.
+    /// The prices of server-side tools, for models of `prices` that a pattern matches.
     #[serde(default)]
     fees: Vec<Fees>,
-    /// The prices of tokens at other service tiers than the standard one, for models above.
+    /// The prices of tokens at service tiers other than the standard one, for models of `prices`.
     #[serde(default)]
     service_tiers: Vec<Entry>,
 }
@@ -32,7 +32,7 @@ struct Table {
 struct Entry {
     provider: String,
     models: Vec<String>,
-    /// Of an entry in `service_tiers`.
+    /// The service tier of an entry of `service_tiers`.
     tier: Option<TierName>,
     input: Money,
     cached_input: Option<Money>,

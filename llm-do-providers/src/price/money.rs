@@ -87,7 +87,7 @@ impl Money {
         Self(counted.map(cost).fold(0, u128::saturating_add).div_ceil(MILLION))
     }
 
-    /// Returns the amount `count` times.
+    /// Returns the amount multiplied by `count`.
     pub(super) const fn times(self, count: u64) -> Self {
         Self(self.0.saturating_mul(count as u128))
     }
@@ -182,7 +182,7 @@ impl Visitor<'_> for MoneyVisitor {
         self.visit_str(&dollars.to_string())
     }
 
-    /// A float is formatted as the shortest decimal number that it represents: the one that was written.
+    /// A float is formatted as the shortest decimal number with its value, which is the number in the text.
     fn visit_f64<E: de::Error>(self, dollars: f64) -> Result<Money, E> {
         self.visit_str(&dollars.to_string())
     }

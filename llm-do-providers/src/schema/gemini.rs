@@ -1,13 +1,13 @@
-//! JSON schemas in the dialect that Gemini knows.
+//! Translates JSON schemas to the dialect of Gemini.
 //!
-//! These keywords are documented for `responseJsonSchema` (<https://ai.google.dev/api/generate-content#GenerationConfig>) and
-//! taken for `parametersJsonSchema` as well: `type`, `format`, `description`, `enum` of texts and numbers, `items`,
-//! `prefixItems`, `minItems`, `maxItems`, `minimum`, `maximum`, `anyOf`, `properties`, `additionalProperties`, `required`,
-//! `$defs` and `$ref`. Other keywords go into the description, where the model reads them; what neither
-//! form can express is refused.
+//! These keywords are documented for `responseJsonSchema`
+//! (<https://ai.google.dev/api/generate-content#GenerationConfig>) and also work in `parametersJsonSchema`: `type`,
+//! `format`, `description`, `enum` of strings and numbers, `items`, `prefixItems`, `minItems`, `maxItems`, `minimum`,
+//! `maximum`, `anyOf`, `properties`, `additionalProperties`, `required`, `$defs` and `$ref`. Other keywords move into
+//! the description, where the model reads them. Keywords that a description cannot express are refused.
 //!
-//! References are inlined, except recursive ones: these stay, with a definition. Read there on
-//! 2026-11-22: nothing may stand beside a reference, and cyclic ones "may only be used within non-required properties".
+//! References are inlined, except recursive ones, which stay with a definition. By that page (read 2026-11-22), a
+//! reference may have no siblings, and cyclic references "may only be used within non-required properties".
 
 mod choice;
 mod plain;
@@ -55,7 +55,7 @@ impl Dialect for Gemini {
     }
 }
 
-/// Adds remarks to a form; a reference, which may have no siblings, is wrapped.
+/// Adds annotations to a form; a reference is wrapped, since it may have no siblings.
 fn remarked(form: Value, remarks: &Map<String, Value>) -> Value {
     if form.get("$ref").is_none() {
         return note::remarked(form, remarks);
@@ -64,8 +64,8 @@ fn remarked(form: Value, remarks: &Map<String, Value>) -> Value {
     if around.get("description").is_some() { around } else { form }
 }
 
-/// Returns `schema`, of an object, in Gemini's dialect: each value that is valid for `schema` is valid for the result, and what
-/// the result allows beyond that its descriptions exclude.
+/// Returns the object schema `schema` in Gemini's dialect. The result accepts each value that `schema` accepts; its
+/// descriptions exclude the other values that it accepts.
 ///
 /// # Errors
 ///
@@ -74,11 +74,11 @@ pub(crate) fn translate(schema: &Value) -> Result<Value, Unsupported> {
     Walk::<Gemini>::new(schema).whole_form().map(|(form, _)| form)
 }
 
-/// Returns `schema` as [`translate`] does, with words for what cannot be expressed, each of which is added to `notes`.
+/// Returns `schema` as [`translate`] does, but describes what cannot be expressed, and adds that to `notes`.
 ///
 /// # Errors
 ///
-/// Returns why no value is valid.
+/// Returns an error if no value is valid.
 pub(crate) fn translate_weakly(schema: &Value, notes: &mut Vec<String>) -> Result<Value, Unsupported> {
     let (form, weakened) = Walk::<Gemini>::new(schema).weakly().whole_form()?;
     notes.extend(weakened);

@@ -74,13 +74,13 @@ impl Unsupported {
         Self { leaves_nothing: true, ..self }
     }
 
-    /// Removes that mark, for an optional part: its parent still has valid values.
+    /// Removes that mark, for an optional subschema: its parent still has valid values.
     #[cfg(any(feature = "gemini", feature = "openai"))]
     pub(crate) fn of_a_part(self) -> Self {
         Self { leaves_nothing: false, ..self }
     }
 
-    /// Whether it is because no value is valid.
+    /// Whether the reason is that no value is valid.
     #[cfg(any(feature = "gemini", feature = "openai"))]
     pub(crate) fn leaves_nothing(&self) -> bool {
         self.leaves_nothing
@@ -109,7 +109,7 @@ pub(crate) fn check(schema: &Value, name: &str) -> Result<(), Unsupported> {
     first.map_or(Ok(()), Err)
 }
 
-/// Moves the keywords that the dialect called `name` does not support into descriptions, and returns those.
+/// Moves the keywords that the dialect called `name` does not support into descriptions; returns the moved keywords.
 #[cfg(feature = "local")]
 pub(crate) fn in_words(schema: &mut Value, name: &str) -> Vec<Unsupported> {
     let mut moved = Vec::new();

@@ -106,7 +106,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
         Ok(name)
     }
 
-    /// Returns a schema, whose references are marked, in the dialect; with words for what it cannot express, where that is
+    /// Returns a schema with marked references in the dialect. Describes what the dialect cannot express, if that is
     /// allowed.
     fn form(&mut self, schema: &Value) -> Result<Value, Unsupported> {
         if self.path.len() > DEEPEST {
@@ -120,7 +120,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
         }
     }
 
-    /// Returns a form of a schema that is nested too deeply: its type, where weaker forms are allowed.
+    /// Returns the form of a schema that is nested too deeply: its type, if weaker forms are allowed.
     fn form_of_outline(&mut self, schema: &Value) -> Result<Value, Unsupported> {
         let unsupported = self.unsupported(format!("is nested deeper than {DEEPEST} levels; make it flatter"));
         match (&mut self.weakened, schema) {
@@ -132,7 +132,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
         }
     }
 
-    /// Returns a form of the parts that the dialect can express: with fewer and fewer of them.
+    /// Returns a weaker form: the first of those with fewer and fewer keywords that the dialect can express.
     fn weak_form(&mut self, keywords: &Map<String, Value>, unsupported: Unsupported) -> Result<Value, Unsupported> {
         let noted = self.weakened.as_ref().map_or(0, Vec::len);
         for weaker in weaker_forms(keywords, self.root, &mut self.opened) {
@@ -167,7 +167,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
         }
     }
 
-    /// Counts one more schema; an error at the limit.
+    /// Counts a schema; returns an error at the limit.
     fn count(&mut self) -> Result<(), Unsupported> {
         self.left = self.left.checked_sub(1).ok_or_else(|| {
             self.unsupported(format!(
@@ -259,7 +259,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
         }
         if let Some(Value::Array(all)) = whole.shift_remove("allOf") {
             for member in all {
-                // Nested parts multiply, and are not counted as children.
+                // Nested `allOf` members multiply, and are not counted as children.
                 self.count()?;
                 let member = match member {
                     Value::Object(member) => self.resolved(member)?,
@@ -272,7 +272,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
         Ok(whole)
     }
 
-    /// Returns the target of `reference`, with its own references marked as within it.
+    /// Returns the target of `reference`, with its references marked as contained in it.
     fn inlined(&mut self, reference: &Value) -> Result<Map<String, Value>, Unsupported> {
         let to = target(reference);
         let within = within(reference);

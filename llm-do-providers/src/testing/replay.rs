@@ -40,7 +40,7 @@ const PROVIDER: &str = "replay";
 /// # let folder = std::env::temp_dir().join(format!("llm-do-replay-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
 /// let path = folder.join("greeting.jsonl");
-/// // Stands for a paid model; if the file exists, it is not even created.
+/// // Replaces a paid model; not created if the file exists.
 /// let real = || Ok(FunctionModel::new(|_| Ok(Response::new("m", vec![], Usage::of_request(3, 4)))));
 /// let model = ReplayModel::open(&path, real)?;
 /// # let messages = [Message::user("Hello!")];

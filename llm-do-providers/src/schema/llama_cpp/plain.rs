@@ -11,7 +11,7 @@ use crate::schema::{Dialect as _, Properties, UNSUPPORTED_KEYWORDS, Unsupported,
 /// Keywords from which the grammar infers the type of a value.
 const TYPE_KEYWORDS: [&str; 8] =
     ["type", "const", "enum", "properties", "additionalProperties", "patternProperties", "items", "prefixItems"];
-/// Keywords that the grammar passes over, and that stay for the model to read.
+/// Keywords that the grammar ignores, and that stay for the model to read.
 const PASSED_OVER: [&str; 11] = [
     "multipleOf",
     "uniqueItems",
@@ -105,16 +105,16 @@ impl Walk<'_, Grammar> {
                 ));
             }
             key if UNSUPPORTED_KEYWORDS.contains(&key) => return Err(self.unknown(key)),
-            // It is passed over as well, but a reference in it has to lead somewhere.
+            // The grammar ignores it too, but its references need a target.
             "propertyNames" if unmarked(value) != *value => builder.set(key, self.below(key, value)?),
             key if PASSED_OVER.contains(&key) => builder.set(key, value.clone()),
-            // An unknown keyword has no meaning.
+            // Unknown keywords are ignored.
             _ => {}
         }
         Ok(())
     }
 
-    /// Takes the only values that are allowed: of those, the grammar does not look at the type.
+    /// Adds `const` and `enum`, for which the grammar ignores the type.
     fn listed(
         &self,
         key: &str,
@@ -130,7 +130,7 @@ impl Walk<'_, Grammar> {
         }
     }
 
-    /// Takes the properties, without those that no value fits: the grammar allows only the named ones where it names some.
+    /// Adds the properties, except those that accept no value. A grammar that names properties allows only these.
     fn named(&mut self, builder: &mut FormBuilder, whole: &Map<String, Value>) -> Result<(), Unsupported> {
         let Properties { forms, mut without } = self.properties(whole)?;
         builder.set("properties", Value::Object(forms));
@@ -146,7 +146,7 @@ impl Walk<'_, Grammar> {
     fn additional(&mut self, builder: &mut FormBuilder, value: &Value) -> Result<(), Unsupported> {
         match value {
             Value::Bool(true) => builder.set("additionalProperties", json!(true)),
-            // Properties by pattern are further ones here.
+            // In the grammar, properties by pattern are further properties.
             Value::Bool(false) => _ = builder.form.entry("additionalProperties").or_insert(json!(false)),
             schema => {
                 let form = self.below("additionalProperties", schema)?;
@@ -156,7 +156,7 @@ impl Walk<'_, Grammar> {
         Ok(())
     }
 
-    /// Takes a map whose keys match one pattern, which goes into the description.
+    /// Adds a map whose keys match one pattern, which the description states.
     fn patterns(
         &mut self,
         builder: &mut FormBuilder,
@@ -176,7 +176,7 @@ impl Walk<'_, Grammar> {
         Ok(())
     }
 
-    /// Takes a tuple: the grammar has exactly as many items as it lists.
+    /// Adds a tuple: the grammar has exactly the listed number of items.
     fn tuple(
         &mut self,
         builder: &mut FormBuilder,
@@ -208,7 +208,7 @@ impl Walk<'_, Grammar> {
         Ok(())
     }
 
-    /// Declares the required properties of an object: where a form names some, the grammar allows no undeclared ones.
+    /// Declares the required properties of an object: a grammar that names properties allows no undeclared ones.
     fn object(&mut self, form: &mut Map<String, Value>) -> Result<(), Unsupported> {
         let others = form.get("additionalProperties").cloned();
         let mut properties = match form.get("properties") {
@@ -266,7 +266,7 @@ fn is_of_type(value: &Value, whole: &Map<String, Value>) -> bool {
     }
 }
 
-/// Takes a limit, or describes it where it exceeds what a grammar can count.
+/// Adds a limit, or describes it if it exceeds what a grammar can count.
 fn limit(builder: &mut FormBuilder, key: &str, value: &Value) {
     match value.as_u64() {
         Some(count) if count <= MOST => builder.set(key, json!(count)),
@@ -274,7 +274,7 @@ fn limit(builder: &mut FormBuilder, key: &str, value: &Value) {
     }
 }
 
-/// Whether a schema is no more than a list of values.
+/// Whether a schema only lists values.
 fn is_of_values(schema: &Value) -> bool {
     let keywords = schema.as_object().filter(|keywords| keywords.len() == 1);
     keywords.is_some_and(|keywords| keywords.contains_key("const") || keywords.contains_key("enum"))

@@ -1,4 +1,4 @@
-//! What a dialect decides in a traversal.
+//! The trait of dialects.
 
 use serde_json::{Map, Value};
 
@@ -20,7 +20,7 @@ pub(crate) trait Dialect: Sized {
     /// Returns what cannot be expressed.
     fn plain(walk: &mut Walk<'_, Self>, whole: Map<String, Value>) -> Result<Value, Unsupported>;
 
-    /// Returns the schema of the values that one of `forms` allows, with `remarks` on all of them.
+    /// Returns the schema of the values that one of `forms` allows, with the annotations `remarks` on the whole.
     fn any_of(forms: Vec<Value>, remarks: &Map<String, Value>) -> Value;
 
     /// Returns the form of a whole schema as a root. Default: unchanged.
