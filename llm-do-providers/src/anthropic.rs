@@ -213,11 +213,11 @@ impl AnthropicModel {
 
     /// Returns the model that the server calls `model`, at `ANTHROPIC_BASE_URL` with the key in `ANTHROPIC_API_KEY`.
     ///
-    /// Without `ANTHROPIC_BASE_URL` it is `https://api.anthropic.com`, which needs a key; other servers may do without.
+    /// Default: `https://api.anthropic.com`, which requires a key; other servers may not.
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the key is missing or no key, or if the base URL is
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the key is missing or invalid, or if the base URL is
     /// not an `http` or `https` URL.
     pub fn from_env(model: &str) -> Result<Self, ProviderError> {
         AnthropicBuilder::new(ClientConfig::from_env(&SERVER, model)?).build()

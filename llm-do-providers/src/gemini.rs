@@ -171,8 +171,9 @@ inventory::submit! {
 pub struct GeminiModel {
     name: String,
     model: Arc<str>,
-    /// Where whole answers come from, and streamed ones.
+    /// The endpoint of unstreamed answers.
     whole: Arc<Endpoint>,
+    /// The endpoint of streamed answers.
     pub(crate) streamed: Arc<Endpoint>,
     capabilities: Arc<GeminiCapabilities>,
     profile: Profile,
@@ -191,8 +192,8 @@ impl GeminiModel {
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`ErrorKind::Configuration`] if the key is missing or no key, if the base URL is not an
-    /// `http` or `https` URL, or if the model's name cannot stand in one.
+    /// Returns an error of kind [`ErrorKind::Configuration`] if the key is missing or invalid, if the base URL is not
+    /// an `http` or `https` URL, or if the model's name cannot be part of a URL.
     pub fn from_env(model: &str) -> Result<Self, ProviderError> {
         GeminiBuilder::new(ClientConfig::from_env(&SERVER, model)?).build()
     }

@@ -40,7 +40,7 @@ use crate::usage::ServiceTier;
 const PROVIDER: &str = "openai";
 const PROTOCOL: &str = "chat completions";
 
-/// Registers each server under its prefix, which a constant expression cannot look up in the table.
+/// Registers each server under its prefix, since a constant expression cannot read the prefix from the table.
 macro_rules! register {
     ($($prefix:literal => $server:ident),+ $(,)?) => {
         $(inventory::submit! {
@@ -183,7 +183,7 @@ impl OpenAiModel {
 
     /// Returns the model that the server calls `model`, at `OPENAI_BASE_URL` with the key in `OPENAI_API_KEY`.
     ///
-    /// Without `OPENAI_BASE_URL` it is `https://api.openai.com/v1`, which needs a key; other servers may do without.
+    /// Default: `https://api.openai.com/v1`, which requires a key; other servers may not.
     ///
     /// # Errors
     ///
@@ -197,7 +197,7 @@ impl OpenAiModel {
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the key is missing or no key, or if the
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the key is missing or invalid, or if the
     /// base URL is not an `http` or `https` URL.
     pub fn from_env_at(server: Server, model: &str) -> Result<Self, ProviderError> {
         OpenAiBuilder::from_env(server, model)?.build()

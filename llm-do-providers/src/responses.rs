@@ -149,7 +149,7 @@ impl OpenAiResponsesModel {
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`ErrorKind::Configuration`](crate::ErrorKind::Configuration) if the key is missing or no key,
+    /// Returns an error of kind [`ErrorKind::Configuration`](crate::ErrorKind::Configuration) if the key is missing or invalid,
     /// or if the base URL is not an `http` or `https` URL.
     pub fn from_env(model: &str) -> Result<Self, ProviderError> {
         OpenAiResponsesBuilder::new(ClientConfig::from_env(&SERVER, model)?).build()

@@ -10,11 +10,11 @@ use crate::model::{Json, JsonWriter, OutputSchema, Profile, Request};
 use crate::schema::anthropic::NotEnforceable;
 use crate::schema::{SchemaCache, anthropic, modern_schema};
 
-/// How many of the user's last messages have a cache breakpoint: the last one, and that of the previous request, since the
-/// API looks back only 20 blocks from a breakpoint.
+/// The number of user messages with a cache breakpoint: the last one, and the last one of the previous request, since
+/// the API looks back only 20 blocks from a breakpoint.
 const MARKED_MESSAGES: usize = 2;
 
-/// Returns the body of `request` for `model` by `plan`, whole or streamed.
+/// Returns the body of `request` for `model`, with the settings of `plan`.
 ///
 /// # Errors
 ///
@@ -52,7 +52,7 @@ pub(super) fn request<'a>(
     Ok(body)
 }
 
-/// Returns the schema in the form that the API enforces, or else instructions with the schema.
+/// Returns the output schema in the form that the API enforces, or else instructions with the schema.
 fn output(output: &OutputSchema) -> (Option<JsonSchema>, Option<String>) {
     static CACHE: SchemaCache<Value, NotEnforceable> = SchemaCache::new();
     if let Ok(schema) = CACHE.get_or_translate(&output.schema, |schema| anthropic::translate(&modern_schema(schema))) {
@@ -67,8 +67,8 @@ fn system(instructions: Option<&str>, output: Option<String>) -> Vec<SystemText<
     texts.map(|text| SystemText { text, cache_control: None }).collect()
 }
 
-/// Sets cache breakpoints after what stays the same from request to request: tools, system and the history; four, the
-/// maximum of the API. The last `deferred` tools get none, since the API refuses a breakpoint at a tool that is not loaded.
+/// Sets cache breakpoints after the tools, the system prompt and the last user messages: four, the API's maximum. The
+/// last `deferred` tools get none, since the API refuses a breakpoint at a tool that is not loaded.
 fn mark(body: &mut MessagesRequest<'_>, deferred: usize) {
     let loaded = body.tools.len() - deferred;
     match body.tools[..loaded].last_mut() {
@@ -82,7 +82,7 @@ fn mark(body: &mut MessagesRequest<'_>, deferred: usize) {
     let is_cached = |message: &&mut MessageParam<'_>| message.role == Role::User && !message.is_for_code;
     let users = body.messages.iter_mut().rev().filter(is_cached);
     for message in users.take(MARKED_MESSAGES) {
-        // A message that can have no breakpoint is not the user's.
+        // Every user message has a block that supports a breakpoint.
         message.content.iter_mut().rev().any(|block| match block {
             Json::New(block) => block.mark(CacheControl {}),
             Json::Written(json) => CacheControl::add_to(json),

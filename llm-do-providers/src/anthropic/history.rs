@@ -26,11 +26,11 @@ use crate::sent_history::{Answered, Arguments, CONTINUE, Repeats, Step, argument
 
 /// The fields of a call that are not kept in its data.
 const OWN: [&str; 4] = ["type", "id", "name", "input"];
-/// How deep arguments may be nested: the API documents no limit.
+/// The maximum nesting depth of arguments; the API documents no limit.
 const MAX_DEPTH: usize = 64;
 
-/// Returns the messages of each side in turn: results first, as they must follow their calls; and thoughts only from the
-/// message `thoughts_from` on.
+/// Returns the messages with alternating roles, results first, since they must follow their calls. Thoughts are sent
+/// only from the message `thoughts_from` on.
 pub(super) fn messages<'a>(
     messages: &'a [Message],
     thoughts_from: usize,
@@ -46,7 +46,7 @@ pub(super) fn messages<'a>(
         {
             programs = Programs::of_turn(messages, place, true, programs::links);
         }
-        // What is left out depends on the rest of the turn.
+        // Which programs are left out depends on the rest of the turn, so this JSON is not cached.
         let mut changing = JsonWriter::default();
         let writer = if programs.are_all() { &mut *writer } else { &mut changing };
         let is_for_code = |result: &Answered<'_>| programs::caller(result.call).is_some_and(|id| programs.has(id));
@@ -77,8 +77,9 @@ pub(super) fn messages<'a>(
     Ok(turns)
 }
 
-/// Lets the user go on after an answer that the conversation ends in: "final assistant content cannot end with trailing
-/// whitespace"; and newer models, and those that think, continue none. "The conversation must end with a user message."
+/// Appends a user message if the conversation ends with an answer that cannot be continued: "final assistant content
+/// cannot end with trailing whitespace". Newer models, and models that think, cannot continue any answer: "The
+/// conversation must end with a user message."
 pub(super) fn end_with_user(messages: &mut Vec<MessageParam<'_>>, continues_answers: bool) {
     let Some(last) = messages.last().filter(|last| last.role == Role::Assistant) else { return };
     if !continues_answers || last.content.last().is_some_and(ends_in_space) {
@@ -107,10 +108,10 @@ fn push_content<'a>(
     }
 }
 
-/// Returns the blocks of an answer, with or without its thoughts; parts of other providers are left out, and so is a
-/// thought at its end, where the API takes none.
+/// Returns the blocks of an answer, with or without its thoughts. Parts of other providers are left out, and so are
+/// thoughts at its end, which the API refuses.
 ///
-/// Uses of server-side tools go back as `programs` has them, with their results; calls of code that does not are sent as the
+/// Uses of server-side tools in `programs` are sent back with their results; calls of other programs are sent as the
 /// model's own. A use whose id is already in the history is left out: "`tool_use` ids must be unique".
 pub(super) fn assistant<'a>(
     parts: &'a [ResponsePart],
@@ -146,14 +147,14 @@ pub(super) fn assistant<'a>(
     blocks
 }
 
-/// Returns the container in which code of the current turn ran: calls may wait there for their results.
+/// Returns the container in which code of the current turn ran, since code may wait there for the results of its calls.
 pub(super) fn current_container(messages: &[Message]) -> Option<&str> {
     let [before @ .., Message::Tool { .. }] = messages else { return None };
     let turn = before.iter().rev().take_while(|message| !matches!(message, Message::User { .. }));
     turn.filter_map(answer).find_map(container)
 }
 
-/// Returns the container in which an answer ran code, if it did.
+/// Returns the container in which an answer ran code, if any.
 pub(super) fn container(parts: &[ResponsePart]) -> Option<&str> {
     parts.iter().rev().find_map(|part| match part {
         ResponsePart::Opaque(data) => data.of(PROVIDER).filter(|data| data["type"] == "container")?["id"].as_str(),
@@ -183,7 +184,7 @@ fn thinking(thought: &Thinking) -> Option<Block<'_>> {
     (data["type"] == "redacted_thinking").then_some(Block::Raw(data))
 }
 
-/// A call whose arguments are not an object is sent with an object that holds them: the API accepts only objects.
+/// Returns a call. The API accepts only objects as arguments, so other values are wrapped in one.
 fn call<'a>(call: &'a ToolCall, repeat: u32, programs: &Programs<'_>) -> Block<'a> {
     let input = match arguments(&call.arguments, MAX_DEPTH) {
         Arguments::Object(object) => match serde_json::from_str::<&RawValue>(object) {
@@ -194,7 +195,7 @@ fn call<'a>(call: &'a ToolCall, repeat: u32, programs: &Programs<'_>) -> Block<'
         Arguments::NotAnObject(text) => Input::Instead(json!({ "not_an_object": text })),
         Arguments::Invalid(text) => Input::Instead(json!({ "invalid_json": text })),
     };
-    // Fields of the block itself are not among the rest, unless the data is of another part.
+    // Data with fields of the call itself belongs to another part.
     let rest = object(call.provider_data.as_ref()).filter(|rest| !OWN.iter().any(|own| rest.contains_key(*own)));
     let mut rest = rest.map(Cow::Borrowed);
     if let Some(rest) = &mut rest

@@ -1,8 +1,8 @@
 //! Code that the provider runs and that calls tools, by
 //! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/programmatic-tool-calling> (read 2026-11-26).
 //!
-//! A program is a use of a server-side tool; its calls have its id in `caller`, and its result is a block after the last of
-//! them, in a later answer. Uses of other server-side tools go back by the same rule.
+//! A program is a use of a server-side tool. Its calls have its id in `caller`, and its result is a block after the
+//! last call, in a later answer. The same rule decides which uses of other server-side tools are sent back.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use super::PROVIDER;
 use crate::message::{ProviderData, ResponsePart, ToolCall};
 use crate::programs::{Link, Programs};
 
-/// Returns what a part has to do with a use, which may have its result beside it.
+/// Returns the relations of a part to server-side tool uses; a use may contain its result.
 pub(super) fn links(part: &ResponsePart) -> impl Iterator<Item = Link<'_>> {
     let (start, call, end) = match part {
         ResponsePart::ToolCall(call) => (None, caller(call), None),
@@ -34,7 +34,7 @@ pub(super) fn caller(call: &ToolCall) -> Option<&str> {
     data(call.provider_data.as_ref())?["caller"]["tool_id"].as_str()
 }
 
-/// Whether a part goes back, if it is a use or the result of one.
+/// Whether a part is sent back, if it is a use or the result of one.
 pub(super) fn goes_back(part: &ResponsePart, programs: &Programs<'_>) -> bool {
     programs.are_all()
         || links(part).all(|link| match link {
@@ -42,7 +42,7 @@ pub(super) fn goes_back(part: &ResponsePart, programs: &Programs<'_>) -> bool {
         })
 }
 
-/// Returns the use that a block starts, if the block is not a part of its own kind, such as one of a connected server.
+/// Returns the id of the use that an opaque block starts, such as a use of an MCP connector.
 fn started(block: &Value) -> Option<&str> {
     block["id"].as_str().filter(|_| is_of_type(block, "_tool_use"))
 }

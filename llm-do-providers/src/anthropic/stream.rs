@@ -1,4 +1,4 @@
-//! Parses a stream of the Messages API, event by event; a whole answer is one event with all blocks.
+//! Accumulates a stream of the Messages API, event by event; a whole answer is one event with all blocks.
 
 mod block;
 #[cfg(test)]
@@ -66,7 +66,8 @@ impl AnthropicAccumulator {
         Self { requested_model, figures: UsageCounts::at_tier(tier), ..Self::default() }
     }
 
-    /// Takes an event of the type `kind`, adds its stream events to `ready`, and returns whether more may follow.
+    /// Adds an event of the type `kind` to the answer, and its stream events to `ready`; returns whether more events
+    /// may follow.
     fn take(&mut self, kind: &str, event: Event<'_>, ready: &mut VecDeque<StreamEvent>) -> bool {
         match kind {
             "message_start" => {
@@ -109,7 +110,7 @@ impl AnthropicAccumulator {
         Response::new(self.model.unwrap_or_else(|| self.requested_model.to_string()), parts, self.figures.usage())
     }
 
-    /// Takes a whole answer, or the start of a streamed one.
+    /// Adds a whole answer, or the start of a streamed one.
     fn begin(&mut self, answered: MessageBody, ready: &mut VecDeque<StreamEvent>) {
         self.begun = true;
         self.model = answered.model.filter(|model| !model.is_empty()).or(self.model.take());
@@ -143,7 +144,7 @@ impl AnthropicAccumulator {
             return;
         }
         if delta.partial_json.is_some() {
-            // Its block came without this index.
+            // Its block arrived without this index.
             if let Some(call) = self.blocks.iter_mut().rfind(|open| open.block.is_call()) {
                 ready.extend(call.block.grow(delta));
             }
@@ -157,7 +158,7 @@ impl AnthropicAccumulator {
         }
     }
 
-    /// The block of that index, or the last one, if the server sends no index.
+    /// Returns the block with the index, or the last one if the server sends no index.
     fn find(&mut self, index: Option<i64>) -> Option<&mut OpenBlock> {
         self.blocks.iter_mut().rev().find(|open| index.is_none() || open.index == index)
     }
@@ -204,7 +205,7 @@ impl ResponseAccumulator for AnthropicAccumulator {
         ready: &mut VecDeque<StreamEvent>,
     ) -> Result<Absorbed, ProviderError> {
         if event.data.trim() == "[DONE]" {
-            // Not the end of this protocol, but of chat completions: servers in between add it to a cut-off answer too.
+            // This is the end mark of chat completions. Proxies add it even to a cut-off answer.
             return Ok(Absorbed::More);
         }
         let mut parsed: Event<'_> = serde_json::from_str(&event.data).map_err(|error| invalid_json(server, &error))?;
@@ -212,7 +213,7 @@ impl ResponseAccumulator for AnthropicAccumulator {
             return Err(fault::reported(server, error));
         }
         let word = mem::take(&mut parsed.kind);
-        // `message` is the name of an event without one, by the standard.
+        // By the standard, an event without a name is called `message`.
         let name = event.name.as_deref().filter(|name| *name != "message").unwrap_or_default();
         let kind = if word.as_str().is_empty() { name } else { word.as_str() };
         match kind {
@@ -278,7 +279,7 @@ impl ResponseAccumulator for AnthropicAccumulator {
         self.stop == Some(Stop::Paused)
     }
 
-    /// The server needs its answer back unchanged, after the messages of the request, and nothing after it.
+    /// Appends the unchanged answer to the messages of the request.
     fn continuation(sent: &[u8], paused: &Response) -> Option<Vec<u8>> {
         let Ok(Value::Array(more)) =
             serde_json::to_value(history::assistant(&paused.parts, |_| Repeats::default(), &Programs::ALL, true))

@@ -28,7 +28,7 @@ const TOOL_SEARCH: ToolKind<'static> = ToolKind::ServerSide {
 
 /// The version of the code execution whose code may call tools.
 const CALLING_CODE: &str = "code_execution_20260120";
-/// Who may call a tool that is offered to code too.
+/// The callers of a tool that is also offered to code.
 const CALLERS: &[&str] = &["direct", CALLING_CODE];
 
 /// Returns the tools of `request`: functions, server-side tools, and deferred functions with the search for them.
@@ -57,7 +57,7 @@ pub(super) fn tools<'a>(
     if !deferred_tools.is_empty() {
         all.push(Json::New(TOOL_SEARCH.into()));
     }
-    // Last: what can be cached comes before them.
+    // Deferred tools come last, after the tools that can be cached.
     for (place, spec) in deferred_tools.iter().enumerate() {
         all.push(function(tools.len() + place, spec, true)?);
     }
@@ -78,7 +78,7 @@ pub(super) fn renamed(request: &Request<'_>) -> Vec<(Arc<str>, Arc<ToolForm>)> {
     forms.filter(|(_, form)| form.renames()).map(|(name, form)| (Arc::clone(name), form)).collect()
 }
 
-/// The API refuses a choice without tools. Where no call may be forced, the model chooses.
+/// Returns the tool choice, which the API refuses without tools. If a call cannot be forced, the model chooses.
 pub(super) fn tool_choice<'a>(request: &Request<'a>, plan: &Plan) -> Option<ToolChoiceParam<'a>> {
     if request.tools.is_empty() && request.deferred_tools.is_empty() {
         return None;
@@ -98,7 +98,8 @@ fn allowed_callers(request: &Request<'_>, tool: &ToolSpec) -> &'static [&'static
     if request.offers_to_code(tool) && !is_recursive(&tool.parameters) { CALLERS } else { &[] }
 }
 
-/// Returns the tools to declare: code that may call tools is the other code execution too, and needs something to call.
+/// Returns the server-side tools to declare. Code that may call tools needs a tool to call, and replaces the other code
+/// execution.
 fn declared<'a>(request: &Request<'a>) -> impl Iterator<Item = &'a ServerSideTool> + use<'a> {
     let has_tools = request.tools.iter().chain(request.deferred_tools).any(|tool| request.offers_to_code(tool));
     request.server_side_tools.iter().filter(move |tool| match tool {
@@ -110,7 +111,7 @@ fn declared<'a>(request: &Request<'a>) -> impl Iterator<Item = &'a ServerSideToo
 
 /// Returns a tool as the API declares it, or an error for a setting that the API does not support.
 ///
-/// Newer versions of the search and of the fetch run code on what they find; these versions do not.
+/// Newer versions of search and fetch run code on the pages; these versions do not.
 fn server_side<'a>(model: &str, profile: Profile, tool: &'a ServerSideTool) -> Result<ToolKind<'a>, ProviderError> {
     if !profile.runs(tool) {
         return Err(refused(format!(

@@ -39,7 +39,7 @@ impl GeminiBuilder {
     /// # Errors
     ///
     /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the default server is used
-    /// without a key, if the base URL is not an `http` or `https` URL, or if the model's name cannot stand in one.
+    /// without a key, if the base URL is not an `http` or `https` URL, or if the model's name cannot be part of a URL.
     pub fn build(self) -> Result<GeminiModel, ProviderError> {
         let capabilities = self.config.capabilities.gemini(&self.config.model);
         Ok(GeminiModel {

@@ -13,7 +13,8 @@ use crate::schema::{SchemaCache, Unsupported, gemini, modern_schema};
 use crate::server_side::ServerSideTool;
 use crate::settings::Warnings;
 
-/// Returns the body of `request` for a model with those capabilities, with warnings for settings that are not sent as they are.
+/// Returns the body of `request` for a model with `capabilities`, and warnings about settings that are changed or not
+/// sent.
 ///
 /// # Errors
 ///

@@ -3,7 +3,7 @@
 use crate::error::{ErrorKind, ProviderError};
 use crate::http::Endpoint;
 
-/// The error for a prompt that the filter stopped, so that there is no answer.
+/// Returns the error for a prompt that the content filter blocked.
 pub(super) fn blocked_prompt(server: &Endpoint, reason: &str) -> ProviderError {
     let is_word = reason.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_') && reason.len() <= 64;
     let reason = if is_word { format!(" ({reason})") } else { String::new() };

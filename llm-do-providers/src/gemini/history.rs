@@ -14,8 +14,8 @@ use crate::message::{Message, ProviderData, ResponsePart, ToolCall};
 use crate::model::{Json, JsonWriter};
 use crate::sent_history::{Arguments, BEGINNING, CONTINUE, EMPTY, Repeats, Step, arguments, steps, tool_name};
 
-/// What <https://ai.google.dev/gemini-api/docs/thought-signatures> has for calls that Gemini did not make, since version 3
-/// refuses those without a signature.
+/// The placeholder signature for calls that Gemini did not make, by
+/// <https://ai.google.dev/gemini-api/docs/thought-signatures>: version 3 refuses calls without a signature.
 const FOREIGN: &str = "skip_thought_signature_validator";
 
 /// Returns the conversation.
@@ -30,7 +30,7 @@ pub(super) fn contents<'a>(
 ) -> Result<Vec<Json<Content<'a>>>, ProviderError> {
     let outline = writer.outline(messages);
     let mut contents = Vec::with_capacity(messages.len() + 1);
-    // Whether the last content is the model's; the API wants the user before and after each.
+    // Whether the last content is the model's. The API requires user content before and after it.
     let mut is_answer = true;
     for step in steps(messages) {
         let is_next_answer = matches!(step, Step::Answer(..));
@@ -99,7 +99,7 @@ fn model<'a>(
     parts
 }
 
-/// Whether a part has no field for its signature, so that the signature follows it.
+/// Whether the signature of a part is in the next part, because its own part has no field for it.
 fn is_signable(part: &ResponsePart) -> bool {
     match part {
         ResponsePart::Text { text } => !text.is_empty(),
@@ -132,7 +132,7 @@ fn function_call(call: &ToolCall, repeats: Repeats) -> Part<'_> {
     Part { signature, ..Data::FunctionCall(function).into() }
 }
 
-/// The API accepts only objects, so that other arguments in a history are wrapped.
+/// Returns the arguments of a call; the API accepts only objects, so other values are wrapped in one.
 fn args(text: &str) -> Args<'_> {
     match arguments(text, parts::MAX_DEPTH) {
         Arguments::Object(object) => {

@@ -1,4 +1,4 @@
-//! Parses a stream of the Gemini API, piece by piece; an unstreamed answer is one piece.
+//! Accumulates a stream of the Gemini API, chunk by chunk; an unstreamed answer is one chunk.
 
 mod content;
 mod finish;
@@ -48,7 +48,7 @@ impl GeminiAccumulator {
         Self { requested_model, content: AnswerContent::after(turn), tier, ..Self::default() }
     }
 
-    /// Takes a piece, or the list of pieces that servers send to clients that do not request events.
+    /// Reads a chunk, or the list of chunks that servers send to clients that do not request events.
     fn read(
         &mut self,
         server: &Endpoint,
@@ -91,7 +91,7 @@ impl GeminiAccumulator {
         }
     }
 
-    /// Takes one piece and adds its events to `events`.
+    /// Adds a chunk to the answer, and its events to `events`.
     fn take(&mut self, chunk: Chunk<'_>, events: &mut VecDeque<StreamEvent>) {
         let model = chunk.model_version.as_ref().map(Word::as_str).filter(|model| !model.is_empty());
         if let (None, Some(model)) = (&self.model, model) {
@@ -126,7 +126,7 @@ impl GeminiAccumulator {
         let fetched = mem::take(&mut self.fetched);
         if self.content.has_uses {
             if !grounding.is_empty() {
-                // Which sentence is from which page: for display, and never sent.
+                // The sources of sentences are for display, and never sent back.
                 let data = ProviderData::new(PROVIDER, json!({ "groundingMetadata": grounding }));
                 self.content.parts.push(ResponsePart::Opaque(data));
             }
@@ -155,7 +155,8 @@ impl GeminiAccumulator {
             candidate.finish_reason.as_ref().map(Word::as_str).and_then(CandidateFinish::parse).or(self.finish);
     }
 
-    /// Takes the metadata of Google's tools, which may arrive in pieces; the first that has a tool's request is an event.
+    /// Adds metadata of Google's tools, which may arrive in several chunks. The first metadata with the input of a tool
+    /// is an event.
     fn notes(
         &mut self,
         notes: Map<String, Value>,
@@ -211,13 +212,13 @@ impl ResponseAccumulator for GeminiAccumulator {
 
     fn complete(mut self) -> Response {
         if self.finish == Some(CandidateFinish::As(FinishReason::Length)) {
-            // The limit may have cut it off.
+            // The token limit may have cut off the last call.
             self.content.parts.pop_if(|part| matches!(part, ResponsePart::ToolCall(_)));
         }
         let finish = self.finish;
         let response = self.response();
         match finish {
-            // The parts show whether there are calls.
+            // The parts determine whether it is `Stop` or `ToolCalls`.
             Some(
                 CandidateFinish::As(FinishReason::Stop) | CandidateFinish::Malformed | CandidateFinish::UnexpectedCall,
             ) => response,

@@ -1,4 +1,4 @@
-//! The JSON of the Gemini API: requests, which borrow all their contents.
+//! The JSON of requests to the Gemini API; they borrow all their contents.
 //!
 //! By <https://ai.google.dev/api/generate-content> and <https://ai.google.dev/api/caching#Content>.
 
@@ -109,7 +109,7 @@ pub(super) struct FunctionCall<'a> {
     pub(super) args: Args<'a>,
 }
 
-/// An object, as the model wrote it.
+/// The arguments of a call.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Args<'a> {
@@ -128,7 +128,7 @@ pub(super) struct FunctionResponse<'a> {
     pub(super) parts: Vec<FunctionResponsePart<'a>>,
 }
 
-/// The result of a function, under the two names that the API reads.
+/// The result of a function, under one of the two names that the API reads.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Outcome<'a> {

@@ -14,12 +14,11 @@ use crate::model::{JsonWriter, OutputSchema, Request};
 use crate::schema::{SchemaCache, Unsupported, llama_cpp, modern_schema, openai_strict, tool};
 use crate::settings::{Settings, Warnings};
 
-/// Returns the body of `request` for `target`, whole or streamed, with warnings for settings that are not sent as they are.
+/// Returns the body of `request` for `target`, and warnings about settings that are changed or not sent.
 ///
 /// # Errors
 ///
-/// Returns an error if the request holds a file that the server does not take, a schema that it makes no grammar of, or tools
-/// that it does not let the model call or does not run.
+/// Returns an error if the request has a file, a tool or a schema that the server does not support.
 pub(super) fn request<'a>(
     target: Target<'a>,
     request: &Request<'a>,
@@ -52,7 +51,7 @@ pub(super) fn request<'a>(
         stop: sampling.stop,
         presence_penalty: sampling.presence_penalty,
         frequency_penalty: sampling.frequency_penalty,
-        // Servers refuse it without tools.
+        // Servers refuse this field without tools.
         parallel_tool_calls: limited_calls(may_limit_calls, target, &mut warnings),
         service_tier: warnings.accept(
             "service_tier",
@@ -73,16 +72,16 @@ pub(super) fn request<'a>(
     Ok((chat, warnings))
 }
 
-/// Returns whether parallel calls are allowed, where the API has a field for it.
+/// Returns whether parallel calls are allowed, if the server has a field for it.
 fn limited_calls(allowed: Option<bool>, target: Target<'_>, warnings: &mut Warnings) -> Option<bool> {
     let is_taken = target.capabilities.parallel_tool_calls;
     let reason = if is_taken { NO_FIELD } else { "the model does not accept it" };
     warnings.accept("parallel_tool_calls", allowed, is_taken && target.dialect.takes(Field::ParallelToolCalls), reason)
 }
 
-/// Returns the limit on tokens under its newer name, or under its older one.
+/// Returns the values of `max_completion_tokens` and `max_tokens`, one of which is the token limit.
 fn limit(settings: &Settings, target: Target<'_>) -> (Option<u32>, Option<u32>) {
-    // A proxy before OpenAI's own models has to be asked like OpenAI.
+    // A proxy of OpenAI's models has the rules of OpenAI.
     let is_of_openai = target.provider() == PROVIDER && target.capabilities.is_thinking();
     if target.dialect.takes(Field::MaxCompletionTokens) || is_of_openai {
         (settings.max_tokens, None)

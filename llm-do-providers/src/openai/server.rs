@@ -173,7 +173,7 @@ pub enum Server {
     Mistral,
     /// `ollama:..`, at `http://127.0.0.1:11434/v1`.
     Ollama,
-    /// `openai:..`, at `https://api.openai.com/v1`; with another base URL, whichever server is there.
+    /// `openai:..`, at `https://api.openai.com/v1`, or at any server with another base URL.
     OpenAi,
     /// `openrouter:..`, at `https://openrouter.ai/api/v1`.
     OpenRouter,
@@ -182,13 +182,13 @@ pub enum Server {
 }
 
 impl Server {
-    /// Returns what the names of its models begin with, such as `groq`.
+    /// Returns the prefix of the names of its models, such as `groq`.
     #[must_use]
     pub fn prefix(self) -> &'static str {
         self.dialect().server.provider
     }
 
-    /// Returns the dialect of the server at `endpoint`: if it was not named, by its host.
+    /// Returns the dialect of the server at `endpoint`; `OpenAi` with another host may be a known server.
     pub(super) fn dialect_at(self, endpoint: &Endpoint) -> &'static Dialect {
         if self != Self::OpenAi {
             return self.dialect();

@@ -1,4 +1,4 @@
-//! Parses a stream of chat completions, piece by piece; an unstreamed answer is one piece.
+//! Accumulates a stream of chat completions, chunk by chunk; an unstreamed answer is one chunk.
 
 mod call;
 #[cfg(test)]
@@ -30,7 +30,7 @@ pub(crate) struct ChatAccumulator {
     dialect: &'static Dialect,
     /// The requested model, in case the server does not name it.
     requested_model: Arc<str>,
-    /// The length of the history, for calls without an id of the server.
+    /// The length of the history, for the ids of calls that have none.
     turn: usize,
     model: Option<String>,
     thinking: Reasoning,
@@ -41,13 +41,12 @@ pub(crate) struct ChatAccumulator {
     finish: Option<FinishReason>,
     tokens: Option<Tokens>,
     tier: ServiceTier,
-    /// Whether the request asked for a search, which the search models then make; answers do not count it.
+    /// Whether the request enabled a search, which search models then always make. Answers do not report it.
     has_search: bool,
 }
 
 impl ChatAccumulator {
-    /// Returns the empty answer of the model `requested_model`; calls without ids get ids that are unique in
-    /// a conversation as long as `turn` grows.
+    /// Returns the empty answer of the model `requested_model` to a conversation of `turn` messages.
     pub(super) fn new(dialect: &'static Dialect, requested_model: Arc<str>, turn: usize) -> Self {
         Self {
             dialect,
@@ -66,12 +65,12 @@ impl ChatAccumulator {
         }
     }
 
-    /// Sets what the request asked for, which answers of some servers do not repeat.
+    /// Sets the requested tier and search, which answers of some servers do not report.
     pub(super) fn requested(self, tier: ServiceTier, has_search: bool) -> Self {
         Self { tier, has_search, ..self }
     }
 
-    /// Reads an answer, or a piece of one with its events.
+    /// Reads an answer, or a chunk with its events.
     fn read(
         &mut self,
         server: &Endpoint,
@@ -82,13 +81,13 @@ impl ChatAccumulator {
             self.take(chunk, ready);
             return Ok(());
         };
-        // Content that came with an error is kept, but not shown: then the request can still be retried.
+        // Content next to an error is kept but not shown, so that the request can still be retried.
         self.take(chunk, None);
         let arrived = self.clone().partial_response();
         Err(if arrived.parts.is_empty() { error } else { error.with_partial_response(arrived) })
     }
 
-    /// Takes a whole answer, or one piece and adds its events to `events`.
+    /// Adds a whole answer, or a chunk and its events to `events`.
     fn take(&mut self, chunk: Chunk<'_>, events: Option<&mut VecDeque<StreamEvent>>) {
         if self.model.is_none() {
             let model = chunk.model.as_ref().map(Word::as_str).filter(|model| !model.is_empty());
@@ -138,7 +137,7 @@ impl ChatAccumulator {
         }
     }
 
-    /// Takes the fields of a delta, and adds its events to `events`.
+    /// Adds the content of a delta, and its events to `events`.
     fn grow(&mut self, delta: &mut Delta, is_whole: bool, mut events: Option<&mut VecDeque<StreamEvent>>) {
         let Delta { content, refusal, reasoning_content, reasoning, reasoning_details, tool_calls, function_call } =
             delta;
@@ -195,7 +194,7 @@ impl ResponseAccumulator for ChatAccumulator {
         ready: &mut VecDeque<StreamEvent>,
     ) -> Result<Absorbed, ProviderError> {
         let data = &*event.data;
-        // Most pieces are objects, which need no look at their end.
+        // An object is not an end mark.
         if !data.starts_with('{') && matches!(data.trim(), "[DONE]" | "\"[DONE]\"" | "DONE") {
             return Ok(Absorbed::End);
         }
@@ -225,7 +224,7 @@ impl ResponseAccumulator for ChatAccumulator {
         let finish = if self.refused { Some(FinishReason::ContentFilter) } else { self.finish };
         let response = self.response();
         match finish {
-            // The parts decide: servers confuse the two.
+            // The parts determine the reason, since servers confuse the two.
             Some(FinishReason::Stop | FinishReason::ToolCalls) => response,
             Some(reason) => response.with_finish(reason),
             None => response.without_reason(),
@@ -242,7 +241,7 @@ impl ResponseAccumulator for ChatAccumulator {
 /// The initial capacity of a streamed text, in bytes.
 const FIRST_CAPACITY: usize = 256;
 
-/// Adds a piece of a stream to a text.
+/// Appends a delta to a text.
 fn push(text: &mut String, more: &str) {
     if text.capacity() == 0 {
         text.reserve(FIRST_CAPACITY.max(more.len()));
@@ -250,7 +249,7 @@ fn push(text: &mut String, more: &str) {
     text.push_str(more);
 }
 
-/// Adds a piece to a text; the first one is moved.
+/// Appends a delta to a text; the first one is moved.
 fn append(text: &mut String, more: String) {
     if text.is_empty() {
         *text = more;

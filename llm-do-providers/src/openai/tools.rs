@@ -93,7 +93,7 @@ pub(super) fn offer<'a>(
     Ok((all, word))
 }
 
-/// Returns the schema of a tool as the server takes it.
+/// Returns the schema of a tool in the form that the server accepts.
 pub(super) fn form(spec: &ToolSpec, dialect: &Dialect) -> Result<Arc<ToolForm>, Unsupported> {
     match dialect.schemas {
         Schemas::LlamaCpp { of_tools: true } => tool::llama_cpp(&spec.parameters),

@@ -13,8 +13,8 @@ use crate::settings::{Settings, Warnings};
 const INCLUDED: [&str; 3] =
     ["reasoning.encrypted_content", "web_search_call.action.sources", "code_interpreter_call.outputs"];
 
-/// Returns the body of `request` for `model`, with or without summaries of thoughts, whole or streamed, with warnings for
-/// settings that are not sent as they are.
+/// Returns the body of `request` for `model`, and warnings about settings that are changed or not sent. `summaries`
+/// requests summaries of thoughts.
 ///
 /// # Errors
 ///
@@ -78,7 +78,7 @@ fn warnings(settings: &Settings, capabilities: &OpenAiCapabilities, effort: Opti
     warnings
 }
 
-/// Returns the word for a level of thinking: `minimal` is refused together with tools that the provider runs, as in
+/// Returns the word for a thinking level. The API refuses `minimal` with server-side tools:
 /// <https://github.com/openai/codex/issues/3559>.
 fn effort<'a>(capabilities: &'a OpenAiCapabilities, request: &Request<'_>) -> Option<&'a str> {
     let word = capabilities.effort(request.settings.thinking);

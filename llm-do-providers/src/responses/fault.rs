@@ -6,17 +6,17 @@ use crate::error::{ErrorKind, ProviderError};
 use crate::exchange::reported;
 use crate::http::{Endpoint, flat_error};
 
-/// Returns the error of an event: its fields are in the event, or in an object of it.
+/// Returns the error of an event, whose fields are in the event or in its `error`.
 pub(super) fn failed(server: &Endpoint, data: &str) -> ProviderError {
     let event: Value = serde_json::from_str(data).unwrap_or_default();
     let error = event.get("error").filter(|error| error.is_object()).cloned();
-    // The event's own `type` has no information.
+    // The `type` of the event itself contains no information.
     let error = error.or_else(|| flat_error(&event)).unwrap_or(event);
     reported(server, &error)
 }
 
-/// Returns the error for an answer that is made in the background, by
-/// <https://developers.openai.com/api/docs/guides/background> (read 2026-11-22): it has no output yet, or never will.
+/// Returns the error for the status of an answer that is created in the background and has no output, by
+/// <https://developers.openai.com/api/docs/guides/background> (read 2026-11-22).
 pub(super) fn unfinished(server: &Endpoint, status: &str) -> Option<ProviderError> {
     let (kind, text) = match status {
         "queued" | "in_progress" => (

@@ -1,4 +1,4 @@
-//! Converts a conversation to the items of the API: its own items go back unchanged, in their place.
+//! Converts a conversation to items; items of the API go back unchanged, in their order.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ use crate::sent_history::{Answered, EMPTY, IdRule, Repeats, Step, call_id, steps
 /// The ids of calls, by <https://platform.openai.com/docs/api-reference/responses/create>, read 2026-11-28: 1 to 64 characters.
 const IDS: IdRule = IdRule::Printable(64);
 
-/// Returns the items of a conversation, for a model that may think or one that does not.
+/// Returns the items of a conversation; `may_think` is whether the model may think.
 ///
 /// # Errors
 ///
@@ -41,7 +41,7 @@ pub(super) fn input<'a>(
         {
             programs = Programs::of_turn(messages, place, are_taken, programs::link);
         }
-        // What is left out depends on the rest of the turn.
+        // Which programs are left out depends on the rest of the turn, so this JSON is not cached.
         let mut changing = JsonWriter::default();
         let writer = if programs.are_all() { &mut *writer } else { &mut changing };
         writer.message(place, false, &mut items, || match step {
@@ -86,10 +86,10 @@ fn output<'a>(result: &Answered<'a>, programs: &Programs<'_>) -> Item<'a> {
 
 /// Returns an answer: thoughts and tool uses of other providers are left out.
 ///
-/// For a model that does not think, an answer with thoughts is sent like that of another provider: it refuses the
-/// thoughts, and the API refuses items, by their ids, whose thought is missing. The same holds for an answer with a thought or a
-/// tool use that is already in the history, or a thought that nothing follows. A call of a `deferred` tool needs its
-/// namespace, whichever model made it. Programs go back as `programs` has them; the calls of other programs go back as the model's own.
+/// An answer with thoughts is sent to a model that does not think like an answer of another provider: the model refuses
+/// thoughts, and the API refuses items with ids whose thought is missing. So is an answer with a thought or a tool use
+/// that is already in the history. A call of a `deferred` tool needs its namespace, also if another model made it.
+/// Programs in `programs` are sent back; calls of other programs are sent as the model's own.
 pub(super) fn answer<'a>(
     parts: &'a [ResponsePart],
     repeats: &dyn Fn(usize) -> Repeats,
@@ -138,8 +138,8 @@ pub(super) fn answer<'a>(
     without_last_thoughts(items)
 }
 
-/// Removes the thoughts at the end of an answer, as of one that broke off: "Item of type 'reasoning' was provided without its
-/// required following item."
+/// Removes the thoughts at the end of an answer, such as one that broke off: "Item of type 'reasoning' was provided
+/// without its required following item."
 fn without_last_thoughts(mut items: Vec<Item<'_>>) -> Vec<Item<'_>> {
     while items.last().is_some_and(is_thinking) {
         items.pop();
@@ -155,8 +155,8 @@ fn is_thinking(item: &Item<'_>) -> bool {
     }
 }
 
-/// Whether an item goes back as it came. A thought does to a model that thinks, if there is more of it than its id, which the
-/// server does not know with `store: false`.
+/// Whether an item can be sent back unchanged. A thought can be sent to a model that thinks if it has content: with
+/// `store: false`, the server does not know its id.
 fn can_return(item: &Value, may_think: bool) -> bool {
     if item["type"] != "reasoning" {
         return !is_head(item);
@@ -165,7 +165,7 @@ fn can_return(item: &Value, may_think: bool) -> bool {
     may_think && (has_content || item["encrypted_content"].as_str().is_some_and(|content| !content.is_empty()))
 }
 
-/// Whether a part goes back as a whole item of the server, and not as one of ours with its id.
+/// Whether a part is sent back as the server's whole item, not as a new item with its id.
 fn is_whole(part: &ResponsePart) -> bool {
     match part {
         ResponsePart::Thinking(_) | ResponsePart::ServerSideTool(_) => true,
@@ -174,7 +174,7 @@ fn is_whole(part: &ResponsePart) -> bool {
     }
 }
 
-/// Whether it holds the fields of a message other than its text, which follows.
+/// Whether an item contains the fields of a message other than its text, which is the next part.
 fn is_head(item: &Value) -> bool {
     item.get("type").is_none()
 }

@@ -7,7 +7,7 @@ use crate::error::ProviderError;
 use crate::message::UserPart;
 use crate::openai::{DataUrl, IMAGES, MAX_FILE, UNNAMED_PDF};
 
-/// The detail of an image: the default, which OpenAI's description of the API requires to be stated.
+/// The detail of an image: the default, since OpenAI's API description requires the field.
 const DETAIL: &str = "auto";
 
 /// Returns a part of a user message.

@@ -1,4 +1,4 @@
-//! Parses a stream of the Responses API, event by event; an unstreamed answer is the content of the last event.
+//! Accumulates a stream of the Responses API, event by event; an unstreamed answer is the content of the last event.
 //!
 //! By <https://platform.openai.com/docs/api-reference/responses-streaming>.
 
@@ -48,7 +48,7 @@ pub(crate) struct ResponsesAccumulator {
 /// A call whose item is not complete yet.
 #[derive(Debug)]
 struct PendingCall {
-    /// The index of its item, which may be missing, like the id in the item.
+    /// The index of its item. It may be missing, and so may the id in the item.
     place: Option<i64>,
     name: Arc<str>,
     item: Value,
@@ -65,7 +65,7 @@ struct End {
     is_complete: bool,
 }
 
-/// The fields that are read of any event.
+/// The fields of events.
 #[derive(Deserialize)]
 struct Event<'a> {
     #[serde(borrow, rename = "type", default)]
@@ -76,14 +76,14 @@ struct Event<'a> {
     item_id: Option<Word<'a>>,
     #[serde(default, deserialize_with = "index")]
     summary_index: Option<i64>,
-    /// A text; for arguments, with some servers, the JSON itself.
+    /// A string; for arguments, some servers send the JSON itself.
     delta: Option<JsonText>,
-    /// The same at the end of the pieces.
+    /// The complete arguments after their deltas.
     arguments: Option<JsonText>,
     item: Option<Value>,
     #[serde(default, deserialize_with = "object")]
     response: Option<Whole>,
-    /// What a whole answer is, in place of the event for its end.
+    /// Set in a whole answer that arrives in place of its last event.
     #[serde(borrow)]
     object: Option<Word<'a>>,
 }
@@ -94,12 +94,12 @@ impl ResponsesAccumulator {
         Self { requested_model, tier, ..Self::default() }
     }
 
-    /// Returns what was used, with the tools of the items so far.
+    /// Returns the usage so far, with that of server-side tools.
     fn total(&self) -> Usage {
         usage::with_tools(Usage { requests: 1, ..self.usage }.at_tier(self.tier), &self.parts)
     }
 
-    /// Takes the start of an item: only the name of a call is shown.
+    /// Adds the start of an item; a call is shown by its name.
     fn begin(&mut self, event: Event<'_>, ready: &mut VecDeque<StreamEvent>) {
         let Some(item) = event.item.filter(|item| item["type"] == "function_call") else { return };
         let name: Arc<str> = item["name"].as_str().unwrap_or_default().into();
@@ -124,7 +124,7 @@ impl ResponsesAccumulator {
         }
     }
 
-    /// Takes the arguments of a call at the end of their pieces, which some servers leave out.
+    /// Adds the complete arguments of a call, for servers that send no deltas.
     fn end_call(&mut self, event: Event<'_>, ready: &mut VecDeque<StreamEvent>) {
         let id = event.item_id.as_ref().map(Word::as_str).unwrap_or_default();
         let index = self.find_call(event.output_index, id).filter(|index| self.calls[*index].arguments.is_empty());
@@ -136,7 +136,7 @@ impl ResponsesAccumulator {
         }
     }
 
-    /// Finds the call that an event is of: by the index of its item, else by its id, else the last one.
+    /// Finds the call of an event: by the index of its item, else by its id, else the last one.
     fn find_call(&self, place: Option<i64>, id: &str) -> Option<usize> {
         let by_place = place.and_then(|place| self.calls.iter().rposition(|call| call.place == Some(place)));
         let by_id = || self.calls.iter().rposition(|call| !id.is_empty() && call.item["id"] == *id);
@@ -156,7 +156,7 @@ impl ResponsesAccumulator {
         }
     }
 
-    /// Takes a complete item.
+    /// Adds a complete item.
     fn finish(&mut self, place: Option<i64>, item: Option<Value>, ready: &mut VecDeque<StreamEvent>) {
         let Some(mut item) = item else { return };
         if item["type"] == "function_call"
@@ -195,7 +195,7 @@ impl ResponseAccumulator for ResponsesAccumulator {
     ) -> Result<Absorbed, ProviderError> {
         let data = &*event.data;
         if data.trim() == "[DONE]" {
-            // Not the end of this protocol: without one, the answer is not whole.
+            // This is not an end mark of this protocol, whose absence means that the answer is incomplete.
             return Ok(Absorbed::More);
         }
         let mut parsed: Event<'_> = serde_json::from_str(data).map_err(|error| invalid_json(server, &error))?;
@@ -223,7 +223,7 @@ impl ResponseAccumulator for ResponsesAccumulator {
                 return Ok(Absorbed::End);
             }
             "error" | "response.error" => return Err(fault::failed(server, data)),
-            // The whole answer in place of its events.
+            // The whole answer arrived in place of its events.
             "" if parsed.object.is_some_and(|object| object.as_str() == "response") => {
                 self.absorb_whole(server, data.as_bytes())?;
                 return Ok(Absorbed::End);
@@ -246,7 +246,7 @@ impl ResponseAccumulator for ResponsesAccumulator {
         let is_nameless = |part: &ResponsePart| matches!(part, ResponsePart::ToolCall(call) if call.name.is_empty());
         match &self.end {
             None => Some("the stream broke off"),
-            // An answer without a word is one, as with every protocol; a body without an answer is not.
+            // A completed answer without parts is valid, but a body without an answer is not.
             Some(end) if self.parts.is_empty() && end.reason.is_none() && !end.is_complete => {
                 Some("the answer is empty")
             }
@@ -272,7 +272,7 @@ impl ResponseAccumulator for ResponsesAccumulator {
         self.end.as_ref().is_some_and(is_complete) && programs::is_paused(&self.parts)
     }
 
-    /// The server needs its items back unchanged, and nothing after them.
+    /// Appends the unchanged items to the input of the request.
     fn continuation(sent: &[u8], paused: &Response) -> Option<Vec<u8>> {
         let items =
             serde_json::to_value(history::answer(&paused.parts, &|_| Repeats::default(), &[], true, &Programs::ALL))
@@ -291,7 +291,7 @@ impl ResponseAccumulator for ResponsesAccumulator {
     }
 }
 
-/// Puts the arguments that came in pieces into the item of their call, if it has none.
+/// Sets the arguments of an item from the deltas of its call, if it has none.
 fn put_arguments(item: &mut Value, call: Option<&PendingCall>) {
     let is_empty = item["arguments"].is_null() || item["arguments"].as_str().is_some_and(|text| text.trim().is_empty());
     if let Some(call) = call.filter(|call| is_empty && !call.arguments.is_empty()) {

@@ -10,7 +10,7 @@ use crate::openai::ToolChoiceParam;
 use crate::schema::tool;
 use crate::server_side::{ServerSideTool, WebSearch};
 
-/// The tools of the API, for a model that may call tools by code, or for another one.
+/// Returns the server-side tools of the API; `may_call_by_code` is whether the model may call tools by code.
 pub(super) const fn server_side_tools(may_call_by_code: bool) -> &'static [ServerSideTool] {
     const ALL: &[ServerSideTool] = &[
         ServerSideTool::WEB_SEARCH,
@@ -21,11 +21,11 @@ pub(super) const fn server_side_tools(may_call_by_code: bool) -> &'static [Serve
     if may_call_by_code { ALL } else { ALL.split_at(3).0 }
 }
 
-/// Who may call a function that is offered to code too.
+/// The callers of a function that is also offered to code.
 const CALLERS: &[&str] = &["direct", "programmatic"];
 
-/// How many functions a namespace has at most: by <https://developers.openai.com/api/docs/guides/tools-tool-search> (read
-/// 2026-11-25), models search best among fewer than ten.
+/// The maximum number of functions of a namespace: by <https://developers.openai.com/api/docs/guides/tools-tool-search>
+/// (read 2026-11-25), models search best among fewer than ten.
 const NAMESPACE_SIZE: usize = 9;
 
 /// Returns the tools of `request`: functions, server-side tools, and the search for deferred functions.
@@ -41,7 +41,7 @@ pub(super) fn tools<'a>(
         let form = u8::from(request.offers_to_code(spec));
         writer.tool(place, form, spec, || Ok(function(spec, false, request)))
     });
-    // Code needs something to call.
+    // Programs need a function to call.
     let has_functions = request.tools.iter().chain(request.deferred_tools).any(|spec| request.offers_to_code(spec));
     let is_asked = |tool: &&ServerSideTool| has_functions || **tool != ServerSideTool::ProgrammaticToolCalling;
     let server_side_tools = request.server_side_tools.iter().filter(is_asked);
@@ -63,7 +63,7 @@ pub(super) fn tool_choice<'a>(request: &Request<'a>) -> Option<ToolChoiceParam<N
     }
 }
 
-/// Returns a function that is not strict: in the request from the start, or once the model has found it.
+/// Returns a function that is not strict; a deferred one is loaded when the model finds it.
 fn function<'a>(spec: &'a ToolSpec, defer_loading: bool, request: &Request<'_>) -> Tool<'a> {
     let ToolSpec { name, description, parameters } = spec;
     let parameters = Arc::clone(&tool::openai(parameters).schema);
@@ -71,7 +71,7 @@ fn function<'a>(spec: &'a ToolSpec, defer_loading: bool, request: &Request<'_>) 
     Tool::Function { name, description, parameters, strict: false, defer_loading, allowed_callers }
 }
 
-/// Returns the search, and the functions that it finds in namespaces: outside of one, a function's schema counts as
+/// Returns the search and its functions, in namespaces: outside of a namespace, a function's schema counts as
 /// [input](https://github.com/langchain-ai/langchain/issues/38540) although it is deferred.
 fn searched<'a>(request: &Request<'a>) -> impl Iterator<Item = Tool<'a>> {
     let deferred = request.deferred_tools;
@@ -87,7 +87,7 @@ fn searched<'a>(request: &Request<'a>) -> impl Iterator<Item = Tool<'a>> {
     search.into_iter().chain(namespaces)
 }
 
-/// Returns the namespace of a function, without which the API does not find a call's function in a history.
+/// Returns the namespace of a deferred function, which the API requires for calls in a history.
 pub(super) fn namespace_of(deferred: &[ToolSpec], name: &str) -> Option<String> {
     let place = deferred.iter().position(|tool| *tool.name == *name)?;
     Some(namespace_at(place / NAMESPACE_SIZE))

@@ -1,4 +1,4 @@
-//! The JSON of the Responses API: requests, which borrow all their contents.
+//! The JSON of requests to the Responses API; they borrow all their contents.
 //!
 //! By <https://platform.openai.com/docs/api-reference/responses/create>.
 
@@ -43,7 +43,7 @@ pub(super) struct ResponsesRequest<'a> {
     pub(super) stream: Option<bool>,
 }
 
-/// A message or an action; items of the server go back as they came.
+/// An item of the input; items of the server are sent back unchanged.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Item<'a> {
@@ -112,7 +112,7 @@ pub(super) enum Tool<'a> {
         description: &'a str,
         parameters: Arc<Value>,
         strict: bool,
-        /// Whether the model has to find it.
+        /// Whether the model finds the tool by search.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         defer_loading: bool,
         #[serde(skip_serializing_if = "<[_]>::is_empty")]

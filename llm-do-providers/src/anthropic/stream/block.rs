@@ -25,7 +25,7 @@ pub(super) enum Block {
         input: Input,
         kept: RawBlock,
     },
-    /// The use of a tool that runs on the server.
+    /// A use of a server-side tool.
     Use {
         name: Arc<str>,
         input: Input,
@@ -48,7 +48,7 @@ impl Input {
     fn of(block: &mut RawBlock) -> Self {
         let begun = match block.shift_remove("input") {
             None | Some(Value::Null) => json!({}),
-            // Some servers send the JSON as a text.
+            // Some servers send the JSON as a string.
             Some(Value::String(text)) if text.trim().is_empty() => json!({}),
             Some(Value::String(text)) => return Self { begun: json!({}), grown: text },
             Some(input) => input,
@@ -56,7 +56,7 @@ impl Input {
         Self { begun, grown: String::new() }
     }
 
-    /// Servers send an empty object and then the text, or only the object.
+    /// Returns the JSON text: servers send an empty object and then deltas, or only the object.
     fn text(self) -> String {
         if self.grown.trim().is_empty() { self.begun.to_string() } else { self.grown }
     }
@@ -125,7 +125,7 @@ impl Block {
         Some(StreamEvent::ServerSideToolDone { name: Arc::clone(name), input: input.value()?, error: failure(block) })
     }
 
-    /// Takes a delta, and returns its event.
+    /// Adds a delta; returns its event.
     pub(super) fn grow(&mut self, delta: Delta) -> Option<StreamEvent> {
         match (self, delta) {
             (Self::Text { citations, .. }, Delta { citation: Some(citation), .. }) => {
@@ -275,7 +275,7 @@ fn id(kept: &RawBlock) -> &str {
     kept.get("id").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns why a use failed, by its result: the error of the tool, or of the code that it ran.
+/// Returns the error of a use by its result: that of the tool, or of the code that it ran.
 fn failure(result: &RawBlock) -> Option<String> {
     let content = result.get("content")?;
     let code = content["return_code"].as_i64().filter(|code| *code != 0);
@@ -290,7 +290,7 @@ fn data(block: RawBlock) -> ProviderData {
     ProviderData::new(PROVIDER, Value::Object(block))
 }
 
-/// Takes a text out of a block; empty if it is absent.
+/// Removes and returns a string of a block; empty if it is absent.
 fn word(block: &mut RawBlock, name: &str) -> String {
     match block.shift_remove(name) {
         Some(Value::String(text)) => text,

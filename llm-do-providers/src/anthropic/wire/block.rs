@@ -150,7 +150,7 @@ pub(in crate::anthropic) enum Input<'a> {
     Instead(Value),
 }
 
-/// A block whose parts are kept in several places.
+/// A kept block, completed with the fields that are stored in the part.
 #[derive(Debug)]
 pub(in crate::anthropic) struct Rebuilt<'a> {
     pub(in crate::anthropic) kept: &'a Map<String, Value>,

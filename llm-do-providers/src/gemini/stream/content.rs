@@ -13,7 +13,7 @@ use crate::model::StreamEvent;
 /// The parts of an answer so far.
 #[derive(Debug, Default)]
 pub(super) struct AnswerContent {
-    /// The length of the history, for calls without an id of the server.
+    /// The length of the history, for the ids of calls that have none.
     turn: usize,
     pub(super) parts: Vec<ResponsePart>,
     /// The number of calls.
@@ -33,14 +33,14 @@ impl AnswerContent {
         self.parts.push(ResponsePart::ServerSideTool(used));
     }
 
-    /// Takes a part, or a piece of one, and adds its events to `events`.
+    /// Adds a part, or a delta of one, and adds its events to `events`.
     pub(super) fn grow(&mut self, piece: AnswerPart, events: &mut VecDeque<StreamEvent>) {
         let AnswerPart { kind, thought, signature } = piece;
         match kind {
             Kind::Text(more) if thought => self.think(more, signature, events),
             Kind::Text(more) => self.push_text(more, signature, events),
             Kind::Call(call) => self.call(call, signature, events),
-            // The drafts of an image, which are not part of the answer.
+            // Drafts of an image are not part of the answer.
             Kind::Media(_) if thought => {}
             Kind::Media(blob) => self.show(blob, signature),
             Kind::ServerTool(own, value) => self.use_tool(own, value, signature, events),
@@ -133,7 +133,7 @@ impl AnswerContent {
     ) {
         self.has_uses |= matches!(own, ServerTool::ToolCall | ServerTool::ToolResponse);
         let Some(used) = tool_uses::take(own, value, signature, &mut self.parts) else {
-            // The last part has its result now.
+            // The last part now has its result.
             if let Some(ResponsePart::ServerSideTool(used)) = self.parts.last() {
                 events.push_back(used.done());
             }

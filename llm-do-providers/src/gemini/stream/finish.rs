@@ -6,9 +6,9 @@ use crate::message::FinishReason;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CandidateFinish {
     As(FinishReason),
-    /// A call, or an answer, that the server itself could not parse.
+    /// The server could not parse a call, or the answer.
     Malformed,
-    /// A call although no tool was offered, or none was allowed.
+    /// The model called a tool although none was offered or allowed.
     UnexpectedCall,
 }
 

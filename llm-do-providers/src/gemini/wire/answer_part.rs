@@ -73,7 +73,7 @@ pub(in crate::gemini) struct FunctionCallPart {
 }
 
 impl FunctionCallPart {
-    /// Takes the arguments, which some servers send as JSON text.
+    /// Takes the arguments, which some servers send as a string of JSON.
     pub(in crate::gemini) fn take_arguments(&mut self) -> String {
         let Some(args) = self.args.take().filter(|args| args.get() != "null") else { return "{}".to_owned() };
         let written = serde_json::from_str::<String>(args.get()).ok();
@@ -100,7 +100,7 @@ impl<'de> Deserialize<'de> for AnswerPart {
     }
 }
 
-/// The fields of a part by name; serde's `flatten` would copy each text once more.
+/// The names of the fields of a part.
 #[derive(Deserialize)]
 #[serde(field_identifier, rename_all = "camelCase")]
 enum Field {
@@ -154,7 +154,7 @@ impl<'de> Visitor<'de> for AnswerPartVisitor {
     }
 }
 
-/// A text, or a number in its place.
+/// A string, or a number instead.
 #[derive(Deserialize)]
 struct LenientText(#[serde(deserialize_with = "text")] Option<String>);
 

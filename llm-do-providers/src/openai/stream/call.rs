@@ -1,4 +1,4 @@
-//! The calls of an answer, whose pieces are still arriving.
+//! The calls of an answer, whose deltas are still arriving.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,30 +18,31 @@ pub(super) struct CallList(Vec<PartialCall>);
 struct PartialCall {
     /// The server's index for it, which may be missing or wrong.
     index: Option<i64>,
-    /// Whether it came as the older `function_call`.
+    /// Whether it arrived as the older `function_call`.
     legacy: bool,
     id: String,
     name: String,
-    /// Whether it began without an id, and with the name of the call before it: some servers repeat the name in every piece.
+    /// Whether it started without an id, and with the name of the previous call: some servers repeat the name in every
+    /// delta.
     is_doubtful: bool,
-    /// How it is shown, once its name is whole.
+    /// The fields of its events, once its name is complete.
     shown: Option<ShownCall>,
     arguments: String,
     nesting: Nesting,
 }
 
-/// What all events of a call have.
+/// The fields that all events of a call have.
 #[derive(Clone, Debug)]
 struct ShownCall {
     index: usize,
-    /// The pieces share it.
+    /// Shared by the events.
     name: Arc<str>,
 }
 
-/// How far the JSON of a text is nested. Each byte is read once, since every piece of a call may ask for it.
+/// The nesting of a JSON text that arrives in deltas. Each byte is read once.
 #[derive(Clone, Debug, Default)]
 struct Nesting {
-    /// The length of the text that was read, in bytes.
+    /// The length of the text read so far, in bytes.
     length: usize,
     depth: usize,
     in_string: bool,
@@ -58,27 +59,28 @@ impl CallList {
         self.0.len()
     }
 
-    /// Whether a call has a name, so that it can be read so far.
+    /// Whether any call has a name.
     pub(super) fn has_name(&self) -> bool {
         self.0.iter().any(|call| !call.name.is_empty())
     }
 
-    /// Whether a call has no name.
+    /// Whether any call has no name.
     pub(super) fn is_nameless(&self) -> bool {
         self.0.iter().any(|call| call.name.is_empty())
     }
 
-    /// Removes what turned out to be a piece of the call before it.
+    /// Removes calls that turned out to be deltas of the previous call.
     pub(super) fn drop_phantoms(&mut self) {
         self.0.retain(|call| !call.is_phantom());
     }
 
-    /// Returns the parts of the calls; those without an id get one from `turn` and their place.
+    /// Returns the parts of the calls; a call without an id gets one that is unique in a conversation whose length
+    /// `turn` grows.
     pub(super) fn into_parts(self, turn: usize) -> impl Iterator<Item = ResponsePart> {
         self.0.into_iter().enumerate().map(move |(place, call)| call.complete(turn, place))
     }
 
-    /// Takes pieces of calls, and returns whether there are any that are not empty.
+    /// Adds deltas of calls; returns whether any of them is not empty.
     pub(super) fn grow<'a>(
         &mut self,
         pieces: impl Iterator<Item = &'a mut ToolCallDelta>,
@@ -86,7 +88,7 @@ impl CallList {
     ) -> bool {
         let mut has_calls = false;
         for piece in pieces {
-            // Refused as soon as the event is read.
+            // Such an answer is refused when the event has been read.
             if self.0.len() > MAX_PARTS {
                 break;
             }
@@ -100,7 +102,7 @@ impl CallList {
         has_calls
     }
 
-    /// Takes the older form only where the newer one is not used: servers that send both mean one call.
+    /// Adds a delta in the older form, unless the answer uses the newer one: servers that send both mean one call.
     pub(super) fn grow_legacy(&mut self, piece: FunctionDelta, events: Option<&mut VecDeque<StreamEvent>>) {
         match self.0.first() {
             Some(call) if !call.legacy => return,
@@ -110,9 +112,9 @@ impl CallList {
         self.grow_call(0, None, piece, events);
     }
 
-    /// The place of the call that `piece` belongs to; a new one if it begins a call.
+    /// Returns the index of the call that `piece` belongs to; a new one if it starts a call.
     ///
-    /// Its id decides, then its index, either of which may be missing; a call that has only an id so far gets its index later.
+    /// The id decides, then the server's index. Either may be missing; a call with only an id gets its index later.
     fn place(&mut self, piece: &ToolCallDelta) -> usize {
         let id = piece.id.as_deref().unwrap_or_default();
         let by_id = self.0.iter().rposition(|call| !id.is_empty() && call.id == id);
@@ -160,7 +162,7 @@ impl CallList {
         events.push_back(StreamEvent::ToolCall { index, name, arguments: more });
     }
 
-    /// Gives a call its name and its index in the events, which do not count those that are left out of the answer.
+    /// Sets the fields of a call's events. The index does not count calls that are left out of the answer.
     fn show(&mut self, place: usize) -> ShownCall {
         let index = self.0[..place].iter().filter(|call| !call.is_phantom()).count();
         let call = &mut self.0[place];
@@ -173,13 +175,13 @@ impl PartialCall {
         Self { index, is_doubtful, ..Self::default() }
     }
 
-    /// Returns a call that comes as the older `function_call`.
+    /// Returns a call in the form of the older `function_call`.
     fn legacy() -> Self {
         Self { legacy: true, ..Self::default() }
     }
 
-    /// Whether `piece`, which has the number of this call or none, begins another call: one with a name, and with its own id or
-    /// after the arguments of this one are complete.
+    /// Whether `piece`, with the index of this call or none, starts another call: it has a name, and either its own id
+    /// or the arguments of this call are complete.
     fn is_another(&mut self, piece: &ToolCallDelta) -> bool {
         let (name, id) = (piece.name(), piece.id.as_deref().unwrap_or_default());
         let is_same_id = !id.is_empty() && id == self.id;
@@ -188,19 +190,19 @@ impl PartialCall {
         }
         let is_cut = !self.arguments.is_empty() && !self.nesting.is_closed(&self.arguments);
         match (id.is_empty(), self.id.is_empty()) {
-            // Some servers make up an id for every piece.
+            // Some servers invent an id for every delta.
             (false, false) => !(is_cut && name == self.name),
             _ if is_cut => false,
             _ => name != self.name || !self.arguments.is_empty(),
         }
     }
 
-    /// Whether it is so far the last piece of the call before it, and not another call of the same tool.
+    /// Whether it is, so far, only the last delta of the previous call, and not another call of the same tool.
     fn is_phantom(&self) -> bool {
         self.is_doubtful && self.arguments.trim().is_empty()
     }
 
-    /// Whether an index that comes now may be its own.
+    /// Whether the next index may be that of this call.
     fn waits_for_index(&self) -> bool {
         self.index.is_none() && self.name.is_empty()
     }
@@ -211,7 +213,7 @@ impl PartialCall {
     }
 }
 
-/// Keeps the first value: some servers repeat it in each piece.
+/// Sets a value once: some servers repeat it in each delta.
 fn set(slot: &mut String, value: Option<String>) {
     if slot.is_empty() {
         *slot = value.unwrap_or_default();
@@ -219,8 +221,8 @@ fn set(slot: &mut String, value: Option<String>) {
 }
 
 impl Nesting {
-    /// Reads what was added to `text` since the last time, and returns whether it ends with the end of an object or a list that
-    /// is not in another.
+    /// Reads the bytes of `text` since the last call; returns whether it ends with the end of a top-level object or
+    /// list.
     fn is_closed(&mut self, text: &str) -> bool {
         for byte in &text.as_bytes()[self.length..] {
             match byte {

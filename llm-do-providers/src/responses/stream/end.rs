@@ -1,4 +1,4 @@
-//! The end of an answer: all of it again, or the rest of what came before.
+//! The end of an answer: the whole answer again, or the completion of the events before.
 
 use std::mem;
 
@@ -31,7 +31,7 @@ pub(super) struct Whole {
 }
 
 impl ResponsesAccumulator {
-    /// Takes the whole answer, which may be an error.
+    /// Adds the whole answer, which may be an error.
     pub(super) fn end(&mut self, server: &Endpoint, whole: Whole) -> Result<(), ProviderError> {
         self.update_usage(&whole.usage);
         self.tier.report(whole.service_tier.as_deref());
@@ -57,7 +57,7 @@ impl ResponsesAccumulator {
         Ok(())
     }
 
-    /// Takes all items in place of those that came before; what they have no content for is as it was streamed.
+    /// Replaces the items by those of the whole answer; text that these lack is taken from the stream.
     fn replace_items(&mut self, output: Vec<Value>, is_complete: bool) {
         let streamed = mem::take(&mut self.parts).into_iter().filter_map(|part| match part {
             ResponsePart::Text { text } => Some(text),
@@ -68,7 +68,7 @@ impl ResponsesAccumulator {
         for mut item in output {
             match item["type"].as_str() {
                 Some("function_call") => {
-                    // Arguments that are cut off are not those of the call.
+                    // Cut-off arguments are not used.
                     let call = self.call_of_item(&item, calls).filter(|call| is_complete || call.is_whole);
                     put_arguments(&mut item, call);
                     calls += 1;
@@ -85,7 +85,7 @@ impl ResponsesAccumulator {
         }
     }
 
-    /// Returns the call that has started as an item of the whole answer, which is its call number `number`.
+    /// Returns the started call of an item of the whole answer; `number` is the index of the item among calls.
     fn call_of_item(&self, item: &Value, number: usize) -> Option<&PendingCall> {
         let is_same = |call: &PendingCall, key: &str| {
             item[key].as_str().is_some_and(|id| !id.is_empty() && call.item[key].as_str() == Some(id))
@@ -94,7 +94,7 @@ impl ResponsesAccumulator {
         by_id.or_else(|| self.calls.get(number).filter(|call| item["name"] == *call.name))
     }
 
-    /// Takes what was used so far, which grows.
+    /// Updates the usage with newer counts, which only grow.
     fn update_usage(&mut self, tokens: &Value) {
         let newer = usage::usage(tokens);
         let update = |figure: &mut u64, newer: u64| {
@@ -109,7 +109,7 @@ impl ResponsesAccumulator {
         update(&mut self.usage.reasoning_tokens, newer.reasoning_tokens);
     }
 
-    /// Takes the items whose pieces came without an event for their end, where the answer is complete.
+    /// Completes the items without an end event, if the answer is complete.
     fn complete_items(&mut self, is_complete: bool) {
         if !self.text.is_empty() {
             self.parts.push(ResponsePart::Text { text: mem::take(&mut self.text) });

@@ -12,7 +12,7 @@ use crate::message::ResponsePart;
 use crate::responses::{PROVIDER, programs};
 use crate::usage::Usage;
 
-/// Returns the usage of one request; a figure that is absent counts as not reported.
+/// Returns the usage of one request; an absent count is 0.
 pub(super) fn usage(tokens: &Value) -> Usage {
     let count =
         |pointer: &str| tokens.pointer(pointer).map(|tokens| LenientCount::of(tokens).count()).unwrap_or_default();
@@ -31,7 +31,7 @@ pub(super) fn with_tools(mut usage: Usage, parts: &[ResponsePart]) -> Usage {
         let kind = item["type"].as_str().unwrap_or_default();
         let is_use = match kind {
             "web_search_call" => {
-                // Without an action, the search itself.
+                // A call without an action is a search.
                 let is_search = item["action"]["type"].as_str().is_none_or(|action| action == "search");
                 usage.web_searches += u64::from(is_search);
                 true
@@ -44,7 +44,7 @@ pub(super) fn with_tools(mut usage: Usage, parts: &[ResponsePart]) -> Usage {
                 containers.insert(item["container_id"].as_str().unwrap_or_default());
                 true
             }
-            // A program runs without a container, and the calls of MCP servers and the search for tools cost their tokens.
+            // These have no charge in addition to tokens: a program needs no container.
             programs::START | "mcp_call" | "tool_search_call" => true,
             kind if kind.ends_with("_call") && !matches!(kind, "function_call" | "custom_tool_call") => {
                 usage.other_charged_tools += 1;
