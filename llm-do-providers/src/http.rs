@@ -135,7 +135,7 @@ impl Endpoint {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let timeouts = Timeouts::default();
         let (key_hint, origin) = ("the key".to_owned(), origin(&url).into());
-        let secrets = secrets::of_url(&url);
+        let secrets = secrets::in_url(&url);
         Ok(Self { provider, protocol, timeouts, key_hint, url, origin, headers, secrets })
     }
 
@@ -145,7 +145,7 @@ impl Endpoint {
             return Arc::clone(self);
         }
         let mut endpoint = Self::clone(self);
-        endpoint.secrets.extend(secrets::of_headers(&call.headers).map(str::to_owned));
+        endpoint.secrets.extend(secrets::in_headers(&call.headers).map(str::to_owned));
         Arc::new(endpoint)
     }
 
@@ -200,7 +200,7 @@ impl Endpoint {
         let mut head = ResponseMeta::default();
         let exchange = async {
             let mut answer = self.post(call).await?;
-            head = ResponseMeta::of(&answer);
+            head = ResponseMeta::from_response(&answer);
             self.read(&mut answer, WHOLE_SIZE).await
         };
         let limit = call.timeout.unwrap_or(self.timeouts.whole);
@@ -217,7 +217,7 @@ impl Endpoint {
         let limits = StreamLimits::begin(idle, self.timeouts.stream.max(idle));
         let answer = timeout(idle, self.post(call)).await;
         let answer = answer.unwrap_or_else(|_| Err(self.late(idle, "idle timeout")))?;
-        let head = ResponseMeta::of(&answer);
+        let head = ResponseMeta::from_response(&answer);
         let arriving = ResponseBody::new(self.provider, Arc::clone(&self.origin), limits, answer);
         Ok(Events::new(self.provider, Box::pin(arriving)).after(head))
     }
@@ -251,7 +251,7 @@ impl Endpoint {
 
     /// Adds to an error the server's own text, without keys and other secrets; it is shown only to a user who asks for it.
     pub(crate) fn with_text(&self, error: ProviderError, text: &str) -> ProviderError {
-        let secrets = self.secrets.iter().map(String::as_str).chain(secrets::of_headers(&self.headers));
+        let secrets = self.secrets.iter().map(String::as_str).chain(secrets::in_headers(&self.headers));
         error.with_provider_text(error_response::redacted(&error_response::text_of(text), secrets))
     }
 

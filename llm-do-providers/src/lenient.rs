@@ -53,7 +53,7 @@ pub(crate) struct LenientCount(pub(crate) Option<u64>);
 
 impl LenientCount {
     /// Converts a parsed value.
-    pub(crate) fn of(value: &Value) -> Self {
+    pub(crate) fn from_value(value: &Value) -> Self {
         Self::deserialize(value).unwrap_or_default()
     }
 

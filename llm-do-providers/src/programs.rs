@@ -34,7 +34,7 @@ impl<'a> Programs<'a> {
     /// Returns which programs of a turn are sent back: none if the request does not offer programs.
     ///
     /// The turn begins at `place` and ends before the next user message. In the last turn, programs may wait for results.
-    pub(crate) fn of_turn<L>(
+    pub(crate) fn in_turn<L>(
         messages: &'a [Message],
         place: usize,
         are_taken: bool,
@@ -131,7 +131,7 @@ mod tests {
         ];
         for (turn, goes_back) in turns {
             let messages: Vec<_> = [Message::user("hi")].into_iter().chain(turn).collect();
-            let programs = Programs::of_turn(&messages, 0, true, link);
+            let programs = Programs::in_turn(&messages, 0, true, link);
             assert_eq!((programs.are_all(), programs.has("a")), (goes_back, goes_back), "{messages:?}");
         }
     }
@@ -139,10 +139,10 @@ mod tests {
     #[test]
     fn of_an_interrupted_turn_only_finished_programs_go_back() {
         let messages = [answer("+a .a"), results(), answer("-a +b .b"), results(), Message::user("more"), answer("+c")];
-        let programs = Programs::of_turn(&messages, 0, true, link);
+        let programs = Programs::in_turn(&messages, 0, true, link);
         assert!(programs.has("a") && !programs.has("b") && !programs.are_all(), "{programs:?}");
-        assert!(Programs::of_turn(&messages, 4, true, link).are_all());
-        assert!(!Programs::of_turn(&messages, 0, false, link).has("a"));
+        assert!(Programs::in_turn(&messages, 4, true, link).are_all());
+        assert!(!Programs::in_turn(&messages, 0, false, link).has("a"));
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub(super) fn messages<'a>(
         if (number == 0 || matches!(step, Step::User(..)))
             && let Some(place) = place
         {
-            programs = Programs::of_turn(messages, place, true, programs::links);
+            programs = Programs::in_turn(messages, place, true, programs::links);
         }
         // Which programs are left out depends on the rest of the turn, so this JSON is not cached.
         let mut changing = JsonWriter::default();

@@ -56,7 +56,7 @@ pub(super) fn row(pattern: &str, takes: Value) -> Result<Row, CapabilityTableErr
     let row = FileRow { provider, models, from: None, to: None, takes, source: None, seen: None };
     let capabilities =
         row.capabilities().map_err(|fault| CapabilityTableError::new(format!("`{pattern}`: {fault}")))?;
-    Ok(row.of(model, capabilities))
+    Ok(row.for_model(model, capabilities))
 }
 
 impl FileRow {
@@ -70,7 +70,7 @@ impl FileRow {
         }
         let named = |fault| format!("`{}:{}`: {fault}", row.provider, row.models.join("`, `"));
         let capabilities = row.capabilities().map_err(named)?;
-        Ok(row.models.iter().map(|model| row.of(model, capabilities.clone())).collect())
+        Ok(row.models.iter().map(|model| row.for_model(model, capabilities.clone())).collect())
     }
 
     fn capabilities(&self) -> Result<Capabilities, String> {
@@ -88,7 +88,7 @@ impl FileRow {
         takes.map_err(|error| format!("`takes`: {error}"))
     }
 
-    fn of(&self, model: &str, capabilities: Capabilities) -> Row {
+    fn for_model(&self, model: &str, capabilities: Capabilities) -> Row {
         let Self { provider, from, to, takes, source, seen, .. } = self;
         let model = format!("{provider}:{model}");
         Row {

@@ -309,8 +309,10 @@ impl ModelName {
         let model = model.trim().to_ascii_lowercase();
         let last = model.rsplit('/').next().unwrap_or(&model);
         let (short, version) = match provider {
-            "anthropic" => (model.rfind("claude").map_or(&*model, |start| &model[start..]), Version::of_claude(&model)),
-            "gemini" => (last, Version::of_gemini(last)),
+            "anthropic" => {
+                (model.rfind("claude").map_or(&*model, |start| &model[start..]), Version::from_claude_name(&model))
+            }
+            "gemini" => (last, Version::from_gemini_name(last)),
             "openai" => (base_of_tuned(last), None),
             _ => (&*model, None),
         };

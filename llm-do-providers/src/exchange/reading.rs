@@ -223,7 +223,7 @@ fn is_of_event(line: &str) -> bool {
 
 /// Reads a whole body of events.
 fn read_events<G: ResponseAccumulator>(answer: &mut G, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
-    let mut events = Events::of(server.provider, Bytes::copy_from_slice(body));
+    let mut events = Events::from_body(server.provider, Bytes::copy_from_slice(body));
     let (mut shown, mut has_begun) = (VecDeque::new(), false);
     loop {
         // The whole body is available, so this never waits.

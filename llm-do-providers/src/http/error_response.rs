@@ -29,13 +29,16 @@ pub(crate) fn refused(provider: &str, key: &str, status: u16, body: &[u8], sent:
     let body = body.get(0).unwrap_or(&body);
     let error = flat_error(body);
     let error = error.as_ref().unwrap_or(body);
-    classify(&Refusal { provider, key, error, words: Words::of(error), place: place::of(error, sent) }, status)
+    classify(
+        &Refusal { provider, key, error, words: Words::from_error(error), place: place::find(error, sent) },
+        status,
+    )
 }
 
 /// Returns the error for an error object, or a value in its place, in an answer of status 200.
 #[must_use]
 pub(crate) fn reported(provider: &str, key: &str, error: &Value) -> ProviderError {
-    let refusal = Refusal { provider, key, error, words: Words::of(error), place: place::of(error, b"") };
+    let refusal = Refusal { provider, key, error, words: Words::from_error(error), place: place::find(error, b"") };
     if let Some(status) =
         ["code", "status", "status_code", "http_status_code"].iter().find_map(|key| status(&error[key]))
     {

@@ -103,7 +103,7 @@ impl Events {
     }
 
     /// Returns the events in `body`.
-    pub(crate) fn of(provider: &'static str, body: Bytes) -> Self {
+    pub(crate) fn from_body(provider: &'static str, body: Bytes) -> Self {
         Self::new(provider, Box::pin(futures_util::stream::iter([Ok(body)])))
     }
 

@@ -51,7 +51,7 @@ impl ErrorHeaders {
 }
 
 impl ResponseMeta {
-    pub(super) fn of(answer: &Response) -> Self {
+    pub(super) fn from_response(answer: &Response) -> Self {
         Self { status: Some(answer.status().as_u16()), request_id: request_id(answer.headers()) }
     }
 

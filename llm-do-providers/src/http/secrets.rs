@@ -8,7 +8,7 @@ use reqwest::Url;
 use reqwest::header::HeaderMap;
 
 /// Returns the password in a URL: as written, decoded, and in the form of basic authentication.
-pub(super) fn of_url(url: &Url) -> Vec<String> {
+pub(super) fn in_url(url: &Url) -> Vec<String> {
     let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
     let Some(password) = url.password() else { return Vec::new() };
     let sent = STANDARD.encode(format!("{}:{}", decoded(url.username()), decoded(password)));
@@ -16,7 +16,7 @@ pub(super) fn of_url(url: &Url) -> Vec<String> {
 }
 
 /// Returns the secrets in headers, with and without an authentication scheme such as `Bearer`.
-pub(super) fn of_headers(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+pub(super) fn in_headers(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     let secrets = headers.values().filter(|value| value.is_sensitive()).filter_map(|value| value.to_str().ok());
     secrets.flat_map(|secret| [secret, secret.split_once(' ').map_or(secret, |(_, rest)| rest)])
 }
@@ -25,11 +25,11 @@ pub(super) fn of_headers(headers: &HeaderMap) -> impl Iterator<Item = &str> {
 mod tests {
     use reqwest::Url;
 
-    use super::of_url;
+    use super::in_url;
 
     #[test]
     fn a_password_is_found_in_each_form() {
-        let secrets = |url: &str| of_url(&Url::parse(url).unwrap());
+        let secrets = |url: &str| in_url(&Url::parse(url).unwrap());
         let expected = ["p%40ssword", "p@ssword", "bWU6cEBzc3dvcmQ="];
         assert_eq!(secrets("http://me:p%40ssword@localhost/v1"), expected);
         assert!(secrets("http://me@localhost/v1").is_empty() && secrets("http://localhost/v1").is_empty());

@@ -140,7 +140,7 @@ impl HistoryWriter<'_> {
             }
         }
         let Replayed { reasoning_content, reasoning, details, chunks } =
-            Replayed::of(parts, self.target.dialect, self.target.model);
+            Replayed::from_parts(parts, self.target.dialect, self.target.model);
         let content = if chunks.is_empty() {
             if tool_calls.is_empty() && text.trim().is_empty() {
                 let is_file = |part: &ResponsePart| matches!(part, ResponsePart::Attachment(_));

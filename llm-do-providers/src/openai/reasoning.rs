@@ -172,7 +172,7 @@ pub(super) struct Replayed<'a> {
 
 impl<'a> Replayed<'a> {
     /// Returns the thoughts of an answer that are sent back to the server of `dialect` for `model`.
-    pub(super) fn of(parts: &'a [ResponsePart], dialect: &Dialect, model: &str) -> Self {
+    pub(super) fn from_parts(parts: &'a [ResponsePart], dialect: &Dialect, model: &str) -> Self {
         let mut replayed = Self::default();
         for part in parts {
             let ResponsePart::Thinking(thought) = part else { continue };

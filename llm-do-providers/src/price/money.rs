@@ -81,7 +81,7 @@ impl Money {
     /// Returns the cost of tokens, each count at a price per million.
     ///
     /// Exact for prices with at most six decimal places; otherwise the sum is rounded up.
-    pub(super) fn of_tokens(counted: &[(u64, Self)]) -> Self {
+    pub(super) fn cost_of_tokens(counted: &[(u64, Self)]) -> Self {
         let cost = |&(tokens, price): &(u64, Self)| u128::from(tokens).saturating_mul(price.0);
         let counted = counted.iter().filter(|(tokens, _)| *tokens > 0);
         Self(counted.map(cost).fold(0, u128::saturating_add).div_ceil(MILLION))

@@ -39,7 +39,7 @@ pub(super) fn input<'a>(
         if (number == 0 || matches!(step, Step::User(..)))
             && let Some(place) = place
         {
-            programs = Programs::of_turn(messages, place, are_taken, programs::link);
+            programs = Programs::in_turn(messages, place, are_taken, programs::link);
         }
         // Which programs are left out depends on the rest of the turn, so this JSON is not cached.
         let mut changing = JsonWriter::default();

@@ -30,7 +30,7 @@ const NAMES: [&str; 5] = ["$schema", "$id", "$anchor", "$dynamicAnchor", "$recur
 #[must_use]
 pub fn modern_schema(schema: &Value) -> Value {
     let draft = Draft::of(schema);
-    let addresses = Addresses::of(schema, draft);
+    let addresses = Addresses::from_schema(schema, draft);
     Modern { draft, addresses: &addresses, base: String::new() }.schema(schema)
 }
 

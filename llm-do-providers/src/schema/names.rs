@@ -18,7 +18,7 @@ pub(crate) struct Names(BTreeMap<String, String>);
 
 impl Names {
     /// Returns names for the properties of a schema whose names are not `^[a-zA-Z0-9_.-]{1,64}$`.
-    pub(crate) fn of(schema: &Value) -> Self {
+    pub(crate) fn for_schema(schema: &Value) -> Self {
         let mut all = BTreeSet::new();
         collect(schema, &mut all);
         let mut taken: BTreeSet<String> =
@@ -238,7 +238,7 @@ mod tests {
             "$defs": {"Inner": inner},
         });
         let own = schema.clone();
-        let names = Names::of(&schema);
+        let names = Names::for_schema(&schema);
         names.rename(&mut schema);
         let sent: Vec<&str> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
         assert!(sent.len() == 6 && sent.iter().all(|name| is_plain(name)), "{sent:?}");
@@ -258,6 +258,6 @@ mod tests {
     #[test]
     fn plain_names_stay() {
         let schema = json!({"type": "object", "properties": {"a.b-c_1": {}}, "required": ["a.b-c_1"]});
-        assert!(Names::of(&schema).is_empty());
+        assert!(Names::for_schema(&schema).is_empty());
     }
 }

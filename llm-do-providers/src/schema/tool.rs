@@ -68,7 +68,7 @@ pub(crate) fn anthropic(schema: &Arc<Value>) -> Arc<ToolForm> {
     static FORMS: SchemaCache<ToolForm, Infallible> = SchemaCache::new();
     let Ok(form) = FORMS.get_or_translate(schema, |schema| {
         let ToolForm { schema: hosted, mut notes, .. } = hosted(schema);
-        let names = Names::of(&hosted);
+        let names = Names::for_schema(&hosted);
         if names.is_empty() {
             return Ok(ToolForm { schema: hosted, names, own: None, notes });
         }

@@ -29,7 +29,7 @@ pub(crate) struct Repeats {
 
 impl Outline {
     /// Returns the outline of `messages`.
-    pub(crate) fn of(messages: &[Message]) -> Self {
+    pub(crate) fn from_messages(messages: &[Message]) -> Self {
         let mut outline = Self::default();
         outline.read(messages);
         outline

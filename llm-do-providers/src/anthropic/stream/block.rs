@@ -45,7 +45,7 @@ pub(super) struct Input {
 }
 
 impl Input {
-    fn of(block: &mut RawBlock) -> Self {
+    fn take_from(block: &mut RawBlock) -> Self {
         let begun = match block.shift_remove("input") {
             None | Some(Value::Null) => json!({}),
             // Some servers send the JSON as a string.
@@ -81,11 +81,11 @@ impl Block {
             Some("tool_use") => {
                 block.shift_remove("type");
                 let name = word(&mut block, "name").into();
-                Self::Call { place: calls, name, input: Input::of(&mut block), kept: block }
+                Self::Call { place: calls, name, input: Input::take_from(&mut block), kept: block }
             }
             Some("server_tool_use") => {
                 let name = word(&mut block, "name").into();
-                Self::Use { name, input: Input::of(&mut block), kept: block }
+                Self::Use { name, input: Input::take_from(&mut block), kept: block }
             }
             _ => Self::Raw(block),
         }

@@ -67,7 +67,7 @@ impl UsageCounts {
     fn take_tools(&mut self, requests: &Map<String, Value>) {
         let [mut all, mut searches, mut code_runs, mut other] = [0_u64; 4];
         for (name, uses) in requests {
-            let uses = LenientCount::of(uses).count();
+            let uses = LenientCount::from_value(uses).count();
             all = all.saturating_add(uses);
             let kind = match name.strip_suffix("_requests").unwrap_or(name) {
                 "web_search" => &mut searches,
@@ -114,7 +114,7 @@ fn is_beside(iteration: &Value) -> bool {
 
 /// Returns the usage of one sampling, which does not count as a request.
 fn sampled(iteration: &Value) -> Usage {
-    let count = |key: &str| LenientCount::of(&iteration[key]).count();
+    let count = |key: &str| LenientCount::from_value(&iteration[key]).count();
     let (read, written) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
     let input = count("input_tokens").saturating_add(read).saturating_add(written);
     Usage {

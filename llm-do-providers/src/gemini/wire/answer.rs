@@ -101,5 +101,5 @@ impl Tokens {
 
 fn audio(details: &Value) -> u64 {
     let details = details.as_array().into_iter().flatten().filter(|tokens| tokens["modality"] == "AUDIO");
-    details.map(|tokens| LenientCount::of(&tokens["tokenCount"]).count()).fold(0, u64::saturating_add)
+    details.map(|tokens| LenientCount::from_value(&tokens["tokenCount"]).count()).fold(0, u64::saturating_add)
 }

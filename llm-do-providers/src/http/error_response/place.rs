@@ -18,7 +18,7 @@ const CONTENTS: [(&str, &[&str]); 7] = [
 ];
 
 /// Returns the part of the body `sent` that an error object is about.
-pub(super) fn of(error: &Value, sent: &[u8]) -> Option<String> {
+pub(super) fn find(error: &Value, sent: &[u8]) -> Option<String> {
     // The request may be long, so it is parsed only if the error has a path.
     let sent = LazyCell::new(|| serde_json::from_slice::<Value>(sent).unwrap_or_default());
     let steps = path(error, || &*sent)?;
@@ -184,10 +184,10 @@ fn camel(step: &str) -> String {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::of;
+    use super::find;
 
     fn place(error: &Value, sent: &Value) -> Option<String> {
-        of(error, sent.to_string().as_bytes())
+        find(error, sent.to_string().as_bytes())
     }
 
     #[test]

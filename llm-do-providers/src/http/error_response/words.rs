@@ -66,7 +66,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    pub(super) fn of(error: &Value) -> Self {
+    pub(super) fn from_error(error: &Value) -> Self {
         let raw = passed_on(error);
         let of = |error: &Value| ["code", "type", "status", "__type"].map(|key| error[key].as_str().map(str::to_owned));
         let inner = raw.as_ref().map(|raw| of(raw.get("error").unwrap_or(raw))).into_iter().flatten();

@@ -111,7 +111,7 @@ impl WrittenJson {
 impl JsonWriter<'_> {
     /// Returns the outline of `messages`; reads only those that were not sent before.
     pub(crate) fn outline(&mut self, messages: &[Message]) -> Arc<Outline> {
-        let Some(kept) = &mut self.kept else { return Arc::new(Outline::of(messages)) };
+        let Some(kept) = &mut self.kept else { return Arc::new(Outline::from_messages(messages)) };
         if !kept.outline.has_read(messages.len()) {
             Arc::make_mut(&mut kept.outline).read(messages);
         }

@@ -14,8 +14,9 @@ use crate::usage::Usage;
 
 /// Returns the usage of one request; an absent count is 0.
 pub(super) fn usage(tokens: &Value) -> Usage {
-    let count =
-        |pointer: &str| tokens.pointer(pointer).map(|tokens| LenientCount::of(tokens).count()).unwrap_or_default();
+    let count = |pointer: &str| {
+        tokens.pointer(pointer).map(|tokens| LenientCount::from_value(tokens).count()).unwrap_or_default()
+    };
     Usage {
         cached_tokens: count("/input_tokens_details/cached_tokens"),
         cache_write_tokens: count("/input_tokens_details/cache_write_tokens"),

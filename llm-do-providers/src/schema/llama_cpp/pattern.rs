@@ -78,7 +78,7 @@ fn is_one_of(expression: &Ast, kinds: &[AssertionKind]) -> bool {
 fn translated(expression: &Ast) -> Option<String> {
     match expression {
         Ast::Empty(_) => Some(String::new()),
-        Ast::Literal(literal) => class(&of(&[(literal.c, literal.c)])),
+        Ast::Literal(literal) => class(&class_of(&[(literal.c, literal.c)])),
         Ast::Dot(_) => class(&plain()),
         Ast::ClassPerl(perl) => class(&perl_class(perl)),
         Ast::ClassBracketed(brackets) => class(&bracketed(brackets)?),
@@ -124,9 +124,9 @@ fn repeated(repetition: &Repetition) -> Option<String> {
 
 fn perl_class(perl: &ClassPerl) -> ClassUnicode {
     let mut set = match perl.kind {
-        ClassPerlKind::Digit => of(&[('0', '9')]),
-        ClassPerlKind::Space => of(&SPACES),
-        ClassPerlKind::Word => of(&WORDS),
+        ClassPerlKind::Digit => class_of(&[('0', '9')]),
+        ClassPerlKind::Space => class_of(&SPACES),
+        ClassPerlKind::Word => class_of(&WORDS),
     };
     if perl.negated {
         set.negate();
@@ -145,13 +145,13 @@ fn bracketed(brackets: &ClassBracketed) -> Option<ClassUnicode> {
 
 fn item_set(item: &ClassSetItem) -> Option<ClassUnicode> {
     Some(match item {
-        ClassSetItem::Empty(_) => of(&[]),
-        ClassSetItem::Literal(literal) => of(&[(literal.c, literal.c)]),
-        ClassSetItem::Range(range) => of(&[(range.start.c, range.end.c)]),
+        ClassSetItem::Empty(_) => class_of(&[]),
+        ClassSetItem::Literal(literal) => class_of(&[(literal.c, literal.c)]),
+        ClassSetItem::Range(range) => class_of(&[(range.start.c, range.end.c)]),
         ClassSetItem::Perl(perl) => perl_class(perl),
         ClassSetItem::Bracketed(brackets) => bracketed(brackets)?,
         ClassSetItem::Union(union) => {
-            let mut set = of(&[]);
+            let mut set = class_of(&[]);
             for item in &union.items {
                 set.union(&item_set(item)?);
             }
@@ -161,12 +161,12 @@ fn item_set(item: &ClassSetItem) -> Option<ClassUnicode> {
     })
 }
 
-fn of(ranges: &[(char, char)]) -> ClassUnicode {
+fn class_of(ranges: &[(char, char)]) -> ClassUnicode {
     ClassUnicode::new(ranges.iter().map(|(first, last)| ClassUnicodeRange::new(*first, *last)))
 }
 
 fn plain() -> ClassUnicode {
-    of(&PLAIN)
+    class_of(&PLAIN)
 }
 
 /// Returns the class of the plain characters in a set; `None` if it has none.

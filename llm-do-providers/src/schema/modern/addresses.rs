@@ -17,7 +17,7 @@ pub(super) struct Addresses<'a> {
 }
 
 impl<'a> Addresses<'a> {
-    pub(super) fn of(root: &'a Value, draft: Draft) -> Self {
+    pub(super) fn from_schema(root: &'a Value, draft: Draft) -> Self {
         let mut addresses = Self { root, paths: BTreeMap::new(), dynamic: BTreeMap::new() };
         addresses.paths.insert(String::new(), String::new());
         addresses.collect(root, draft, "", "");
