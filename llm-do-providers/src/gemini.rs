@@ -19,7 +19,7 @@ pub use self::builder::GeminiBuilder;
 use self::stream::GeminiAccumulator;
 use crate::capability::GeminiCapabilities;
 use crate::catalog::ModelProvider;
-use crate::error::{ErrorKind, ProviderError};
+use crate::error::ProviderError;
 use crate::exchange::Exchange;
 use crate::http::{ClientConfig, Endpoint, ServerDefaults};
 use crate::model::{Model, Profile, Request, ResponseStream, ToolSpec};
@@ -192,7 +192,7 @@ impl GeminiModel {
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`ErrorKind::Configuration`] if the key is missing or invalid, if the base URL is not
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the key is missing or invalid, if the base URL is not
     /// an `http` or `https` URL, or if the model's name cannot be part of a URL.
     pub fn from_env(model: &str) -> Result<Self, ProviderError> {
         GeminiBuilder::new(ClientConfig::from_env(&SERVER, model)?).build()
@@ -235,10 +235,6 @@ impl Model for GeminiModel {
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
         Ok(self.exchange(&self.streamed, &request)?.stream())
     }
-}
-
-fn configuration(text: &str) -> ProviderError {
-    ProviderError::new(PROVIDER, ErrorKind::Configuration, text)
 }
 
 #[cfg(test)]

@@ -17,7 +17,8 @@ pub(super) fn links(part: &ResponsePart) -> impl Iterator<Item = Link<'_>> {
         ResponsePart::ServerSideTool(used) => {
             let data = data(used.provider_data.as_ref());
             let id = data.and_then(|data| data["use"]["id"].as_str());
-            (id, None, id.filter(|_| data.is_some_and(|data| data.get("result").is_some())))
+            let has_result = data.is_some_and(|data| data.get("result").is_some());
+            (id, None, if has_result { id } else { None })
         }
         ResponsePart::Opaque(block) => match block.of(PROVIDER) {
             Some(block) => (started(block), None, ended(block)),
@@ -44,11 +45,11 @@ pub(super) fn goes_back(part: &ResponsePart, programs: &Programs<'_>) -> bool {
 
 /// Returns the id of the use that an opaque block starts, such as a use of an MCP connector.
 fn started(block: &Value) -> Option<&str> {
-    block["id"].as_str().filter(|_| is_of_type(block, "_tool_use"))
+    if is_of_type(block, "_tool_use") { block["id"].as_str() } else { None }
 }
 
 fn ended(block: &Value) -> Option<&str> {
-    block["tool_use_id"].as_str().filter(|_| is_of_type(block, "_tool_result"))
+    if is_of_type(block, "_tool_result") { block["tool_use_id"].as_str() } else { None }
 }
 
 fn is_of_type(block: &Value, end: &str) -> bool {

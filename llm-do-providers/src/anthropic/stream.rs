@@ -66,42 +66,6 @@ impl AnthropicAccumulator {
         Self { requested_model, figures: UsageCounts::at_tier(tier), ..Self::default() }
     }
 
-    /// Adds an event of the type `kind` to the answer, and its stream events to `ready`; returns whether more events
-    /// may follow.
-    fn take(&mut self, kind: &str, event: Event<'_>, ready: &mut VecDeque<StreamEvent>) -> bool {
-        match kind {
-            "message_start" => {
-                if let Some(answered) = event.message {
-                    self.begin(*answered, ready);
-                }
-            }
-            "content_block_start" => {
-                if let Some(block) = event.content_block {
-                    self.start(event.index, *block, ready);
-                }
-            }
-            "content_block_delta" => {
-                if let Some(delta) = event.delta {
-                    self.grow(event.index, delta, ready);
-                }
-            }
-            "content_block_stop" => {
-                if let Some(open) = self.find(event.index) {
-                    open.is_whole = true;
-                    ready.extend(open.block.used());
-                }
-            }
-            "message_delta" => {
-                self.end(event.delta.unwrap_or_default());
-                self.figures.take(event.usage);
-            }
-            "message_stop" => return false,
-            // `ping`, and unknown events.
-            _ => {}
-        }
-        true
-    }
-
     fn response(self) -> Response {
         let blocks = self.blocks.into_iter().filter_map(|open| open.block.into_finished(open.is_whole));
         let mut parts = block::parts(blocks.collect());
@@ -125,8 +89,12 @@ impl AnthropicAccumulator {
                 _ => {}
             }
         }
-        let (stop_reason, stop_details) = (answered.stop_reason, answered.stop_details);
-        self.end(Delta { stop_reason, stop_details, container: answered.container, ..Delta::default() });
+        self.end(Delta {
+            stop_reason: answered.stop_reason,
+            stop_details: answered.stop_details,
+            container: answered.container,
+            ..Delta::default()
+        });
     }
 
     fn start(&mut self, index: Option<i64>, block: RawBlock, ready: &mut VecDeque<StreamEvent>) {
@@ -221,13 +189,38 @@ impl ResponseAccumulator for AnthropicAccumulator {
             "message" => {
                 let whole = serde_json::from_str(&event.data).map_err(|error| invalid_json(server, &error))?;
                 self.begin(whole, ready);
-                return Ok(Absorbed::More);
             }
-            "ping" | "message_start" | "message_delta" | "message_stop" => {}
+            "message_start" => {
+                if let Some(answered) = parsed.message {
+                    self.begin(*answered, ready);
+                }
+            }
+            "content_block_start" => {
+                if let Some(block) = parsed.content_block {
+                    self.start(parsed.index, *block, ready);
+                }
+            }
+            "content_block_delta" => {
+                if let Some(delta) = parsed.delta {
+                    self.grow(parsed.index, delta, ready);
+                }
+            }
+            "content_block_stop" => {
+                if let Some(open) = self.find(parsed.index) {
+                    open.is_whole = true;
+                    ready.extend(open.block.used());
+                }
+            }
+            "message_delta" => {
+                self.end(parsed.delta.unwrap_or_default());
+                self.figures.take(parsed.usage);
+            }
+            "message_stop" => return Ok(Absorbed::End),
+            "ping" => {}
             _ if kind.starts_with("content_block_") => {}
             _ => return Ok(Absorbed::Unknown),
         }
-        Ok(if self.take(kind, parsed, ready) { Absorbed::More } else { Absorbed::End })
+        Ok(Absorbed::More)
     }
 
     fn error(server: &Endpoint, error: &Value) -> ProviderError {

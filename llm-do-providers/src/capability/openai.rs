@@ -93,7 +93,7 @@ impl Default for OpenAiCapabilities {
 impl OpenAiCapabilities {
     /// Returns the word that is sent for a level, if any.
     pub(crate) fn effort(&self, level: Option<ThinkingLevel>) -> Option<&str> {
-        self.efforts.word(level?).filter(|_| self.may_think())
+        if self.may_think() { self.efforts.word(level?) } else { None }
     }
 
     /// Returns the word that is sent for a level over chat completions, in requests with or without tools.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{GeminiModel, PROTOCOL, PROVIDER, SERVER, configuration};
-use crate::error::ProviderError;
+use super::{GeminiModel, PROTOCOL, PROVIDER, SERVER};
+use crate::error::{ErrorKind, ProviderError};
 use crate::http::{ClientConfig, Endpoint, config_setters};
 
 /// The header of the key, by <https://ai.google.dev/gemini-api/docs/api-key>.
@@ -76,7 +76,7 @@ impl GeminiBuilder {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./@".contains(&byte);
         if model.is_empty() || !model.bytes().all(is_plain) || model.contains("..") {
             let text = format!("invalid model name `{model}`: expected a name such as `gemini-2.5-flash`");
-            return Err(configuration(&text));
+            return Err(ProviderError::new(PROVIDER, ErrorKind::Configuration, text));
         }
         Ok(if model.contains('/') { model.clone() } else { format!("models/{model}") })
     }

@@ -81,20 +81,25 @@ pub(super) fn blob(file: &Attachment) -> Result<Blob<'_>, FileFault> {
 
 /// Returns the results of an answer's calls, followed by the files that a response cannot contain.
 pub(super) fn results<'a>(results: &[Answered<'a>], capabilities: &GeminiCapabilities) -> [Option<Content<'a>>; 2] {
-    let (mut responses, mut files) = (Vec::with_capacity(results.len()), Vec::new());
+    let mut responses = Vec::with_capacity(results.len());
+    let mut files = Vec::new();
     for result in results {
-        let (mut parts, name) = (Vec::new(), tool_name(&result.call.name));
+        let mut parts = Vec::new();
+        let name = tool_name(&result.call.name);
         for attachment in result.attachments() {
-            let inside = blob(attachment).ok().filter(|_| !attachment.is_sent_as_text());
-            let inside = inside.filter(|blob| capabilities.version_3_rules && IN_RESPONSES.contains(&&*blob.mime_type));
-            if let Some(inline_data) = inside {
+            if capabilities.version_3_rules
+                && !attachment.is_sent_as_text()
+                && let Ok(inline_data) = blob(attachment)
+                && IN_RESPONSES.contains(&&*inline_data.mime_type)
+            {
                 parts.push(FunctionResponsePart { inline_data });
             } else {
                 let text = format!("{}, from the tool `{name}`:", attachment.heading());
                 files.extend([Data::Text(text.into()).into(), file_or_note(attachment)]);
             }
         }
-        let (id, response) = (given_id(result.call, result.repeats), outcome(result));
+        let id = given_id(result.call, result.repeats);
+        let response = outcome(result);
         responses.push(Data::FunctionResponse(FunctionResponse { id, name, response, parts }).into());
     }
     // Files are a separate content, since the API treats a content with a response as the model's.
@@ -112,7 +117,7 @@ fn outcome<'a>(result: &Answered<'a>) -> Outcome<'a> {
     if result.is_error() {
         return Outcome::Error(content);
     }
-    let json = structure(content).filter(|_| is_exact(content));
+    let json = if is_exact(content) { structure(content) } else { None };
     Outcome::Output(json.map_or(OutputValue::Text(content), OutputValue::Json))
 }
 

@@ -118,7 +118,9 @@ impl FileServer {
         if from > 0 {
             headers.extend(HeaderValue::from_str(&format!("bytes={from}-")).ok().map(|value| (RANGE, value)));
         }
-        if let Some(token) = self.token.as_ref().filter(|_| self.is_own(url)) {
+        if self.is_own(url)
+            && let Some(token) = &self.token
+        {
             // An `ApiKey` is a valid header value, so this is never `None`.
             if let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", token.expose())) {
                 value.set_sensitive(true);

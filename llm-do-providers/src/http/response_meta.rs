@@ -57,7 +57,7 @@ impl ResponseMeta {
 
     /// Adds the values to an error that lacks them.
     pub(crate) fn add_to(&self, mut error: ProviderError) -> ProviderError {
-        if let Some(status) = self.status.filter(|_| error.status().is_none()) {
+        if let (None, Some(status)) = (error.status(), self.status) {
             error = error.with_status(status);
         }
         named(error, self.request_id.as_ref())

@@ -35,7 +35,8 @@ pub(super) fn request<'a>(
     let sampling = plan.sampling(settings, dialect, &mut warnings);
     let takes_seed = dialect.takes(Field::Seed) || dialect.takes(Field::RandomSeed);
     let seed = warnings.accept("seed", settings.seed, takes_seed, NO_FIELD);
-    let may_limit_calls = settings.parallel_tool_calls.filter(|_| !tools.is_empty());
+    // Servers refuse this field without tools.
+    let may_limit_calls = if tools.is_empty() { None } else { settings.parallel_tool_calls };
     let chat = ChatRequest {
         model,
         messages: history::messages(request, target, writer)?,
@@ -46,12 +47,11 @@ pub(super) fn request<'a>(
         top_p: sampling.top_p,
         max_tokens,
         max_completion_tokens,
-        seed: seed.filter(|_| dialect.takes(Field::Seed)),
-        random_seed: seed.filter(|_| dialect.takes(Field::RandomSeed)),
+        seed: if dialect.takes(Field::Seed) { seed } else { None },
+        random_seed: if dialect.takes(Field::RandomSeed) { seed } else { None },
         stop: sampling.stop,
         presence_penalty: sampling.presence_penalty,
         frequency_penalty: sampling.frequency_penalty,
-        // Servers refuse this field without tools.
         parallel_tool_calls: limited_calls(may_limit_calls, target, &mut warnings),
         service_tier: warnings.accept(
             "service_tier",

@@ -83,8 +83,8 @@ impl Reasoning {
 
 /// Adds a delta to a list: to its last element if it continues that, or else as a new element.
 fn grow(kept: &mut Vec<Value>, piece: Value, is_whole: bool, continues: fn(&mut Value, &Value) -> bool) {
-    let last = kept.last_mut().filter(|_| !is_whole);
-    if !last.is_some_and(|last| continues(last, &piece)) {
+    let is_continued = !is_whole && kept.last_mut().is_some_and(|last| continues(last, &piece));
+    if !is_continued {
         kept.push(piece);
     }
 }

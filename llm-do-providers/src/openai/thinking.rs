@@ -80,7 +80,7 @@ impl<'a> Plan<'a> {
         if let Some(level) = level {
             fields.warn(level, target, has_tools, warnings);
         }
-        let thinks = !level.is_some_and(is_off);
+        let thinks = !level.is_some_and(ThinkingLevel::is_off);
         let is_asked = level.is_some() && thinks;
         let forces = dialect.choice.is_some_and(|choice| choice.while_thinking || !thinks);
         let reason = if capabilities.may_think() { NOT_WHILE_THINKING } else { NOT_ACCEPTED };
@@ -133,8 +133,8 @@ impl<'a> Fields<'a> {
             },
             ThinkingFields::Object => Self { reasoning: level.map(ReasoningObject::at), ..Self::default() },
             ThinkingFields::Switch => {
-                let thinking = level.map(|level| if is_off(level) { Switch::Disabled } else { Switch::Enabled });
-                let reasoning_effort = level.filter(|level| !is_off(*level)).and_then(word);
+                let thinking = level.map(|level| if level.is_off() { Switch::Disabled } else { Switch::Enabled });
+                let reasoning_effort = level.filter(|level| !level.is_off()).and_then(word);
                 Self { reasoning_effort, thinking, ..Self::default() }
             }
             ThinkingFields::Template => level.map(|level| in_template(word(level), level)).unwrap_or_default(),
@@ -146,7 +146,7 @@ impl<'a> Fields<'a> {
         let Target { model, capabilities, .. } = target;
         let is_replaced = has_tools && capabilities.tools_in_chat == ToolsInChat::WithoutThinking;
         match self.reasoning_effort {
-            Some("none") if is_replaced && !is_off(level) => {
+            Some("none") if is_replaced && !level.is_off() => {
                 let how = format!(
                     "{level} sent as `none`: over chat completions the model calls tools only with thinking off; \
                      use `openai-responses:{model}`"
@@ -156,7 +156,7 @@ impl<'a> Fields<'a> {
             Some(word) => warnings.thinking_as(level, word),
             // Another field sends the exact level.
             None if *self != Self::default() && self.reasoning_format.is_none() => {}
-            None if is_off(level) && !capabilities.is_thinking() => {}
+            None if level.is_off() && !capabilities.is_thinking() => {}
             None => warnings.not_sent("thinking", "the model has no thinking levels"),
         }
     }
@@ -176,14 +176,14 @@ impl ReasoningObject {
 }
 
 fn in_template(word: Option<&str>, level: ThinkingLevel) -> Fields<'_> {
-    let thinks = !is_off(level);
+    let thinks = !level.is_off();
     let tokens = match level {
         ThinkingLevel::Tokens(tokens @ 1..) => Some(tokens),
         _ => None,
     };
     Fields {
         // The template variables turn thinking off: not every version has a word for it.
-        reasoning_effort: word.filter(|_| thinks && tokens.is_none()),
+        reasoning_effort: if thinks && tokens.is_none() { word } else { None },
         chat_template_kwargs: Some(Variables { enable_thinking: thinks, thinking: thinks }),
         thinking_token_budget: tokens,
         ..Fields::default()
@@ -194,8 +194,4 @@ fn in_template(word: Option<&str>, level: ThinkingLevel) -> Fields<'_> {
 /// See <https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use>.
 fn drops_thoughts(dialect: &Dialect, model: &str) -> bool {
     matches!(dialect.thinking, ThinkingFields::Object) && model.contains("anthropic/")
-}
-
-fn is_off(level: ThinkingLevel) -> bool {
-    matches!(level, ThinkingLevel::Off | ThinkingLevel::Tokens(0))
 }

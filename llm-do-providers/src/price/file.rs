@@ -111,13 +111,8 @@ impl Entry {
     }
 
     fn price(&self) -> Price {
-        let price = Price {
-            cached_input: self.cached_input,
-            cache_write: self.cache_write,
-            audio_input: self.audio_input,
-            cached_audio_input: self.cached_audio_input,
-            ..Price::per_million(self.input, self.output)
-        };
+        let optional = [self.cached_input, self.cache_write, self.audio_input, self.cached_audio_input];
+        let price = price(self.input, optional, self.output);
         self.above.iter().fold(price, |price, tier| price.above(tier.tokens, tier.price()))
     }
 }
@@ -135,14 +130,15 @@ fn check_names(provider: &str, models: &[String]) -> Result<(), &'static str> {
 
 impl Tier {
     fn price(&self) -> Price {
-        Price {
-            cached_input: self.cached_input,
-            cache_write: self.cache_write,
-            audio_input: self.audio_input,
-            cached_audio_input: self.cached_audio_input,
-            ..Price::per_million(self.input, self.output)
-        }
+        let optional = [self.cached_input, self.cache_write, self.audio_input, self.cached_audio_input];
+        price(self.input, optional, self.output)
     }
+}
+
+/// Returns a price; the optional ones are for cached input, cache writes, audio input and cached audio input.
+fn price(input: Money, optional: [Option<Money>; 4], output: Money) -> Price {
+    let [cached_input, cache_write, audio_input, cached_audio_input] = optional;
+    Price { cached_input, cache_write, audio_input, cached_audio_input, ..Price::per_million(input, output) }
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub(super) fn request<'a>(
         temperature: warnings.accept("temperature", settings.temperature, samples, unsampled),
         top_p: warnings.accept("top_p", settings.top_p, samples, unsampled),
         max_output_tokens: settings.max_tokens,
-        parallel_tool_calls: settings.parallel_tool_calls.filter(|_| !tools.is_empty()),
+        parallel_tool_calls: if tools.is_empty() { None } else { settings.parallel_tool_calls },
         service_tier: settings.service_tier.as_deref(),
         include,
         store: false,

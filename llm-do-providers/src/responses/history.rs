@@ -1,7 +1,5 @@
 //! Converts a conversation to items; items of the API go back unchanged, in their order.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 use super::parts::{file_or_note, user_part};
@@ -107,7 +105,7 @@ pub(super) fn answer<'a>(
         match part {
             ResponsePart::Text { text } => items.extend(assistant_message(text, None)),
             ResponsePart::Thinking(thought) => {
-                items.extend(whole(thought.provider_data.as_ref()).map(theirs));
+                items.extend(whole(thought.provider_data.as_ref()).map(Item::Received));
             }
             ResponsePart::ToolCall(made) => {
                 let namespace = tools::namespace_of(deferred, &made.name);
@@ -120,16 +118,16 @@ pub(super) fn answer<'a>(
                     Some((_, ResponsePart::Attachment(image))) => {
                         items.push(Item::Image { rest: item, result: Base64(image) });
                     }
-                    _ => items.push(theirs(item)),
+                    _ => items.push(Item::Received(item)),
                 }
             }
             ResponsePart::Opaque(data) => {
                 let Some(item) = own(Some(data)) else { continue };
                 match parts.next_if(|(_, next)| is_head(item) && matches!(next, ResponsePart::Text { .. })) {
                     Some((_, ResponsePart::Text { text })) => {
-                        items.extend(assistant_message(text, Some(item).filter(|_| !repeats(number).item)));
+                        items.extend(assistant_message(text, (!repeats(number).item).then_some(item)));
                     }
-                    _ => items.extend(whole(Some(data)).map(theirs)),
+                    _ => items.extend(whole(Some(data)).map(Item::Received)),
                 }
             }
             ResponsePart::Attachment(_) => {}
@@ -205,8 +203,4 @@ fn is_thought(part: &ResponsePart) -> bool {
 
 fn own(data: Option<&ProviderData>) -> Option<&Value> {
     data.and_then(|data| data.of(PROVIDER)).filter(|data| data.is_object())
-}
-
-fn theirs(item: &Value) -> Item<'_> {
-    Item::Received(Cow::Borrowed(item))
 }

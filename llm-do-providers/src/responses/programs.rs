@@ -23,9 +23,10 @@ pub(super) fn link(part: &ResponsePart) -> Option<Link<'_>> {
         ResponsePart::ToolCall(call) => caller_of(call).and_then(id_of).map(Link::Calls),
         ResponsePart::ServerSideTool(used) => {
             let item = data(used.provider_data.as_ref())?;
+            let id = item["call_id"].as_str()?;
             match item["type"].as_str()? {
-                START => Some(Link::Starts(id(item)?)),
-                END => Some(Link::Ends(id(item)?)),
+                START => Some(Link::Starts(id)),
+                END => Some(Link::Ends(id)),
                 _ => None,
             }
         }
@@ -56,10 +57,6 @@ fn id_of(caller: &Value) -> Option<&str> {
 pub(super) fn is_paused(parts: &[ResponsePart]) -> bool {
     let goes_on = |part: &ResponsePart| matches!(part, ResponsePart::ToolCall(_) | ResponsePart::Text { .. });
     parts.iter().any(|part| matches!(link(part), Some(Link::Starts(_) | Link::Ends(_)))) && !parts.iter().any(goes_on)
-}
-
-fn id(item: &Value) -> Option<&str> {
-    item["call_id"].as_str()
 }
 
 fn data(data: Option<&ProviderData>) -> Option<&Value> {

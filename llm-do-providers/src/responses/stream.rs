@@ -114,24 +114,17 @@ impl ResponsesAccumulator {
         ready.push_back(StreamEvent::ToolCall { index, name, arguments: String::new() });
     }
 
-    fn grow_call(&mut self, event: Event<'_>, ready: &mut VecDeque<StreamEvent>) {
+    /// Adds arguments of a call: a delta, or the complete ones, for servers that send no deltas.
+    fn grow_call(&mut self, event: Event<'_>, is_delta: bool, ready: &mut VecDeque<StreamEvent>) {
         let id = event.item_id.as_ref().map(Word::as_str).unwrap_or_default();
         let Some(index) = self.find_call(event.output_index, id) else { return };
-        if let Some(arguments) = event.delta.map(JsonText::into_string).filter(|more| !more.is_empty()) {
-            let call = &mut self.calls[index];
-            call.arguments.push_str(&arguments);
-            ready.push_back(StreamEvent::ToolCall { index, name: Arc::clone(&call.name), arguments });
+        let call = &mut self.calls[index];
+        if !is_delta && !call.arguments.is_empty() {
+            return;
         }
-    }
-
-    /// Adds the complete arguments of a call, for servers that send no deltas.
-    fn end_call(&mut self, event: Event<'_>, ready: &mut VecDeque<StreamEvent>) {
-        let id = event.item_id.as_ref().map(Word::as_str).unwrap_or_default();
-        let index = self.find_call(event.output_index, id).filter(|index| self.calls[*index].arguments.is_empty());
-        let arguments = event.arguments.map(JsonText::into_string).filter(|arguments| !arguments.is_empty());
-        if let Some((index, arguments)) = index.zip(arguments) {
-            let call = &mut self.calls[index];
-            call.arguments.clone_from(&arguments);
+        let more = if is_delta { event.delta } else { event.arguments };
+        if let Some(arguments) = more.map(JsonText::into_string).filter(|more| !more.is_empty()) {
+            call.arguments.push_str(&arguments);
             ready.push_back(StreamEvent::ToolCall { index, name: Arc::clone(&call.name), arguments });
         }
     }
@@ -141,10 +134,8 @@ impl ResponsesAccumulator {
         let by_place = place.and_then(|place| self.calls.iter().rposition(|call| call.place == Some(place)));
         let by_id = || self.calls.iter().rposition(|call| !id.is_empty() && call.item["id"] == *id);
         let last = || {
-            self.calls
-                .len()
-                .checked_sub(1)
-                .filter(|_| place.is_none() || self.calls.iter().all(|call| call.place.is_none()))
+            let is_unplaced = place.is_none() || self.calls.iter().all(|call| call.place.is_none());
+            if is_unplaced { self.calls.len().checked_sub(1) } else { None }
         };
         by_place.or_else(by_id).or_else(last)
     }
@@ -203,8 +194,8 @@ impl ResponseAccumulator for ResponsesAccumulator {
         let kind = if word.as_str().is_empty() { event.name.as_deref().unwrap_or_default() } else { word.as_str() };
         match kind {
             "response.output_item.added" => self.begin(parsed, ready),
-            "response.function_call_arguments.delta" => self.grow_call(parsed, ready),
-            "response.function_call_arguments.done" => self.end_call(parsed, ready),
+            "response.function_call_arguments.delta" => self.grow_call(parsed, true, ready),
+            "response.function_call_arguments.done" => self.grow_call(parsed, false, ready),
             "response.output_text.delta" | "response.refusal.delta" => self.push_text(parsed.delta, ready),
             // Summaries are paragraphs of one thought.
             "response.reasoning_summary_part.added" if parsed.summary_index > Some(0) => {

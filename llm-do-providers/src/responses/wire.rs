@@ -48,7 +48,7 @@ pub(super) struct ResponsesRequest<'a> {
 #[serde(untagged)]
 pub(super) enum Item<'a> {
     Created(CreatedItem<'a>),
-    Received(Cow<'a, Value>),
+    Received(&'a Value),
     /// An image that the model made, with the rest of its item.
     Image {
         #[serde(flatten)]

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::schema::definitions::{Definitions, reference};
 use crate::schema::note;
 use crate::schema::pointer::pointed;
+use crate::schema::portable::may_be;
 
 /// Keywords that are enforced unchanged.
 const KEPT: [&str; 4] = ["description", "const", "required", "type"];
@@ -292,15 +293,6 @@ impl<'a> Form<'a> {
 /// Returns a step of a JSON pointer.
 fn as_step(name: &str) -> String {
     format!("/{}", name.replace('~', "~0").replace('/', "~1"))
-}
-
-/// Whether the type of a schema is, or lists, `kind`.
-fn may_be(schema: &Map<String, Value>, kind: &str) -> bool {
-    match schema.get("type") {
-        Some(Value::Array(kinds)) => kinds.iter().any(|listed| listed == kind),
-        Some(only) => only == kind,
-        None => false,
-    }
 }
 
 /// Describes the keywords that are not enforced.

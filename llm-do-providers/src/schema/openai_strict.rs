@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::schema::definitions::{Definitions, reference};
 use crate::schema::note;
 use crate::schema::pointer::pointed;
-use crate::schema::portable::{has_too_many_values, is_portable};
+use crate::schema::portable::{has_too_many_values, is_portable, may_be};
 use crate::schema::{SchemaCache, modern_schema};
 
 /// Keywords that strict mode supports unchanged.
@@ -135,15 +135,6 @@ fn has_types(schema: &Map<String, Value>) -> bool {
     // With alternatives next to properties, each closed object would refuse the properties of the other.
     let is_split = schema.contains_key("anyOf") && may_be(schema, "object");
     is_typed && !is_split && (!may_be(schema, "array") || schema.contains_key("items"))
-}
-
-/// Whether the type of a schema is, or lists, `kind`.
-fn may_be(schema: &Map<String, Value>, kind: &str) -> bool {
-    match schema.get("type") {
-        Some(Value::Array(kinds)) => kinds.iter().any(|listed| listed == kind),
-        Some(only) => only == kind,
-        None => false,
-    }
 }
 
 /// Whether no value is valid for two of the schemas, as with the variants of a Rust enum.

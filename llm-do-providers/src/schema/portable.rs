@@ -208,6 +208,15 @@ fn listed(values: &[Value]) -> String {
     }
 }
 
+/// Whether the type of a schema is, or lists, `kind`.
+pub(super) fn may_be(schema: &Map<String, Value>, kind: &str) -> bool {
+    match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().any(|listed| listed == kind),
+        Some(only) => only == kind,
+        None => false,
+    }
+}
+
 /// Whether all engines give a pattern the same meaning: it has no look-around, back-reference, flag or named group.
 pub(crate) fn is_portable(pattern: &str) -> bool {
     let mut rest = pattern.chars().peekable();

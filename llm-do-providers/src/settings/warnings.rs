@@ -15,10 +15,13 @@ impl Warnings {
     /// Returns `value` if it is `accepted`; otherwise records that `setting` is not sent, and why.
     #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
     pub(crate) fn accept<T>(&mut self, setting: &str, value: Option<T>, accepted: bool, reason: &str) -> Option<T> {
-        if value.is_some() && !accepted {
+        if accepted {
+            return value;
+        }
+        if value.is_some() {
             self.not_sent(setting, reason);
         }
-        value.filter(|_| accepted)
+        None
     }
 
     /// Records that `setting` is not sent, and why.

@@ -61,6 +61,11 @@ impl Input {
         if self.grown.trim().is_empty() { self.begun.to_string() } else { self.grown }
     }
 
+    /// Whether it arrived with the start of the block.
+    fn is_begun(&self) -> bool {
+        self.begun.as_object().is_some_and(|fields| !fields.is_empty())
+    }
+
     fn value(&self) -> Option<Value> {
         if self.grown.trim().is_empty() { Some(self.begun.clone()) } else { serde_json::from_str(&self.grown).ok() }
     }
@@ -147,8 +152,8 @@ impl Block {
             (Self::Call { place, name, input, .. }, Delta { partial_json: Some(arguments), .. }) => {
                 let arguments = arguments.into_string();
                 input.grown.push_str(&arguments);
-                let shown = StreamEvent::ToolCall { index: *place, name: Arc::clone(name), arguments };
-                Some(shown).filter(|_| !name.is_empty())
+                let is_named = !name.is_empty();
+                is_named.then(|| StreamEvent::ToolCall { index: *place, name: Arc::clone(name), arguments })
             }
             (Self::Use { input, .. }, Delta { partial_json: Some(more), .. }) => {
                 input.grown.push_str(&more.into_string());
@@ -180,13 +185,6 @@ impl Block {
             Self::Raw(block) => answered(block),
             _ => None,
         }
-    }
-}
-
-impl Input {
-    /// Whether it arrived with the start of the block.
-    fn is_begun(&self) -> bool {
-        self.begun.as_object().is_some_and(|fields| !fields.is_empty())
     }
 }
 
@@ -241,7 +239,7 @@ fn failed_use(part: &ResponsePart) -> Option<(String, String)> {
 /// Returns the id of the use that a result block belongs to.
 fn answered(block: &RawBlock) -> Option<&str> {
     let is_result = block.get("type")?.as_str()?.ends_with("_tool_result");
-    block.get("tool_use_id").filter(|_| is_result)?.as_str()
+    if is_result { block.get("tool_use_id")?.as_str() } else { None }
 }
 
 /// A thought whose signature was cut off cannot be sent back.

@@ -96,7 +96,7 @@ fn translated(expression: &Ast) -> Option<String> {
 
 fn grouped(group: &Group) -> Option<String> {
     let has_flags = matches!(&group.kind, GroupKind::NonCapturing(flags) if !flags.items.is_empty());
-    let inner = translated(&group.ast).filter(|_| !has_flags)?;
+    let inner = if has_flags { None } else { translated(&group.ast) }?;
     // Alternatives have their own group.
     Some(if inner.is_empty() || matches!(&*group.ast, Ast::Alternation(_)) { inner } else { format!("({inner})") })
 }
