@@ -55,4 +55,4 @@ pub(crate) use self::unsupported::Unsupported;
 #[cfg(feature = "local")]
 pub(crate) use self::unsupported::{check, in_words};
 #[cfg(any(feature = "gemini", feature = "openai"))]
-pub(crate) use self::walk::{Dialect, Properties, REMARKS, Walk};
+pub(crate) use self::walk::{Properties, REMARKS, SchemaDialect, Walk};

@@ -5,7 +5,7 @@
 //! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/handle-tool-calls>.
 
 use super::PROVIDER;
-use super::wire::{Block, ResultBlock, Source};
+use super::wire::{Block, FileSource, ResultBlock};
 use crate::attachment::{Attachment, Base64, FileFault};
 use crate::error::ProviderError;
 use crate::message::UserPart;
@@ -79,9 +79,9 @@ fn file(attachment: &Attachment) -> Result<Block<'_>, FileFault> {
             // The API refuses a document without text.
             return Ok(Block::text(format!("{}: (empty)", attachment.heading())));
         }
-        return Ok(Block::document(attachment.name(), Source::Text { media_type: "text/plain", data }));
+        return Ok(Block::document(attachment.name(), FileSource::Text { media_type: "text/plain", data }));
     }
-    let base64 = |media_type| Source::Base64 { media_type, data: Base64(attachment) };
+    let base64 = |media_type| FileSource::Base64 { media_type, data: Base64(attachment) };
     let content = attachment.checked_type(MAX_DOCUMENT)?;
     let image = match content.as_str() {
         "image/jpeg" => "image/jpeg",

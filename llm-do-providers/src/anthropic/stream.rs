@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use self::block::Block;
+use self::block::AnswerBlock;
 use self::usage::UsageCounts;
-use super::wire::{Delta, Event, MessageBody, RawBlock};
+use super::wire::{Delta, MessageBody, MessagesEvent, RawBlock};
 use super::{PROVIDER, fault, history};
 use crate::error::ProviderError;
 use crate::exchange::{Absorbed, ResponseAccumulator, invalid_json};
-use crate::http::{self, Endpoint, has_content};
+use crate::http::{Endpoint, Event, has_content};
 use crate::message::{FinishReason, ProviderData, ResponsePart};
 use crate::model::StreamEvent;
 use crate::programs::Programs;
@@ -45,7 +45,7 @@ pub(crate) struct AnthropicAccumulator {
 struct OpenBlock {
     /// The server's index for it.
     index: Option<i64>,
-    block: Block,
+    block: AnswerBlock,
     is_whole: bool,
 }
 
@@ -99,7 +99,7 @@ impl AnthropicAccumulator {
 
     fn start(&mut self, index: Option<i64>, block: RawBlock, ready: &mut VecDeque<StreamEvent>) {
         self.begun = true;
-        let block = Block::new(block, self.calls);
+        let block = AnswerBlock::new(block, self.calls);
         self.calls += usize::from(block.is_call());
         ready.extend(block.shown());
         ready.extend(self.blocks.iter().rev().find_map(|before| before.block.done(&block)));
@@ -169,14 +169,15 @@ impl ResponseAccumulator for AnthropicAccumulator {
     fn absorb(
         &mut self,
         server: &Endpoint,
-        event: &http::Event,
+        event: &Event,
         ready: &mut VecDeque<StreamEvent>,
     ) -> Result<Absorbed, ProviderError> {
         if event.data.trim() == "[DONE]" {
             // This is the end mark of chat completions. Proxies add it even to a cut-off answer.
             return Ok(Absorbed::More);
         }
-        let mut parsed: Event<'_> = serde_json::from_str(&event.data).map_err(|error| invalid_json(server, &error))?;
+        let mut parsed: MessagesEvent<'_> =
+            serde_json::from_str(&event.data).map_err(|error| invalid_json(server, &error))?;
         if let Some(error) = parsed.error.as_ref().filter(|error| has_content(error)) {
             return Err(fault::reported(server, error));
         }

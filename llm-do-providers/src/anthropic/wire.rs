@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-pub(super) use self::answer::{Delta, Event, MessageBody, RawBlock, Tokens};
-pub(super) use self::block::{Block, Field, Input, Rebuilt, ResultBlock, Source};
+pub(super) use self::answer::{Delta, MessageBody, MessagesEvent, RawBlock, Tokens};
+pub(super) use self::block::{Block, Field, FileSource, Input, Rebuilt, ResultBlock};
 use crate::model::Json;
 
 #[derive(Debug, Serialize)]

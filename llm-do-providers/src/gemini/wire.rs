@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 pub(super) use self::answer::{Candidate, Chunk, Tokens};
-pub(super) use self::answer_part::{AnswerPart, Blob as AnswerBlob, FunctionCallPart, Kind, ServerTool};
+pub(super) use self::answer_part::{AnswerBlob, AnswerPart, FunctionCallPart, Kind, ServerTool};
 use crate::attachment::Base64;
 use crate::model::Json;
 

@@ -15,7 +15,7 @@ pub(super) struct Dialect {
     pub(super) takes: &'static [Field],
     pub(super) thinking: ThinkingFields,
     /// How a tool choice is sent; `None` if the server supports no choice.
-    pub(super) choice: Option<Choice>,
+    pub(super) choice: Option<ChoiceRules>,
     pub(super) schemas: Schemas,
     pub(super) files: Files,
     pub(super) replay: Replay,
@@ -62,7 +62,7 @@ pub(super) enum ThinkingFields {
 
 /// How a tool choice is sent to a server.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Choice {
+pub(super) struct ChoiceRules {
     /// The word that requires a call of any tool.
     pub(super) required: &'static str,
     /// Whether a tool can be named; otherwise, it is the only one that is offered.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::json;
 
 use super::dialect::{Dialect, Schemas, Target};
-use super::parts::Parts;
+use super::parts::PartWriter;
 use super::reasoning::Replayed;
 use super::wire::{AssistantContent, CalledFunction, ChatMessage, Content, ContentChunk, Part, ToolCallParam, Typed};
 use crate::error::ProviderError;
@@ -38,7 +38,7 @@ pub(super) fn messages<'a>(
     writer: &mut JsonWriter<'_>,
 ) -> Result<Vec<Json<ChatMessage<'a>>>, ProviderError> {
     let outline = writer.outline(request.messages);
-    let history = HistoryWriter { target, parts: Parts { target }, outline: &outline };
+    let history = HistoryWriter { target, parts: PartWriter { target }, outline: &outline };
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
     messages.extend(system(request, target.dialect).map(|content| Json::New(ChatMessage::System { content })));
     let mut last = Last::Nothing;
@@ -83,7 +83,7 @@ fn system<'a>(request: &Request<'a>, dialect: &Dialect) -> Option<Cow<'a, str>> 
 /// Writes a history for one server and one of its models.
 struct HistoryWriter<'a> {
     target: Target<'a>,
-    parts: Parts<'a>,
+    parts: PartWriter<'a>,
     outline: &'a Outline,
 }
 

@@ -17,11 +17,11 @@ pub(crate) const UNNAMED_PDF: &str = "attachment.pdf";
 
 /// Creates message parts for a server and one of its models.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Parts<'a> {
+pub(super) struct PartWriter<'a> {
     pub(super) target: Target<'a>,
 }
 
-impl Parts<'_> {
+impl PartWriter<'_> {
     /// Returns a user message. A single text is sent as a plain string, which every server accepts; empty texts are
     /// left out.
     pub(super) fn user<'m>(&self, parts: &'m [UserPart]) -> Result<ChatMessage<'m>, ProviderError> {
@@ -141,7 +141,7 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use super::{Parts, Target};
+    use super::{PartWriter, Target};
     use crate::attachment::Attachment;
     use crate::capability::OpenAiCapabilities;
     use crate::error::ErrorKind;
@@ -149,9 +149,9 @@ mod tests {
     use crate::openai::server::Server;
 
     static CAPABILITIES: LazyLock<OpenAiCapabilities> = LazyLock::new(OpenAiCapabilities::default);
-    const PARTS: fn() -> Parts<'static> = || {
+    const PARTS: fn() -> PartWriter<'static> = || {
         let dialect = Server::OpenAi.dialect();
-        Parts { target: Target { model: "m", dialect, capabilities: &CAPABILITIES, is_mistral: false } }
+        PartWriter { target: Target { model: "m", dialect, capabilities: &CAPABILITIES, is_mistral: false } }
     };
 
     fn sent(attachment: Attachment) -> Value {

@@ -19,7 +19,7 @@ use self::end::Whole;
 use super::{fault, history, programs};
 use crate::error::ProviderError;
 use crate::exchange::{Absorbed, ResponseAccumulator, invalid_json};
-use crate::http::{self, Endpoint};
+use crate::http::{Endpoint, Event};
 use crate::lenient::{JsonText, Word, index, object};
 use crate::message::{FinishReason, ResponsePart};
 use crate::model::StreamEvent;
@@ -67,7 +67,7 @@ struct End {
 
 /// The fields of events.
 #[derive(Deserialize)]
-struct Event<'a> {
+struct ResponsesEvent<'a> {
     #[serde(borrow, rename = "type", default)]
     kind: Word<'a>,
     #[serde(default, deserialize_with = "index")]
@@ -100,7 +100,7 @@ impl ResponsesAccumulator {
     }
 
     /// Adds the start of an item; a call is shown by its name.
-    fn begin(&mut self, event: Event<'_>, ready: &mut VecDeque<StreamEvent>) {
+    fn begin(&mut self, event: ResponsesEvent<'_>, ready: &mut VecDeque<StreamEvent>) {
         let Some(item) = event.item.filter(|item| item["type"] == "function_call") else { return };
         let name: Arc<str> = item["name"].as_str().unwrap_or_default().into();
         let index = self.calls.len();
@@ -115,7 +115,7 @@ impl ResponsesAccumulator {
     }
 
     /// Adds arguments of a call: a delta, or the complete ones, for servers that send no deltas.
-    fn grow_call(&mut self, event: Event<'_>, is_delta: bool, ready: &mut VecDeque<StreamEvent>) {
+    fn grow_call(&mut self, event: ResponsesEvent<'_>, is_delta: bool, ready: &mut VecDeque<StreamEvent>) {
         let id = event.item_id.as_ref().map(Word::as_str).unwrap_or_default();
         let Some(index) = self.find_call(event.output_index, id) else { return };
         let call = &mut self.calls[index];
@@ -181,7 +181,7 @@ impl ResponseAccumulator for ResponsesAccumulator {
     fn absorb(
         &mut self,
         server: &Endpoint,
-        event: &http::Event,
+        event: &Event,
         ready: &mut VecDeque<StreamEvent>,
     ) -> Result<Absorbed, ProviderError> {
         let data = &*event.data;
@@ -189,7 +189,8 @@ impl ResponseAccumulator for ResponsesAccumulator {
             // This is not an end mark of this protocol, whose absence means that the answer is incomplete.
             return Ok(Absorbed::More);
         }
-        let mut parsed: Event<'_> = serde_json::from_str(data).map_err(|error| invalid_json(server, &error))?;
+        let mut parsed: ResponsesEvent<'_> =
+            serde_json::from_str(data).map_err(|error| invalid_json(server, &error))?;
         let word = mem::take(&mut parsed.kind);
         let kind = if word.as_str().is_empty() { event.name.as_deref().unwrap_or_default() } else { word.as_str() };
         match kind {

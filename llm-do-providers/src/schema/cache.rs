@@ -12,10 +12,10 @@ const MOST: usize = 512;
 ///
 /// Errors are cached too.
 #[derive(Debug)]
-pub(crate) struct SchemaCache<T, E>(Mutex<BTreeMap<usize, Entry<T, E>>>);
+pub(crate) struct SchemaCache<T, E>(Mutex<BTreeMap<usize, CacheEntry<T, E>>>);
 
 #[derive(Debug)]
-struct Entry<T, E> {
+struct CacheEntry<T, E> {
     /// Kept alive, so that its address is not reused.
     _schema: Arc<Value>,
     outcome: Result<Arc<T>, E>,
@@ -45,7 +45,7 @@ impl<T, E: Clone> SchemaCache<T, E> {
         if cache.len() >= MOST {
             cache.clear();
         }
-        cache.insert(place, Entry { _schema: Arc::clone(schema), outcome: outcome.clone() });
+        cache.insert(place, CacheEntry { _schema: Arc::clone(schema), outcome: outcome.clone() });
         outcome
     }
 }

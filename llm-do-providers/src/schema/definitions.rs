@@ -9,12 +9,12 @@ use super::pointer::decoded;
 /// The definitions of a form under construction.
 #[derive(Default)]
 pub(crate) struct Definitions {
-    named: Vec<Named>,
+    named: Vec<Label>,
     forms: Map<String, Value>,
 }
 
-/// The target of a reference.
-struct Named {
+/// The name of the target of a reference.
+struct Label {
     target: String,
     /// The description beside the reference.
     description: String,
@@ -45,7 +45,7 @@ impl Definitions {
         let is_free = |name: &String| self.named.iter().all(|named| named.name != *name);
         let numbered = (2_usize..).map(|number| format!("{base}-{number}"));
         let name = std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or_default();
-        self.named.push(Named { target: target.to_owned(), description: description.to_owned(), name: name.clone() });
+        self.named.push(Label { target: target.to_owned(), description: description.to_owned(), name: name.clone() });
         name
     }
 

@@ -19,12 +19,12 @@ use serde_json::{Map, Value, json};
 use crate::schema::definitions::reference;
 use crate::schema::reference::target;
 use crate::schema::shape::{any_of, rooted};
-use crate::schema::{Dialect, REMARKS, Unsupported, Walk, note};
+use crate::schema::{REMARKS, SchemaDialect, Unsupported, Walk, note};
 
 /// Gemini's dialect; only recursive schemas have definitions.
 enum Gemini {}
 
-impl Dialect for Gemini {
+impl SchemaDialect for Gemini {
     const NAME: &'static str = "Gemini's schemas";
 
     fn anything() -> Value {

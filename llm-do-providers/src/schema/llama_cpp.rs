@@ -19,15 +19,15 @@ use serde_json::{Map, Value, json};
 use crate::schema::definitions::reference;
 use crate::schema::reference::target;
 use crate::schema::shape::any_of;
-use crate::schema::{Dialect, REMARKS, Unsupported, Walk, note};
+use crate::schema::{REMARKS, SchemaDialect, Unsupported, Walk, note};
 
 /// Annotations that stay, next to the rest of the schema.
 const KEPT_REMARKS: [&str; 4] = ["title", "default", "examples", "deprecated"];
 
 /// The dialect of llama.cpp's grammars.
-enum Grammar {}
+enum LlamaCpp {}
 
-impl Dialect for Grammar {
+impl SchemaDialect for LlamaCpp {
     const NAME: &'static str = "llama.cpp's grammars";
 
     /// All types, since the server reads an empty schema as an object and refuses `true`.
@@ -72,7 +72,7 @@ impl Dialect for Grammar {
 ///
 /// Returns what cannot be expressed, with its path.
 pub(crate) fn translate(schema: &Value) -> Result<Value, Unsupported> {
-    let (form, _) = Walk::<Grammar>::new(schema).whole_form()?;
+    let (form, _) = Walk::<LlamaCpp>::new(schema).whole_form()?;
     // An unchanged schema keeps the order of its keywords.
     Ok(if form == *schema { schema.clone() } else { form })
 }
@@ -83,7 +83,7 @@ pub(crate) fn translate(schema: &Value) -> Result<Value, Unsupported> {
 ///
 /// Returns an error if no value is valid.
 pub(crate) fn translate_weakly(schema: &Value, notes: &mut Vec<String>) -> Result<Value, Unsupported> {
-    let (form, weakened) = Walk::<Grammar>::new(schema).weakly().whole_form()?;
+    let (form, weakened) = Walk::<LlamaCpp>::new(schema).weakly().whole_form()?;
     notes.extend(weakened);
     Ok(form)
 }

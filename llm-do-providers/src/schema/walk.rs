@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use serde_json::{Map, Value};
 
-pub(crate) use self::dialect::Dialect;
+pub(crate) use self::dialect::SchemaDialect;
 use super::definitions::Definitions;
 use super::merge::merge;
 use super::pointer::pointed;
@@ -47,7 +47,7 @@ pub(crate) struct Walk<'a, D> {
     weakened: Option<Vec<String>>,
 }
 
-impl<'a, D: Dialect> Walk<'a, D> {
+impl<'a, D: SchemaDialect> Walk<'a, D> {
     pub(crate) fn new(root: &'a Value) -> Self {
         Self {
             dialect: PhantomData,

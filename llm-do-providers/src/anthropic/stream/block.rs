@@ -10,7 +10,7 @@ use crate::message::{ProviderData, ResponsePart, ServerSideToolUse, Thinking, To
 use crate::model::StreamEvent;
 
 #[derive(Debug)]
-pub(super) enum Block {
+pub(super) enum AnswerBlock {
     Text {
         text: String,
         citations: Vec<Value>,
@@ -22,13 +22,13 @@ pub(super) enum Block {
     Call {
         place: usize,
         name: Arc<str>,
-        input: Input,
+        input: PartialInput,
         kept: RawBlock,
     },
     /// A use of a server-side tool.
     Use {
         name: Arc<str>,
-        input: Input,
+        input: PartialInput,
         kept: RawBlock,
     },
     /// A block that is kept unchanged.
@@ -39,12 +39,12 @@ pub(super) enum Block {
 
 /// The input of a tool, as JSON text that may be incomplete.
 #[derive(Debug)]
-pub(super) struct Input {
+pub(super) struct PartialInput {
     begun: Value,
     grown: String,
 }
 
-impl Input {
+impl PartialInput {
     fn take_from(block: &mut RawBlock) -> Self {
         let begun = match block.shift_remove("input") {
             None | Some(Value::Null) => json!({}),
@@ -71,7 +71,7 @@ impl Input {
     }
 }
 
-impl Block {
+impl AnswerBlock {
     /// Returns a block at its start, after `calls` calls.
     pub(super) fn new(mut block: RawBlock, calls: usize) -> Self {
         match block.get("type").and_then(Value::as_str) {
@@ -86,11 +86,11 @@ impl Block {
             Some("tool_use") => {
                 block.shift_remove("type");
                 let name = word(&mut block, "name").into();
-                Self::Call { place: calls, name, input: Input::take_from(&mut block), kept: block }
+                Self::Call { place: calls, name, input: PartialInput::take_from(&mut block), kept: block }
             }
             Some("server_tool_use") => {
                 let name = word(&mut block, "name").into();
-                Self::Use { name, input: Input::take_from(&mut block), kept: block }
+                Self::Use { name, input: PartialInput::take_from(&mut block), kept: block }
             }
             _ => Self::Raw(block),
         }
@@ -189,28 +189,28 @@ impl Block {
 }
 
 /// Returns the parts of an answer: a result directly after its use is merged into one part; any other keeps its place.
-pub(super) fn parts(blocks: Vec<Block>) -> Vec<ResponsePart> {
+pub(super) fn parts(blocks: Vec<AnswerBlock>) -> Vec<ResponsePart> {
     let mut parts = Vec::with_capacity(blocks.len());
     let mut blocks = blocks.into_iter().peekable();
     while let Some(block) = blocks.next() {
         match block {
-            Block::Text { text, citations } => {
+            AnswerBlock::Text { text, citations } => {
                 parts.extend((!text.is_empty()).then_some(ResponsePart::Text { text }));
                 let citations = (!citations.is_empty()).then(|| json!({"type": "citations", "citations": citations}));
                 parts.extend(citations.map(opaque));
             }
-            Block::Thinking { text, kept } => parts.extend(thinking(text, kept)),
-            Block::Call { name, input, kept, .. } => parts.push(call(&name, input, kept)),
-            Block::Use { name, input, kept } => {
+            AnswerBlock::Thinking { text, kept } => parts.extend(thinking(text, kept)),
+            AnswerBlock::Call { name, input, kept, .. } => parts.push(call(&name, input, kept)),
+            AnswerBlock::Use { name, input, kept } => {
                 let id = id(&kept);
                 let result = blocks.next_if(|next| next.answers() == Some(id));
                 parts.push(server_side(&name, &input, kept, result));
             }
-            Block::Raw(block) if block.get("type").is_some_and(|word| word == "redacted_thinking") => {
+            AnswerBlock::Raw(block) if block.get("type").is_some_and(|word| word == "redacted_thinking") => {
                 parts.push(ResponsePart::Thinking(Thinking::new("").with_provider_data(data(block))));
             }
-            Block::Raw(block) => parts.push(ResponsePart::Opaque(data(block))),
-            Block::Unknown => {}
+            AnswerBlock::Raw(block) => parts.push(ResponsePart::Opaque(data(block))),
+            AnswerBlock::Unknown => {}
         }
     }
     set_failures(&mut parts);
@@ -252,15 +252,15 @@ fn thinking(text: String, kept: RawBlock) -> Option<ResponsePart> {
     Some(ResponsePart::Thinking(thought.with_provider_data(data(kept))))
 }
 
-fn call(name: &str, input: Input, mut kept: RawBlock) -> ResponsePart {
+fn call(name: &str, input: PartialInput, mut kept: RawBlock) -> ResponsePart {
     let call = ToolCall::new(word(&mut kept, "id"), name, input.text());
     ResponsePart::ToolCall(if kept.is_empty() { call } else { call.with_provider_data(data(kept)) })
 }
 
-fn server_side(name: &str, input: &Input, kept: RawBlock, result: Option<Block>) -> ResponsePart {
+fn server_side(name: &str, input: &PartialInput, kept: RawBlock, result: Option<AnswerBlock>) -> ResponsePart {
     let mut data = RawBlock::from_iter([("use".to_owned(), Value::Object(kept))]);
     let (mut output, mut error) = (Value::Null, None);
-    if let Some(Block::Raw(mut result)) = result {
+    if let Some(AnswerBlock::Raw(mut result)) = result {
         error = failure(&result);
         output = result.shift_remove("content").unwrap_or_default();
         data.insert("result".to_owned(), Value::Object(result));

@@ -30,7 +30,7 @@ pub(in crate::anthropic) struct MessageBody {
 
 /// An event of a streamed answer; its type determines which fields are present.
 #[derive(Debug, Deserialize)]
-pub(in crate::anthropic) struct Event<'a> {
+pub(in crate::anthropic) struct MessagesEvent<'a> {
     #[serde(borrow, rename = "type", default)]
     pub(in crate::anthropic) kind: Word<'a>,
     /// The index of its block.

@@ -27,7 +27,7 @@ pub(in crate::gemini) struct Candidate<'a> {
     #[serde(default, deserialize_with = "index")]
     pub(in crate::gemini) index: Option<i64>,
     #[serde(default, deserialize_with = "object")]
-    pub(in crate::gemini) content: Option<Parts>,
+    pub(in crate::gemini) content: Option<CandidateContent>,
     #[serde(borrow)]
     pub(in crate::gemini) finish_reason: Option<Word<'a>>,
     #[serde(default, deserialize_with = "boxed")]
@@ -37,7 +37,7 @@ pub(in crate::gemini) struct Candidate<'a> {
 }
 
 #[derive(Debug, Deserialize)]
-pub(in crate::gemini) struct Parts {
+pub(in crate::gemini) struct CandidateContent {
     #[serde(default, deserialize_with = "list")]
     pub(in crate::gemini) parts: Option<Vec<AnswerPart>>,
 }

@@ -1,10 +1,10 @@
 //! The table of servers, each with its documentation, as of 2026-11.
 
 use crate::http::ServerDefaults;
-use crate::openai::dialect::{Audio, Choice, Dialect, Field, Files, Pdf, Replay, Schemas, ThinkingFields};
+use crate::openai::dialect::{Audio, ChoiceRules, Dialect, Field, Files, Pdf, Replay, Schemas, ThinkingFields};
 
 /// OpenAI's tool choice, which most servers support.
-const CHOICE: Choice = Choice { required: "required", names: true, while_thinking: true };
+const CHOICE: ChoiceRules = ChoiceRules { required: "required", names: true, while_thinking: true };
 const NO_PDF: Files = Files { images: true, pdf: None, audio: Some(Audio::Object), in_results: false };
 
 /// <https://platform.openai.com/docs/api-reference/chat/create>
@@ -31,7 +31,7 @@ pub(in crate::openai) static ELSEWHERE: Dialect = ANY;
 /// thought. It accepts a space as the thought, but not an empty string.
 static KIMI: Dialect = Dialect {
     server: ServerDefaults { provider: "moonshot", ..OPENAI_SERVER },
-    choice: Some(Choice { while_thinking: false, ..CHOICE }),
+    choice: Some(ChoiceRules { while_thinking: false, ..CHOICE }),
     replay: Replay::Always(" "),
     ..ANY
 };
@@ -84,7 +84,7 @@ pub(in crate::openai) static DEEPSEEK: Dialect = Dialect {
     },
     takes: &[Field::MaxTokens, Field::Penalties, Field::StreamOptions],
     thinking: ThinkingFields::Switch,
-    choice: Some(Choice { while_thinking: false, ..CHOICE }),
+    choice: Some(ChoiceRules { while_thinking: false, ..CHOICE }),
     schemas: Schemas::Words,
     files: Files { images: true, pdf: None, audio: None, in_results: false },
     replay: Replay::Always(""),
@@ -126,7 +126,7 @@ pub(in crate::openai) static LLAMA_CPP: Dialect = Dialect {
     },
     takes: &[Field::MaxTokens, Field::Seed, Field::Penalties, Field::ParallelToolCalls, Field::StreamOptions],
     thinking: ThinkingFields::Effort,
-    choice: Some(Choice { names: false, ..CHOICE }),
+    choice: Some(ChoiceRules { names: false, ..CHOICE }),
     schemas: Schemas::LlamaCpp { of_tools: true },
     files: NO_PDF,
     replay: Replay::Field,
@@ -145,7 +145,7 @@ pub(in crate::openai) static MISTRAL: Dialect = Dialect {
     // It refuses unknown fields, including `stream_options`; the last chunk always has the usage.
     takes: &[Field::MaxTokens, Field::RandomSeed, Field::Penalties, Field::ParallelToolCalls],
     thinking: ThinkingFields::Effort,
-    choice: Some(Choice { required: "any", ..CHOICE }),
+    choice: Some(ChoiceRules { required: "any", ..CHOICE }),
     schemas: Schemas::Strict,
     files: Files { images: true, pdf: Some(Pdf::DocumentUrl), audio: Some(Audio::Bare), in_results: true },
     replay: Replay::Chunks,

@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::limits::{MOST, concerns_all, contradiction, whole_numbers};
-use super::{Grammar, pattern};
+use super::{LlamaCpp, pattern};
 use crate::schema::reference::unmarked;
 use crate::schema::shape::{close, end, is_only};
-use crate::schema::{Dialect as _, Properties, UNSUPPORTED_KEYWORDS, Unsupported, Walk, note};
+use crate::schema::{Properties, SchemaDialect as _, UNSUPPORTED_KEYWORDS, Unsupported, Walk, note};
 
 /// Keywords from which the grammar infers the type of a value.
 const TYPE_KEYWORDS: [&str; 8] =
@@ -41,7 +41,7 @@ impl FormBuilder {
     }
 }
 
-impl Walk<'_, Grammar> {
+impl Walk<'_, LlamaCpp> {
     /// Returns a schema in the dialect that has neither references nor alternatives.
     pub(super) fn keywords(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsupported> {
         close(&mut whole);
@@ -52,7 +52,7 @@ impl Walk<'_, Grammar> {
             return Err(if concerns_all(least, &whole) { unsupported.with_nothing_left() } else { unsupported });
         }
         if !TYPE_KEYWORDS.iter().any(|key| whole.contains_key(*key)) {
-            whole.extend(Grammar::anything().as_object().cloned().unwrap_or_default());
+            whole.extend(LlamaCpp::anything().as_object().cloned().unwrap_or_default());
         }
         let mut builder = FormBuilder::default();
         for (key, value) in &whole {
@@ -88,7 +88,7 @@ impl Walk<'_, Grammar> {
             "minItems" | "maxItems" => {
                 // Without `items`, the grammar ignores the limits of their number.
                 if !whole.contains_key("items") {
-                    builder.set("items", Grammar::anything());
+                    builder.set("items", LlamaCpp::anything());
                 }
                 limit(builder, key, value);
             }
@@ -198,7 +198,7 @@ impl Walk<'_, Grammar> {
             schemas.iter().enumerate().map(|(index, schema)| self.below(format!("prefixItems/{index}"), schema));
         let forms = forms.collect::<Result<Vec<_>, _>>()?;
         if forms.is_empty() {
-            builder.set("items", Grammar::anything());
+            builder.set("items", LlamaCpp::anything());
             builder.set("maxItems", json!(0));
             return Ok(());
         }
@@ -226,7 +226,7 @@ impl Walk<'_, Grammar> {
                     return Err(if is_only(form, "object") { unsupported.with_nothing_left() } else { unsupported });
                 }
                 Some(Value::Object(schema)) => Value::Object(schema.clone()),
-                _ => Grammar::anything(),
+                _ => LlamaCpp::anything(),
             };
             properties.insert(name.to_owned(), schema);
         }

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::{Dialect, REMARKS, Walk};
+use super::{REMARKS, SchemaDialect, Walk};
 use crate::schema::unsupported::Unsupported;
 use crate::schema::weaker::is_hard;
 
-impl<D: Dialect> Walk<'_, D> {
+impl<D: SchemaDialect> Walk<'_, D> {
     /// Returns a schema with inlined references in the dialect: each alternative is merged with the keywords next to
     /// them.
     pub(super) fn split(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsupported> {

@@ -6,7 +6,7 @@ use super::Walk;
 use crate::schema::unsupported::Unsupported;
 
 /// A subset of JSON Schema that a provider supports.
-pub(crate) trait Dialect: Sized {
+pub(crate) trait SchemaDialect: Sized {
     /// The name of its schemas in errors.
     const NAME: &'static str;
 
